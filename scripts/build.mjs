@@ -1,0 +1,59 @@
+// Compiles src, hosts and test to dist, file by file; types are checked elsewhere (npm run check:types).
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const out = join(root, "dist");
+// These need the Moddable SDK's own compiler.
+const elsewhere = ["hosts/xs", "hosts/esp32", "hosts/simulator"].map((path) => join(root, path));
+
+const list = (dir) =>
+  existsSync(dir)
+    ? readdirSync(dir, { recursive: true })
+        .map((name) => join(dir, name))
+        .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts") && statSync(path).isFile())
+        .filter((path) => !elsewhere.some((other) => path.startsWith(other)))
+    : [];
+
+const entryPoints = ["src", "hosts", "test"].flatMap((dir) => list(join(root, dir)));
+
+// A test whose source is gone must not run on: drop what no longer has one.
+if (existsSync(out)) {
+  const sources = new Set(entryPoints.map((path) => relative(root, path).replace(/\.ts$/, ".js")));
+  for (const name of readdirSync(out, { recursive: true })) {
+    if (name.endsWith(".test.js") && !sources.has(name)) rmSync(join(out, name));
+  }
+}
+
+await build({
+  absWorkingDir: root,
+  entryPoints,
+  outbase: root,
+  outdir: out,
+  format: "esm",
+  platform: "node",
+  target: "es2022",
+  sourcemap: true,
+  logLevel: "warning",
+});
+
+// The desk demo's firmware images: the same application in two versions, each one bundled ES module.
+const app = join(root, "hosts/desk/app.ts");
+if (existsSync(app)) {
+  for (const version of ["1.0.0", "2.0.0"]) {
+    await build({
+      absWorkingDir: root,
+      entryPoints: [app],
+      outfile: join(out, `hosts/desk/app-${version}.mjs`),
+      bundle: true,
+      format: "esm",
+      platform: "neutral",
+      target: "es2022",
+      define: { VERSION: JSON.stringify(version) },
+      logLevel: "warning",
+    });
+  }
+}
+

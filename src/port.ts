@@ -1,0 +1,102 @@
+// What a host provides: everything below the agent, at the level of bytes. Types and contracts, no code.
+//
+// Unless a member says otherwise: calls are synchronous and brief (storage and digests in pieces of a
+// sector at most); only `open` and `timer` call back, never from within the call that was made to the
+// host; no member throws; a callback given to a host may throw nothing (the agent guards its own).
+
+/** Time. */
+export interface Clock {
+  /** Milliseconds since the start of the host, monotonic, never set, fractions allowed. */
+  now(): number;
+  /** Milliseconds since 1970 (UTC), or undefined as long as the host does not know the time. */
+  wall(): number | undefined;
+  /** Calls `due` once, `ms` from now (0 and more, up to 24 days). Returns what cancels it: idempotent, harmless once due. */
+  timer(ms: number, due: () => void): () => void;
+}
+
+/**
+ * What happens to a socket, in this order: `opened` at most once; `readable` and `writable` any number of times;
+ * `closed` exactly once, unless the agent closed the socket itself: then nothing more is called.
+ */
+export type SocketEvent = "opened" | "readable" | "writable" | "closed";
+
+/** A TCP or TLS connection. */
+export interface Socket {
+  /** Takes bytes from the front of `bytes` and says how many; the rest is offered again at `writable`. 0 once closed. */
+  write(bytes: Uint8Array): number;
+  /** Moves bytes that arrived to the front of `into` and says how many; 0 when there are none. What is not read stays in
+   *  the host (which holds the peer back), and can still be read after `closed`. */
+  read(into: Uint8Array): number;
+  /** Gives the connection up. Idempotent. */
+  close(): void;
+}
+
+/** Small values that outlive a restart: keys of 15 characters at most, values of 4,000 bytes at most. */
+export interface Store {
+  /** The value, or undefined if there is none. */
+  get(key: string): Uint8Array | undefined;
+  /** Old or new, never between, whatever happens to the power; durable on return. False if it could not be written. */
+  set(key: string, value: Uint8Array): boolean;
+  /** Forgets the value; true if it is gone (also if there was none). */
+  delete(key: string): boolean;
+}
+
+/**
+ * Raw sectors, as flash has them: bytes read 0xff after an erase, and each is written once between two erases.
+ * A write cut by a power loss leaves any part of it. `size` is a multiple of `sectorSize`; 0 if there are none.
+ */
+export interface Blocks {
+  readonly size: number;
+  readonly sectorSize: number;
+  /** Fills `into` from `at`. False if it could not. */
+  read(at: number, into: Uint8Array): boolean;
+  /** Writes within one sector; durable on return. False if it could not. */
+  write(at: number, bytes: Uint8Array): boolean;
+  /** Erases the sector that begins at `at`. False if it could not. */
+  erase(at: number): boolean;
+}
+
+/** The firmware slot that is not running, as blocks, and the way from one slot to the other. */
+export interface Slot extends Blocks {
+  /** `pending`: the running image was activated and not confirmed; the host falls back at the next restart. */
+  state(): "confirmed" | "pending";
+  /** Makes the `length` bytes from 0 on the image of the next start, pending. False if the host finds it unfit. */
+  activate(length: number): boolean;
+  /** Keeps the running image. False if that could not be stored. */
+  confirm(): boolean;
+  /** Makes the image before this one start next (only while pending); the agent restarts afterwards. False if there is none. */
+  revert(): boolean;
+}
+
+/** A running digest. */
+export interface Digest {
+  write(bytes: Uint8Array): void;
+  /** The digest's bytes. The object is of no use afterwards. */
+  close(): Uint8Array;
+}
+
+/** The one seam between the agent and the machine. */
+export interface Host {
+  readonly clock: Clock;
+  readonly store: Store;
+  /** For the durable queue. */
+  readonly blocks: Blocks;
+  readonly slot: Slot;
+  /** Opens a connection. For `secure` the certificate is verified for `name`. `event` tells how it goes; `reason` comes with
+   *  `closed` and is for people: no address, no secret, 80 bytes at most; `"end"` when the peer closed in good order. */
+  open(name: string, port: number, secure: boolean, event: (what: SocketEvent, reason?: string) => void): Socket;
+  /** MD5, SHA256, SHA384 or SHA512; undefined for what the host has not. */
+  digest(algorithm: string): Digest | undefined;
+  /** UTF-8. */
+  encode(text: string): Uint8Array;
+  /** UTF-8, or undefined if the bytes are none. */
+  decode(bytes: Uint8Array): string | undefined;
+  /** Fills `into` with random bytes fit for a token. */
+  random(into: Uint8Array): void;
+  /** The same on every start, different on every machine: letters, digits and hyphens, 32 at most. */
+  readonly hardwareId: string;
+  /** A line for people. It holds no secret. */
+  log(level: "info" | "warn" | "error", line: string): void;
+  /** Ends this run and starts the next. May return before it takes effect. */
+  restart(reason: string): void;
+}

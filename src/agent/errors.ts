@@ -1,0 +1,21 @@
+/**
+ * What went wrong, for programs:
+ * - `BAD_OPTIONS`: options of the constructor; the message names every wrong one.
+ * - `BAD_VALUE`: a value, key, time stamp or argument that JSON or the platform can't hold; nothing was kept.
+ * - `TOO_LARGE`: it fits nowhere: a point beyond the outbox's batch limit, pending attributes beyond their bound.
+ * - `TIMEOUT`: no answer of the platform before the deadline.
+ * - `REFUSED`: the platform answered and refused (`status` in the message).
+ * - `STOPPED`: the agent was stopped meanwhile, or is not started.
+ */
+export type ErrorCode = "BAD_OPTIONS" | "BAD_VALUE" | "TOO_LARGE" | "TIMEOUT" | "REFUSED" | "STOPPED";
+
+/** The one class of errors that the agent throws or rejects with. The message holds no secret. */
+export class MoteError extends Error {
+  override name = "MoteError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

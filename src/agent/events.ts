@@ -1,0 +1,59 @@
+import type { Host } from "../port.js";
+
+/** What `agent.on` tells, and with which detail. */
+export interface AgentEvents {
+  /** The device has its access token. `adopted`: one kept from before, or proposed earlier and found accepted. */
+  provisioned: { deviceName: string | undefined; adopted: boolean };
+  /** The platform answers (again). */
+  online: Record<string, never>;
+  /** The platform can't be reached; told once until the next `online`. */
+  offline: { reason: string };
+  /** The platform took these points. */
+  delivered: { points: number };
+  /** Points that will never reach the platform; told once a burst. `full`: no room; `refused`: for their content; `unreadable`: storage failed. */
+  drop: { points: number; reason: "full" | "refused" | "unreadable" };
+  /** Shared attributes whose value the application now sees differently; `deleted` are the keys that are gone. */
+  attributes: { keys: string[]; deleted: string[] };
+  /** A server-side RPC. `answered` when the platform took the answer; `error` is the code of an error answer. */
+  rpc: { stage: "received" | "answered" | "unanswered"; id: number; method: string; error?: string };
+  /** The update: `state` as reported in `fw_state`; `progress` in percent while downloading. */
+  firmware: { state: string; version: string; error?: string; progress?: number };
+  /** The platform refuses this device: `token` (401) or `provisioning` (wrong key or secret, or the name is taken). It is tried again, slowly. */
+  refused: { what: "token" | "provisioning"; reason: string };
+  /** The agent is about to restart the machine. */
+  restart: { reason: string };
+}
+
+export type AgentEvent = keyof AgentEvents;
+type Listener = { event: AgentEvent; call: (detail: never) => void };
+
+/** Listeners, guarded: an exception of one is logged and stops neither the others nor the agent. */
+export class Events {
+  readonly #host: Host;
+  readonly #listeners: Listener[] = [];
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Returns what removes the listener again. */
+  on<E extends AgentEvent>(event: E, call: (detail: AgentEvents[E]) => void): () => void {
+    const listener: Listener = { event, call };
+    this.#listeners.push(listener);
+    return () => {
+      const at = this.#listeners.indexOf(listener);
+      if (at >= 0) this.#listeners.splice(at, 1);
+    };
+  }
+
+  emit<E extends AgentEvent>(event: E, detail: AgentEvents[E]): void {
+    for (const listener of this.#listeners.slice()) {
+      if (listener.event !== event) continue;
+      try {
+        (listener.call as (detail: AgentEvents[E]) => void)(detail);
+      } catch {
+        this.#host.log("error", `a listener of "${event}" threw`);
+      }
+    }
+  }
+}

@@ -1,0 +1,233 @@
+// The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
+import { Backoff } from "../net/backoff.js";
+import { Connection } from "../net/connection.js";
+import { exchange } from "../net/exchange.js";
+import type { Outcome } from "../net/outcome.js";
+import type { Request } from "../net/request.js";
+import type { Target } from "../net/target.js";
+import type { Host } from "../port.js";
+import type { Events } from "./events.js";
+import { Signal } from "./signal.js";
+
+/** The connection a loop asks for; which of them are one and the same depends on the mode. */
+export type Way = "uplink" | "rpc" | "rpc2" | "attributes" | "firmware" | "call";
+
+// Which connection serves which way with 1, 2 and 3 connections. The second RPC poll, a client-side RPC and the firmware
+// stream hold theirs only for as long as they last.
+const WAYS = {
+  1: { uplink: 0, rpc: 0, rpc2: 0, attributes: 0, firmware: 0, call: 0 },
+  2: { uplink: 0, rpc: 1, rpc2: 2, attributes: 0, firmware: 0, call: 3 },
+  3: { uplink: 0, rpc: 1, rpc2: 2, attributes: 3, firmware: 4, call: 5 },
+} as const;
+
+/** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
+export type DeviceRequest = Request;
+
+/** One loop's access to the platform: its own back-off for "busy", and the link's for "lost". */
+export class Lane {
+  readonly #link: Link;
+  readonly #way: Way;
+  readonly #backoff: Backoff;
+  #until = 0;
+
+  constructor(link: Link, way: Way) {
+    this.#link = link;
+    this.#way = way;
+    this.#backoff = new Backoff(link.host);
+  }
+
+  /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the link stops: check `link.running`. */
+  ready(): Promise<void> {
+    return this.#link.ready(this.#until);
+  }
+
+  /** Sends `request` to the device API. Never rejects. */
+  send(request: DeviceRequest): Promise<Outcome> {
+    return this.#link.send(this.#way, request);
+  }
+
+  /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
+  hold(retryAfterMs?: number): void {
+    const delay = this.#backoff.next();
+    this.#until = this.#link.host.clock.now() + (retryAfterMs ?? delay);
+  }
+
+  /** The platform took something: the next `hold()` is a short one again. */
+  clear(): void {
+    this.#until = 0;
+    this.#backoff.reset();
+  }
+
+  /** Gives up the connection that this lane alone uses (none, if others share it). */
+  hangUp(): void {
+    this.#link.hangUp(this.#way);
+  }
+}
+
+export class Link {
+  readonly host: Host;
+  readonly target: Target;
+  readonly mode: 1 | 2 | 3;
+  readonly #events: Events;
+  readonly #connections: (Connection | undefined)[] = [];
+  readonly #signals: Signal[] = [];
+  readonly #gate: Backoff;
+  #gateSince = 0;
+  #gateUntil = 0;
+  #losses = 0;
+  #waiting: (() => void)[] = [];
+  #prefix: string | undefined;
+  /** False until `start()` and after `stop()`: loops end then. */
+  running = false;
+  /** Undefined until the platform answered, or failed to, for the first time. */
+  online: boolean | undefined;
+  /** Called with the `Date` of an answer that came over TLS. */
+  onDate: ((ms: number) => void) | undefined;
+  /** Called when the platform answers 401 to the token. */
+  onUnauthorized: (() => void) | undefined;
+
+  constructor(host: Host, target: Target, mode: 1 | 2 | 3, events: Events) {
+    this.host = host;
+    this.target = target;
+    this.mode = mode;
+    this.#events = events;
+    this.#gate = new Backoff(host);
+  }
+
+  lane(way: Way): Lane {
+    return new Lane(this, way);
+  }
+
+  /** A signal that is also raised when the link stops. */
+  signal(): Signal {
+    const signal = new Signal(this.host.clock);
+    this.#signals.push(signal);
+    return signal;
+  }
+
+  start(): void {
+    this.running = true;
+  }
+
+  /** Ends every exchange, open or waiting, and wakes every loop. */
+  stop(): void {
+    this.running = false;
+    for (const connection of this.#connections) connection?.close();
+    this.#connections.length = 0;
+    for (const signal of this.#signals) signal.notify();
+    this.#wakeAll();
+    this.online = undefined;
+    this.#losses = 0;
+  }
+
+  /** The token's path, escaped: `/api/v1/TOKEN/`. Undefined: no token, requests wait. */
+  authorize(prefix: string | undefined): void {
+    this.#prefix = prefix;
+    if (prefix) this.#wakeAll();
+  }
+
+  ready(until: number): Promise<void> {
+    const wait = this.#wait(until);
+    if (wait === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      let cancel: (() => void) | undefined;
+      const look = () => {
+        cancel?.();
+        const still = this.#wait(until);
+        if (still === 0) return resolve();
+        this.#waiting.push(look);
+        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this.#wake(look));
+      };
+      look();
+    });
+  }
+
+  send(way: Way, request: DeviceRequest): Promise<Outcome> {
+    if (this.#prefix === undefined) return Promise.resolve({ kind: "lost", reason: "no token" });
+    return this.sendTo(way, request, this.#prefix);
+  }
+
+  /** As `send`, but to `prefix` + path: for provisioning, which has no token yet. */
+  sendTo(way: Way, request: DeviceRequest, prefix: string): Promise<Outcome> {
+    if (!this.running) return Promise.resolve({ kind: "lost", reason: "stopped" });
+    const since = this.host.clock.now();
+    const sent = { ...request, path: prefix + request.path };
+    return exchange(this.#connection(way), sent).then((outcome) => {
+      if (this.running) this.#judge(outcome, since, prefix);
+      return outcome;
+    });
+  }
+
+  /** The next request of this way goes out on a fresh connection, if it has one of its own. */
+  hangUp(way: Way): void {
+    const index = WAYS[this.mode][way];
+    if (index === 0) return;
+    this.#connections[index]?.close();
+    this.#connections[index] = undefined;
+  }
+
+  #connection(way: Way): Connection {
+    const index = WAYS[this.mode][way];
+    let connection = this.#connections[index];
+    if (!connection) {
+      connection = new Connection(this.host, this.target);
+      this.#connections[index] = connection;
+    }
+    return connection;
+  }
+
+  /** ms to wait, 0 for none, undefined for "until woken". */
+  #wait(until: number): number | undefined {
+    if (!this.running) return 0;
+    if (this.#prefix === undefined) return undefined;
+    return Math.max(0, Math.ceil(Math.max(until, this.#gateUntil) - this.host.clock.now()));
+  }
+
+  #wake(look: () => void): void {
+    const at = this.#waiting.indexOf(look);
+    if (at < 0) return;
+    this.#waiting.splice(at, 1);
+    look();
+  }
+
+  #wakeAll(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const look of waiting) look();
+  }
+
+  #judge(outcome: Outcome, since: number, prefix: string): void {
+    if (outcome.kind === "lost") return this.#lost(outcome.reason, since);
+    this.#answered();
+    if (outcome.kind === "done" && outcome.date !== undefined && this.target.secure) this.onDate?.(outcome.date);
+    // Only for the token in use now: an old request may end after a new token was given.
+    if (outcome.kind === "refused" && outcome.status === 401 && prefix === this.#prefix) this.onUnauthorized?.();
+  }
+
+  #answered(): void {
+    this.#losses = 0;
+    this.#gate.reset();
+    if (this.#gateUntil !== 0) {
+      this.#gateUntil = 0;
+      this.#wakeAll();
+    }
+    if (this.online !== true) {
+      this.online = true;
+      this.#events.emit("online", {});
+    }
+  }
+
+  #lost(reason: string, since: number): void {
+    // Requests that were under way together fail together: they are one loss.
+    if (since < this.#gateSince) return;
+    const now = this.host.clock.now();
+    this.#gateSince = now;
+    this.#gateUntil = now + this.#gate.next();
+    this.#losses++;
+    // One loss may be a poll's connection that the platform let go; the second is an outage.
+    if (this.#losses >= 2 && this.online !== false) {
+      this.online = false;
+      this.#events.emit("offline", { reason });
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { Rest } from "./rest.js";
+import type { Reading, Scope } from "./shapes.js";
+
+const part = encodeURIComponent;
+const of = (deviceId: string): string => `/api/plugins/telemetry/DEVICE/${part(deviceId)}`;
+
+/** Attributes of a device. Keys with a comma can't be asked for: the platform splits there. */
+export class Attributes {
+  readonly #rest: Rest;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  /** Values by key; all keys of the scope if none are named. Absent keys are absent. */
+  async get(deviceId: string, scope: Scope, keys?: readonly string[]): Promise<Record<string, unknown>> {
+    const path = `${of(deviceId)}/values/attributes/${scope}`;
+    const list = (await this.#rest.call("GET", path, { query: { keys: keys?.join(",") } })) as
+      | { key: string; value: unknown }[]
+      | undefined;
+    return Object.fromEntries((list ?? []).map(({ key, value }) => [key, value]));
+  }
+
+  async set(
+    deviceId: string,
+    scope: "SHARED_SCOPE" | "SERVER_SCOPE",
+    values: Record<string, unknown>,
+  ): Promise<void> {
+    await this.#rest.call("POST", `${of(deviceId)}/attributes/${scope}`, { body: values });
+  }
+
+  async delete(deviceId: string, scope: Scope, keys: readonly string[]): Promise<void> {
+    await this.#rest.call("DELETE", `${of(deviceId)}/${scope}`, { query: { keys: keys.join(",") } });
+  }
+}
+
+export interface Range {
+  keys: readonly string[];
+  /** Milliseconds since 1970; `startTs` is included. */
+  startTs: number;
+  endTs: number;
+  /** Points per key. Default 100. */
+  limit?: number;
+  /** Default DESC: the newest first. */
+  orderBy?: "ASC" | "DESC";
+}
+
+/** Time series of a device. Values come with their own types, not as text. */
+export class TimeSeries {
+  readonly #rest: Rest;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  async keys(deviceId: string): Promise<string[]> {
+    return ((await this.#rest.call("GET", `${of(deviceId)}/keys/timeseries`)) ?? []) as string[];
+  }
+
+  /** The newest reading of each key; absent if there is none (the platform's `{"ts":now,"value":null}` is none). */
+  async latest(deviceId: string, keys: readonly string[]): Promise<Record<string, Reading>> {
+    const found = await this.#read(deviceId, { keys: keys.join(",") });
+    const latest: [string, Reading][] = [];
+    for (const [key, [reading]] of Object.entries(found)) {
+      if (reading && reading.value !== null) latest.push([key, reading]);
+    }
+    return Object.fromEntries(latest);
+  }
+
+  async range(deviceId: string, range: Range): Promise<Record<string, Reading[]>> {
+    const { startTs, endTs, limit = 100, orderBy = "DESC" } = range;
+    return this.#read(deviceId, { keys: range.keys.join(","), startTs, endTs, limit, orderBy });
+  }
+
+  async #read(deviceId: string, query: Record<string, string | number>): Promise<Record<string, Reading[]>> {
+    const call = { query: { ...query, useStrictDataTypes: true } };
+    return ((await this.#rest.call("GET", `${of(deviceId)}/values/timeseries`, call)) ?? {}) as Record<
+      string,
+      Reading[]
+    >;
+  }
+}

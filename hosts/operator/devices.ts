@@ -1,0 +1,88 @@
+import { OperatorError } from "./error.js";
+import type { Rest } from "./rest.js";
+import type { Credentials, Device, DeviceProfile, Page, PageQuery } from "./shapes.js";
+
+const part = encodeURIComponent;
+
+/** Devices of the tenant. */
+export class Devices {
+  readonly #rest: Rest;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  /** Undefined if there is none of that name. */
+  async byName(deviceName: string): Promise<Device | undefined> {
+    try {
+      return (await this.#rest.call("GET", "/api/tenant/devices", { query: { deviceName } })) as Device;
+    } catch (error) {
+      if (error instanceof OperatorError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async get(id: string): Promise<Device> {
+    return (await this.#rest.call("GET", `/api/device/${part(id)}`)) as Device;
+  }
+
+  async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<Device>> {
+    const query = { pageSize, page, textSearch };
+    return (await this.#rest.call("GET", "/api/tenant/devices", { query })) as Page<Device>;
+  }
+
+  /** With an access token of one's own, or one the platform makes up. */
+  async create(device: Partial<Device> & { name: string }, accessToken?: string): Promise<Device> {
+    const secrets = accessToken === undefined ? [] : [accessToken];
+    const call = { query: { accessToken }, body: device, secrets };
+    return (await this.#rest.call("POST", "/api/device", call)) as Device;
+  }
+
+  /** Saves the whole entity: what was read, with the changes. */
+  async save(device: Device): Promise<Device> {
+    return (await this.#rest.call("POST", "/api/device", { body: device })) as Device;
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#rest.call("DELETE", `/api/device/${part(id)}`);
+  }
+
+  /** Holds the access token: not for a log. */
+  async credentials(id: string): Promise<Credentials> {
+    return (await this.#rest.call("GET", `/api/device/${part(id)}/credentials`)) as Credentials;
+  }
+
+  /** As the customer: makes the device theirs. Throws OperatorError 400 for a wrong secret, no claiming, or an owned device. */
+  async claim(deviceName: string, secretKey: string): Promise<void> {
+    const call = { body: { secretKey }, secrets: [secretKey] };
+    await this.#rest.call("POST", `/api/customer/device/${part(deviceName)}/claim`, call);
+  }
+
+  /** As the tenant: takes a claimed device back. */
+  async reclaim(deviceName: string): Promise<void> {
+    await this.#rest.call("DELETE", `/api/customer/device/${part(deviceName)}/claim`);
+  }
+}
+
+/** Device profiles of the tenant. */
+export class DeviceProfiles {
+  readonly #rest: Rest;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<DeviceProfile>> {
+    const query = { pageSize, page, textSearch };
+    return (await this.#rest.call("GET", "/api/deviceProfiles", { query })) as Page<DeviceProfile>;
+  }
+
+  async get(id: string): Promise<DeviceProfile> {
+    return (await this.#rest.call("GET", `/api/deviceProfile/${part(id)}`)) as DeviceProfile;
+  }
+
+  /** Creates it if it has no `id`. */
+  async save(profile: Partial<DeviceProfile> & { name: string }): Promise<DeviceProfile> {
+    return (await this.#rest.call("POST", "/api/deviceProfile", { body: profile })) as DeviceProfile;
+  }
+}

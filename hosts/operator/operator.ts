@@ -1,0 +1,50 @@
+import { Attributes, TimeSeries } from "./data.js";
+import { DeviceProfiles, Devices } from "./devices.js";
+import { Ota } from "./ota.js";
+import { Rest, type RestOptions } from "./rest.js";
+import { Rpc } from "./rpc.js";
+import type { User } from "./shapes.js";
+
+/**
+ * What an operator does, over the platform's REST. Every call returns what the platform answered and throws OperatorError otherwise.
+ * A token that has expired is refreshed once per call; redirects are not followed.
+ */
+export class Operator {
+  readonly devices: Devices;
+  readonly profiles: DeviceProfiles;
+  readonly attributes: Attributes;
+  readonly timeSeries: TimeSeries;
+  readonly rpc: Rpc;
+  readonly ota: Ota;
+  readonly #rest: Rest;
+
+  constructor(options: RestOptions) {
+    const rest = new Rest(options);
+    this.#rest = rest;
+    this.devices = new Devices(rest);
+    this.profiles = new DeviceProfiles(rest);
+    this.attributes = new Attributes(rest);
+    this.timeSeries = new TimeSeries(rest);
+    this.rpc = new Rpc(rest);
+    this.ota = new Ota(rest);
+  }
+
+  login(username: string, password: string): Promise<void> {
+    return this.#rest.login(username, password);
+  }
+
+  /** A new token for the session at once. */
+  refresh(): Promise<void> {
+    return this.#rest.refresh();
+  }
+
+  /** Forgets the session. */
+  logout(): void {
+    this.#rest.logout();
+  }
+
+  /** Who is logged in. */
+  async user(): Promise<User> {
+    return (await this.#rest.call("GET", "/api/auth/user")) as User;
+  }
+}

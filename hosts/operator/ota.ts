@@ -1,0 +1,80 @@
+import type { Rest } from "./rest.js";
+import type { Algorithm, Device, DeviceProfile, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
+
+const part = encodeURIComponent;
+
+export interface NewPackage {
+  title: string;
+  version: string;
+  /** Of the device profile whose devices may get it. */
+  deviceProfileId: string;
+  /** Default FIRMWARE. */
+  type?: "FIRMWARE" | "SOFTWARE";
+  tag?: string;
+}
+
+export interface Upload {
+  /** Default `firmware.bin`. */
+  fileName?: string;
+  /** Default SHA256. */
+  algorithm?: Algorithm;
+  /** Lower-case hex; the platform computes it if there is none, and refuses one that differs. */
+  checksum?: string;
+}
+
+/** OTA packages and their assignment. */
+export class Ota {
+  readonly #rest: Rest;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  /** The entry alone; `upload` adds the file. */
+  async create({ title, version, deviceProfileId, type = "FIRMWARE", tag }: NewPackage): Promise<OtaPackage> {
+    const profile: EntityId = { entityType: "DEVICE_PROFILE", id: deviceProfileId };
+    const body = { title, version, type, tag, deviceProfileId: profile, usesUrl: false };
+    return (await this.#rest.call("POST", "/api/otaPackage", { body })) as OtaPackage;
+  }
+
+  /** One minute for the transfer. */
+  async upload(id: string, bytes: Uint8Array, options: Upload = {}): Promise<OtaPackage> {
+    const { fileName = "firmware.bin", algorithm = "SHA256", checksum } = options;
+    const body = new FormData();
+    body.set("file", new Blob([new Uint8Array(bytes)], { type: "application/octet-stream" }), fileName);
+    const query = { checksumAlgorithm: algorithm, checksum };
+    const call = { query, body, timeoutMs: 60_000 };
+    return (await this.#rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
+  }
+
+  async get(id: string): Promise<OtaPackage> {
+    return (await this.#rest.call("GET", `/api/otaPackage/${part(id)}`)) as OtaPackage;
+  }
+
+  async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<OtaPackage>> {
+    const query = { pageSize, page, textSearch };
+    return (await this.#rest.call("GET", "/api/otaPackages", { query })) as Page<OtaPackage>;
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#rest.call("DELETE", `/api/otaPackage/${part(id)}`);
+  }
+
+  /** Firmware for one device; undefined takes the assignment away (its profile's, if any, then holds). */
+  async assign(deviceId: string, packageId: string | undefined): Promise<void> {
+    const path = `/api/device/${part(deviceId)}`;
+    const device = (await this.#rest.call("GET", path)) as Device;
+    await this.#rest.call("POST", "/api/device", { body: { ...device, firmwareId: ota(packageId) } });
+  }
+
+  /** Firmware for all devices of a profile that have none of their own. */
+  async assignToProfile(profileId: string, packageId: string | undefined): Promise<void> {
+    const path = `/api/deviceProfile/${part(profileId)}`;
+    const profile = (await this.#rest.call("GET", path)) as DeviceProfile;
+    await this.#rest.call("POST", "/api/deviceProfile", { body: { ...profile, firmwareId: ota(packageId) } });
+  }
+}
+
+function ota(id: string | undefined): EntityId | null {
+  return id === undefined ? null : { entityType: "OTA_PACKAGE", id };
+}

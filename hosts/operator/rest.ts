@@ -1,0 +1,174 @@
+import { OperatorError, tame } from "./error.js";
+
+/** Of an answer's body, in bytes; what is longer is an error. */
+const LARGEST = 32 * 1024 * 1024;
+
+export interface RestOptions {
+  /** Where the platform is: `https://platform.example.com`; a path before `/api` is kept. */
+  url: string;
+  /** For one call, in milliseconds. Default 15,000. */
+  timeoutMs?: number;
+}
+
+export interface Call {
+  query?: Record<string, string | number | boolean | undefined>;
+  /** Sent as JSON, or as multipart if it is a form. */
+  body?: unknown;
+  /** Must not show up in an error. */
+  secrets?: readonly string[];
+  /** In place of the client's. */
+  timeoutMs?: number;
+  /** Goes without the session's token. */
+  open?: boolean;
+}
+
+interface Session {
+  token: string;
+  refreshToken: string;
+}
+
+/** JSON over the platform's REST: the session's token on each call, refreshed once when the platform says 401. */
+export class Rest {
+  readonly #base: string;
+  readonly #timeoutMs: number;
+  #session: Session | undefined;
+  #refreshing: Promise<void> | undefined;
+
+  constructor({ url, timeoutMs = 15_000 }: RestOptions) {
+    const { origin, pathname, protocol } = new URL(url);
+    if (protocol !== "http:" && protocol !== "https:")
+      throw new TypeError("the platform's URL is neither http nor https");
+    this.#base = origin + pathname.replace(/\/+$/, "");
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** POST /api/auth/login. Throws OperatorError 401 for a wrong name or password. */
+  async login(username: string, password: string): Promise<void> {
+    this.#session = undefined;
+    const body = { username, password };
+    this.#session = session(
+      await this.#send("POST", "/api/auth/login", { body, secrets: [password], open: true }),
+    );
+  }
+
+  /** Forgets the session. */
+  logout(): void {
+    this.#session = undefined;
+  }
+
+  /** POST /api/auth/token: a new token for the refresh token. Calls that fail together share one refresh. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    const refreshToken = this.#session?.refreshToken;
+    if (refreshToken === undefined) throw new OperatorError(401, "not logged in");
+    const call = { body: { refreshToken }, open: true };
+    this.#session = session(await this.#send("POST", "/api/auth/token", call));
+  }
+
+  /** The answer's JSON; undefined for an empty body. Throws OperatorError. */
+  async call(method: string, path: string, call: Call = {}): Promise<unknown> {
+    const token = this.#session?.token;
+    try {
+      return await this.#send(method, path, call);
+    } catch (error) {
+      if (!(error instanceof OperatorError) || error.status !== 401 || token === undefined) throw error;
+    }
+    // Another call may have refreshed it meanwhile.
+    if (this.#session?.token === token) await this.refresh();
+    return this.#send(method, path, call);
+  }
+
+  async #send(method: string, path: string, call: Call): Promise<unknown> {
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (!call.open && this.#session) headers["x-authorization"] = `Bearer ${this.#session.token}`;
+    const form = call.body instanceof FormData;
+    if (call.body !== undefined && !form) headers["content-type"] = "application/json";
+    const init: RequestInit = {
+      method,
+      headers,
+      signal: AbortSignal.timeout(call.timeoutMs ?? this.#timeoutMs),
+    };
+    // A redirect would carry the token to wherever the answer points.
+    init.redirect = "manual";
+    if (call.body !== undefined) init.body = form ? (call.body as FormData) : JSON.stringify(call.body);
+    const name = `${method} ${path}`;
+    const secrets = [...(call.secrets ?? []), this.#session?.token ?? "", this.#session?.refreshToken ?? ""];
+    const { status, text } = await exchange(`${this.#base}${path}${query(call.query)}`, init, name);
+    if (status >= 200 && status < 300) return parse(text, status, name);
+    throw new OperatorError(status, tame(`${name}: ${status} ${explain(text)}`, secrets));
+  }
+}
+
+async function exchange(
+  url: string,
+  init: RequestInit,
+  name: string,
+): Promise<{ status: number; text: string }> {
+  try {
+    const response = await fetch(url, init);
+    return { status: response.status, text: await read(response, name) };
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason =
+      error instanceof Error && error.name === "TimeoutError" ? "no answer in time" : cause(error);
+    throw new OperatorError(0, `${name}: ${reason}`, { cause: error });
+  }
+}
+
+async function read(response: Response, name: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    size += piece.length;
+    if (size > LARGEST)
+      throw new OperatorError(response.status, `${name}: the answer is longer than ${LARGEST} bytes`);
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function parse(text: string, status: number, name: string): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new OperatorError(status, `${name}: the answer is not JSON`);
+  }
+}
+
+/** `{"status":404,"message":"Device not found","errorCode":32,"timestamp":…}` -> its message. */
+function explain(text: string): string {
+  try {
+    const body = JSON.parse(text) as { message?: unknown } | null;
+    return typeof body?.message === "string" ? body.message : "";
+  } catch {
+    return text;
+  }
+}
+
+function cause(error: unknown): string {
+  const inner = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  return typeof inner?.code === "string" ? `no connection (${inner.code})` : "no connection";
+}
+
+function session(answer: unknown): Session {
+  const { token, refreshToken } = (answer ?? {}) as Record<string, unknown>;
+  if (typeof token !== "string" || typeof refreshToken !== "string")
+    throw new OperatorError(200, "login: the answer holds no token");
+  return { token, refreshToken };
+}
+
+function query(values: Call["query"]): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(values ?? {}))
+    if (value !== undefined) search.set(key, String(value));
+  const text = search.toString();
+  return text === "" ? "" : `?${text}`;
+}

@@ -1,0 +1,71 @@
+import type { Rest } from "./rest.js";
+import type { PersistentRpc } from "./shapes.js";
+
+const part = encodeURIComponent;
+
+export interface RpcOptions {
+  /** How long the platform waits for the device, in milliseconds; it makes less than 5,000 into 5,000. Default 10,000. */
+  timeoutMs?: number;
+}
+
+export interface PersistentOptions {
+  /** Until when it may be delivered, in milliseconds since 1970. */
+  expirationTime?: number;
+  /** Whether an answer is awaited. Default true. */
+  twoWay?: boolean;
+}
+
+/** Server-side RPC. */
+export class Rpc {
+  readonly #rest: Rest;
+
+  constructor(rest: Rest) {
+    this.#rest = rest;
+  }
+
+  /** Returns when the platform handed it to a poll, or dropped it: it does not tell which. */
+  async oneWay(deviceId: string, method: string, params?: unknown, options: RpcOptions = {}): Promise<void> {
+    await this.#send("oneway", deviceId, method, params, options);
+  }
+
+  /** The device's answer. Throws OperatorError 504 if none came in time. */
+  async twoWay(
+    deviceId: string,
+    method: string,
+    params?: unknown,
+    options: RpcOptions = {},
+  ): Promise<unknown> {
+    return this.#send("twoway", deviceId, method, params, options);
+  }
+
+  /** Has it kept by the platform until it can be delivered. Returns the id for `get`. */
+  async persistent(
+    deviceId: string,
+    method: string,
+    params?: unknown,
+    options: PersistentOptions = {},
+  ): Promise<string> {
+    const { expirationTime, twoWay = true } = options;
+    const body = { method, params: params ?? null, persistent: true, expirationTime };
+    const path = `/api/rpc/${twoWay ? "twoway" : "oneway"}/${part(deviceId)}`;
+    return ((await this.#rest.call("POST", path, { body })) as { rpcId: string }).rpcId;
+  }
+
+  async get(rpcId: string): Promise<PersistentRpc> {
+    return (await this.#rest.call("GET", `/api/rpc/persistent/${part(rpcId)}`)) as PersistentRpc;
+  }
+
+  async #send(
+    way: string,
+    deviceId: string,
+    method: string,
+    params: unknown,
+    options: RpcOptions,
+  ): Promise<unknown> {
+    const { timeoutMs = 10_000 } = options;
+    const body = { method, params: params ?? null, timeout: timeoutMs };
+    // The platform's own time-out is the answer to wait for.
+    const call = { body, timeoutMs: Math.max(timeoutMs, 5_000) + 5_000 };
+    return this.#rest.call("POST", `/api/rpc/${way}/${part(deviceId)}`, call);
+  }
+}

@@ -1,0 +1,85 @@
+// The platform's REST shapes, as far as this client reads or writes them. What else an entity holds is kept and sent back.
+
+/** `{"entityType":"DEVICE","id":"7c5e…"}` */
+export interface EntityId {
+  entityType: string;
+  id: string;
+}
+
+export interface Entity {
+  id: EntityId;
+  /** Milliseconds since 1970. */
+  createdTime?: number;
+  name: string;
+  [member: string]: unknown;
+}
+
+export interface Device extends Entity {
+  type?: string;
+  deviceProfileId?: EntityId;
+  /** The nil id 13814000-1dd2-11b2-8080-808080808080 when no customer owns it. */
+  customerId?: EntityId | null;
+  firmwareId?: EntityId | null;
+}
+
+export interface DeviceProfile extends Entity {
+  default?: boolean;
+  firmwareId?: EntityId | null;
+}
+
+/** `credentialsId` is the access token when `credentialsType` is ACCESS_TOKEN. */
+export interface Credentials {
+  credentialsType: string;
+  credentialsId: string;
+  [member: string]: unknown;
+}
+
+export interface User extends Entity {
+  email: string;
+  authority: string;
+  customerId?: EntityId | null;
+}
+
+export type Algorithm = "MD5" | "SHA256" | "SHA384" | "SHA512" | "CRC32" | "MURMUR3_32" | "MURMUR3_128";
+
+export interface OtaPackage {
+  id: EntityId;
+  title: string;
+  version: string;
+  type: "FIRMWARE" | "SOFTWARE";
+  hasData?: boolean;
+  checksumAlgorithm?: Algorithm;
+  checksum?: string;
+  dataSize?: number;
+  [member: string]: unknown;
+}
+
+/** One page of a list; pages are counted from 0. */
+export interface Page<T> {
+  data: T[];
+  totalPages: number;
+  totalElements: number;
+  hasNext: boolean;
+}
+
+export interface PageQuery {
+  /** Default 100. */
+  pageSize?: number;
+  page?: number;
+  textSearch?: string;
+}
+
+export type Scope = "CLIENT_SCOPE" | "SHARED_SCOPE" | "SERVER_SCOPE";
+
+/** `ts` in milliseconds since 1970. */
+export interface Reading {
+  ts: number;
+  value: unknown;
+}
+
+export interface PersistentRpc {
+  id: EntityId;
+  status: "QUEUED" | "SENT" | "DELIVERED" | "SUCCESSFUL" | "TIMEOUT" | "EXPIRED" | "FAILED" | "DELETED";
+  response?: unknown;
+  [member: string]: unknown;
+}

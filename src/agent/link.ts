@@ -1,6 +1,5 @@
 // The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
 import { Backoff } from "../net/backoff.js";
-import { Connection } from "../net/connection.js";
 import { exchange } from "../net/exchange.js";
 import type { Outcome } from "../net/outcome.js";
 import type { Request } from "../net/request.js";
@@ -8,17 +7,15 @@ import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
 import type { Events } from "./events.js";
 import { Signal } from "./signal.js";
+import { type Way, Ways } from "./ways.js";
 
-/** The connection a loop asks for; which of them are one and the same depends on the mode. */
-export type Way = "uplink" | "rpc" | "rpc2" | "attributes" | "firmware" | "call";
-
-// Which connection serves which way with 1, 2 and 3 connections. The second RPC poll, a client-side RPC and the firmware
-// stream hold theirs only for as long as they last.
-const WAYS = {
-  1: { uplink: 0, rpc: 0, rpc2: 0, attributes: 0, firmware: 0, call: 0 },
-  2: { uplink: 0, rpc: 1, rpc2: 2, attributes: 0, firmware: 0, call: 3 },
-  3: { uplink: 0, rpc: 1, rpc2: 2, attributes: 3, firmware: 4, call: 5 },
-} as const;
+const PROBE: Request = {
+  method: "GET",
+  path: "attributes?sharedKeys=fw_version",
+  deadlineMs: 30_000,
+  limit: 1024,
+  repeatable: true,
+};
 
 /** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
@@ -69,7 +66,7 @@ export class Link {
   readonly target: Target;
   readonly mode: 1 | 2 | 3;
   readonly #events: Events;
-  readonly #connections: (Connection | undefined)[] = [];
+  readonly #ways: Ways;
   readonly #signals: Signal[] = [];
   readonly #gate: Backoff;
   #gateSince = 0;
@@ -83,6 +80,8 @@ export class Link {
   online: boolean | undefined;
   /** Called with the `Date` of an answer that came over TLS. */
   onDate: ((ms: number) => void) | undefined;
+  /** Called when the platform took a request with the token. */
+  onReached: (() => void) | undefined;
   /** Called when the platform answers 401 to the token. */
   onUnauthorized: (() => void) | undefined;
 
@@ -92,6 +91,7 @@ export class Link {
     this.mode = mode;
     this.#events = events;
     this.#gate = new Backoff(host);
+    this.#ways = new Ways(host, target, mode);
   }
 
   lane(way: Way): Lane {
@@ -112,8 +112,7 @@ export class Link {
   /** Ends every exchange, open or waiting, and wakes every loop. */
   stop(): void {
     this.running = false;
-    for (const connection of this.#connections) connection?.close();
-    this.#connections.length = 0;
+    this.#ways.close();
     for (const signal of this.#signals) signal.notify();
     this.#wakeAll();
     this.online = undefined;
@@ -152,28 +151,25 @@ export class Link {
     if (!this.running) return Promise.resolve({ kind: "lost", reason: "stopped" });
     const since = this.host.clock.now();
     const sent = { ...request, path: prefix + request.path };
-    return exchange(this.#connection(way), sent).then((outcome) => {
+    return exchange(this.#ways.connection(way), sent).then((outcome) => {
       if (this.running) this.#judge(outcome, since, prefix);
       return outcome;
     });
   }
 
-  /** The next request of this way goes out on a fresh connection, if it has one of its own. */
-  hangUp(way: Way): void {
-    const index = WAYS[this.mode][way];
-    if (index === 0) return;
-    this.#connections[index]?.close();
-    this.#connections[index] = undefined;
+  /** Asks whether the platform knows the token of `prefix`: GET attributes is the one harmless request that needs it. */
+  probe(prefix: string): Promise<Outcome> {
+    return this.sendTo("uplink", PROBE, prefix);
   }
 
-  #connection(way: Way): Connection {
-    const index = WAYS[this.mode][way];
-    let connection = this.#connections[index];
-    if (!connection) {
-      connection = new Connection(this.host, this.target);
-      this.#connections[index] = connection;
-    }
-    return connection;
+  /** ms until the next attempt of somebody who has no lane, at least a tick. */
+  delay(): number {
+    return Math.max(1, Math.ceil(this.#gateUntil - this.host.clock.now()));
+  }
+
+  /** The next request of this way goes out on a fresh connection, if it has one of its own. */
+  hangUp(way: Way): void {
+    this.#ways.hangUp(way);
   }
 
   /** ms to wait, 0 for none, undefined for "until woken". */
@@ -197,11 +193,17 @@ export class Link {
   }
 
   #judge(outcome: Outcome, since: number, prefix: string): void {
-    if (outcome.kind === "lost") return this.#lost(outcome.reason, since);
+    if (outcome.kind === "lost") {
+      this.#lost(outcome.reason, since);
+      return;
+    }
     this.#answered();
-    if (outcome.kind === "done" && outcome.date !== undefined && this.target.secure) this.onDate?.(outcome.date);
+    if (outcome.kind === "done" && outcome.date !== undefined && this.target.secure)
+      this.onDate?.(outcome.date);
+    if (outcome.kind === "done" && prefix === this.#prefix) this.onReached?.();
     // Only for the token in use now: an old request may end after a new token was given.
-    if (outcome.kind === "refused" && outcome.status === 401 && prefix === this.#prefix) this.onUnauthorized?.();
+    if (outcome.kind === "refused" && outcome.status === 401 && prefix === this.#prefix)
+      this.onUnauthorized?.();
   }
 
   #answered(): void {

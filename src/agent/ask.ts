@@ -1,0 +1,43 @@
+import type { Outcome } from "../net/outcome.js";
+import { MoteError } from "./errors.js";
+import type { DeviceRequest, Lane, Link } from "./link.js";
+
+/**
+ * Sends a request that the application waits for: again after a loss or a busy answer (if it may be repeated), until `deadlineMs`
+ * are over. Returns the `done` outcome; rejects with `TIMEOUT`, `REFUSED` or `STOPPED`.
+ */
+export async function ask(
+  link: Link,
+  lane: Lane,
+  request: DeviceRequest,
+  deadlineMs: number,
+): Promise<Outcome & { kind: "done" }> {
+  const end = link.host.clock.now() + deadlineMs;
+  while (link.running) {
+    const left = await within(link, lane.ready(), end);
+    if (!link.running) break;
+    if (left <= 0) throw new MoteError("TIMEOUT", "the platform can't be reached");
+    const outcome = await lane.send({ ...request, deadlineMs: Math.min(request.deadlineMs, left) });
+    if (outcome.kind === "done") {
+      lane.clear();
+      return outcome;
+    }
+    if (outcome.kind === "refused") throw new MoteError("REFUSED", `the platform answered ${outcome.status}`);
+    if (outcome.kind === "busy") lane.hold(outcome.retryAfterMs);
+    if (!request.repeatable && link.running) throw new MoteError("TIMEOUT", "no answer came");
+  }
+  throw new MoteError("STOPPED", "the agent is stopped");
+}
+
+/** Waits for `ready`, but not beyond `end`; returns the ms that are left. */
+function within(link: Link, ready: Promise<void>, end: number): Promise<number> {
+  const clock = link.host.clock;
+  return new Promise((resolve) => {
+    const done = () => {
+      cancel();
+      resolve(end - clock.now());
+    };
+    const cancel = clock.timer(Math.max(0, end - clock.now()), done);
+    ready.then(done);
+  });
+}

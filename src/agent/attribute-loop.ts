@@ -1,0 +1,224 @@
+// The loop that keeps shared attributes equal to the platform's and brings client attributes there.
+//
+// The platform tells a change only to a poll that is open at that instant, and ends the poll with the first of them; what changes
+// between two polls is never told. So a poll is only a hint: first the poll is opened, then the values are read.
+import type { Outcome } from "../net/outcome.js";
+import type { PollTiming } from "../net/poll.js";
+import { parseNotification } from "../wire/attributes.js";
+import { AttributeReader } from "./attribute-reader.js";
+import type { Batch, ClientAttributes } from "./client-attributes.js";
+import type { Events } from "./events.js";
+import type { Firmware } from "./firmware.js";
+import type { Lane, Link } from "./link.js";
+import type { AttributeOptions } from "./options.js";
+import { SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
+import type { Signal } from "./signal.js";
+
+/** After the next poll was written, so that it is registered before the values are read. */
+const READ_AFTER_POLL_MS = 500;
+/** With less than three connections there is no attribute poll. */
+const READ_EVERY_MS = 30_000;
+const POST_DEADLINE_MS = 30_000;
+
+export class AttributeLoop {
+  readonly #link: Link;
+  readonly #events: Events;
+  readonly #timing: PollTiming;
+  readonly #client: ClientAttributes;
+  readonly #values: SharedValues;
+  readonly #reader: AttributeReader;
+  readonly #uplink: Lane;
+  readonly #pollLane: Lane;
+  readonly #limit: number;
+  readonly #signal: Signal;
+  #keys: string[] = [];
+  #polling = false;
+  #ended: { outcome: Outcome; tookMs: number } | undefined;
+  #readAt: number | undefined;
+  #alone = false;
+  /** Called with the keys whose value changed, or that are gone. */
+  onChange: ((keys: readonly string[]) => void) | undefined;
+  /** Offered every trusted look at the firmware's keys. */
+  firmware: Firmware | undefined;
+
+  constructor(
+    link: Link,
+    events: Events,
+    timing: PollTiming,
+    client: ClientAttributes,
+    values: SharedValues,
+    options: Required<AttributeOptions>,
+  ) {
+    this.#link = link;
+    this.#events = events;
+    this.#timing = timing;
+    this.#client = client;
+    this.#values = values;
+    this.#uplink = link.lane("uplink");
+    this.#pollLane = link.lane("attributes");
+    this.#limit = options.answerBytes;
+    this.#reader = new AttributeReader(link, this.#uplink, options.answerBytes);
+    this.#signal = link.signal();
+  }
+
+  /** The application's keys. */
+  want(keys: string[]): void {
+    this.#keys = keys;
+    this.readSoon();
+  }
+
+  wake(): void {
+    this.#signal.notify();
+  }
+
+  /** Something may have changed: the values are read as soon as possible, or `inMs` from now. */
+  readSoon(inMs = 0): void {
+    const at = this.#link.host.clock.now() + inMs;
+    if (this.#readAt === undefined || at < this.#readAt) this.#readAt = at;
+    this.wake();
+  }
+
+  /** The device was provisioned anew. */
+  provisioned(): void {
+    this.#client.again();
+    this.#reader.forgetMark();
+  }
+
+  /** Ends with the link. */
+  async run(): Promise<void> {
+    this.#polling = false;
+    this.#ended = undefined;
+    this.readSoon();
+    while (this.#link.running) {
+      await this.#uplink.ready();
+      if (!this.#link.running) return;
+      this.#judgePoll();
+      this.#openPoll();
+      if (this.#due()) await this.#read();
+      else if (this.#client.dirty) await this.#post();
+      else await this.#signal.wait(this.#restMs());
+    }
+  }
+
+  #wanted(): string[] {
+    const firmware = this.firmware?.keys ?? [];
+    return [...firmware, ...this.#keys.filter((key) => !firmware.includes(key))];
+  }
+
+  #due(): boolean {
+    return (
+      this.#readAt !== undefined && this.#link.host.clock.now() >= this.#readAt && this.#wanted().length > 0
+    );
+  }
+
+  #restMs(): number | undefined {
+    if (this.#readAt === undefined || this.#wanted().length === 0) return undefined;
+    return Math.max(1, this.#readAt - this.#link.host.clock.now());
+  }
+
+  #openPoll(): void {
+    if (this.#link.mode !== 3 || this.#polling || this.#wanted().length === 0) return;
+    this.#polling = true;
+    const clock = this.#link.host.clock;
+    const askedMs = this.#timing.askedMs;
+    let since = clock.now();
+    const send = () => {
+      since = clock.now();
+      return this.#pollLane.send({
+        method: "GET",
+        path: `attributes/updates?timeout=${askedMs}`,
+        deadlineMs: this.#timing.deadlineMs,
+        limit: this.#limit,
+        repeatable: true,
+        sent: () => this.readSoon(READ_AFTER_POLL_MS),
+      });
+    };
+    // The poll's own back-off may still run while the uplink is free.
+    this.#pollLane
+      .ready()
+      .then(send)
+      .then((outcome) => {
+        this.#ended = { outcome, tookMs: clock.now() - since };
+        this.wake();
+      });
+  }
+
+  #judgePoll(): void {
+    const ended = this.#ended;
+    if (!ended) return;
+    this.#ended = undefined;
+    this.#polling = false;
+    const verdict = this.#timing.judge(ended.outcome, ended.tookMs);
+    if (verdict === "busy") this.#pollLane.hold();
+    if (verdict !== "delivered") return;
+    this.#pollLane.clear();
+    if (ended.outcome.kind !== "done" || !ended.outcome.whole) return;
+    const told = parseNotification(this.#link.host.decode(ended.outcome.body) ?? "");
+    if (told.kind === "updated") this.#changed(this.#values.update(this.#keys, told.values), []);
+    else if (told.kind === "deleted")
+      this.#changed([], this.#values.remove(this.#keys.filter((key) => told.keys.includes(key))));
+  }
+
+  async #read(): Promise<void> {
+    this.#readAt = undefined;
+    const trusted = await this.#reader.read(this.#wanted());
+    if (!this.#link.running) return;
+    // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.
+    if (this.#ended && this.#ended.outcome.kind === "done") return this.readSoon(READ_AFTER_POLL_MS);
+    if (this.#link.mode !== 3) this.readSoon(READ_EVERY_MS);
+    if (!trusted) return this.readSoon();
+    const changed = this.#values.update(this.#keys, trusted.values);
+    const missing = this.#values.missing(
+      this.#keys.filter((key) => trusted.keys.includes(key)),
+      trusted.values,
+    );
+    this.#changed(changed, missing.gone);
+    if (missing.pending) this.readSoon(SECOND_LOOK_MS);
+    this.#offer(trusted);
+  }
+
+  #offer(trusted: { keys: readonly string[]; values: Readonly<Attributes> }): void {
+    const firmware = this.firmware;
+    if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
+  }
+
+  #changed(keys: string[], deleted: string[]): void {
+    if (keys.length === 0 && deleted.length === 0) return;
+    this.#values.keep();
+    this.#events.emit("attributes", { keys, deleted });
+    this.onChange?.([...keys, ...deleted]);
+  }
+
+  async #post(): Promise<void> {
+    const batch = this.#client.batch(this.#alone);
+    if (!batch) return;
+    const outcome = await this.#uplink.send({
+      method: "POST",
+      path: "attributes",
+      body: this.#link.host.encode(batch.text),
+      deadlineMs: POST_DEADLINE_MS,
+      limit: 256,
+      repeatable: true,
+    });
+    if (!this.#link.running) return;
+    if (outcome.kind === "done") {
+      this.#alone = false;
+      this.#uplink.clear();
+      this.#client.accepted(batch);
+    } else if (outcome.kind === "busy") this.#uplink.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") await this.#refused(batch, outcome.status);
+  }
+
+  /** Only what the platform refuses alone, while it accepts the token, is dropped. */
+  async #refused(batch: Batch, status: number): Promise<void> {
+    const probe = await this.#uplink.send(this.#reader.probe());
+    if (!this.#link.running) return;
+    if (probe.kind !== "done") return this.#uplink.hold();
+    if (batch.items.length > 1) {
+      this.#alone = true;
+      return;
+    }
+    this.#link.host.log("error", `the platform refuses a client attribute (${status}); it is dropped`);
+    this.#client.drop(batch);
+  }
+}

@@ -1,0 +1,132 @@
+// Reads shared attributes so that the answer can be trusted.
+//
+// A database error of the platform reads as 200 `{}`, the same as "no such attributes". So each GET also asks for one client attribute
+// that the agent itself published, the mark: an answer without it proves nothing.
+import type { Outcome } from "../net/outcome.js";
+import { attributesQuery, parseAttributes } from "../wire/attributes.js";
+import type { Json } from "../wire/json.js";
+import type { DeviceRequest, Lane, Link } from "./link.js";
+import { MARK_KEY, MARK_VALUE } from "./mark.js";
+
+const DEADLINE_MS = 30_000;
+/** Storage may be asynchronous: the mark is given this long to appear before it is published again. */
+const MARK_LAG_MS = 10_000;
+/** Of a request line the platform takes 8 KiB with all headers. */
+const QUERY_LENGTH = 1500;
+
+/** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can tell. */
+export interface Trusted {
+  readonly keys: string[];
+  readonly values: { [key: string]: Json };
+}
+
+export class AttributeReader {
+  readonly #link: Link;
+  readonly #lane: Lane;
+  readonly #limit: number;
+  readonly #skipped = new Set<string>();
+  #markPostedAt: number | undefined;
+
+  constructor(link: Link, lane: Lane, limit: number) {
+    this.#link = link;
+    this.#lane = lane;
+    this.#limit = limit;
+  }
+
+  /** The device was provisioned anew: it has no mark. */
+  forgetMark(): void {
+    this.#markPostedAt = undefined;
+  }
+
+  /** A harmless request that succeeds with a good token. */
+  probe(): DeviceRequest {
+    return this.#get(`clientKeys=${MARK_KEY}`);
+  }
+
+  /**
+   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the lane waits. A key whose value alone is larger than the limit is told once and left out.
+   */
+  async read(keys: readonly string[]): Promise<Trusted | undefined> {
+    const trusted: Trusted = { keys: [], values: Object.create(null) };
+    const groups = [keys.filter((key) => !this.#skipped.has(key))];
+    for (let group = groups.shift(); group; group = groups.shift()) {
+      if (group.length === 0) continue;
+      const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
+      if (!query.ok || (query.text.length > QUERY_LENGTH && group.length > 1)) {
+        groups.unshift(...halves(group));
+        continue;
+      }
+      const outcome = await this.#lane.send(this.#get(query.text));
+      if (!this.#link.running) return undefined;
+      if (outcome.kind === "done" && !outcome.whole) {
+        groups.unshift(...this.#smaller(group));
+        continue;
+      }
+      if (!(await this.#take(outcome, group, trusted))) return undefined;
+    }
+    return trusted;
+  }
+
+  async #take(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
+    if (outcome.kind !== "done") {
+      if (outcome.kind !== "lost")
+        this.#lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+      return false;
+    }
+    const answer = parseAttributes(this.#link.host.decode(outcome.body) ?? "");
+    if (!answer.ok) {
+      this.#link.host.log("warn", "a malformed answer to GET attributes is taken for none");
+      this.#lane.hold();
+      return false;
+    }
+    const marked = Object.hasOwn(answer.client, MARK_KEY);
+    if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this.#postMark();
+    if (!marked) {
+      this.#lane.hold();
+      return false;
+    }
+    this.#lane.clear();
+    trusted.keys.push(...group);
+    for (const key of group)
+      if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
+    return true;
+  }
+
+  async #postMark(): Promise<void> {
+    const now = this.#link.host.clock.now();
+    if (this.#markPostedAt !== undefined && now - this.#markPostedAt < MARK_LAG_MS) return;
+    const body = this.#link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
+    const request = {
+      method: "POST",
+      path: "attributes",
+      body,
+      deadlineMs: DEADLINE_MS,
+      limit: 256,
+      repeatable: true,
+    } as const;
+    const outcome = await this.#lane.send(request);
+    if (outcome.kind === "done") this.#markPostedAt = now;
+  }
+
+  #get(query: string): DeviceRequest {
+    return {
+      method: "GET",
+      path: `attributes?${query}`,
+      deadlineMs: DEADLINE_MS,
+      limit: this.#limit,
+      repeatable: true,
+    };
+  }
+
+  #smaller(group: string[]): string[][] {
+    if (group.length > 1) return halves(group);
+    this.#link.host.log("error", `a shared attribute is larger than ${this.#limit} bytes and is left out`);
+    for (const key of group) this.#skipped.add(key);
+    return [];
+  }
+}
+
+function halves(group: string[]): string[][] {
+  const half = Math.ceil(group.length / 2);
+  return [group.slice(0, half), group.slice(half)];
+}

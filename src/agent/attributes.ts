@@ -1,0 +1,132 @@
+// Client attributes and shared attributes. The application's calls are here; the loop that talks to the platform is in attribute-loop.ts.
+
+import type { PollTiming } from "../net/poll.js";
+import { attributesQuery, parseAttributes } from "../wire/attributes.js";
+import type { Json } from "../wire/json.js";
+import { ask } from "./ask.js";
+import { AttributeLoop } from "./attribute-loop.js";
+import { ClientAttributes } from "./client-attributes.js";
+import { MoteError } from "./errors.js";
+import type { Events } from "./events.js";
+import type { Lane, Link } from "./link.js";
+import type { AttributeOptions } from "./options.js";
+import { SharedValues } from "./shared-values.js";
+
+/** Values by attribute key. */
+export type Attributes = { [key: string]: Json };
+
+/** Called with the new value of a shared attribute, or undefined when it was deleted. */
+// The value is whatever JSON the operator set: the application says what it expects.
+// biome-ignore lint/suspicious/noExplicitAny: a subscriber names the type it expects
+export type Subscriber = (value: any) => void;
+
+const READ_DEADLINE_MS = 30_000;
+
+export class AttributesApi {
+  readonly #link: Link;
+  readonly #lane: Lane;
+  readonly #limit: number;
+  readonly #client: ClientAttributes;
+  readonly #values: SharedValues;
+  readonly #subscribers: { key: string; call: Subscriber }[] = [];
+  /** For the agent alone. */
+  readonly loop: AttributeLoop;
+
+  constructor(link: Link, events: Events, timing: PollTiming, options: Required<AttributeOptions>) {
+    this.#link = link;
+    this.#lane = link.lane("uplink");
+    this.#limit = options.answerBytes;
+    this.#client = new ClientAttributes(link.host);
+    this.#values = new SharedValues(link.host);
+    this.loop = new AttributeLoop(link, events, timing, this.#client, this.#values, options);
+    this.loop.onChange = (keys) => this.#tell(keys);
+  }
+
+  /**
+   * Publishes client attributes (POST /api/v1/{token}/attributes): merged by key with those waiting, kept over a restart, sent until
+   * the platform accepted them, and again after the device was provisioned anew. Values as in `telemetry.record`.
+   * A value equal to the one last published is not sent again. A device can't delete a client attribute.
+   *
+   * Throws `BAD_VALUE`, or `TOO_LARGE` beyond about 3,900 bytes of all attributes together.
+   */
+  publish(values: Readonly<Record<string, unknown>>): void {
+    this.#client.publish(values);
+    this.loop.wake();
+  }
+
+  /**
+   * Subscribes to a shared attribute: `call` is called at once with the last known value (also one from before a restart), then
+   * once per change, with undefined when the attribute was deleted. Changes made between two polls are found by reading again:
+   * within one poll, or 30 s with less than three connections. Returns what ends the subscription.
+   *
+   * Throws `BAD_VALUE` for a key that the platform can't be asked for: empty, or with a comma.
+   */
+  subscribe(key: string, call: Subscriber): () => void {
+    if (typeof key !== "string" || key.trim() === "" || key.includes(",")) {
+      throw new MoteError(
+        "BAD_VALUE",
+        "a shared attribute's key is a text that is not empty and holds no comma",
+      );
+    }
+    const subscriber = { key, call };
+    this.#subscribers.push(subscriber);
+    this.loop.want(this.#keys());
+    if (this.#values.has(key)) this.#call(subscriber);
+    return () => {
+      const at = this.#subscribers.indexOf(subscriber);
+      if (at >= 0) this.#subscribers.splice(at, 1);
+      this.loop.want(this.#keys());
+    };
+  }
+
+  /**
+   * Reads attributes from the platform now (GET /api/v1/{token}/attributes). Without any keys: all of them. Keys that don't exist
+   * are absent from the answer. Only one kind of keys given: the other kind is not looked up.
+   *
+   * Rejects with `BAD_VALUE` (a key that can't be asked for), `TOO_LARGE` (the answer is longer than `attributes.answerBytes`),
+   * `TIMEOUT`, `REFUSED` or `STOPPED`.
+   */
+  async read(
+    keys: { clientKeys?: readonly string[]; sharedKeys?: readonly string[]; deadlineMs?: number } = {},
+  ): Promise<{ client: Attributes; shared: Attributes }> {
+    const query = attributesQuery(keys);
+    if (!query.ok) throw new MoteError("BAD_VALUE", query.reason);
+    const path = query.text === "" ? "attributes" : `attributes?${query.text}`;
+    const request = {
+      method: "GET",
+      path,
+      deadlineMs: READ_DEADLINE_MS,
+      limit: this.#limit,
+      repeatable: true,
+    } as const;
+    const outcome = await ask(this.#link, this.#lane, request, keys.deadlineMs ?? READ_DEADLINE_MS);
+    if (!outcome.whole) throw new MoteError("TOO_LARGE", `the answer is longer than ${this.#limit} bytes`);
+    const answer = parseAttributes(this.#link.host.decode(outcome.body) ?? "");
+    if (!answer.ok) throw new MoteError("REFUSED", "the answer is not what the platform sends");
+    return { client: answer.client, shared: answer.shared };
+  }
+
+  /** Forgets all that is kept: published, pending and known values. */
+  forget(): void {
+    this.#client.forget();
+    this.#values.forget();
+  }
+
+  #keys(): string[] {
+    return [...new Set(this.#subscribers.map((subscriber) => subscriber.key))];
+  }
+
+  #tell(keys: readonly string[]): void {
+    for (const subscriber of this.#subscribers.slice()) {
+      if (keys.includes(subscriber.key)) this.#call(subscriber);
+    }
+  }
+
+  #call(subscriber: { key: string; call: Subscriber }): void {
+    try {
+      subscriber.call(this.#values.value(subscriber.key));
+    } catch {
+      this.#link.host.log("error", "a subscriber of a shared attribute threw");
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// Client attributes on their way to the platform: one bounded object, merged by key, kept in the store until it is accepted.
+import type { Host } from "../port.js";
+import { encodeValues } from "../wire/values.js";
+import { MoteError } from "./errors.js";
+import { readStored, writeStored } from "./stored.js";
+
+const STORED = "pending";
+/** Bytes of all published client attributes together, as they are stored; a value of the store holds no more than 4,000. */
+const LIMIT = 3900;
+
+interface Item {
+  readonly key: string;
+  /** `"key":value` as JSON text. */
+  readonly member: string;
+  dirty: boolean;
+}
+
+const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
+
+/** All that the application published. What the platform has not accepted yet is `dirty`. */
+export class ClientAttributes {
+  readonly #host: Host;
+  #items: Item[] = [];
+
+  constructor(host: Host) {
+    this.#host = host;
+    const kept = readStored(host, STORED);
+    if (!Array.isArray(kept)) return;
+    for (const entry of kept) {
+      if (!Array.isArray(entry)) continue;
+      const [key, member, dirty] = entry;
+      if (typeof key === "string" && typeof member === "string")
+        this.#items.push({ key, member, dirty: dirty === 1 });
+    }
+  }
+
+  get dirty(): boolean {
+    return this.#items.some((item) => item.dirty);
+  }
+
+  /** Merges `values`; throws `BAD_VALUE` or `TOO_LARGE`, and then keeps nothing of them. Unchanged values are not sent again. */
+  publish(values: Readonly<Record<string, unknown>>): void {
+    const items = this.#items.slice();
+    for (const key of Object.keys(values)) {
+      const encoded = encodeValues({ [key]: values[key] });
+      if (!encoded.ok) throw new MoteError("BAD_VALUE", encoded.reason);
+      const member = encoded.text.slice(1, -1);
+      const at = items.findIndex((item) => item.key === key);
+      if (at < 0) items.push({ key, member, dirty: true });
+      else if (items[at]?.member !== member) items[at] = { key, member, dirty: true };
+    }
+    if (this.#host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
+      throw new MoteError("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
+    }
+    this.#items = items;
+    this.#keep();
+  }
+
+  /** What to send now: all that is dirty, or the first of it alone. */
+  batch(alone: boolean): Batch | undefined {
+    const dirty = this.#items.filter((item) => item.dirty);
+    const items = alone ? dirty.slice(0, 1) : dirty;
+    return items.length === 0
+      ? undefined
+      : { items, text: `{${items.map((item) => item.member).join(",")}}` };
+  }
+
+  /** The platform accepted the batch; what was published anew meanwhile stays dirty. */
+  accepted(batch: Batch): void {
+    for (const item of batch.items) item.dirty = false;
+    this.#keep();
+  }
+
+  /** The platform will never take these. */
+  drop(batch: Batch): void {
+    this.#items = this.#items.filter((item) => !batch.items.includes(item));
+    this.#keep();
+  }
+
+  /** A device that was provisioned anew has none of them. */
+  again(): void {
+    for (const item of this.#items) item.dirty = true;
+    this.#keep();
+  }
+
+  forget(): void {
+    this.#items = [];
+    this.#host.store.delete(STORED);
+  }
+
+  #keep(): void {
+    writeStored(this.#host, STORED, this.#items.map(stored));
+  }
+}
+
+export interface Batch {
+  readonly items: readonly Item[];
+  readonly text: string;
+}

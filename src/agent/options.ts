@@ -1,0 +1,122 @@
+// The agent's options: what each is for, its unit, default and limits; all mistakes told at once.
+import { parseTarget, type Target } from "../net/target.js";
+import { MoteError } from "./errors.js";
+import { checkFirmwareOptions, type FirmwareOptions } from "./firmware.js";
+import { checkTelemetryOptions, type TelemetryOptions } from "./telemetry-options.js";
+
+export interface ProvisioningOptions {
+  /** The device profile's provisioning key (POST /api/v1/provision). */
+  key: string;
+  /** The device profile's provisioning secret. */
+  secret: string;
+  /** The device's name, unique on the platform. Default: `mote-` and the host's hardware id. 1 to 255 characters. */
+  deviceName?: string | undefined;
+}
+
+export interface AttributeOptions {
+  /** Longest answer to a look at the attributes, in bytes; a larger group of keys is asked for in parts. Default 8,192; 512 to 1,048,576. */
+  answerBytes?: number | undefined;
+}
+
+export interface RpcOptions {
+  /** Longest server-side RPC, in bytes; a longer one is answered `PARAMS_TOO_LARGE`. Default 8,192; 512 to 1,048,576. */
+  requestBytes?: number | undefined;
+  /** Longest answer to a server-side RPC, and of a client-side one, in bytes. Default 8,192; 512 to 65,536 (the platform takes no more). */
+  answerBytes?: number | undefined;
+}
+
+export interface AgentOptions {
+  /** Of the platform, `http://` or `https://`, with port and path if need be; `/api/v1/...` is appended. */
+  baseUrl: string;
+  /** The device's access token. Either this or `provisioning`; with both, the token wins. */
+  token?: string | undefined;
+  /** How the device gets a token by itself. */
+  provisioning?: ProvisioningOptions | undefined;
+  /**
+   * Connections to the platform: 3: telemetry, RPC poll and attribute poll have one each. 2 (default): shared attributes are read at each end
+   * of an RPC poll, every 30 s at least. 1: everything takes turns: what is recorded waits up to 25 s, and the platform loses
+   * one-way RPCs sent between two polls.
+   */
+  connections?: 1 | 2 | 3 | undefined;
+  /** The running firmware, and how it is updated. Without it the agent reports no version and takes no update. */
+  firmware?: FirmwareOptions | undefined;
+  telemetry?: TelemetryOptions | undefined;
+  attributes?: AttributeOptions | undefined;
+  rpc?: RpcOptions | undefined;
+}
+
+export interface CheckedOptions {
+  readonly target: Target;
+  readonly connections: 1 | 2 | 3;
+  readonly attributes: Required<{ answerBytes: number }>;
+  readonly rpc: Required<{ requestBytes: number; answerBytes: number }>;
+}
+
+const KNOWN = [
+  "baseUrl",
+  "token",
+  "provisioning",
+  "connections",
+  "firmware",
+  "telemetry",
+  "attributes",
+  "rpc",
+];
+// The platform's URL check refuses a path with these before it looks at the token.
+const TOKEN = /^[A-Za-z0-9._~!$&'()*+,=:@-]+$/;
+const BYTES = { default: 8192, least: 512, most: 1_048_576 } as const;
+const ANSWER = { default: 8192, least: 512, most: 65_536 } as const;
+
+/** The options with their defaults; throws `BAD_OPTIONS` with every mistake by name. No value is quoted: it may be a secret. */
+export function checkOptions(options: AgentOptions): CheckedOptions {
+  const wrong: string[] = [];
+  for (const name of Object.keys(options))
+    if (!KNOWN.includes(name)) wrong.push(`there is no option "${name}"`);
+  const target = parseTarget(options.baseUrl);
+  if (!target.ok) wrong.push(`baseUrl ${target.reason}`);
+  checkIdentity(options, wrong);
+  const connections = options.connections ?? 2;
+  if (connections !== 1 && connections !== 2 && connections !== 3) wrong.push("connections is 1, 2 or 3");
+  const answerBytes = bytes("attributes.answerBytes", options.attributes?.answerBytes, BYTES, wrong);
+  const requestBytes = bytes("rpc.requestBytes", options.rpc?.requestBytes, BYTES, wrong);
+  const rpcAnswerBytes = bytes("rpc.answerBytes", options.rpc?.answerBytes, ANSWER, wrong);
+  wrong.push(...checkTelemetryOptions(options.telemetry ?? {}));
+  if (options.firmware) wrong.push(...checkFirmwareOptions(options.firmware));
+  if (wrong.length > 0 || !target.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
+  return {
+    target: target.target,
+    connections,
+    attributes: { answerBytes },
+    rpc: { requestBytes, answerBytes: rpcAnswerBytes },
+  };
+}
+
+function checkIdentity(options: AgentOptions, wrong: string[]): void {
+  const { token, provisioning } = options;
+  if (token === undefined && provisioning === undefined) wrong.push("either token or provisioning is needed");
+  if (token !== undefined && (typeof token !== "string" || !TOKEN.test(token))) {
+    wrong.push("token is a text of letters, digits and the signs that a URL's path may hold");
+  }
+  if (provisioning === undefined) return;
+  const { key, secret, deviceName } = provisioning;
+  if (typeof key !== "string" || key === "") wrong.push("provisioning.key is a text that is not empty");
+  if (typeof secret !== "string" || secret === "")
+    wrong.push("provisioning.secret is a text that is not empty");
+  if (deviceName === undefined) return;
+  if (typeof deviceName !== "string" || deviceName.trim() === "" || deviceName.length > 255) {
+    wrong.push("provisioning.deviceName is a text of 1 to 255 characters");
+  }
+}
+
+function bytes(
+  name: string,
+  value: number | undefined,
+  range: { default: number; least: number; most: number },
+  wrong: string[],
+): number {
+  if (value === undefined) return range.default;
+  if (!Number.isInteger(value) || value < range.least || value > range.most) {
+    wrong.push(`${name} is a whole number from ${range.least} to ${range.most}`);
+  }
+  return value;
+}

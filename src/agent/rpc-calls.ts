@@ -1,0 +1,52 @@
+// Client-side RPC: POST /api/v1/{token}/rpc. The platform answers through a rule chain; a stock server has none and never answers.
+import type { Json } from "../wire/json.js";
+import { encodeCall, parseCallAnswer } from "../wire/rpc.js";
+import { ask } from "./ask.js";
+import { MoteError } from "./errors.js";
+import type { Lane, Link } from "./link.js";
+
+const TIMEOUT_MS = 30_000;
+
+export class RpcCalls {
+  readonly #link: Link;
+  readonly #lane: Lane;
+  readonly #answerBytes: number;
+  #open = 0;
+
+  constructor(link: Link, answerBytes: number) {
+    this.#link = link;
+    this.#lane = link.lane("call");
+    this.#answerBytes = answerBytes;
+  }
+
+  /** Sent once only: the platform may run what it does not answer. */
+  async call(method: string, params: unknown, timeoutMs = TIMEOUT_MS): Promise<Json> {
+    const encoded = encodeCall(method, params);
+    if (!encoded.ok) throw new MoteError("BAD_VALUE", encoded.reason);
+    this.#open++;
+    try {
+      return await this.#send(encoded.text, timeoutMs);
+    } finally {
+      this.#open--;
+      if (this.#open === 0) this.#lane.hangUp();
+    }
+  }
+
+  async #send(text: string, timeoutMs: number): Promise<Json> {
+    const body = this.#link.host.encode(text);
+    const limit = this.#answerBytes;
+    const request = {
+      method: "POST",
+      path: "rpc",
+      body,
+      deadlineMs: timeoutMs,
+      limit,
+      repeatable: false,
+    } as const;
+    const outcome = await ask(this.#link, this.#lane, request, timeoutMs);
+    if (!outcome.whole) throw new MoteError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
+    const answer = parseCallAnswer(this.#link.host.decode(outcome.body) ?? "");
+    if (answer.ok) return answer.value;
+    throw new MoteError(answer.reason === "timeout" ? "TIMEOUT" : "REFUSED", answer.message);
+  }
+}

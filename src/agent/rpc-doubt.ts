@@ -1,0 +1,103 @@
+// Which server-side RPCs may come again, so that no handler runs twice.
+//
+// The platform hands an unanswered two-way RPC out on every poll, and any RPC to every poll that is open; its ids begin at 0 again
+// when it restarts. So an RPC is known by id and content, and only until a poll that was opened after its answer was acknowledged
+// has ended without it.
+import type { Host } from "../port.js";
+import { readStored, writeStored } from "./stored.js";
+
+const STORED = "doubt";
+/** Longer answers are not kept over a restart: the RPC is then answered `OUTCOME_UNKNOWN`. */
+const STORED_ANSWER_LIMIT = 512;
+/** RPCs that may be in doubt at once: the one unanswered, and copies of those before it on polls not yet ended. */
+const ENTRIES = 8;
+
+/** An RPC that may come again. */
+export interface Doubt {
+  readonly id: number;
+  /** Of method and params. */
+  readonly hash: number;
+  /** JSON text; undefined while the handler runs, or if it ran before a restart and its outcome is not known. */
+  answer: string | undefined;
+  /** Polls from this number on were opened after the answer was acknowledged, or given up. */
+  settledAt: number | undefined;
+  acknowledged: boolean;
+  /** A poll opened after that has ended without this RPC. */
+  cleared: boolean;
+}
+
+export class Doubts {
+  readonly #host: Host;
+  #entries: Doubt[] = [];
+  #stored: Doubt | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+    const kept = readStored(host, STORED);
+    if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return;
+    const { id, hash, answer } = kept;
+    if (typeof id !== "number" || typeof hash !== "number") return;
+    // Whoever ran it is gone: every poll from now on is later than its answer.
+    const entry = { id, hash, answer: undefined, settledAt: 0, acknowledged: false, cleared: false };
+    this.#stored = { ...entry, answer: typeof answer === "string" ? answer : undefined };
+    this.#entries = [this.#stored];
+  }
+
+  find(id: number, hash: number): Doubt | undefined {
+    return this.#entries.find((entry) => entry.id === id && entry.hash === hash);
+  }
+
+  /** Before the handler runs. `durable`: also over a restart; undefined if that could not be stored. */
+  open(id: number, hash: number, durable: boolean): Doubt | undefined {
+    const entry: Doubt = {
+      id,
+      hash,
+      answer: undefined,
+      settledAt: undefined,
+      acknowledged: false,
+      cleared: false,
+    };
+    if (durable && !writeStored(this.#host, STORED, { id, hash })) return undefined;
+    if (durable) this.#stored = entry;
+    this.#entries.push(entry);
+    if (this.#entries.length > ENTRIES) this.#forget(this.#entries[0] as Doubt);
+    return entry;
+  }
+
+  /** The answer was not acknowledged at once: it is kept with the RPC, if it is short. */
+  keepAnswer(entry: Doubt): void {
+    if (entry !== this.#stored || entry.answer === undefined) return;
+    if (entry.answer.length > STORED_ANSWER_LIMIT) return;
+    writeStored(this.#host, STORED, { id: entry.id, hash: entry.hash, answer: entry.answer });
+  }
+
+  /** The answer was acknowledged (or given up); `nextPoll` is the number that the next poll will have. */
+  settle(entry: Doubt, nextPoll: number, acknowledged: boolean): void {
+    entry.settledAt = nextPoll;
+    entry.acknowledged = acknowledged;
+  }
+
+  /**
+   * Poll number `poll` ended in good order, with the RPC `id` or without any. `oldestOpen`: the lowest number of the polls still open.
+   */
+  pollEnded(poll: number, id: number | undefined, oldestOpen: number): void {
+    for (const entry of this.#entries.slice()) {
+      if (entry.settledAt === undefined) continue;
+      if (poll >= entry.settledAt && entry.id !== id) entry.cleared = true;
+      if (entry.cleared && oldestOpen >= entry.settledAt) this.#forget(entry);
+    }
+  }
+
+  forget(): void {
+    this.#entries = [];
+    this.#stored = undefined;
+    this.#host.store.delete(STORED);
+  }
+
+  #forget(entry: Doubt): void {
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    if (entry !== this.#stored) return;
+    this.#stored = undefined;
+    this.#host.store.delete(STORED);
+  }
+}

@@ -1,0 +1,98 @@
+// The application's handlers of server-side RPC, run under a time limit.
+import type { Host } from "../port.js";
+import type { Json } from "../wire/json.js";
+import { encodeAnswer, encodeError, type RpcErrorCode } from "../wire/rpc.js";
+import { MoteError } from "./errors.js";
+
+/** Given the RPC's params (any JSON; null if there are none); what it returns, or resolves to, is the answer (undefined answers null). */
+// biome-ignore lint/suspicious/noExplicitAny: a handler names the type of params it expects
+export type RpcHandler = (params: any) => unknown;
+
+export interface HandleOptions {
+  /**
+   * True (default): the handler runs at most once even if the device restarts meanwhile: one small value is stored before it runs.
+   * False: nothing is stored, and a restart may run it again; for handlers that only read.
+   */
+  once?: boolean;
+  /** Time for the handler in ms, then the answer is `TIMEOUT`. Default 10,000 (what the platform waits by default); 1 to 600,000. */
+  timeoutMs?: number;
+}
+
+export interface Handler {
+  readonly method: string;
+  readonly call: RpcHandler;
+  readonly once: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface HandlerResult {
+  readonly text: string;
+  readonly error: RpcErrorCode | undefined;
+}
+
+const TIMEOUT_MS = 10_000;
+const TIMEOUT_LIMIT_MS = 600_000;
+
+export class Handlers {
+  readonly #host: Host;
+  readonly #answerBytes: number;
+  readonly #handlers: Handler[] = [];
+
+  constructor(host: Host, answerBytes: number) {
+    this.#host = host;
+    this.#answerBytes = answerBytes;
+  }
+
+  /** Methods are compared whole, never by prefix. A second handler of a method takes the place of the first. */
+  add(method: string, call: RpcHandler, options: HandleOptions): void {
+    const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    if (typeof method !== "string" || method === "")
+      throw new MoteError("BAD_VALUE", "a method is a text that is not empty");
+    if (typeof call !== "function")
+      throw new MoteError("BAD_VALUE", `the handler of "${method}" is no function`);
+    if (!(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS)) {
+      throw new MoteError("BAD_VALUE", `timeoutMs of "${method}" is 1 to ${TIMEOUT_LIMIT_MS}`);
+    }
+    const handler = { method, call, once: options.once !== false, timeoutMs };
+    const at = this.#handlers.findIndex((other) => other.method === method);
+    if (at < 0) this.#handlers.push(handler);
+    else this.#handlers[at] = handler;
+  }
+
+  find(method: string): Handler | undefined {
+    return this.#handlers.find((handler) => handler.method === method);
+  }
+
+  /** Runs the handler; its result or failure as the text of an answer. Never rejects. */
+  run(handler: Handler, params: Json | undefined): Promise<HandlerResult> {
+    return new Promise((resolve) => {
+      const fail = (code: RpcErrorCode, message: string) =>
+        end({ text: encodeError(code, message), error: code });
+      const end = (result: HandlerResult) => {
+        cancel();
+        resolve(result);
+      };
+      const cancel = this.#host.clock.timer(handler.timeoutMs, () =>
+        fail("TIMEOUT", "the handler took too long"),
+      );
+      const failed = (error: unknown) => fail("HANDLER_FAILED", messageOf(error));
+      const succeed = (value: unknown) => {
+        const answer = encodeAnswer(value, this.#answerBytes);
+        if (answer.ok) end({ text: answer.text, error: undefined });
+        else fail(answer.code, answer.message);
+      };
+      try {
+        Promise.resolve(handler.call(params === undefined ? null : params))
+          .then(succeed)
+          .catch(failed);
+      } catch (error) {
+        failed(error);
+      }
+    });
+  }
+}
+
+/** The handler's own words reach the operator: 80 characters of them. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 80) : "the handler failed";
+}

@@ -1,0 +1,171 @@
+// Server-side RPC: the loop from a poll to the handler and back with the answer.
+import type { PollTiming } from "../net/poll.js";
+import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../wire/rpc.js";
+import type { Events } from "./events.js";
+import type { Lane, Link } from "./link.js";
+import type { RpcOptions } from "./options.js";
+import { type Doubt, Doubts } from "./rpc-doubt.js";
+import type { Handler, Handlers } from "./rpc-handlers.js";
+import { type EndedPoll, RpcPolls } from "./rpc-polls.js";
+import type { Signal } from "./signal.js";
+
+const ANSWER_DEADLINE_MS = 10_000;
+
+export class Rpc {
+  readonly #link: Link;
+  readonly #events: Events;
+  readonly #timing: PollTiming;
+  readonly #handlers: Handlers;
+  readonly #doubts: Doubts;
+  readonly #polls: RpcPolls;
+  readonly #uplink: Lane;
+  readonly #signal: Signal;
+  /** Called at the end of each poll that brought no RPC. */
+  onIdle: (() => void) | undefined;
+
+  constructor(
+    link: Link,
+    events: Events,
+    timing: PollTiming,
+    handlers: Handlers,
+    options: Required<RpcOptions>,
+  ) {
+    this.#link = link;
+    this.#events = events;
+    this.#timing = timing;
+    this.#handlers = handlers;
+    this.#doubts = new Doubts(link.host);
+    this.#signal = link.signal();
+    this.#polls = new RpcPolls(link, timing, this.#signal, options.requestBytes);
+    this.#uplink = link.lane("uplink");
+  }
+
+  /** Ends with the link. */
+  async run(): Promise<void> {
+    this.#polls.clear();
+    while (this.#link.running) {
+      const ended = this.#polls.take();
+      if (ended) {
+        await this.#end(ended);
+        continue;
+      }
+      const due = this.#polls.dueMs();
+      if (due !== 0) {
+        await this.#signal.wait(due);
+        continue;
+      }
+      await this.#polls.ready();
+      if (this.#link.running) this.#polls.open();
+    }
+  }
+
+  forget(): void {
+    this.#doubts.forget();
+  }
+
+  async #end(poll: EndedPoll): Promise<void> {
+    const { outcome } = poll;
+    const verdict = this.#timing.judge(outcome, poll.tookMs);
+    if (verdict === "busy") this.#polls.hold();
+    else if (verdict !== "lost") this.#polls.clearHold();
+    if (verdict === "ended") this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
+    if (verdict !== "delivered" || outcome.kind !== "done") {
+      this.onIdle?.();
+      return;
+    }
+    const request = parseRpcRequest(this.#link.host.decode(outcome.body) ?? "", outcome.whole);
+    if (!request) {
+      this.#link.host.log("warn", "a malformed RPC is taken for none");
+      this.#polls.hold();
+      return;
+    }
+    this.#doubts.pollEnded(poll.number, request.id, this.#polls.oldestOpen);
+    await this.#handle(request, poll.number);
+  }
+
+  async #handle(request: RpcRequest, poll: number): Promise<void> {
+    const again = this.#doubts.find(request.id, request.hash);
+    if (again) return this.#repeat(again, request, poll);
+    this.#events.emit("rpc", { stage: "received", id: request.id, method: request.method });
+    const handler = this.#handlers.find(request.method);
+    const refusal = refuse(request, handler);
+    const doubt = this.#doubts.open(request.id, request.hash, !refusal && handler?.once === true);
+    if (!doubt) {
+      // Unheard of by the next start, it could run a second time.
+      const answer = encodeError("HANDLER_FAILED", "the device can't store that the RPC was begun");
+      const unstored = this.#doubts.open(request.id, request.hash, false);
+      if (unstored) await this.#answer(unstored, request, answer, "HANDLER_FAILED");
+      return;
+    }
+    const result = refusal ?? (await this.#handlers.run(handler as Handler, request.params));
+    await this.#answer(doubt, request, result.text, result.error);
+  }
+
+  /** The platform handed it out once more: the answer goes out again, the handler doesn't run. */
+  async #repeat(doubt: Doubt, request: RpcRequest, poll: number): Promise<void> {
+    // A copy on a poll that was open before the answer was acknowledged: the platform has the answer.
+    if (doubt.acknowledged && doubt.settledAt !== undefined && poll < doubt.settledAt) return;
+    const unknown = doubt.answer === undefined;
+    const answer =
+      doubt.answer ?? encodeError("OUTCOME_UNKNOWN", "the device restarted while the RPC was handled");
+    await this.#answer(doubt, request, answer, unknown ? "OUTCOME_UNKNOWN" : undefined);
+  }
+
+  async #answer(
+    doubt: Doubt,
+    request: RpcRequest,
+    text: string,
+    error: RpcErrorCode | undefined,
+  ): Promise<void> {
+    doubt.answer = text;
+    const { id, method } = request;
+    const acknowledged = await this.#post(doubt, text);
+    if (!this.#link.running) return;
+    this.#doubts.settle(doubt, this.#polls.next, acknowledged);
+    this.#events.emit("rpc", {
+      stage: acknowledged ? "answered" : "unanswered",
+      id,
+      method,
+      ...(error && { error }),
+    });
+  }
+
+  /** Posts an answer for 10 s at most; after that the platform hands the RPC out again, if it still wants the answer. */
+  async #post(doubt: Doubt, text: string): Promise<boolean> {
+    const { clock } = this.#link.host;
+    const end = clock.now() + ANSWER_DEADLINE_MS;
+    const body = this.#link.host.encode(text);
+    for (let left = ANSWER_DEADLINE_MS; left > 0 && this.#link.running; left = end - clock.now()) {
+      const path = `rpc/${doubt.id}`;
+      const outcome = await this.#uplink.send({
+        method: "POST",
+        path,
+        body,
+        deadlineMs: left,
+        limit: 256,
+        repeatable: true,
+      });
+      if (outcome.kind === "done") {
+        this.#uplink.clear();
+        return true;
+      }
+      this.#doubts.keepAnswer(doubt);
+      if (outcome.kind === "refused") return false;
+      if (outcome.kind === "busy") this.#uplink.hold(outcome.retryAfterMs);
+      await this.#uplink.ready();
+    }
+    return false;
+  }
+}
+
+/** The error answer to what no handler is run for. */
+function refuse(
+  request: RpcRequest,
+  handler: Handler | undefined,
+): { text: string; error: RpcErrorCode } | undefined {
+  if (!handler) return { text: encodeError("METHOD_NOT_FOUND", "no such method"), error: "METHOD_NOT_FOUND" };
+  if (request.flaw === "too-large")
+    return { text: encodeError("PARAMS_TOO_LARGE", "params are too large"), error: "PARAMS_TOO_LARGE" };
+  if (request.flaw) return { text: encodeError("BAD_PARAMS", "params can't be read"), error: "BAD_PARAMS" };
+  return undefined;
+}

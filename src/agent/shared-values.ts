@@ -1,0 +1,103 @@
+// What is known of the shared attributes, and what a new look at the platform changes in it.
+import type { Host } from "../port.js";
+import type { Json } from "../wire/json.js";
+import { readStored, writeStored } from "./stored.js";
+
+const SNAPSHOT = "shared";
+const SNAPSHOT_LIMIT = 3500;
+/** Two trusted answers without a key, this far apart, mean that it was deleted. */
+export const SECOND_LOOK_MS = 2000;
+
+interface Known {
+  /** Canonical JSON text: what is compared, kept and handed out. */
+  text: string;
+  /** When a trusted answer lacked the key for the first time since it last had it. */
+  missingSince: number | undefined;
+}
+
+/**
+ * The last known value of each wanted key. It outlives a restart as a snapshot in the store, so that a device without a network
+ * starts with what it last knew.
+ */
+export class SharedValues {
+  readonly #host: Host;
+  readonly #known = new Map<string, Known>();
+  #snapshotTold = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+    const kept = readStored(host, SNAPSHOT);
+    if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return;
+    for (const key of Object.keys(kept))
+      this.#known.set(key, { text: JSON.stringify(kept[key]), missingSince: undefined });
+  }
+
+  has(key: string): boolean {
+    return this.#known.has(key);
+  }
+
+  /** A fresh copy: what a subscriber does to it changes nothing here. */
+  value(key: string): Json | undefined {
+    const known = this.#known.get(key);
+    return known ? (JSON.parse(known.text) as Json) : undefined;
+  }
+
+  /** Takes values for `keys` from what the platform sent; returns the keys that changed. */
+  update(keys: readonly string[], values: { readonly [key: string]: Json }): string[] {
+    const changed: string[] = [];
+    for (const key of keys) {
+      if (!Object.hasOwn(values, key)) continue;
+      const text = JSON.stringify(values[key]);
+      const known = this.#known.get(key);
+      if (known?.text !== text) changed.push(key);
+      this.#known.set(key, { text, missingSince: undefined });
+    }
+    return changed;
+  }
+
+  /** Forgets `keys`; returns those that were known. */
+  remove(keys: readonly string[]): string[] {
+    return keys.filter((key) => this.#known.delete(key));
+  }
+
+  /**
+   * A trusted answer for `keys` lacked some: returns those that are missing for the second time, `SECOND_LOOK_MS` apart or more.
+   * They are forgotten. `pending` tells whether others need that second look.
+   */
+  missing(
+    keys: readonly string[],
+    values: { readonly [key: string]: Json },
+  ): { gone: string[]; pending: boolean } {
+    const now = this.#host.clock.now();
+    const gone: string[] = [];
+    let pending = false;
+    for (const key of keys) {
+      const known = this.#known.get(key);
+      if (!known || Object.hasOwn(values, key)) continue;
+      known.missingSince ??= now;
+      if (now - known.missingSince >= SECOND_LOOK_MS) gone.push(key);
+      else pending = true;
+    }
+    this.remove(gone);
+    return { gone, pending };
+  }
+
+  /** Writes the snapshot; to be called once after each change. */
+  keep(): void {
+    const values: { [key: string]: Json } = Object.create(null);
+    for (const [key, known] of this.#known) values[key] = JSON.parse(known.text) as Json;
+    if (JSON.stringify(values).length <= SNAPSHOT_LIMIT) {
+      writeStored(this.#host, SNAPSHOT, values);
+      return;
+    }
+    this.#host.store.delete(SNAPSHOT);
+    if (!this.#snapshotTold)
+      this.#host.log("warn", "shared attributes are too large to be kept over a restart");
+    this.#snapshotTold = true;
+  }
+
+  forget(): void {
+    this.#known.clear();
+    this.#host.store.delete(SNAPSHOT);
+  }
+}

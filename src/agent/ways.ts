@@ -1,0 +1,47 @@
+import { Connection } from "../net/connection.js";
+import type { Target } from "../net/target.js";
+import type { Host } from "../port.js";
+
+/** What a loop needs a connection for; which of these share one depends on the mode. */
+export type Way = "uplink" | "rpc" | "rpc2" | "attributes" | "firmware" | "call";
+
+// With 1, 2 and 3 connections. The second RPC poll, a client-side RPC and the firmware stream hold theirs only for as long as they last.
+const WAYS = {
+  1: { uplink: 0, rpc: 0, rpc2: 0, attributes: 0, firmware: 0, call: 0 },
+  2: { uplink: 0, rpc: 1, rpc2: 2, attributes: 0, firmware: 0, call: 3 },
+  3: { uplink: 0, rpc: 1, rpc2: 2, attributes: 3, firmware: 4, call: 5 },
+} as const;
+
+/** The connections to the platform, made when first asked for. */
+export class Ways {
+  readonly #host: Host;
+  readonly #target: Target;
+  readonly #mode: 1 | 2 | 3;
+  readonly #connections: (Connection | undefined)[] = [];
+
+  constructor(host: Host, target: Target, mode: 1 | 2 | 3) {
+    this.#host = host;
+    this.#target = target;
+    this.#mode = mode;
+  }
+
+  connection(way: Way): Connection {
+    const index = WAYS[this.#mode][way];
+    const connection = this.#connections[index] ?? new Connection(this.#host, this.#target);
+    this.#connections[index] = connection;
+    return connection;
+  }
+
+  /** Closes the connection of `way`, unless it is the uplink's. */
+  hangUp(way: Way): void {
+    const index = WAYS[this.#mode][way];
+    if (index === 0) return;
+    this.#connections[index]?.close();
+    this.#connections[index] = undefined;
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection?.close();
+    this.#connections.length = 0;
+  }
+}

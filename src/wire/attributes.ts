@@ -1,0 +1,108 @@
+// GET {token}/attributes answers with the groups that have something to tell; nothing found is {}:
+//
+//   {"client":{"serial":"A-113"},"shared":{"interval":30}}
+//
+// GET {token}/attributes/updates answers with one change of shared attributes:
+//
+//   {"interval":30,"mode":"auto"}
+//   {"deleted":["interval"]}
+//
+// A shared attribute that is itself named `deleted` is told apart by its type only: alone and holding an array of strings, it reads as a deletion.
+import { isObject, type Json, type JsonObject, parseJson } from "./json.js";
+import { escapeText } from "./paths.js";
+
+export type Attributes =
+  | { readonly ok: true; readonly client: JsonObject; readonly shared: JsonObject }
+  | { readonly ok: false; readonly reason: string };
+
+export type Notification =
+  | { readonly kind: "updated"; readonly values: JsonObject }
+  /** `keys` may name attributes that never existed. */
+  | { readonly kind: "deleted"; readonly keys: readonly string[] }
+  | { readonly kind: "malformed"; readonly reason: string };
+
+export type Query =
+  | { readonly ok: true; readonly query: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads the answer to GET attributes. A group that is absent is empty. */
+export function parseAttributes(text: string): Attributes {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return { ok: false, reason: `attributes: ${parsed.reason}` };
+  if (!isObject(parsed.value)) return { ok: false, reason: "attributes: not an object" };
+  const client = group(parsed.value, "client");
+  const shared = group(parsed.value, "shared");
+  if (client === undefined || shared === undefined)
+    return { ok: false, reason: "attributes: a group is not an object" };
+  return { ok: true, client, shared };
+}
+
+function group(value: JsonObject, name: string): JsonObject | undefined {
+  if (!Object.hasOwn(value, name)) return {};
+  const found = value[name];
+  return isObject(found) ? found : undefined;
+}
+
+/** Reads what a poll of attributes/updates delivered. */
+export function parseNotification(text: string): Notification {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return { kind: "malformed", reason: `attribute notification: ${parsed.reason}` };
+  if (!isObject(parsed.value)) return { kind: "malformed", reason: "attribute notification: not an object" };
+  const keys = deletedKeys(parsed.value);
+  return keys === undefined ? { kind: "updated", values: parsed.value } : { kind: "deleted", keys };
+}
+
+function deletedKeys(value: JsonObject): readonly string[] | undefined {
+  if (!Object.hasOwn(value, "deleted") || Object.keys(value).length !== 1) return undefined;
+  const keys = value.deleted;
+  return Array.isArray(keys) && keys.every(isText) ? keys : undefined;
+}
+
+const isText = (item: Json): item is string => typeof item === "string";
+
+/**
+ * The query of GET attributes, with its `?`. Keys that cannot be asked for are refused: empty ones (the platform never answers), and those with a
+ * comma (it would look for two). No key at all is refused too: the platform would answer with every attribute there is.
+ */
+export function attributesQuery(ask: {
+  readonly clientKeys?: readonly string[] | undefined;
+  readonly sharedKeys?: readonly string[] | undefined;
+}): Query {
+  const client = ask.clientKeys ?? [];
+  const shared = ask.sharedKeys ?? [];
+  if (client.length + shared.length === 0) return { ok: false, reason: "no key is asked for" };
+  for (const keys of [client, shared]) {
+    for (const key of keys) {
+      const reason = checkAsked(key);
+      if (reason !== undefined) return { ok: false, reason };
+    }
+  }
+  const parts: string[] = [];
+  if (client.length > 0) parts.push(`clientKeys=${client.map(escapeText).join(",")}`);
+  if (shared.length > 0) parts.push(`sharedKeys=${shared.map(escapeText).join(",")}`);
+  return { ok: true, query: `?${parts.join("&")}` };
+}
+
+/** Says why a key cannot be asked for, or undefined if it can. */
+export function checkAsked(key: unknown): string | undefined {
+  if (typeof key !== "string" || key === "") return "an empty key can't be asked for";
+  return key.includes(",") ? "a key with a comma can't be asked for" : undefined;
+}
+
+/** Splits a list of keys, in order, so that each part takes `room` bytes of a query at most; a key longer than that stands alone. */
+export function splitKeys(keys: readonly string[], room: number): string[][] {
+  const parts: string[][] = [];
+  let left = 0;
+  for (const key of keys) {
+    const length = escapeText(key).length + 1;
+    const last = parts[parts.length - 1];
+    if (last === undefined || length > left) {
+      parts.push([key]);
+      left = room + 1 - length;
+    } else {
+      last.push(key);
+      left -= length;
+    }
+  }
+  return parts;
+}

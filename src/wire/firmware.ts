@@ -1,0 +1,107 @@
+// Firmware that the platform assigned, as shared attributes:
+//
+//   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_tag":"greenhouse 2.0.0","fw_size":123456,"fw_checksum_algorithm":"SHA256","fw_checksum":"..."}
+//   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_url":"https://files.example.com/2.0.0.bin"}
+//
+// A package with an address of its own may lack size, algorithm and checksum; the platform does not hand such a package out itself.
+// fw_tag is there only if set. All of them gone: nothing is assigned. They are written one after the other, so that a read may see some only.
+import { type Algorithm, isChecksum, toAlgorithm } from "./checksum.js";
+import type { Json, JsonObject } from "./json.js";
+
+/** The keys to ask for. */
+export const FIRMWARE_KEYS = [
+  "fw_title",
+  "fw_version",
+  "fw_tag",
+  "fw_url",
+  "fw_size",
+  "fw_checksum_algorithm",
+  "fw_checksum",
+] as const;
+type FirmwareKey = (typeof FIRMWARE_KEYS)[number];
+
+export interface Assignment {
+  readonly title: string;
+  readonly version: string;
+  readonly tag: string | undefined;
+  /** Set only for a package that lies elsewhere; otherwise size, algorithm and checksum are all known. */
+  readonly url: string | undefined;
+  /** Bytes, 1 to 2^31 - 1. */
+  readonly size: number | undefined;
+  readonly algorithm: Algorithm | undefined;
+  /** Lower-case hexadecimal digits, as many as the algorithm has. */
+  readonly checksum: string | undefined;
+}
+
+export type Assigned =
+  | { readonly kind: "absent" }
+  | { readonly kind: "assigned"; readonly assignment: Assignment }
+  /** Some keys are missing: seen in the middle of a change, or written by hand. */
+  | { readonly kind: "torn"; readonly missing: string }
+  | { readonly kind: "malformed"; readonly reason: string };
+
+const MAX_SIZE = 2 ** 31 - 1;
+const MAX_TEXT = 255;
+const MAX_URL = 2048;
+
+/** Reads the fw_* keys out of shared attributes. */
+export function parseAssignment(shared: JsonObject): Assigned {
+  if (FIRMWARE_KEYS.every((key) => memberOf(shared, key) === undefined)) return { kind: "absent" };
+  const flaw = FIRMWARE_KEYS.map((key) => flawOf(key, memberOf(shared, key))).find(
+    (reason) => reason !== undefined,
+  );
+  if (flaw !== undefined) return { kind: "malformed", reason: flaw };
+  const missing = missingOf(shared);
+  if (missing !== undefined) return { kind: "torn", missing };
+  const algorithmName = memberOf(shared, "fw_checksum_algorithm") as string | undefined;
+  const algorithm = algorithmName === undefined ? undefined : toAlgorithm(algorithmName);
+  const checksum = memberOf(shared, "fw_checksum") as string | undefined;
+  if (algorithm !== undefined && checksum !== undefined && !isChecksum(algorithm, checksum)) {
+    return { kind: "malformed", reason: `fw_checksum is no ${algorithm}` };
+  }
+  const assignment: Assignment = {
+    title: memberOf(shared, "fw_title") as string,
+    version: memberOf(shared, "fw_version") as string,
+    tag: memberOf(shared, "fw_tag") as string | undefined,
+    url: memberOf(shared, "fw_url") as string | undefined,
+    size: memberOf(shared, "fw_size") as number | undefined,
+    algorithm,
+    checksum: checksum?.toLowerCase(),
+  };
+  return { kind: "assigned", assignment };
+}
+
+const memberOf = (shared: JsonObject, key: FirmwareKey): Json | undefined =>
+  Object.hasOwn(shared, key) ? shared[key] : undefined;
+
+function flawOf(key: FirmwareKey, value: Json | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (key === "fw_size") {
+    const right = typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_SIZE;
+    return right ? undefined : `fw_size is no number of bytes from 1 to ${MAX_SIZE}`;
+  }
+  // A version set by hand as 2 is a number on the platform, and its text is not known any more.
+  if (typeof value !== "string" || value === "") return `${key} is no text`;
+  if (value.length > (key === "fw_url" ? MAX_URL : MAX_TEXT)) return `${key} is too long`;
+  if (key === "fw_checksum_algorithm" && toAlgorithm(value) === undefined)
+    return "fw_checksum_algorithm is not known";
+  return undefined;
+}
+
+function missingOf(shared: JsonObject): FirmwareKey | undefined {
+  const needed: FirmwareKey[] = ["fw_title", "fw_version"];
+  if (memberOf(shared, "fw_url") === undefined)
+    needed.push("fw_size", "fw_checksum_algorithm", "fw_checksum");
+  return needed.find((key) => memberOf(shared, key) === undefined);
+}
+
+/** What a failure belongs to: the same text for the same image, whatever its tag or address. */
+export function imageKey(assignment: Assignment): string {
+  const { title, version, checksum, algorithm, size } = assignment;
+  return JSON.stringify([title, version, checksum ?? null, algorithm ?? null, size ?? null]);
+}
+
+/** True if two reads say the same. */
+export function sameAssignment(a: Assignment, b: Assignment): boolean {
+  return imageKey(a) === imageKey(b) && a.url === b.url && a.tag === b.tag;
+}

@@ -1,0 +1,71 @@
+// JSON from a peer: bounded in depth before it is parsed, harmless afterwards.
+
+/** What JSON can hold. Integers beyond 2^53 lose their last digits, as everywhere in JavaScript. */
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+/** Look a name up with `Object.hasOwn`: names such as `constructor` are there on every object. */
+export type JsonObject = { [key: string]: Json };
+
+export type Parsed =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly reason: JsonFlaw };
+export type JsonFlaw = "malformed" | "too-deep";
+
+/** Levels of arrays and objects that are accepted from a peer or from the application. XS's parser overflows its stack near 500. */
+export const MAX_DEPTH = 32;
+
+/**
+ * Parses a text of any origin. Never throws. Linear in time and checked for depth before the engine's parser sees it.
+ * Members named `__proto__` are left out, so that no copy of the value can take them for a prototype. Of members of one name
+ * the last counts. Bound the length before.
+ */
+export function parseJson(text: string, maxDepth = MAX_DEPTH): Parsed {
+  if (isDeeper(text, maxDepth)) return { ok: false, reason: "too-deep" };
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    return { ok: false, reason: "malformed" };
+  }
+  // The name may be written with escapes.
+  if (text.includes("__proto__") || text.includes("\\u")) dropProto(value);
+  return { ok: true, value };
+}
+
+/** True for an object that is neither an array nor null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Counts brackets outside strings, as far as `maxDepth`. Not by index: that is quadratic on XS. */
+function isDeeper(text: string, maxDepth: number): boolean {
+  // Most texts hold fewer brackets than there may be levels; `split` finds that out natively and stops at its limit.
+  const brackets = text.split("{", maxDepth + 2).length + text.split("[", maxDepth + 2).length - 2;
+  if (brackets <= maxDepth) return false;
+  let depth = 0;
+  let quoted = false;
+  let escaped = false;
+  for (const char of text) {
+    if (quoted) {
+      if (escaped) escaped = false;
+      else if (char === "\\") escaped = true;
+      else if (char === '"') quoted = false;
+    } else if (char === '"') quoted = true;
+    else if (char === "{" || char === "[") {
+      depth++;
+      if (depth > maxDepth) return true;
+    } else if (char === "}" || char === "]") depth--;
+  }
+  return false;
+}
+
+function dropProto(value: Json): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) dropProto(item);
+    return;
+  }
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__") delete value[key];
+    else dropProto(value[key] as Json);
+  }
+}

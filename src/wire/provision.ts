@@ -1,0 +1,54 @@
+// POST provision:
+//
+//   {"deviceName":"greenhouse-7","provisionDeviceKey":"...","provisionDeviceSecret":"...","credentialsType":"ACCESS_TOKEN","token":"..."}
+//
+// The answer comes with status 200 in every case:
+//
+//   {"credentialsValue":"TOKEN","credentialsType":"ACCESS_TOKEN","status":"SUCCESS"}
+//   {"errorMsg":"Provision data was not found!","status":"NOT_FOUND"}      wrong key or secret, or provisioning is off
+//   {"errorMsg":"Failed to provision device!","status":"FAILURE"}          the name is taken, or was provisioned before
+import { isObject, parseJson } from "./json.js";
+import { checkToken } from "./paths.js";
+import { quote } from "./text.js";
+
+export interface ProvisionAsk {
+  readonly key: string;
+  readonly secret: string;
+  readonly deviceName: string;
+  /** Proposed to the platform. A profile of devices that exist already ignores it and answers with theirs. */
+  readonly token?: string | undefined;
+}
+
+export type ProvisionAnswer =
+  | { readonly kind: "success"; readonly token: string }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "failure" }
+  /** `reason` holds nothing of the answer. */
+  | { readonly kind: "malformed"; readonly reason: string };
+
+export function encodeProvision(ask: ProvisionAsk): string {
+  const names = `"deviceName":${quote(ask.deviceName)}`;
+  const secrets = `"provisionDeviceKey":${quote(ask.key)},"provisionDeviceSecret":${quote(ask.secret)}`;
+  const token =
+    ask.token === undefined ? "" : `,"credentialsType":"ACCESS_TOKEN","token":${quote(ask.token)}`;
+  return `{${names},${secrets}${token}}`;
+}
+
+const malformed = (what: string): ProvisionAnswer => ({
+  kind: "malformed",
+  reason: `provisioning answer: ${what}`,
+});
+
+/** Reads the answer. A success without an access token that can be used is malformed. */
+export function parseProvision(text: string): ProvisionAnswer {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return malformed(parsed.reason);
+  if (!isObject(parsed.value)) return malformed("not an object");
+  const { status, credentialsType, credentialsValue } = parsed.value;
+  if (status === "NOT_FOUND") return { kind: "not-found" };
+  if (status === "FAILURE") return { kind: "failure" };
+  if (status !== "SUCCESS") return malformed("no known status");
+  if (credentialsType !== "ACCESS_TOKEN") return malformed("credentials that are no access token");
+  const flaw = checkToken(credentialsValue);
+  return flaw === undefined ? { kind: "success", token: credentialsValue as string } : malformed(flaw);
+}

@@ -1,0 +1,145 @@
+// Server-side RPC. GET {token}/rpc delivers one request, POST {token}/rpc/{id} takes its answer, any JSON text:
+//
+//   {"id":0,"method":"setLed","params":{"on":true}}      id: signed 32 bits, from 0 on, also again; a number, or a string of digits
+//   {"on":true}
+//   {"error":{"code":"METHOD_NOT_FOUND","message":"no handler for this method"}}
+//
+// Client-side RPC. POST {token}/rpc takes a call and answers with whatever the platform's rule chain says, or with the second on its time-out:
+//
+//   {"method":"getCurrentTime","params":{}}
+//   {"error":"timeout"}
+import { encodeJson } from "./encode.js";
+import { isObject, type Json, type JsonFlaw, parseJson } from "./json.js";
+import { findMembers, textOf } from "./members.js";
+import { fits, quote } from "./text.js";
+
+/** What a structured error can say, each with the message used when there is no better one. */
+export const RPC_ERRORS = {
+  METHOD_NOT_FOUND: "no handler for this method",
+  BAD_PARAMS: "the parameters can't be read",
+  PARAMS_TOO_LARGE: "the request is larger or deeper than this device takes",
+  HANDLER_FAILED: "the handler failed",
+  TIMEOUT: "the handler took too long",
+  OUTCOME_UNKNOWN: "the device restarted while the handler ran",
+  ANSWER_TOO_LARGE: "the answer is too large",
+} as const;
+export type RpcErrorCode = keyof typeof RPC_ERRORS;
+
+/** Bytes of an answer or a call that the platform takes. */
+export const RPC_LIMIT = 65_536;
+const MAX_MESSAGE = 200;
+
+/** Why `params` is absent: `too-large` also stands for too deep. */
+export type RpcFlaw = "too-large" | "malformed";
+
+export interface RpcRequest {
+  readonly ok: true;
+  readonly id: number;
+  /** Any text; empty if the request names none (it is then `malformed`). */
+  readonly method: string;
+  /** Null if the caller gave none; undefined only with a `flaw`. */
+  readonly params: Json | undefined;
+  readonly flaw: RpcFlaw | undefined;
+  /** 32 bits over the text of the request: tells another request of the same id apart. */
+  readonly hash: number;
+}
+
+export type RpcParsed = RpcRequest | { readonly ok: false; readonly reason: string };
+
+const ID_TEXT = /^-?\d{1,10}$/;
+
+/**
+ * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `flaw`,
+ * because a request without an answer holds up those behind it. Without a usable id it can't be answered: `ok` is false.
+ */
+export function parseRpcRequest(text: string, whole: boolean): RpcParsed {
+  if (!whole) return fromBeginning(text, "too-large");
+  const parsed = parseJson(text);
+  if (!parsed.ok) return fromBeginning(text, flawOf(parsed.reason));
+  if (!isObject(parsed.value)) return { ok: false, reason: "RPC request: not an object" };
+  const { method, params } = parsed.value;
+  const id = toId(Object.hasOwn(parsed.value, "id") ? parsed.value.id : undefined);
+  if (id === undefined) return { ok: false, reason: "RPC request: no usable id" };
+  const hash = hashText(text);
+  if (typeof method !== "string")
+    return { ok: true, id, method: "", params: undefined, flaw: "malformed", hash };
+  return { ok: true, id, method, params: params === undefined ? null : params, flaw: undefined, hash };
+}
+
+const flawOf = (reason: JsonFlaw): RpcFlaw => (reason === "too-deep" ? "too-large" : "malformed");
+
+function fromBeginning(text: string, flaw: RpcFlaw): RpcParsed {
+  const found = findMembers(text);
+  const id = toId(found.id === undefined ? undefined : (textOf(found.id) ?? Number(found.id)));
+  if (id === undefined) return { ok: false, reason: `RPC request: ${flaw}, no usable id` };
+  return { ok: true, id, method: textOf(found.method) ?? "", params: undefined, flaw, hash: hashText(text) };
+}
+
+/** A signed 32-bit integer, written as a number or as decimal digits. */
+function toId(value: Json | undefined): number | undefined {
+  const id = typeof value === "string" && ID_TEXT.test(value) ? Number(value) : value;
+  if (typeof id !== "number" || (id | 0) !== id) return undefined;
+  return id | 0;
+}
+
+/** FNV-1a over the code points. */
+function hashText(text: string): number {
+  let hash = 0x811c9dc5 | 0;
+  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) as number), 0x01000193);
+  return hash >>> 0;
+}
+
+export type RpcAnswer =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly code: "HANDLER_FAILED" | "ANSWER_TOO_LARGE"; readonly reason: string };
+
+/** A handler's result as a body of `limit` bytes at most; undefined is answered as null. */
+export function encodeAnswer(value: unknown, limit = RPC_LIMIT): RpcAnswer {
+  const encoded = encodeJson(value ?? null, "free", limit);
+  if (!encoded.ok && !encoded.tooLarge)
+    return { ok: false, code: "HANDLER_FAILED", reason: `the answer: ${encoded.reason}` };
+  if (encoded.ok && fits(encoded.text, limit)) return encoded;
+  return { ok: false, code: "ANSWER_TOO_LARGE", reason: `the answer takes more than ${limit} bytes` };
+}
+
+/** A structured error as a body. The message is cut at 200 characters. */
+export function encodeError(code: RpcErrorCode, message: string = RPC_ERRORS[code]): string {
+  const short = message.length > MAX_MESSAGE ? message.slice(0, MAX_MESSAGE) : message;
+  return `{"error":{"code":"${code}","message":${quote(short)}}}`;
+}
+
+/** A call of the platform; parameters left out are sent as null, which the platform asks for. */
+export function encodeCall(
+  method: unknown,
+  params: unknown,
+  limit = RPC_LIMIT,
+):
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean } {
+  if (typeof method !== "string" || method === "") {
+    return { ok: false, reason: "the method must be a text that is not empty", tooLarge: false };
+  }
+  const encoded = encodeJson(params ?? null, "free", limit);
+  if (!encoded.ok)
+    return { ok: false, reason: `the parameters: ${encoded.reason}`, tooLarge: encoded.tooLarge };
+  const text = `{"method":${quote(method)},"params":${encoded.text}}`;
+  if (fits(text, limit)) return { ok: true, text };
+  return { ok: false, reason: `the call takes more than ${limit} bytes`, tooLarge: true };
+}
+
+export type CallAnswer =
+  | { readonly kind: "answer"; readonly value: Json }
+  /** The platform's or the rule chain's `{"error": ...}`, which comes with status 200. */
+  | { readonly kind: "error"; readonly error: Json }
+  | { readonly kind: "malformed"; readonly reason: JsonFlaw };
+
+/** Reads the answer to a call. */
+export function parseCallAnswer(text: string): CallAnswer {
+  const parsed = parseJson(text);
+  if (!parsed.ok) return { kind: "malformed", reason: parsed.reason };
+  const { value } = parsed;
+  if (isObject(value) && Object.hasOwn(value, "error") && Object.keys(value).length === 1) {
+    return { kind: "error", error: value.error as Json };
+  }
+  return { kind: "answer", value };
+}

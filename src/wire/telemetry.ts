@@ -1,0 +1,127 @@
+// POST {token}/telemetry. With the device's time stamps (milliseconds since 1970, UTC):
+//
+//   {"ts":1700000000000,"values":{"temperature":21.5}}
+//   [{"ts":1700000000000,"values":{"temperature":21.5}},{"ts":1700000001000,"values":{"temperature":21.6}}]
+//
+// and with the platform's, which gives all points of a batch the same one:
+//
+//   {"temperature":21.5}
+//   [{"temperature":21.5},{"humidity":40}]
+//
+// One point leaves as an object, more as an array. An empty array is never answered by the platform: no batch is empty.
+import type { Encoded } from "./encode.js";
+import { encodeValues, VALUES_LIMIT } from "./values.js";
+
+const TS_FIRST = 1_000_000_000_000;
+const TS_END = 10_000_000_000_000;
+const OPEN = '{"ts":';
+const VALUES = ',"values":';
+
+/** Bytes that a time stamp of the device adds to a point: `{"ts":`, 13 digits, `,"values":` and `}`. */
+export const TIMED_BYTES = 30;
+
+const BRACKET = 0x5b;
+const BRACKET_END = 0x5d;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Values of one point as text. Beyond what `encodeValues` refuses: keys `ts` and `values` in one point, which the platform would read as a time
+ * stamp and lose the rest. Refused with both kinds of time stamps, since a stored point may be sent under either.
+ */
+export function encodePoint(values: unknown, limit = VALUES_LIMIT): Encoded {
+  const encoded = encodeValues(values, limit);
+  if (!encoded.ok) return encoded;
+  if (Object.hasOwn(values as object, "ts") && Object.hasOwn(values as object, "values")) {
+    return {
+      ok: false,
+      reason: 'the keys "ts" and "values" in one point are read as a time stamp',
+      tooLarge: false,
+    };
+  }
+  return encoded;
+}
+
+/** Says why a time stamp cannot be used, or undefined if it can: whole milliseconds of 13 digits (2001 to 2286), which catches seconds. */
+export function checkTs(ts: unknown): string | undefined {
+  if (typeof ts === "number" && Number.isInteger(ts) && ts >= TS_FIRST && ts < TS_END) return undefined;
+  return "ts must be a whole number of milliseconds since 1970, of 13 digits";
+}
+
+/** Bytes of a batch: `points` of them, `valuesBytes` the sum of their texts. */
+export function batchBytes(points: number, valuesBytes: number, timed: boolean): number {
+  return valuesBytes + (timed ? points * TIMED_BYTES : 0) + (points > 1 ? points + 1 : 0);
+}
+
+/** Writes what stands before the text of point `index` of `points`; `ts` undefined for the platform's time. Returns where the text goes. */
+export function writeBefore(
+  into: Uint8Array,
+  at: number,
+  index: number,
+  points: number,
+  ts: number | undefined,
+): number {
+  let to = at;
+  if (points > 1) into[to++] = index === 0 ? BRACKET : COMMA;
+  if (ts === undefined) return to;
+  to = writeAscii(into, to, OPEN);
+  let rest = ts;
+  for (let i = 12; i >= 0; i--) {
+    into[to + i] = 0x30 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+  return writeAscii(into, to + 13, VALUES);
+}
+
+/** Writes what stands after the text of point `index` of `points`. Returns where the next point goes, or the end. */
+export function writeAfter(
+  into: Uint8Array,
+  at: number,
+  index: number,
+  points: number,
+  timed: boolean,
+): number {
+  let to = at;
+  if (timed) into[to++] = BRACE_END;
+  if (points > 1 && index === points - 1) into[to++] = BRACKET_END;
+  return to;
+}
+
+function writeAscii(into: Uint8Array, at: number, text: string): number {
+  const length = text.length;
+  for (let i = 0; i < length; i++) into[at + i] = text.charCodeAt(i);
+  return at + length;
+}
+
+/**
+ * Where one point's text (the bytes of `from` to `to`) can be cut in two points: the position of the comma after half of its members, or -1
+ * if it has only one. Left is `from..cut` and `}`, right is `{` and `cut + 1..to`. For a point with more keys than the platform's limit lets through.
+ */
+export function halfOfPoint(bytes: Uint8Array, from: number, to: number): number {
+  const members = commaAfter(bytes, from, to, 0) + 1;
+  return members < 2 ? -1 : commaAfter(bytes, from, to, members >> 1);
+}
+
+/** The position of the `wanted`th comma between members; for 0, how many there are. */
+function commaAfter(bytes: Uint8Array, from: number, to: number, wanted: number): number {
+  let depth = 0;
+  let commas = 0;
+  let quoted = false;
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] as number;
+    if (quoted) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) quoted = false;
+    } else if (byte === QUOTE) quoted = true;
+    else if (byte === BRACE || byte === BRACKET) depth++;
+    else if (byte === BRACE_END || byte === BRACKET_END) depth--;
+    else if (byte === COMMA && depth === 1) {
+      commas++;
+      if (commas === wanted) return at;
+    }
+  }
+  return commas;
+}

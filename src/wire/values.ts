@@ -1,0 +1,24 @@
+// Telemetry values and client attributes as the application hands them in:
+//
+//   {"temperature":21.5,"count":42,"open":true,"mode":"auto","limits":{"low":1,"high":[2,null]}}
+//
+// The platform casts strings that look like numbers: "007" is stored as 7, "1.10" as 1.1, "-5" as -5 (but "1e3", "+5", " 42" and "1.0.0" stay
+// strings). They leave as they are: what is to stay a string must not look like a number. A double without decimals is stored as a long.
+import { type Encoded, encodeJson } from "./encode.js";
+import { isObject } from "./json.js";
+
+/** Characters of one set of values, unless the caller says otherwise. */
+export const VALUES_LIMIT = 65_536;
+
+/**
+ * Checks and writes one set of values: keys after `checkKey`; values string, boolean, finite number below 2^63 in size, BigInt of 64 bits, JSON of 32 levels
+ * at most. Refused besides: an empty set, null (the platform drops it; nulls in arrays stay), undefined, functions, Dates, cycles. `limit` in characters.
+ */
+export function encodeValues(values: unknown, limit = VALUES_LIMIT): Encoded {
+  if (!isObject(values))
+    return { ok: false, reason: "values must be an object of keys and values", tooLarge: false };
+  const encoded = encodeJson(values, "stored", limit);
+  if (encoded.ok && encoded.text === "{}")
+    return { ok: false, reason: "there are no values", tooLarge: false };
+  return encoded;
+}

@@ -1,6 +1,6 @@
 // The public names of Mote.
 export { Agent, type AgentState, type RpcApi } from "./agent/agent.js";
-export type { Attributes, AttributesApi, Subscriber } from "./agent/attributes.js";
+export type { AttributesApi, Subscriber } from "./agent/attributes.js";
 export { type ErrorCode, MoteError } from "./agent/errors.js";
 export type { AgentEvent, AgentEvents } from "./agent/events.js";
 export type { Firmware, FirmwareOptions } from "./agent/firmware.js";
@@ -10,4 +10,4 @@ export type { Telemetry } from "./agent/telemetry.js";
 export type { TelemetryOptions } from "./agent/telemetry-options.js";
 export { VERSION } from "./agent/version.js";
 export type { Blocks, Clock, Digest, Host, Slot, Socket, SocketEvent, Store } from "./port.js";
-export type { Json } from "./wire/json.js";
+export type { Json, JsonObject } from "./wire/json.js";

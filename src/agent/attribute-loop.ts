@@ -5,12 +5,13 @@
 import type { Outcome } from "../net/outcome.js";
 import type { PollTiming } from "../net/poll.js";
 import { parseNotification } from "../wire/attributes.js";
+import type { JsonObject } from "../wire/json.js";
 import { AttributeReader } from "./attribute-reader.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import type { Events } from "./events.js";
 import type { Firmware } from "./firmware.js";
 import type { Lane, Link } from "./link.js";
-import type { AttributeOptions } from "./options.js";
+import type { AttributeLimits } from "./options.js";
 import { SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
 import type { Signal } from "./signal.js";
 
@@ -47,7 +48,7 @@ export class AttributeLoop {
     timing: PollTiming,
     client: ClientAttributes,
     values: SharedValues,
-    options: Required<AttributeOptions>,
+    limits: AttributeLimits,
   ) {
     this.#link = link;
     this.#events = events;
@@ -56,8 +57,8 @@ export class AttributeLoop {
     this.#values = values;
     this.#uplink = link.lane("uplink");
     this.#pollLane = link.lane("attributes");
-    this.#limit = options.answerBytes;
-    this.#reader = new AttributeReader(link, this.#uplink, options.answerBytes);
+    this.#limit = limits.answerBytes;
+    this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes);
     this.#signal = link.signal();
   }
 
@@ -177,7 +178,7 @@ export class AttributeLoop {
     this.#offer(trusted);
   }
 
-  #offer(trusted: { keys: readonly string[]; values: Readonly<Attributes> }): void {
+  #offer(trusted: { keys: readonly string[]; values: JsonObject }): void {
     const firmware = this.firmware;
     if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
   }

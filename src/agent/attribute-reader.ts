@@ -4,7 +4,7 @@
 // that the agent itself published, the mark: an answer without it proves nothing.
 import type { Outcome } from "../net/outcome.js";
 import { attributesQuery, parseAttributes } from "../wire/attributes.js";
-import type { Json } from "../wire/json.js";
+import type { Json, JsonObject } from "../wire/json.js";
 import type { DeviceRequest, Lane, Link } from "./link.js";
 import { MARK_KEY, MARK_VALUE } from "./mark.js";
 
@@ -17,7 +17,7 @@ const QUERY_LENGTH = 1500;
 /** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can tell. */
 export interface Trusted {
   readonly keys: string[];
-  readonly values: { [key: string]: Json };
+  readonly values: JsonObject;
 }
 
 export class AttributeReader {
@@ -40,7 +40,7 @@ export class AttributeReader {
 
   /** A harmless request that succeeds with a good token. */
   probe(): DeviceRequest {
-    return this.#get(`clientKeys=${MARK_KEY}`);
+    return this.#get(`?clientKeys=${MARK_KEY}`);
   }
 
   /**
@@ -52,11 +52,11 @@ export class AttributeReader {
     for (let group = groups.shift(); group; group = groups.shift()) {
       if (group.length === 0) continue;
       const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
-      if (!query.ok || (query.text.length > QUERY_LENGTH && group.length > 1)) {
+      if (!query.ok || (query.query.length > QUERY_LENGTH && group.length > 1)) {
         groups.unshift(...halves(group));
         continue;
       }
-      const outcome = await this.#lane.send(this.#get(query.text));
+      const outcome = await this.#lane.send(this.#get(query.query));
       if (!this.#link.running) return undefined;
       if (outcome.kind === "done" && !outcome.whole) {
         groups.unshift(...this.#smaller(group));
@@ -111,7 +111,7 @@ export class AttributeReader {
   #get(query: string): DeviceRequest {
     return {
       method: "GET",
-      path: `attributes?${query}`,
+      path: `attributes${query}`,
       deadlineMs: DEADLINE_MS,
       limit: this.#limit,
       repeatable: true,

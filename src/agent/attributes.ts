@@ -2,18 +2,15 @@
 
 import type { PollTiming } from "../net/poll.js";
 import { attributesQuery, parseAttributes } from "../wire/attributes.js";
-import type { Json } from "../wire/json.js";
+import type { JsonObject } from "../wire/json.js";
 import { ask } from "./ask.js";
 import { AttributeLoop } from "./attribute-loop.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { MoteError } from "./errors.js";
 import type { Events } from "./events.js";
 import type { Lane, Link } from "./link.js";
-import type { AttributeOptions } from "./options.js";
+import type { AttributeLimits } from "./options.js";
 import { SharedValues } from "./shared-values.js";
-
-/** Values by attribute key. */
-export type Attributes = { [key: string]: Json };
 
 /** Called with the new value of a shared attribute, or undefined when it was deleted. */
 // The value is whatever JSON the operator set: the application says what it expects.
@@ -21,6 +18,8 @@ export type Attributes = { [key: string]: Json };
 export type Subscriber = (value: any) => void;
 
 const READ_DEADLINE_MS = 30_000;
+/** Without any key the platform answers with all there are. */
+const ALL = { ok: true, query: "" } as const;
 
 export class AttributesApi {
   readonly #link: Link;
@@ -32,13 +31,13 @@ export class AttributesApi {
   /** For the agent alone. */
   readonly loop: AttributeLoop;
 
-  constructor(link: Link, events: Events, timing: PollTiming, options: Required<AttributeOptions>) {
+  constructor(link: Link, events: Events, timing: PollTiming, limits: AttributeLimits) {
     this.#link = link;
     this.#lane = link.lane("uplink");
-    this.#limit = options.answerBytes;
+    this.#limit = limits.answerBytes;
     this.#client = new ClientAttributes(link.host);
     this.#values = new SharedValues(link.host);
-    this.loop = new AttributeLoop(link, events, timing, this.#client, this.#values, options);
+    this.loop = new AttributeLoop(link, events, timing, this.#client, this.#values, limits);
     this.loop.onChange = (keys) => this.#tell(keys);
   }
 
@@ -88,10 +87,11 @@ export class AttributesApi {
    */
   async read(
     keys: { clientKeys?: readonly string[]; sharedKeys?: readonly string[]; deadlineMs?: number } = {},
-  ): Promise<{ client: Attributes; shared: Attributes }> {
-    const query = attributesQuery(keys);
+  ): Promise<{ client: JsonObject; shared: JsonObject }> {
+    const named = (keys.clientKeys?.length ?? 0) + (keys.sharedKeys?.length ?? 0) > 0;
+    const query = named ? attributesQuery(keys) : ALL;
     if (!query.ok) throw new MoteError("BAD_VALUE", query.reason);
-    const path = query.text === "" ? "attributes" : `attributes?${query.text}`;
+    const path = `attributes${query.query}`;
     const request = {
       method: "GET",
       path,

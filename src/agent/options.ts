@@ -1,5 +1,6 @@
 // The agent's options: what each is for, its unit, default and limits; all mistakes told at once.
 import { parseTarget, type Target } from "../net/target.js";
+import { checkToken } from "../wire/paths.js";
 import { MoteError } from "./errors.js";
 import { checkFirmwareOptions, type FirmwareOptions } from "./firmware.js";
 import { checkTelemetryOptions, type TelemetryOptions } from "./telemetry-options.js";
@@ -45,11 +46,22 @@ export interface AgentOptions {
   rpc?: RpcOptions | undefined;
 }
 
+/** The options with nothing left out. */
+export interface AttributeLimits {
+  readonly answerBytes: number;
+}
+
+/** The options with nothing left out. */
+export interface RpcLimits {
+  readonly requestBytes: number;
+  readonly answerBytes: number;
+}
+
 export interface CheckedOptions {
   readonly target: Target;
   readonly connections: 1 | 2 | 3;
-  readonly attributes: Required<{ answerBytes: number }>;
-  readonly rpc: Required<{ requestBytes: number; answerBytes: number }>;
+  readonly attributes: AttributeLimits;
+  readonly rpc: RpcLimits;
 }
 
 const KNOWN = [
@@ -62,8 +74,6 @@ const KNOWN = [
   "attributes",
   "rpc",
 ];
-// The platform's URL check refuses a path with these before it looks at the token.
-const TOKEN = /^[A-Za-z0-9._~!$&'()*+,=:@-]+$/;
 const BYTES = { default: 8192, least: 512, most: 1_048_576 } as const;
 const ANSWER = { default: 8192, least: 512, most: 65_536 } as const;
 
@@ -94,9 +104,8 @@ export function checkOptions(options: AgentOptions): CheckedOptions {
 function checkIdentity(options: AgentOptions, wrong: string[]): void {
   const { token, provisioning } = options;
   if (token === undefined && provisioning === undefined) wrong.push("either token or provisioning is needed");
-  if (token !== undefined && (typeof token !== "string" || !TOKEN.test(token))) {
-    wrong.push("token is a text of letters, digits and the signs that a URL's path may hold");
-  }
+  const flaw = token === undefined ? undefined : checkToken(token);
+  if (flaw !== undefined) wrong.push(`token: ${flaw}`);
   if (provisioning === undefined) return;
   const { key, secret, deviceName } = provisioning;
   if (typeof key !== "string" || key === "") wrong.push("provisioning.key is a text that is not empty");

@@ -6,7 +6,7 @@
 import { Backoff } from "../net/backoff.js";
 import type { Outcome } from "../net/outcome.js";
 import { devicePrefix } from "../wire/paths.js";
-import { encodeProvisionRequest, parseProvisionAnswer } from "../wire/provision.js";
+import { encodeProvision, parseProvision } from "../wire/provision.js";
 import type { Events } from "./events.js";
 import type { Link } from "./link.js";
 import type { ProvisioningOptions } from "./options.js";
@@ -139,11 +139,11 @@ export class Provisioning {
     if (!options) return RETRY_MS;
     if (!this.#propose()) return STORE_RETRY_MS;
     const { host } = this.#link;
-    const body = encodeProvisionRequest({
+    const body = encodeProvision({
       deviceName: this.deviceName ?? "",
-      provisionDeviceKey: options.key,
-      provisionDeviceSecret: options.secret,
-      token: this.#proposed ?? "",
+      key: options.key,
+      secret: options.secret,
+      token: this.#proposed,
     });
     const outcome = await this.#link.sendTo(
       "uplink",
@@ -179,23 +179,23 @@ export class Provisioning {
       this.#step = "probe";
       return this.#later();
     }
-    const answer = parseProvisionAnswer(this.#link.host.decode(outcome.body) ?? "");
-    switch (answer.status) {
-      case "SUCCESS":
+    const answer = parseProvision(this.#link.host.decode(outcome.body) ?? "");
+    switch (answer.kind) {
+      case "success":
         this.#proposed = answer.token;
         this.#fresh = true;
         this.#step = "keep";
         return 0;
-      case "NOT_FOUND":
+      case "not-found":
         return this.#refused("wrong provisioning key or secret");
-      case "FAILURE":
+      case "failure":
         this.#step = "probe";
         return this.#refused(
           "the device name is taken, or a pre-provisioned device was provisioned before and its answer was lost",
         );
-      default:
+      case "malformed":
         this.#step = "probe";
-        return this.#later();
+        return this.#refused(answer.reason);
     }
   }
 

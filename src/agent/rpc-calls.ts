@@ -46,7 +46,10 @@ export class RpcCalls {
     const outcome = await ask(this.#link, this.#lane, request, timeoutMs);
     if (!outcome.whole) throw new MoteError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
     const answer = parseCallAnswer(this.#link.host.decode(outcome.body) ?? "");
-    if (answer.ok) return answer.value;
-    throw new MoteError(answer.reason === "timeout" ? "TIMEOUT" : "REFUSED", answer.message);
+    if (answer.kind === "answer") return answer.value;
+    if (answer.kind === "malformed") throw new MoteError("REFUSED", "the answer is no JSON");
+    if (answer.error === "timeout")
+      throw new MoteError("TIMEOUT", "the platform waited in vain for its rule chain");
+    throw new MoteError("REFUSED", "the platform answered with an error");
   }
 }

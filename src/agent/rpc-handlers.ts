@@ -79,7 +79,7 @@ export class Handlers {
       const succeed = (value: unknown) => {
         const answer = encodeAnswer(value, this.#answerBytes);
         if (answer.ok) end({ text: answer.text, error: undefined });
-        else fail(answer.code, answer.message);
+        else fail(answer.code, answer.reason);
       };
       try {
         Promise.resolve(handler.call(params === undefined ? null : params))

@@ -3,9 +3,9 @@ import type { PollTiming } from "../net/poll.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../wire/rpc.js";
 import type { Events } from "./events.js";
 import type { Lane, Link } from "./link.js";
-import type { RpcOptions } from "./options.js";
+import type { RpcLimits } from "./options.js";
 import { type Doubt, Doubts } from "./rpc-doubt.js";
-import type { Handler, Handlers } from "./rpc-handlers.js";
+import type { Handler, HandlerResult, Handlers } from "./rpc-handlers.js";
 import { type EndedPoll, RpcPolls } from "./rpc-polls.js";
 import type { Signal } from "./signal.js";
 
@@ -23,20 +23,14 @@ export class Rpc {
   /** Called at the end of each poll that brought no RPC. */
   onIdle: (() => void) | undefined;
 
-  constructor(
-    link: Link,
-    events: Events,
-    timing: PollTiming,
-    handlers: Handlers,
-    options: Required<RpcOptions>,
-  ) {
+  constructor(link: Link, events: Events, timing: PollTiming, handlers: Handlers, limits: RpcLimits) {
     this.#link = link;
     this.#events = events;
     this.#timing = timing;
     this.#handlers = handlers;
     this.#doubts = new Doubts(link.host);
     this.#signal = link.signal();
-    this.#polls = new RpcPolls(link, timing, this.#signal, options.requestBytes);
+    this.#polls = new RpcPolls(link, timing, this.#signal, limits.requestBytes);
     this.#uplink = link.lane("uplink");
   }
 
@@ -74,7 +68,7 @@ export class Rpc {
       return;
     }
     const request = parseRpcRequest(this.#link.host.decode(outcome.body) ?? "", outcome.whole);
-    if (!request) {
+    if (!request.ok) {
       this.#link.host.log("warn", "a malformed RPC is taken for none");
       this.#polls.hold();
       return;
@@ -106,8 +100,7 @@ export class Rpc {
     // A copy on a poll that was open before the answer was acknowledged: the platform has the answer.
     if (doubt.acknowledged && doubt.settledAt !== undefined && poll < doubt.settledAt) return;
     const unknown = doubt.answer === undefined;
-    const answer =
-      doubt.answer ?? encodeError("OUTCOME_UNKNOWN", "the device restarted while the RPC was handled");
+    const answer = doubt.answer ?? encodeError("OUTCOME_UNKNOWN");
     await this.#answer(doubt, request, answer, unknown ? "OUTCOME_UNKNOWN" : undefined);
   }
 
@@ -159,13 +152,10 @@ export class Rpc {
 }
 
 /** The error answer to what no handler is run for. */
-function refuse(
-  request: RpcRequest,
-  handler: Handler | undefined,
-): { text: string; error: RpcErrorCode } | undefined {
-  if (!handler) return { text: encodeError("METHOD_NOT_FOUND", "no such method"), error: "METHOD_NOT_FOUND" };
-  if (request.flaw === "too-large")
-    return { text: encodeError("PARAMS_TOO_LARGE", "params are too large"), error: "PARAMS_TOO_LARGE" };
-  if (request.flaw) return { text: encodeError("BAD_PARAMS", "params can't be read"), error: "BAD_PARAMS" };
-  return undefined;
+function refuse(request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined {
+  if (request.flaw === "too-large") return failure("PARAMS_TOO_LARGE");
+  if (request.flaw) return failure("BAD_PARAMS");
+  return handler ? undefined : failure("METHOD_NOT_FOUND");
 }
+
+const failure = (error: RpcErrorCode): HandlerResult => ({ text: encodeError(error), error });

@@ -1,6 +1,6 @@
 // What is known of the shared attributes, and what a new look at the platform changes in it.
 import type { Host } from "../port.js";
-import type { Json } from "../wire/json.js";
+import type { Json, JsonObject } from "../wire/json.js";
 import { readStored, writeStored } from "./stored.js";
 
 const SNAPSHOT = "shared";
@@ -43,7 +43,7 @@ export class SharedValues {
   }
 
   /** Takes values for `keys` from what the platform sent; returns the keys that changed. */
-  update(keys: readonly string[], values: { readonly [key: string]: Json }): string[] {
+  update(keys: readonly string[], values: JsonObject): string[] {
     const changed: string[] = [];
     for (const key of keys) {
       if (!Object.hasOwn(values, key)) continue;
@@ -64,10 +64,7 @@ export class SharedValues {
    * A trusted answer for `keys` lacked some: returns those that are missing for the second time, `SECOND_LOOK_MS` apart or more.
    * They are forgotten. `pending` tells whether others need that second look.
    */
-  missing(
-    keys: readonly string[],
-    values: { readonly [key: string]: Json },
-  ): { gone: string[]; pending: boolean } {
+  missing(keys: readonly string[], values: JsonObject): { gone: string[]; pending: boolean } {
     const now = this.#host.clock.now();
     const gone: string[] = [];
     let pending = false;
@@ -84,7 +81,7 @@ export class SharedValues {
 
   /** Writes the snapshot; to be called once after each change. */
   keep(): void {
-    const values: { [key: string]: Json } = Object.create(null);
+    const values: JsonObject = Object.create(null);
     for (const [key, known] of this.#known) values[key] = JSON.parse(known.text) as Json;
     if (JSON.stringify(values).length <= SNAPSHOT_LIMIT) {
       writeStored(this.#host, SNAPSHOT, values);

@@ -1,0 +1,77 @@
+// The desk demo's firmware image. It is bundled alone, once for each version, and takes nothing but types from the agent.
+//
+// Telemetry: temperature, humidity; from 2.0.0 on pressure too. Client attributes: serial, starts, app, intervalMs, led.
+// Shared attribute: interval (seconds between two points).
+// RPC: setLed {on}, getStatus, echo, burst {points}, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
+// claim {secretKey, durationMs}.
+import type { Agent } from "../../src/index.js";
+import type { ImageHost } from "./app/host.js";
+import { type Desk, handleMethods } from "./app/methods.js";
+import { intervalOf, LIMITS, Sampler } from "./app/sampler.js";
+import { countStart } from "./app/starts.js";
+import { Room } from "./app/weather.js";
+
+/** Set by the build. */
+declare const VERSION: string;
+
+const version = typeof VERSION === "undefined" ? "1.0.0" : VERSION;
+const second = version !== "1.0.0";
+const colour = second ? "blue" : "green";
+
+export const firmware = { title: "desk", version };
+
+/** Sets the application up; the agent is started afterwards. */
+export default function desk(agent: Agent, host: ImageHost): void {
+  const room = new Room(host);
+  const began = host.clock.now();
+  const ownMs = Math.min(LIMITS.most, Math.max(LIMITS.least, host.settings?.intervalMs ?? 1_000));
+  let points = 0;
+  let led = false;
+
+  const sample = (): void => {
+    const { temperature, humidity, pressure } = room.next();
+    agent.telemetry.record(second ? { temperature, humidity, pressure } : { temperature, humidity });
+    points++;
+  };
+  const sampler = new Sampler(host.clock, ownMs, () => {
+    try {
+      sample();
+    } catch (error) {
+      host.log("warn", `a point was not recorded: ${error instanceof Error ? error.message : "unknown"}`);
+    }
+  });
+
+  agent.attributes.publish({
+    serial: `D-${host.hardwareId.slice(-6)}`,
+    app: version,
+    intervalMs: ownMs,
+    led,
+  });
+  const starts = countStart(host);
+  if (starts !== undefined) agent.attributes.publish({ starts });
+  agent.attributes.subscribe("interval", (value) => {
+    const intervalMs = value === undefined ? ownMs : (intervalOf(value) ?? sampler.intervalMs);
+    if (intervalMs === sampler.intervalMs) return;
+    sampler.every(intervalMs);
+    agent.attributes.publish({ intervalMs });
+  });
+
+  const methods: Desk = {
+    status: () => ({
+      version,
+      led: led ? colour : "off",
+      intervalMs: sampler.intervalMs,
+      points,
+      upMs: Math.round(host.clock.now() - began),
+    }),
+    setLed: (on) => {
+      led = on;
+      agent.attributes.publish({ led });
+      return { on, colour };
+    },
+    burst: (count) => {
+      for (let n = 0; n < count; n++) sample();
+    },
+  };
+  handleMethods(agent, host, methods);
+}

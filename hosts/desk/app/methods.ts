@@ -1,0 +1,77 @@
+import type { Agent } from "../../../src/index.js";
+import type { Host } from "../../../src/port.js";
+
+/** What the methods may ask of the application. */
+export interface Desk {
+  status(): Record<string, unknown>;
+  setLed(on: boolean): Record<string, unknown>;
+  /** Records `points` points at once. */
+  burst(points: number): void;
+}
+
+const MOST_POINTS = 5_000;
+
+/** The server-side RPC methods of the desk. A wrong parameter throws, and the caller reads why. */
+export function handleMethods(agent: Agent, host: Host, desk: Desk): void {
+  agent.rpc.handle("setLed", (params) => desk.setLed(member(params, "on", "boolean") as boolean));
+  agent.rpc.handle("getStatus", () => desk.status());
+  agent.rpc.handle("echo", (params) => params);
+  agent.rpc.handle("burst", (params) => {
+    const points = member(params, "points", "number") as number;
+    if (!Number.isInteger(points) || points < 1 || points > MOST_POINTS) {
+      throw new RangeError(`points: a whole number from 1 to ${MOST_POINTS}`);
+    }
+    desk.burst(points);
+    return { recorded: points };
+  });
+  handleOwnCalls(agent, host);
+}
+
+/** What a device asks of the platform by itself, set off from the platform's side, so that an operator sees what came of it. */
+function handleOwnCalls(agent: Agent, host: Host): void {
+  agent.rpc.handle("callPlatform", async (params) => {
+    const method = optional(params, "method", "string") as string | undefined;
+    const began = host.clock.now();
+    const answer = await agent.rpc.call(
+      method ?? "getCurrentTime",
+      optional(params, "params", "object") ?? {},
+    );
+    return { answer, ms: Math.round(host.clock.now() - began) };
+  });
+  agent.rpc.handle("readAttributes", async (params) => {
+    const clientKeys = keys(params, "clientKeys");
+    const sharedKeys = keys(params, "sharedKeys");
+    return agent.attributes.read({ ...(clientKeys && { clientKeys }), ...(sharedKeys && { sharedKeys }) });
+  });
+  agent.rpc.handle("claim", async (params) => {
+    const secretKey = optional(params, "secretKey", "string") as string | undefined;
+    const durationMs = optional(params, "durationMs", "number") as number | undefined;
+    await agent.claim({
+      ...(secretKey !== undefined && { secretKey }),
+      ...(durationMs !== undefined && { durationMs }),
+    });
+    return { claiming: true };
+  });
+}
+
+function member(params: unknown, name: string, type: "boolean" | "number"): unknown {
+  const value = optional(params, name, type);
+  if (value === undefined) throw new TypeError(`${name}: missing`);
+  return value;
+}
+
+function optional(params: unknown, name: string, type: string): unknown {
+  if (typeof params !== "object" || params === null || !Object.hasOwn(params, name)) return undefined;
+  const value = (params as Record<string, unknown>)[name];
+  const found = value === null ? "null" : typeof value;
+  if (found !== type) throw new TypeError(`${name}: a value of type ${type} is wanted`);
+  return value;
+}
+
+function keys(params: unknown, name: string): string[] | undefined {
+  const list = optional(params, name, "object");
+  if (list === undefined) return undefined;
+  const good = Array.isArray(list) && list.every((key) => typeof key === "string");
+  if (!good) throw new TypeError(`${name}: a list of keys is wanted`);
+  return list as string[];
+}

@@ -1,0 +1,159 @@
+// Each rule of the house is shown one sample that keeps it and one that breaks it: a rule that can't fail is none.
+import test from "ava";
+import { wrongImport } from "./direction.js";
+import * as rules from "./rules.js";
+
+test("imports are found in all their forms", (t) => {
+  const source = `
+    import a from "./a.js";
+    import "./b.js";
+    import type { C } from './c.js';
+    export * from "./d.js";
+    const e = await import("./e.js");
+    const f = await import(name);
+    const text = 'import x from "./no.js"';
+    const option = { from: "./no.js" };
+    type G = import("./g.js").G;
+  `;
+  t.deepEqual(rules.imports(source), [
+    "./a.js",
+    "./b.js",
+    "./c.js",
+    "./d.js",
+    "./e.js",
+    "(computed)",
+    "./g.js",
+  ]);
+});
+
+test("imports that run down the house pass", (t) => {
+  for (const [file, specifier] of [
+    ["src/wire/json.ts", "./paths.js"],
+    ["src/net/http1.ts", "../port.js"],
+    ["src/agent/link.ts", "../net/exchange.js"],
+    ["src/report/session.ts", "../wire/report.js"],
+    ["src/index.ts", "./agent/agent.js"],
+    ["hosts/node/host.ts", "node:fs"],
+    ["hosts/node/host.ts", "../../src/port.js"],
+    ["hosts/xs/clock.ts", "timer"],
+    ["hosts/esp32/main.ts", "../xs/clock.js"],
+    ["hosts/none.ts", "../src/port.js"],
+  ] as const) {
+    t.is(wrongImport(file, specifier), undefined, `${file} imports ${specifier}`);
+  }
+});
+
+test("imports that run up, across or out of the house are told", (t) => {
+  for (const [file, specifier] of [
+    ["src/port.ts", "./wire/json.js"],
+    ["src/wire/json.ts", "../net/http1.js"],
+    ["src/net/http1.ts", "../agent/link.js"],
+    ["src/agent/link.ts", "../report/session.js"],
+    ["src/agent/link.ts", "../index.js"],
+    ["src/agent/link.ts", "../../hosts/none.js"],
+    ["src/agent/link.ts", "node:fs"],
+    ["src/agent/link.ts", "fastify"],
+    ["src/agent/link.ts", "./events.ts"],
+    ["src/agent/link.ts", "(computed)"],
+    ["src/elsewhere/x.ts", "../port.js"],
+    ["hosts/xs/clock.ts", "node:fs"],
+    ["hosts/simulator/main.ts", "../node/host.js"],
+    ["hosts/none.ts", "fastify"],
+  ] as const) {
+    t.not(wrongImport(file, specifier), undefined, `${file} imports ${specifier}`);
+  }
+});
+
+/** One rule, what it lets pass and what it finds. */
+const samples: [rule: (source: string) => string[], good: string[], bad: string[]][] = [
+  [
+    rules.regexpsInFunctions,
+    ["const R = /a/; const f = (x) => R.test(x);", "const table = [[/a/, 1]];"],
+    ["const f = (x) => /a/.test(x);", "function f() { return x.split(/,/); }", "class A { r = /a/; }"],
+  ],
+  [
+    rules.moduleCollections,
+    ["class A { readonly #m = new Map(); }", "function f() { return new Set(); }"],
+    ["const M = new Map();", "export const s = new Set([1]);", "const w = { w: new WeakMap() };"],
+  ],
+  [
+    rules.moduleBuffers,
+    ["const NONE = new Uint8Array(0);", "class A { b = new Uint8Array(9); }", "const T = makeTable();"],
+    ["const b = new Uint8Array(64);", "const T = new Int32Array([1, 2]);", "let v = new DataView(b);"],
+  ],
+  [
+    (source) => rules.changes(source, "T"),
+    [
+      "T[0] = 1; const f = () => T[0] === T[1];",
+      "const f = () => { a = T[i]; b[i] = T[i] ^ c; o.T[0] = 1; };",
+    ],
+    [
+      "const f = () => (T[0] = 1);",
+      "const f = () => T[i[0]]++;",
+      "function f() { T[0] ^= 1; }",
+      "() => T.fill(0)",
+    ],
+  ],
+  [
+    rules.classStatics,
+    ["class A { static make(): A { return new A(); } }", "x.static = 1;"],
+    [
+      "class A { static count = 0; }",
+      "class A { static readonly all: string[] = []; }",
+      "class A { static #m: A; }",
+    ],
+  ],
+  [
+    rules.computedMethods,
+    ["const o = { [key]: 1 };", "const [a] = f(); g(list[0]); table[i](x);", "class A { [key] = 1; }"],
+    ["class A { [name]() {} }", `const o = { a: 1, [\`on\${b}\`](c) {} };`, "class A { get [name]() {} }"],
+  ],
+  [
+    rules.absentGlobals,
+    ["host.clock.now(); link.console.x; type T = { URL: string }; Math.floor(1); new Date(ms);"],
+    [
+      "Date.now()",
+      "Math.random()",
+      "setTimeout(f, 1)",
+      "console.log(1)",
+      "new URL(x)",
+      "new Date()",
+      "f(process)",
+    ],
+  ],
+  [
+    rules.registries,
+    ["https://example.com/docs", "a registry of names", '"resolved": false'],
+    [
+      `https://${["registry", "example", "org"].join(".")}/x`,
+      ["www", "npmjs", "com"].join("."),
+      `https://example.com/x${"/-/"}x-1.0.0.tgz`,
+    ],
+  ],
+];
+
+for (const [rule, good, bad] of samples) {
+  test(`${rule.name || "changes"} lets the good samples pass and finds each bad one`, (t) => {
+    for (const source of good) t.deepEqual(rule(source), [], source);
+    for (const source of bad) t.is(rule(source).length, 1, source);
+  });
+}
+
+test("members are counted over all interfaces, their objects and comments left out", (t) => {
+  const source = `
+    export type Word = "a" | "b";
+    /** One; two; */
+    interface A { a(): void; readonly b: number; }
+    export interface B extends A { c(d: { e: number; f: string }): { g: 1 }; }
+    interface C<T> { h: T; }
+    const notOne = { i: 1 }; f();
+  `;
+  t.is(rules.memberCount(source), 4);
+});
+
+test("lines and medians are counted right", (t) => {
+  t.is(rules.lineCount("a\nb\n"), 2);
+  t.is(rules.lineCount("a\nb"), 2);
+  t.is(rules.median([9, 1, 5]), 5);
+  t.is(rules.median([]), 0);
+});

@@ -1,0 +1,17 @@
+import { build } from "esbuild";
+import { root } from "../house/tree.js";
+
+/** One script for XS of a TypeScript text whose imports are relative to the root. Nothing may be left to import. */
+export async function bundle(text: string): Promise<string> {
+  const result = await build({
+    absWorkingDir: root,
+    stdin: { contents: text, resolveDir: root, loader: "ts", sourcefile: "entry.ts" },
+    bundle: true,
+    write: false,
+    format: "iife",
+    platform: "neutral",
+    target: "es2022",
+    logLevel: "silent",
+  });
+  return result.outputFiles[0]!.text;
+}

@@ -1,0 +1,51 @@
+import Time from "time";
+import Timer from "timer";
+import type { Clock } from "../../src/port.js";
+
+/** Time by the SDK. The date is not known until `set` or `trust` was called. */
+export class XsClock implements Clock {
+  #ticks = Time.ticks;
+  #now = 0;
+  #known = false;
+
+  /** To be called once in 24 days at least: ticks are 32 bits of milliseconds, and turn negative in between. */
+  now(): number {
+    const ticks = Time.ticks;
+    const passed = (ticks - this.#ticks) | 0;
+    this.#ticks = ticks;
+    // The simulator's ticks are its machine's date, which may be set back.
+    if (passed > 0) this.#now += passed;
+    return this.#now;
+  }
+
+  wall(): number | undefined {
+    return this.#known ? Date.now() : undefined;
+  }
+
+  timer(ms: number, due: () => void): () => void {
+    let timer: Timer | undefined = Timer.set(() => {
+      timer = undefined;
+      due();
+    }, ms);
+    return () => {
+      Timer.clear(timer);
+      timer = undefined;
+    };
+  }
+
+  /** The date was learnt. In seconds since 1970: the SDK takes no fractions. */
+  set(seconds: number): void {
+    Time.set(Math.round(seconds));
+    this.#known = true;
+  }
+
+  /** A date that is plausible and no more: enough to check certificates, not to stamp a point with. */
+  assume(seconds: number): void {
+    if (!this.#known) Time.set(Math.round(seconds));
+  }
+
+  /** The machine's own date is right: the simulator's, where setting it has no effect. */
+  trust(): void {
+    this.#known = true;
+  }
+}

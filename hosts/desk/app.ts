@@ -1,11 +1,11 @@
-// The desk demo's firmware image. It is bundled alone, once for each version, and takes nothing but types from the agent.
+// The desk demo's firmware image. It is bundled alone, once for each version, and takes nothing but types from the agent and the host.
 //
 // Telemetry: temperature, humidity; from 2.0.0 on pressure too. Client attributes: serial, starts, app, intervalMs, led.
 // Shared attribute: interval (seconds between two points).
 // RPC: setLed {on}, getStatus, echo, burst {points}, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
 // claim {secretKey, durationMs}.
 import type { Agent } from "../../src/index.js";
-import type { ImageHost } from "./app/host.js";
+import type { ImageHost } from "../node/image.js";
 import { type Desk, handleMethods } from "./app/methods.js";
 import { intervalOf, LIMITS, Sampler } from "./app/sampler.js";
 import { countStart } from "./app/starts.js";
@@ -24,7 +24,7 @@ export const firmware = { title: "desk", version };
 export default function desk(agent: Agent, host: ImageHost): void {
   const room = new Room(host);
   const began = host.clock.now();
-  const ownMs = Math.min(LIMITS.most, Math.max(LIMITS.least, host.settings?.intervalMs ?? 1_000));
+  const ownMs = Math.min(LIMITS.most, Math.max(LIMITS.least, host.settings.intervalMs));
   let points = 0;
   let led = false;
 

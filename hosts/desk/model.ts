@@ -4,6 +4,8 @@ import type { ChildEvent } from "./processes.js";
 export interface Model {
   url: string;
   device: string;
+  /** What runs on it. */
+  firmware: string;
   state: string;
   delivered: number;
   dropped: number;
@@ -15,7 +17,7 @@ export interface Model {
 }
 
 export function freshModel(url: string, device: string): Model {
-  return { url, device, state: "starting", delivered: 0, dropped: 0, trouble: "" };
+  return { url, device, firmware: "", state: "starting", delivered: 0, dropped: 0, trouble: "" };
 }
 
 /** The model after an event of `mote run --log json`. */
@@ -27,7 +29,10 @@ export function apply(model: Model, event: ChildEvent, now: number): Model {
 type Change = (model: Model, event: ChildEvent, now: number) => Partial<Model>;
 
 const CHANGES: Record<string, Change | undefined> = {
-  started: () => ({ state: "starting" }),
+  started: (_, event) => ({
+    state: "starting",
+    firmware: `${text(event.title)} ${text(event.version)}`.trim(),
+  }),
   provisioned: (model, event) => ({ state: "provisioned", device: text(event.deviceName) || model.device }),
   online: () => ({ state: "online", trouble: "" }),
   offline: (_, event) => ({ state: "offline", trouble: text(event.reason) }),
@@ -47,6 +52,8 @@ const CHANGES: Record<string, Change | undefined> = {
   "firmware.state": (model, event) => ({ update: update(model, event) }),
   restart: (_, event) => ({ state: "restarting", trouble: text(event.reason) }),
   crash: (_, event) => ({ state: "restarting", trouble: text(event.reason) || "the agent's process ended" }),
+  "firmware.fallback": (_, event) => ({ trouble: `back to the firmware before: ${text(event.reason)}` }),
+  log: (_, event) => (event.level === "info" ? {} : { trouble: text(event.line) }),
   stopped: () => ({ state: "stopped" }),
 };
 

@@ -3,7 +3,7 @@ export interface LoggedRequest {
   /** When it came, in milliseconds since 1970. */
   ts: number;
   method: string;
-  /** `/api/v1/***/telemetry` */
+  // With *** for the token: /api/v1/***/telemetry
   path: string;
   /** Undefined as long as it is open. */
   status?: number;
@@ -15,7 +15,10 @@ export interface LoggedRequest {
 
 /** GET /api/requests: the stand-in's own, for loopback alone; a real platform has no such call. */
 export async function readRequests(url: string): Promise<LoggedRequest[]> {
-  const response = await fetch(`${url}/api/requests`, { signal: AbortSignal.timeout(5_000), redirect: "error" });
+  const response = await fetch(`${url}/api/requests`, {
+    signal: AbortSignal.timeout(5_000),
+    redirect: "error",
+  });
   if (!response.ok) throw new Error(`the request log answered ${response.status}`);
   const entries = (await response.json()) as LoggedRequest[];
   if (!Array.isArray(entries)) throw new Error("the request log is no list");

@@ -7,7 +7,7 @@ const LABEL = 12;
 export function render(model: Model, now: number, columns: number): string[] {
   const lines = [
     row("platform", model.url),
-    row("device", model.device),
+    row("device", model.firmware === "" ? model.device : `${model.device}, firmware ${model.firmware}`),
     row("state", model.state),
     row("delivered", points(model)),
     row(

@@ -24,6 +24,7 @@ test("a fresh view shows the platform's address first", (t) => {
 
 test("the view of a device at work shows what it did last, and when", (t) => {
   const model = after(
+    { event: "started", title: "desk", version: "1.0.0" },
     { event: "provisioned", deviceName: "desk-7" },
     { event: "online" },
     { event: "telemetry.delivered", points: 3 },
@@ -35,7 +36,7 @@ test("the view of a device at work shows what it did last, and when", (t) => {
   );
   t.deepEqual(render(model, NOW + 12_999, 80), [
     "  platform    http://127.0.0.1:8080",
-    "  device      desk-7",
+    "  device      desk-7, firmware desk 1.0.0",
     "  state       online",
     "  delivered   7 points",
     "  last RPC    setLed #0 answered, 12 s ago",

@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from "node:util";
+import { until } from "../tour.js";
+import { ask, check, deviceId, since, step, untilClient } from "./context.js";
+
+const OWN_MS = 1_000;
+const FASTER_MS = 200;
+/** Points to watch at the new interval. */
+const WATCHED = 5;
+
+export const written = step("client attributes written", async (tour, signal) => {
+  const id = await deviceId(tour);
+  const values = await until(signal, async () => {
+    const found = await tour.operator.attributes.get(id, "CLIENT_SCOPE");
+    return typeof found.serial === "string" && found.app === "1.0.0" ? found : undefined;
+  });
+  return `${Object.keys(values).length} keys, serial ${String(values.serial)}`;
+});
+
+export const readByKey = step("client and shared attributes read by key", async (tour) => {
+  const id = await deviceId(tour);
+  await tour.operator.attributes.set(id, "SHARED_SCOPE", { room: "lab", floor: 3, unasked: true });
+  const { serial } = await tour.operator.attributes.get(id, "CLIENT_SCOPE", ["serial"]);
+  const from = Date.now();
+  const keys = { clientKeys: ["serial", "absent"], sharedKeys: ["room", "floor"] };
+  const answer = await ask(tour, "readAttributes", keys);
+  const wanted = { client: { serial }, shared: { room: "lab", floor: 3 } };
+  check(isDeepStrictEqual(answer, wanted), "the device read other values");
+  return `1 client, 2 shared, ${since(from)}`;
+});
+
+export const changed = step("shared attribute change applied", async (tour, signal) => {
+  const id = await deviceId(tour);
+  const from = Date.now();
+  await tour.operator.attributes.set(id, "SHARED_SCOPE", { interval: FASTER_MS / 1000 });
+  await untilClient(tour, signal, "intervalMs", FASTER_MS);
+  const appliedAt = Date.now();
+  const readings = await until(signal, async () => {
+    const range = {
+      keys: ["temperature"],
+      startTs: appliedAt,
+      endTs: Date.now() + 60_000,
+      orderBy: "ASC",
+    } as const;
+    const found = (await tour.operator.timeSeries.range(id, range)).temperature ?? [];
+    return found.length >= WATCHED && found;
+  });
+  const first = readings[0]?.ts ?? 0;
+  const spacing = ((readings[WATCHED - 1]?.ts ?? 0) - first) / (WATCHED - 1);
+  check(spacing > 0 && spacing < OWN_MS / 2, `still a point every ${Math.round(spacing)} ms`);
+  return `${appliedAt - from} ms, then a point every ${Math.round(spacing)} ms`;
+});
+
+export const deleted = step("shared attribute deletion applied", async (tour, signal) => {
+  const id = await deviceId(tour);
+  const from = Date.now();
+  await tour.operator.attributes.delete(id, "SHARED_SCOPE", ["interval"]);
+  await untilClient(tour, signal, "intervalMs", OWN_MS);
+  const took = since(from);
+  const status = await ask(tour, "getStatus", null);
+  check(status.intervalMs === OWN_MS, "the interval is not the device's own again");
+  return `${took}, interval ${OWN_MS} ms again`;
+});

@@ -1,0 +1,33 @@
+import { changed, deleted, readByKey, written } from "./attributes.js";
+import { claimCompleted, claimStarted } from "./claim.js";
+import type { TourStep } from "./context.js";
+import { activated, confirmed, downloaded, newApp, uploaded, verified } from "./firmware.js";
+import { provisioned, tokenKept } from "./identity.js";
+import { clientSide, oneWay, twoWay, unknown } from "./rpc.js";
+import { deviceArray, deviceObject, platformArray, platformObject } from "./telemetry.js";
+
+/** The tour, in order. The agent begins with the platform's time and goes on with its own after the restart. */
+export const STEPS: readonly TourStep[] = [
+  provisioned,
+  platformObject,
+  platformArray,
+  tokenKept,
+  deviceObject,
+  deviceArray,
+  written,
+  readByKey,
+  changed,
+  deleted,
+  twoWay,
+  oneWay,
+  unknown,
+  clientSide,
+  claimStarted,
+  claimCompleted,
+  uploaded,
+  downloaded,
+  verified,
+  activated,
+  confirmed,
+  newApp,
+];

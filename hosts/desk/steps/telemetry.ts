@@ -1,0 +1,77 @@
+import { accepted, type LoggedRequest } from "../requests.js";
+import { until } from "../tour.js";
+import { ask, check, deviceId, requestsSince, since, step, type Tour, type TourStep } from "./context.js";
+
+/** The four shapes of POST telemetry by the beginning of their bodies. */
+const SHAPES = {
+  "device object": /^\{"ts":\d{13},"values":\{[^}]*"temperature":/,
+  "device array": /^\[\{"ts":\d{13},"values":\{[^}]*"temperature":/,
+  "platform object": /^\{"temperature":/,
+  "platform array": /^\[\{"temperature":/,
+} as const;
+
+const BURST = 5;
+
+export const platformObject = one("telemetry as an object, platform time", "platform object");
+export const platformArray = many("telemetry as an array of objects, platform time", "platform array");
+export const deviceObject = one("telemetry as {ts, values}, device time", "device object");
+export const deviceArray = many("telemetry as an array of {ts, values}, device time", "device array");
+
+function one(title: string, shape: keyof typeof SHAPES): TourStep {
+  return step(title, async (tour, signal) => {
+    const from = Date.now();
+    await ask(tour, "burst", { points: 1 });
+    return seen(tour, signal, shape, from);
+  });
+}
+
+function many(title: string, shape: keyof typeof SHAPES): TourStep {
+  return step(title, async (tour, signal) => {
+    const from = Date.now();
+    await ask(tour, "burst", { points: BURST });
+    return seen(tour, signal, shape, from);
+  });
+}
+
+/** The shape in the request log, and its first point in the time series. */
+async function seen(
+  tour: Tour,
+  signal: AbortSignal,
+  shape: keyof typeof SHAPES,
+  from: number,
+): Promise<string> {
+  const request = await until(signal, async () =>
+    (await requestsSince(tour, from)).find(
+      (entry) => accepted(entry, "POST", /^\*\*\*\/telemetry$/) && SHAPES[shape].test(entry.body ?? ""),
+    ),
+  );
+  const took = since(from);
+  const stored = await until(signal, () => find(tour, request, shape.startsWith("device")), 50);
+  return `${stored}, ${took}`;
+}
+
+async function find(tour: Tour, request: LoggedRequest, own: boolean): Promise<string | undefined> {
+  const { ts, temperature } = firstPoint(request.body ?? "");
+  const id = await deviceId(tour);
+  if (own) {
+    check(ts !== undefined, "the point has no time stamp");
+    const range = { keys: ["temperature"], startTs: ts, endTs: ts + 1 };
+    const [reading] = (await tour.operator.timeSeries.range(id, range)).temperature ?? [];
+    return reading?.value === temperature ? `${temperature} °C at its own ts` : undefined;
+  }
+  // The points of one array share the platform's time: the last one stays.
+  const range = {
+    keys: ["temperature"],
+    startTs: request.ts,
+    endTs: Date.now() + 1_000,
+    orderBy: "ASC",
+  } as const;
+  const [reading] = (await tour.operator.timeSeries.range(id, range)).temperature ?? [];
+  return reading ? `${reading.value} °C, ${reading.ts - request.ts} ms after the request` : undefined;
+}
+
+function firstPoint(body: string): { ts: number | undefined; temperature: number } {
+  const ts = /"ts":(\d{13})/.exec(body)?.[1];
+  const temperature = /"temperature":(-?[\d.]+)/.exec(body)?.[1];
+  return { ts: ts === undefined ? undefined : Number(ts), temperature: Number(temperature) };
+}

@@ -1,0 +1,90 @@
+/** For a step that says nothing else, in milliseconds. */
+const LIMIT_MS = 10_000;
+
+/** One capability, shown. */
+export interface Step<Context> {
+  readonly title: string;
+  /** Default 10,000 ms. */
+  readonly limitMs?: number;
+  /** Resolves to a figure (ms, counts, bytes) once the capability was seen to work; rejects if it does not. Gives up when `signal` says so. */
+  run(context: Context, signal: AbortSignal): Promise<string>;
+}
+
+export interface Mark {
+  readonly title: string;
+  readonly ok: boolean;
+  /** The figure, or why there is none. */
+  readonly figure: string;
+}
+
+/**
+ * Runs the steps in order and tells of each as soon as it is over. A step that fails does not stop the others; when `signal` says
+ * so, what is not over is told as not reached. Returns the marks, one per step.
+ */
+export async function runSteps<Context>(
+  steps: readonly Step<Context>[],
+  context: Context,
+  signal: AbortSignal,
+  tell: (mark: Mark) => void,
+): Promise<Mark[]> {
+  const marks: Mark[] = [];
+  for (const step of steps) {
+    const mark = signal.aborted ? missed(step.title, "not reached") : await runStep(step, context, signal);
+    marks.push(mark);
+    tell(mark);
+  }
+  return marks;
+}
+
+async function runStep<Context>(step: Step<Context>, context: Context, signal: AbortSignal): Promise<Mark> {
+  const limitMs = step.limitMs ?? LIMIT_MS;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new Error(`not seen within ${limitMs / 1000} s`)), limitMs);
+  const either = AbortSignal.any([signal, limit.signal]);
+  try {
+    const figure = await Promise.race([step.run(context, either), whenAborted(either)]);
+    return { title: step.title, ok: true, figure };
+  } catch (error) {
+    const reason = signal.aborted
+      ? "not done in time"
+      : error instanceof Error
+        ? error.message
+        : String(error);
+    return missed(step.title, reason);
+  } finally {
+    clearTimeout(timer);
+    // Whatever the step left running ends with it.
+    limit.abort();
+  }
+}
+
+function missed(title: string, figure: string): Mark {
+  return { title, ok: false, figure };
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const fail = (): void => reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail, { once: true });
+  });
+}
+
+/** `✓ two-way RPC handled          12 ms` */
+export function formatMark({ title, ok, figure }: Mark, width: number): string {
+  return `${ok ? "✓" : "✗"} ${title.padEnd(width)}  ${figure}`;
+}
+
+/** Asks again every `everyMs` until there is something else than undefined or false. Rejects when `signal` says so. */
+export async function until<T>(
+  signal: AbortSignal,
+  probe: () => Promise<T | undefined | false>,
+  everyMs = 100,
+): Promise<T> {
+  for (;;) {
+    const found = await probe();
+    if (found !== undefined && found !== false) return found;
+    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}

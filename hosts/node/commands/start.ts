@@ -1,12 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { start } from "../../desk/start.js";
+import { duration, port } from "./usage.js";
 
 interface StartFlags {
   for?: number;
   state?: string;
   port?: number;
   as: "documented" | "deployed";
-  interval: string;
+  interval: number;
 }
 
 /** `mote start`: a stand-in and an agent side by side, to look at. */
@@ -20,31 +21,19 @@ export function startCommand(program: Command): void {
       duration,
     )
     .option("--state <dir>", "keep the agent's state there (default: a temporary directory)")
-    .option("--port <number>", "of the platform (default: 8080 if it is free, otherwise any)", portNumber)
+    .option("--port <number>", "of the platform (default: 8080 if it is free, otherwise any)", port)
     .addOption(
       new Option("--as <mode>", "how the platform answers")
         .choices(["documented", "deployed"])
         .default("documented"),
     )
-    .option("--interval <duration>", "between two points", "1s")
+    .addOption(
+      new Option("--interval <duration>", "between two points").argParser(duration).default(1000, "1s"),
+    )
     .action(async (flags: StartFlags) => {
-      const { state, port, as, interval } = flags;
-      process.exitCode = await start({ forMs: flags.for, stateDir: state, port, as, interval });
+      const { for: forMs, state: stateDir, port, as, interval: intervalMs } = flags;
+      process.exitCode = await start({ forMs, stateDir, port, as, intervalMs });
       // A request that is still open must not hold the process.
       process.exit();
     });
-}
-
-function duration(text: string): number {
-  const found = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text);
-  const ms = Number(found?.[1]) * { ms: 1, s: 1_000, m: 60_000 }[found?.[2] as "ms" | "s" | "m"];
-  if (!(ms > 0 && ms <= 3_600_000)) throw new InvalidArgumentError("A duration such as 30s, 1 hour at most.");
-  return ms;
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535)
-    throw new InvalidArgumentError("A port is a number from 0 to 65535.");
-  return port;
 }

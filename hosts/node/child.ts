@@ -1,0 +1,140 @@
+// One run of a worker process, from its start to its end.
+import { type ChildProcess, fork } from "node:child_process";
+import type { Readable } from "node:stream";
+import type { Event, FromWorker, ToWorker } from "./messages.js";
+
+/** How the supervisor deals with a worker. Milliseconds. */
+export interface Patience {
+  /** From the request to stop to the kill. */
+  stopMs: number;
+  /** Between two looks whether the worker gave a sign of life (it does every 5 s). */
+  lookMs: number;
+  /** Looks in a row without one, after which it is killed. Counted, so that a machine that slept kills nobody. */
+  looks: number;
+}
+
+export const PATIENCE: Patience = { stopMs: 4000, lookMs: 5000, looks: 12 };
+
+export interface WorkerEnd {
+  code: number | null;
+  /** Why it ended, for people. */
+  reason: string;
+  /** The worker found the image to be none. */
+  unfit: boolean;
+}
+
+export interface WorkerRun {
+  /** The module to start. */
+  entry: string;
+  start: Extract<ToWorker, { kind: "start" }>;
+  tell: (event: Event) => void;
+  /** Called with the process id before the worker is told anything. */
+  born: (pid: number) => void;
+  /** Asks it to stop. */
+  stop: AbortSignal;
+  /** Kills it. */
+  kill: AbortSignal;
+  patience: Patience;
+}
+
+/** Resolves once the process is gone. Never rejects, but for what `born` throws. */
+export async function runWorker(run: WorkerRun): Promise<WorkerEnd> {
+  const child = fork(run.entry, [], { stdio: ["ignore", "pipe", "pipe", "ipc"], env: environment() });
+  const ended = new Promise<WorkerEnd>((resolve) => follow(child, run, resolve));
+  if (child.pid === undefined) return ended;
+  try {
+    run.born(child.pid);
+  } catch (error) {
+    child.kill("SIGKILL");
+    await ended;
+    throw error;
+  }
+  send(child, run.start);
+  return ended;
+}
+
+function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) => void): void {
+  let told: string | undefined;
+  let unfit = false;
+  const clearWatch = watch(child, run, (reason) => {
+    told = reason;
+    child.kill("SIGKILL");
+  });
+  child.on("message", (message: FromWorker) => {
+    if (message.kind === "event") run.tell(message.event);
+    if (message.kind !== "failed") return;
+    told = message.reason;
+    unfit = message.unfit;
+  });
+  const line = (level: string) => (text: string) => run.tell({ event: "log", level, line: text });
+  eachLine(child.stdout, line("info"));
+  eachLine(child.stderr, line("error"));
+  const gone = (code: number | null, signal: string | null): void => {
+    clearWatch();
+    resolve({ code, reason: told ?? (signal ? `signal ${signal}` : `exit code ${code}`), unfit });
+  };
+  child.once("error", () => {
+    if (child.pid === undefined) gone(null, "none: the process could not be started");
+  });
+  // After "exit" there may be last lines; a grandchild that holds the pipe must not hold us.
+  child.once("exit", (code, signal) => {
+    const timer = setTimeout(() => gone(code, signal), 1000);
+    child.once("close", () => {
+      clearTimeout(timer);
+      gone(code, signal);
+    });
+  });
+}
+
+/** Stop, kill and signs of life. Returns what ends the watch. */
+function watch(child: ChildProcess, run: WorkerRun, kill: (reason: string) => void): () => void {
+  let silent = 0;
+  let grace: NodeJS.Timeout | undefined;
+  child.on("message", () => {
+    silent = 0;
+  });
+  const look = setInterval(() => {
+    silent++;
+    if (silent > run.patience.looks) kill("no sign of life");
+  }, run.patience.lookMs);
+  const onStop = (): void => {
+    send(child, { kind: "stop" });
+    grace = setTimeout(() => kill("it did not stop"), run.patience.stopMs);
+  };
+  const onKill = (): void => kill("killed");
+  run.stop.addEventListener("abort", onStop, { once: true });
+  run.kill.addEventListener("abort", onKill, { once: true });
+  return () => {
+    clearInterval(look);
+    clearTimeout(grace);
+    run.stop.removeEventListener("abort", onStop);
+    run.kill.removeEventListener("abort", onKill);
+  };
+}
+
+function send(child: ChildProcess, message: ToWorker): void {
+  // A worker that is going has closed the channel: nothing is lost.
+  if (child.connected) child.send(message, () => {});
+}
+
+/** The environment without the secrets: an application has no need of them. */
+function environment(): NodeJS.ProcessEnv {
+  const { MOTE_TOKEN, MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET, ...rest } = process.env;
+  return rest;
+}
+
+const LONGEST_LINE = 2000;
+
+function eachLine(stream: Readable | null, take: (line: string) => void): void {
+  let rest = "";
+  stream?.setEncoding("utf8");
+  stream?.on("error", () => {});
+  stream?.on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
+    for (const line of lines) if (line.trim() !== "") take(line.slice(0, LONGEST_LINE));
+  });
+  stream?.on("end", () => {
+    if (rest.trim() !== "") take(rest);
+  });
+}

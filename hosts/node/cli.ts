@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// `mote`: one file for each command in commands/.
+import { Command, CommanderError } from "commander";
+import { VERSION } from "../../src/index.js";
+import { platformCommand } from "./commands/platform.js";
+import { runCommand } from "./commands/run.js";
+import { startCommand } from "./commands/start.js";
+import { UsageError } from "./commands/usage.js";
+import { FAILED, STOPPED, USAGE } from "./exit.js";
+
+const EXIT_CODES = `
+Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 refused by the platform (run --exit-on-refusal).`;
+
+export function makeProgram(): Command {
+  const program = new Command("mote")
+    .description("A device agent for the ThingsBoard device HTTP API, and a platform to try it against.")
+    .version(VERSION, "-V, --version", "show the version")
+    .helpOption("-h, --help", "show the help of a command")
+    .helpCommand("help [command]", "show the help of a command")
+    .addHelpText("after", EXIT_CODES)
+    // Before the commands are added: they take this over.
+    .exitOverride();
+  startCommand(program);
+  runCommand(program);
+  platformCommand(program);
+  return program;
+}
+
+async function main(): Promise<number | undefined> {
+  // A reader that went away (`mote run | head`) is no reason to fall over.
+  process.stdout.on("error", () => {});
+  process.stderr.on("error", () => {});
+  try {
+    await makeProgram().parseAsync();
+    return undefined;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? STOPPED : USAGE;
+    process.stderr.write(`error: ${error instanceof Error ? error.message : "unknown"}\n`);
+    return error instanceof UsageError ? USAGE : FAILED;
+  }
+}
+
+const code = await main();
+if (code !== undefined) process.exitCode = code;

@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { type Command, Option } from "commander";
+import { codeOf } from "../files.js";
+import { stopSignals } from "./stop.js";
+import { port, UsageError } from "./usage.js";
+
+interface PlatformFlags {
+  port: number;
+  host: string;
+  as: "documented" | "deployed";
+  tlsCert?: string;
+  tlsKey?: string;
+  log: "text" | "json";
+}
+
+const HELP = `
+The device API under /api/v1, and of the platform's REST what an operator needs, on its real paths. State is in memory and goes with it.
+The provisioning key and secret are made up at each start unless MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are set.
+It listens on this machine only; --host 0.0.0.0 opens it, with well-known passwords, to the network.
+
+Example:
+  mote platform --port 8080 --as deployed`;
+
+export function platformCommand(program: Command): void {
+  program
+    .command("platform")
+    .description("Run a stand-in for the platform on this machine.")
+    .addOption(new Option("--port <port>", "0: any free one").argParser(port).default(8080))
+    .option("--host <address>", "to listen on", "127.0.0.1")
+    .addOption(
+      new Option("--as <mode>", "statuses as in the documentation, or as a real server sends them")
+        .choices(["documented", "deployed"])
+        .default("documented"),
+    )
+    .option("--tls-cert <file>", "certificate (PEM): https in place of http")
+    .option("--tls-key <file>", "its key (PEM)")
+    .addOption(
+      new Option("--log <format>", "lines for people, or one JSON object per line")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .addHelpText("after", HELP)
+    .action(platform);
+}
+
+async function platform(flags: PlatformFlags): Promise<void> {
+  if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
+    throw new UsageError("--tls-cert and --tls-key are needed together");
+  }
+  const { MOTE_PROVISION_KEY: key, MOTE_PROVISION_SECRET: secret } = process.env;
+  const given = key && secret ? { key, secret } : undefined;
+  const { stop } = stopSignals();
+  // Only this command pays for loading the server.
+  const { startPlatform } = await import("../../platform/server.js");
+  const running = await startPlatform({
+    port: flags.port,
+    host: flags.host,
+    as: flags.as,
+    ...(flags.tlsCert !== undefined && { tlsCert: load("--tls-cert", flags.tlsCert) }),
+    ...(flags.tlsKey !== undefined && { tlsKey: load("--tls-key", flags.tlsKey) }),
+    ...(given && { profile: given }),
+  });
+  // The address first: it is what everybody looks for.
+  const lines = flags.log === "json" ? [listening(running, given === undefined)] : greeting(running, flags);
+  process.stdout.write(`${lines.join("\n")}\n`);
+  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
+  await running.close();
+  process.exit(0);
+}
+
+interface Running {
+  url: string;
+  profile: { key: string; secret: string };
+}
+
+/** Who gave the key and the secret knows them: they are not repeated. */
+function listening({ url, profile }: Running, tell: boolean): string {
+  const keys = tell && { provisionKey: profile.key, provisionSecret: profile.secret };
+  return JSON.stringify({ ts: Date.now(), event: "listening", url, ...keys });
+}
+
+function greeting({ url, profile }: Running, { as }: PlatformFlags): string[] {
+  return [
+    `Platform (stand-in, ${as}) at ${url}`,
+    "  tenant               tenant@thingsboard.org / tenant",
+    "  customer             customer@thingsboard.org / customer",
+    `  provisioning key     ${profile.key}`,
+    `  provisioning secret  ${profile.secret}`,
+    "Ctrl-C stops it.",
+  ];
+}
+
+function load(option: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`${option} ${path} can't be read (${codeOf(error)})`);
+  }
+}

@@ -1,0 +1,18 @@
+/** When to end, and when to do so at once. */
+export interface Stop {
+  stop: AbortSignal;
+  kill: AbortSignal;
+}
+
+/**
+ * SIGINT, SIGTERM and SIGHUP stop; the second of them kills. The end of the channel to a process that started this one with
+ * one stops too: no process is left behind.
+ */
+export function stopSignals(): Stop {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  const ask = (): void => (stop.signal.aborted ? kill : stop).abort();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, ask);
+  if (process.connected) process.once("disconnect", () => stop.abort());
+  return { stop: stop.signal, kill: kill.signal };
+}

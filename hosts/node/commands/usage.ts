@@ -1,0 +1,27 @@
+import { InvalidArgumentError } from "commander";
+
+/** Wrong usage: told without a stack, exit code 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of `500ms`, `1s`, `2m`, `1h`: 1 ms to 24 days. For commander. */
+export function duration(text: string): number {
+  const [, number, unit] = DURATION.exec(text) ?? [];
+  const ms = unit === undefined ? 0 : Number(number) * UNITS[unit]!;
+  if (ms < 1 || ms > 24 * 24 * UNITS.h!)
+    throw new InvalidArgumentError("It is a duration like 500ms, 1s or 2m.");
+  return Math.round(ms);
+}
+
+/** A TCP port; 0 lets the system choose. For commander. */
+export function port(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isInteger(value) || value < 0 || value > 65_535) {
+    throw new InvalidArgumentError("It is a number from 0 to 65535.");
+  }
+  return value;
+}

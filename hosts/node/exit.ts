@@ -1,0 +1,12 @@
+// What the exit codes of `mote` and of its worker process mean.
+
+/** Stopped, as asked. */
+export const STOPPED = 0;
+/** Something broke that is not the caller's fault. */
+export const FAILED = 1;
+/** Wrong usage: arguments or environment. */
+export const USAGE = 2;
+/** The platform refuses the device, and `--exit-on-refusal` was given. */
+export const REFUSED = 3;
+/** Of the worker: start again (sysexits' "try again"). */
+export const RESTART = 75;

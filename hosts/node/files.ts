@@ -1,0 +1,77 @@
+// Files that are whole after any power loss.
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Makes the directory and those above it, for this user only. */
+export function makeDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+}
+
+/** Writes the whole of `bytes` at `at`: a write may take fewer than it was given. Throws. */
+export function writeAll(file: number, bytes: Uint8Array, at: number): void {
+  let done = 0;
+  while (done < bytes.length) done += writeSync(file, bytes, done, bytes.length - done, at + done);
+}
+
+/** Makes what was renamed or unlinked in `directory` last. */
+export function syncDirectory(directory: string): void {
+  // Windows opens no directories, and keeps its names in order by itself.
+  if (process.platform === "win32") return;
+  const file = openSync(directory, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The old content or the new, never between; on disk when it returns; readable by this user only. Throws. */
+export function replaceFile(path: string, bytes: Uint8Array): void {
+  const directory = dirname(path);
+  const aside = join(directory, `.${basename(path)}.new`);
+  const file = openSync(aside, "w", 0o600);
+  try {
+    writeAll(file, bytes, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(aside, path);
+  syncDirectory(directory);
+}
+
+/** The content, or undefined if there is no such file. Throws for any other trouble. */
+export function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Gone on disk when it returns. Throws. */
+export function removeFile(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return;
+  }
+  syncDirectory(dirname(path));
+}
+
+/** The system's name of what went wrong: `ENOENT`. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : "unknown error";
+}

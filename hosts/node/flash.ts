@@ -1,0 +1,93 @@
+// Images into slots, and out of them to be run; done while no worker runs.
+import { createHash } from "node:crypto";
+import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { FileBlocks, SECTOR } from "./blocks.js";
+import {
+  type Boot,
+  type ImageRecord,
+  otherSlot,
+  readBoot,
+  type SlotName,
+  slotPath,
+  writeBoot,
+} from "./boot.js";
+import { makeDirectory, writeAll } from "./files.js";
+import { imageRecord } from "./slot.js";
+
+/** Of a slot: the largest image, in bytes. */
+export const SLOT_BYTES = 128 * 1024 * 1024;
+
+const quiet = (): void => {};
+
+/**
+ * Puts `bytes` into the slot that does not run (a, if there is none) and makes it the confirmed image of the next start.
+ * False, and nothing done, if these very bytes were the last put in this way: an update taken since then stays. Throws.
+ */
+export function flash(stateDir: string, bytes: Uint8Array, again = false): boolean {
+  const app = createHash("sha256").update(bytes).digest("hex");
+  const boot = readBoot(stateDir);
+  if (boot?.app === app && !again) return false;
+  const name = boot ? otherSlot(boot.active) : "a";
+  if (boot?.images[name]) writeBoot(stateDir, without(boot, name));
+  const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet);
+  let image: ImageRecord | undefined;
+  try {
+    fill(slot, bytes);
+    image = imageRecord(slot, bytes.length);
+  } finally {
+    slot.close();
+  }
+  if (image?.sha256 !== app) throw new Error("the image could not be written to its slot");
+  const images = { ...boot?.images, [name]: image };
+  writeBoot(stateDir, { active: name, state: "confirmed", started: false, images, app });
+  return true;
+}
+
+/** `boot` without the image of one slot. */
+export function without(boot: Boot, name: SlotName): Boot {
+  const { [name]: _gone, ...images } = boot.images;
+  return { ...boot, images };
+}
+
+/** Writes the slot's image, exactly its bytes, to a file that can be imported. Undefined if they are not those that were activated. */
+export function unpack(stateDir: string, name: SlotName, image: ImageRecord): string | undefined {
+  const directory = join(stateDir, "run");
+  makeDirectory(directory);
+  const path = join(directory, "image.mjs");
+  const aside = join(directory, ".image.new");
+  const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet);
+  const file = openSync(aside, "w", 0o600);
+  try {
+    if (image.length > slot.size || copy(slot, image.length, file) !== image.sha256) return undefined;
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+    slot.close();
+  }
+  renameSync(aside, path);
+  return path;
+}
+
+function fill(slot: FileBlocks, bytes: Uint8Array): void {
+  if (bytes.length === 0) throw new Error("the image is empty");
+  if (bytes.length > slot.size) throw new Error(`the image has ${bytes.length} bytes, a slot ${slot.size}`);
+  for (let at = 0; at < bytes.length; at += SECTOR) {
+    if (!slot.erase(at) || !slot.write(at, bytes.subarray(at, at + SECTOR))) {
+      throw new Error("the image could not be written to its slot");
+    }
+  }
+}
+
+/** The SHA-256 of what was copied. */
+function copy(slot: FileBlocks, length: number, file: number): string | undefined {
+  const hash = createHash("sha256");
+  const sector = new Uint8Array(SECTOR);
+  for (let at = 0; at < length; at += SECTOR) {
+    const piece = sector.subarray(0, Math.min(SECTOR, length - at));
+    if (!slot.read(at, piece)) return undefined;
+    hash.update(piece);
+    writeAll(file, piece, at);
+  }
+  return hash.digest("hex");
+}

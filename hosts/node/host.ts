@@ -1,0 +1,64 @@
+import { randomFillSync } from "node:crypto";
+import { join } from "node:path";
+import type { Host } from "../../src/port.js";
+import { FileBlocks } from "./blocks.js";
+import { clock } from "./clock.js";
+import { digest } from "./digest.js";
+import { RESTART } from "./exit.js";
+import { makeDirectory } from "./files.js";
+import { hardwareId } from "./hardware-id.js";
+import { FileSlot } from "./slot.js";
+import { opener } from "./sockets.js";
+import { FileStore } from "./store.js";
+import { decode, encode } from "./text.js";
+
+const MIB = 1024 * 1024;
+
+export interface NodeHostOptions {
+  /** Where everything is kept that outlives the process; made if there is none, readable by this user only. */
+  stateDir: string;
+  /** Certificates (PEM) to trust in place of those that Node brings. */
+  ca?: string | undefined;
+  /** Of the durable queue, in bytes. Default 16 MiB. A file that is there already keeps its size. */
+  blocksBytes?: number;
+  /** The largest firmware image, in bytes. Default 128 MiB; takes only the room that an image needs. */
+  slotBytes?: number;
+  /** Default: a line on standard error. */
+  log?: Host["log"];
+  /** Default: the process ends with exit code 75, for whoever started it to start it again. */
+  restart?: Host["restart"];
+}
+
+/** A host on files and Node's sockets. */
+export interface NodeHost extends Host {
+  /** Gives the files back. Nothing of the host may be used afterwards. */
+  close(): void;
+}
+
+/** One process only may use a state directory. Throws if the directory or its files cannot be used. */
+export function createHost(options: NodeHostOptions): NodeHost {
+  const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
+  const log: Host["log"] = options.log ?? ((level, line) => void process.stderr.write(`${level}: ${line}\n`));
+  const tell = (line: string): void => log("warn", line);
+  makeDirectory(stateDir);
+  const blocks = new FileBlocks(join(stateDir, "blocks.bin"), blocksBytes, tell);
+  const slot = new FileSlot(stateDir, slotBytes, tell);
+  return {
+    clock,
+    store: new FileStore(join(stateDir, "store")),
+    blocks,
+    slot,
+    open: opener({ ca: options.ca }),
+    digest,
+    encode,
+    decode,
+    random: (into) => void randomFillSync(into),
+    hardwareId: hardwareId(stateDir),
+    log,
+    restart: options.restart ?? (() => process.exit(RESTART)),
+    close() {
+      blocks.close();
+      slot.close();
+    },
+  };
+}

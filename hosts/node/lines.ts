@@ -1,0 +1,94 @@
+// The lines of `mote run`: one event each, for people or for programs.
+import type { Event } from "./messages.js";
+
+export interface Output {
+  write(text: string): unknown;
+  on(event: "error", listener: () => void): unknown;
+}
+
+/** Of one text in a line, in characters. */
+const LONGEST = 500;
+
+type Say = (event: Event) => string;
+
+const list = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : "");
+const after = (lead: string, value: unknown): string =>
+  value === undefined || value === "" ? "" : `${lead}${String(value)}`;
+const ending = (count: unknown): string => (count === 1 ? "" : "s");
+
+const SAY: Readonly<Record<string, Say>> = {
+  started: (e) =>
+    `started ${e.title} ${e.version} (slot ${e.slot}${e.state === "pending" ? ", not confirmed yet" : ""})`,
+  stopped: () => "stopped",
+  provisioned: (e) => `provisioned${after(" as ", e.deviceName)}`,
+  online: () => "online",
+  offline: (e) => `offline${after(": ", e.reason)}`,
+  refused: (e) => `refused by the platform (${e.what})${after(": ", e.reason)}`,
+  "telemetry.delivered": (e) => `delivered ${e.points} point${ending(e.points)}`,
+  "telemetry.dropped": (e) => `dropped ${e.points} point${ending(e.points)}: ${e.reason}`,
+  "attributes.changed": (e) => `attributes: ${list(e.keys)}${after("; deleted: ", list(e.deleted))}`,
+  "rpc.received": (e) => `RPC ${e.id} ${e.method}`,
+  "rpc.answered": (e) => `RPC ${e.id} answered${after(": ", e.error)}`,
+  "rpc.unanswered": (e) => `RPC ${e.id} could not be answered`,
+  "firmware.state": (e) =>
+    `firmware ${e.version}: ${e.state}${e.progress === undefined ? "" : ` ${e.progress} %`}${after(": ", e.error)}`,
+  "firmware.flashed": (e) => `firmware put in from a file (${e.bytes} bytes)`,
+  "firmware.fallback": (e) => `firmware in slot ${e.slot} given up (${e.reason}): back to the one before`,
+  restart: (e) => `restart${after(": ", e.reason)}`,
+  crash: (e) => `the worker ended: ${e.reason}; next try in ${Number(e.retryMs) / 1000} s`,
+  log: (e) => (e.level === "info" ? `${e.line}` : `${e.level}: ${e.line}`),
+};
+
+/** Writes events as lines. Once nobody reads them any more, it is silent. */
+export class Lines {
+  readonly #output: Output;
+  readonly #format: "text" | "json";
+  readonly #secrets: readonly string[];
+  #open = true;
+
+  /** None of `secrets` shows up in a line. */
+  constructor(output: Output, format: "text" | "json", secrets: readonly string[]) {
+    this.#output = output;
+    this.#format = format;
+    // The longest first: one may be part of another.
+    this.#secrets = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
+    output.on("error", () => {
+      this.#open = false;
+    });
+  }
+
+  tell(event: Event): void {
+    if (!this.#open) return;
+    const clean = this.#clean(event) as Event;
+    const line = this.#format === "json" ? JSON.stringify({ ts: Date.now(), ...clean }) : textLine(clean);
+    this.#output.write(`${line}\n`);
+  }
+
+  /** Texts without secrets and not too long, also in lists. */
+  #clean(value: unknown): unknown {
+    if (typeof value === "string") {
+      let text = value;
+      for (const secret of this.#secrets) text = text.replaceAll(secret, "***");
+      return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
+    }
+    if (Array.isArray(value)) return value.map((item) => this.#clean(item));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.#clean(item)]));
+  }
+}
+
+function textLine(event: Event): string {
+  const say = Object.hasOwn(SAY, event.event) ? SAY[event.event] : undefined;
+  const time = new Date().toTimeString().slice(0, 8);
+  return `${time}  ${printable(say ? say(event) : event.event)}`;
+}
+
+/** A name that came by the network must not move the cursor of a terminal. */
+function printable(text: string): string {
+  let shown = "";
+  for (const letter of text) {
+    const code = letter.codePointAt(0) ?? 0;
+    shown += code < 0x20 || (code >= 0x7f && code < 0xa0) ? " " : letter;
+  }
+  return shown;
+}

@@ -1,0 +1,34 @@
+// What the supervisor and its worker tell each other.
+import type { SlotName } from "./boot.js";
+
+/** All that a worker needs to know. It goes by the channel between the two, as it holds secrets. */
+export interface WorkerConfig {
+  /** Absolute. */
+  stateDir: string;
+  url: string;
+  token?: string | undefined;
+  provisioning?: { key: string; secret: string; deviceName?: string | undefined } | undefined;
+  /** For the application: between two samples. */
+  intervalMs: number;
+  connections: 1 | 2 | 3;
+  timestamps: "device" | "platform";
+  durable: boolean;
+  /** Certificates (PEM) to trust in place of Node's. */
+  ca?: string | undefined;
+  allowHttpFirmware: boolean;
+  exitOnRefusal: boolean;
+}
+
+/** `event` is one of those that `--log json` shows. */
+export type Event = { event: string } & Record<string, unknown>;
+
+export type ToWorker =
+  | { kind: "start"; config: WorkerConfig; path: string; slot: SlotName; state: "confirmed" | "pending" }
+  | { kind: "stop" };
+
+export type FromWorker =
+  | { kind: "event"; event: Event }
+  /** Every 5 s: the event loop turns. */
+  | { kind: "alive" }
+  /** Before it ends by a mistake: why. `unfit`: the image is none. */
+  | { kind: "failed"; reason: string; unfit: boolean };

@@ -1,0 +1,16 @@
+// The image that `mote run` puts in when it is given none: uptime and memory, every interval. It must stay one module without imports.
+import type { Agent } from "../../src/index.js";
+import type { ImageHost } from "./image.js";
+
+export const firmware = { title: "mote-minimal", version: "1.0.0" };
+
+/** Telemetry: `uptime` in seconds, `memory` in bytes. */
+export default function minimal(agent: Agent, host: ImageHost): void {
+  setInterval(() => {
+    try {
+      agent.telemetry.record({ uptime: Math.round(process.uptime()), memory: process.memoryUsage.rss() });
+    } catch {
+      host.log("warn", "a point was not recorded");
+    }
+  }, host.settings.intervalMs);
+}

@@ -1,0 +1,59 @@
+// What a boot loader does: which image starts, and which never again.
+import { type Boot, otherSlot, readBoot, reverted, type SlotName, writeBoot } from "./boot.js";
+import { unpack, without } from "./flash.js";
+
+export interface Start {
+  /** The module to import. */
+  path: string;
+  slot: SlotName;
+  state: "confirmed" | "pending";
+}
+
+/** Told of each image that is given up: `failed`: it ended before it was confirmed; `damaged`: its bytes changed. */
+export type TellFallback = (slot: SlotName, why: "failed" | "damaged") => void;
+
+/**
+ * The image to start now. A pending one is marked as started before this returns: found so at the next call (whatever ended it:
+ * a crash, a restart, the power), it is given up for the one before. Undefined if no slot holds an image that is whole. Throws.
+ */
+export function prepareStart(stateDir: string, tell: TellFallback): Start | undefined {
+  let boot = readBoot(stateDir);
+  if (boot?.state === "pending" && boot.started) {
+    const before = reverted(boot);
+    if (before) {
+      tell(boot.active, "failed");
+      boot = keep(stateDir, before);
+    }
+  }
+  // Twice at most: the active one, then the other.
+  for (let tries = 0; boot && tries < 2; tries++) {
+    const image = boot.images[boot.active];
+    const path = image && unpack(stateDir, boot.active, image);
+    if (path !== undefined) return begin(stateDir, boot, path);
+    tell(boot.active, "damaged");
+    const other: Boot = {
+      ...without(boot, boot.active),
+      active: otherSlot(boot.active),
+      state: "confirmed",
+      started: false,
+    };
+    boot = other.images[other.active] && keep(stateDir, other);
+  }
+  return undefined;
+}
+
+/** The worker was stopped because somebody asked for it: a pending image gets its try at the next start. */
+export function forgetStart(stateDir: string): void {
+  const boot = readBoot(stateDir);
+  if (boot?.state === "pending" && boot.started) keep(stateDir, { ...boot, started: false });
+}
+
+function begin(stateDir: string, boot: Boot, path: string): Start {
+  if (boot.state === "pending") keep(stateDir, { ...boot, started: true });
+  return { path, slot: boot.active, state: boot.state };
+}
+
+function keep(stateDir: string, boot: Boot): Boot {
+  writeBoot(stateDir, boot);
+  return boot;
+}

@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import type { Store } from "../../src/port.js";
+import { makeDirectory, readIfThere, removeFile, replaceFile } from "./files.js";
+
+const LONGEST_KEY = 15;
+const LARGEST_VALUE = 4000;
+const PLAIN = /[a-z0-9_-]/;
+
+/** One file for each value. */
+export class FileStore implements Store {
+  readonly #directory: string;
+
+  /** Makes `directory` if there is none; throws if that fails. */
+  constructor(directory: string) {
+    makeDirectory(directory);
+    this.#directory = directory;
+  }
+
+  get(key: string): Uint8Array | undefined {
+    try {
+      const bytes = readIfThere(this.#path(key));
+      return bytes && new Uint8Array(bytes);
+    } catch {
+      return undefined;
+    }
+  }
+
+  set(key: string, value: Uint8Array): boolean {
+    const characters = [...key].length;
+    if (characters === 0 || characters > LONGEST_KEY || value.length > LARGEST_VALUE) return false;
+    try {
+      const path = this.#path(key);
+      // Nothing to do for the same value: each write waits for the disk.
+      if (readIfThere(path)?.equals(value)) return true;
+      replaceFile(path, value);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  delete(key: string): boolean {
+    try {
+      removeFile(this.#path(key));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #path(key: string): string {
+    return join(this.#directory, `${fileName(key)}.bin`);
+  }
+}
+
+/** Letters that a file system may take for others (case, dots, slashes) become %XX. */
+function fileName(key: string): string {
+  let name = "";
+  for (const byte of Buffer.from(key)) {
+    const letter = String.fromCharCode(byte);
+    name += PLAIN.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
+  }
+  return name;
+}

@@ -6,8 +6,8 @@ export interface AgentRunOptions {
   stateDir: string;
   /** The first firmware image. */
   image: string;
-  /** Between two points: `1s`. */
-  interval: string;
+  /** Between two points, in milliseconds. */
+  intervalMs: number;
   /** The provisioning key and secret, for the child's environment. */
   env: Record<string, string>;
   onEvent: (event: ChildEvent) => void;
@@ -24,9 +24,9 @@ export class AgentRun {
 
   /** Starts it, and returns the process. */
   start(timestamps: "device" | "platform" = "device"): Child {
-    const { url, deviceName, stateDir, image, interval, env, onEvent } = this.#options;
+    const { url, deviceName, stateDir, image, intervalMs, env, onEvent } = this.#options;
     const args = ["run", "--url", url, "--device-name", deviceName, "--state", stateDir, "--app", image];
-    args.push("--interval", interval, "--timestamps", timestamps, "--log", "json");
+    args.push("--interval", `${intervalMs}ms`, "--timestamps", timestamps, "--log", "json");
     this.#child = new Child(args, env, onEvent);
     return this.#child;
   }

@@ -18,14 +18,15 @@ export interface DeskOptions {
   stateDir?: string | undefined;
   /** How the stand-in answers. Default documented. */
   as?: "documented" | "deployed" | undefined;
-  /** Between two points. Default 1s. */
-  interval?: string | undefined;
+  /** Between two points, in milliseconds. Default 1,000. */
+  intervalMs?: number | undefined;
 }
 
 /** A stand-in and an agent, side by side: two processes that end with this one. */
 export interface Desk {
   readonly url: string;
   readonly deviceName: string;
+  readonly intervalMs: number;
   readonly platform: Child;
   readonly agent: AgentRun;
   /** Stops both and removes what is temporary. */
@@ -47,14 +48,14 @@ export async function openDesk(options: DeskOptions, onEvent: (event: ChildEvent
   const deviceName = `desk-${randomBytes(2).toString("hex")}`;
   const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "mote-"));
   if (options.stateDir !== undefined) forgetToken(options.stateDir);
-  const interval = options.interval ?? "1s";
-  const agent = new AgentRun({ url, deviceName, stateDir, image: images.first, interval, env, onEvent });
+  const intervalMs = options.intervalMs ?? 1_000;
+  const agent = new AgentRun({ url, deviceName, stateDir, image: images.first, intervalMs, env, onEvent });
   const close = async (): Promise<void> => {
     await agent.stop();
     await platform.stop();
     if (options.stateDir === undefined) rmSync(stateDir, { recursive: true, force: true });
   };
-  return { url, deviceName, platform, agent, close };
+  return { url, deviceName, intervalMs, platform, agent, close };
 }
 
 /** Whether a state directory holds nothing yet. */

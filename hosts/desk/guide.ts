@@ -14,14 +14,14 @@ export async function guide(
   signal: AbortSignal,
   print: (line: string) => void,
 ): Promise<boolean> {
-  const { url, deviceName, agent } = desk;
+  const { url, deviceName, intervalMs, agent } = desk;
   const startedAt = Date.now();
   agent.start("platform");
   const operator = new Operator({ url });
   const customer = new Operator({ url });
   await operator.login(TENANT.username, TENANT.password);
   await customer.login(CUSTOMER.username, CUSTOMER.password);
-  const tour = { url, deviceName, operator, customer, agent, startedAt, nextImage: images.next };
+  const tour = { url, deviceName, intervalMs, operator, customer, agent, startedAt, nextImage: images.next };
   const marks = await runSteps(STEPS, tour, signal, (mark) => print(formatMark(mark, WIDTH)));
   const good = marks.filter(({ ok }) => ok).length;
   print(`${good} of ${marks.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);

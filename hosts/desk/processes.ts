@@ -20,6 +20,7 @@ export class Child {
   /** The last line it wrote to stderr. */
   complaint = "";
   readonly #process: ChildProcess;
+  readonly #patienceMs: number;
   #over = false;
 
   /**
@@ -27,9 +28,15 @@ export class Child {
    * The child has a process group of its own, so that a Ctrl-C reaches this process alone, and a channel to this process, at whose
    * end it stops: no child outlives this process, however that one ends.
    */
-  constructor(args: readonly string[], env: Record<string, string>, onEvent: (event: ChildEvent) => void) {
+  constructor(
+    args: readonly string[],
+    env: Record<string, string>,
+    onEvent: (event: ChildEvent) => void,
+    { cli = CLI, patienceMs = PATIENCE_MS } = {},
+  ) {
     this.name = args[0] ?? "";
-    this.#process = spawn(process.execPath, [CLI, ...args], {
+    this.#patienceMs = patienceMs;
+    this.#process = spawn(process.execPath, [cli, ...args], {
       detached: true,
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -61,7 +68,7 @@ export class Child {
   /** Asks it to stop, kills it if it does not within 5 s. */
   async stop(): Promise<Ended> {
     if (!this.#over) this.#process.kill("SIGTERM");
-    const timer = setTimeout(() => this.#process.kill("SIGKILL"), PATIENCE_MS);
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), this.#patienceMs);
     const ended = await this.ended;
     clearTimeout(timer);
     return ended;

@@ -7,6 +7,8 @@ import { type Step, until } from "../tour.js";
 export interface Tour {
   readonly url: string;
   readonly deviceName: string;
+  /** The device's own interval between two points. */
+  readonly intervalMs: number;
   /** The tenant. */
   readonly operator: Operator;
   readonly customer: Operator;

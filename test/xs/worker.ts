@@ -89,6 +89,7 @@ export class Engine {
     from.on("data", (chunk: Buffer) => incoming.push(chunk));
     // A worker that dies in the middle of a write tells it by its exit; the pipes' own errors add nothing.
     for (const stream of [from, this.#to]) stream.on("error", () => {});
+    this.#keepProcess(false);
     this.#gone = new Promise((resolve) => {
       this.#child.once("error", (error) => this.#ended(error.message, resolve));
       this.#child.once("close", (code, signal) =>
@@ -111,11 +112,20 @@ export class Engine {
   async close(): Promise<void> {
     this.#end ??= "was closed";
     this.#child.kill("SIGKILL");
+    this.#keepProcess(true);
     await this.#gone;
   }
 
   get #to(): Writable {
     return this.#child.stdio[3] as Writable;
+  }
+
+  /** An engine that has nothing to do keeps no process alive: a test that failed ends without closing it. */
+  #keepProcess(keep: boolean): void {
+    for (const handle of [this.#child, ...this.#child.stdio] as ({ ref?(): void; unref?(): void } | null)[]) {
+      if (keep) handle?.ref?.();
+      else handle?.unref?.();
+    }
   }
 
   #turn(message: Buffer): Promise<Reply> {
@@ -127,8 +137,9 @@ export class Engine {
   }
 
   #next(): void {
-    if (this.#running !== undefined) return;
+    if (this.#running !== undefined || this.#end !== undefined) return;
     this.#running = this.#turns.shift();
+    this.#keepProcess(this.#running !== undefined);
     if (this.#running === undefined) return;
     const limit = this.#options.limitMs ?? 30_000;
     this.#watch = setTimeout(() => this.#kill(`was killed: one turn took longer than ${limit} ms`), limit);

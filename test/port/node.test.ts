@@ -1,0 +1,42 @@
+// The Node host keeps the port's promises.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import { flash } from "../../hosts/node/flash.js";
+import { createHost, type NodeHost } from "../../hosts/node/host.js";
+import { prepareStart } from "../../hosts/node/start-up.js";
+import { pattern } from "./check.js";
+import { Listeners } from "./node-peers.js";
+import { PROMISES, type Tools } from "./promises.js";
+
+// One after the other: they wait for the disk, and time is measured.
+for (const { title, run } of PROMISES) {
+  test.serial(title, async (t) => {
+    const stateDir = mkdtempSync(join(tmpdir(), "mote-port-"));
+    const listeners = new Listeners();
+    const make = (): NodeHost =>
+      createHost({ stateDir, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: () => {} });
+    flash(stateDir, pattern(5000, 11));
+    prepareStart(stateDir, () => {});
+    let host = make();
+    const tools: Required<Tools> = {
+      listen: (script) => listeners.listen(script),
+      nowhere: () => listeners.nowhere(),
+      unknown: { name: "nobody.invalid", port: 80, secure: false },
+      async restart() {
+        host.close();
+        prepareStart(stateDir, () => {});
+        host = make();
+        return host;
+      },
+    };
+    try {
+      await t.notThrowsAsync(async () => run(host, tools));
+    } finally {
+      await listeners.close();
+      host.close();
+      rmSync(stateDir, { recursive: true });
+    }
+  });
+}

@@ -1,0 +1,329 @@
+import type { Host, Socket, SocketEvent } from "../../src/port.js";
+import { check, pattern, pause, same, sameBytes, until } from "./check.js";
+import type { Peer, Place, Promised } from "./promises.js";
+
+const BIG = 5 * 1024 * 1024;
+
+/** A socket, all that was told of it, and all that was read. */
+class Line {
+  readonly host: Host;
+  readonly socket: Socket;
+  readonly events: SocketEvent[] = [];
+  readonly #read: Uint8Array[] = [];
+  reason: string | undefined;
+  on: Partial<Record<SocketEvent, () => void>> = {};
+
+  constructor(host: Host, place: Place, on: Partial<Record<SocketEvent, () => void>> = {}) {
+    this.host = host;
+    this.on = on;
+    let opening = true;
+    this.socket = host.open(place.name, place.port, place.secure, (what, reason) => {
+      check(!opening, `"${what}" from within open()`);
+      this.events.push(what);
+      if (what === "closed") this.reason = reason;
+      this.on[what]?.();
+    });
+    opening = false;
+  }
+
+  /** Reads all there is, in pieces of `size`. */
+  drain(size = 4096): void {
+    const into = new Uint8Array(size);
+    for (;;) {
+      const got = this.socket.read(into);
+      if (got === 0) return;
+      this.#read.push(into.slice(0, got));
+    }
+  }
+
+  get bytes(): Uint8Array {
+    return join(this.#read);
+  }
+
+  count(what: SocketEvent): number {
+    return this.events.filter((event) => event === what).length;
+  }
+
+  saw(what: SocketEvent): Promise<void> {
+    return until(this.host, () => this.count(what) > 0, what);
+  }
+}
+
+function join(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+/** Writes `bytes` as the socket takes them. */
+function pump(line: Line, bytes: Uint8Array): void {
+  let at = 0;
+  const more = (): void => {
+    while (at < bytes.length) {
+      const took = line.socket.write(bytes.subarray(at, at + 100_000));
+      if (took === 0) return;
+      at += took;
+    }
+  };
+  line.on.opened = more;
+  line.on.writable = more;
+}
+
+export const socketPromises: readonly Promised[] = [
+  {
+    title: "socket: opened before anything else, and never from within open()",
+    needs: "listen",
+    async run(host, tools) {
+      const place = await tools.listen({ opened: (peer) => peer.write(pattern(10)) });
+      const line = new Line(host, place);
+      await line.saw("readable");
+      same(line.events[0], "opened", "first event");
+      same(line.count("opened"), 1, "opened");
+      line.socket.close();
+    },
+  },
+  {
+    title: "socket: an echo comes back, read in pieces of any size",
+    needs: "listen",
+    async run(host, tools) {
+      const place = await tools.listen({ bytes: (peer, bytes) => peer.write(bytes) });
+      const line: Line = new Line(host, place, { readable: () => line.drain(7) });
+      pump(line, pattern(1000));
+      await until(host, () => line.bytes.length >= 1000, "the echo");
+      sameBytes(line.bytes, pattern(1000), "echo");
+      line.socket.close();
+    },
+  },
+  {
+    title: "socket: what was written is a copy",
+    needs: "listen",
+    async run(host, tools) {
+      const got: Uint8Array[] = [];
+      const place = await tools.listen({ bytes: (_, bytes) => void got.push(bytes.slice()) });
+      const line = new Line(host, place);
+      await line.saw("opened");
+      const given = pattern(500);
+      const took = line.socket.write(given);
+      given.fill(0);
+      await until(host, () => join(got).length >= took, "the bytes");
+      sameBytes(join(got), pattern(500).subarray(0, took), "bytes");
+      line.socket.close();
+    },
+  },
+  {
+    title: 'socket: what arrived before the peer closed can be read after closed, whose reason is "end"',
+    needs: "listen",
+    async run(host, tools) {
+      const place = await tools.listen({
+        opened(peer) {
+          peer.write(pattern(3000));
+          peer.end();
+        },
+      });
+      const line = new Line(host, place);
+      await line.saw("closed");
+      same(line.reason, "end", "reason");
+      line.drain(100);
+      sameBytes(line.bytes, pattern(3000), "bytes");
+      same(line.count("closed"), 1, "closed");
+    },
+  },
+  {
+    title: "socket: with a peer that does not read, write takes less, and the rest once it reads again",
+    needs: "listen",
+    async run(host, tools) {
+      let peer: Peer | undefined;
+      const got: Uint8Array[] = [];
+      const place = await tools.listen({
+        opened(opened) {
+          peer = opened;
+          opened.hold();
+        },
+        bytes: (_, bytes) => void got.push(bytes.slice()),
+      });
+      const line = new Line(host, place);
+      await line.saw("opened");
+      await until(host, () => peer !== undefined, "the peer");
+      const bytes = pattern(32 * 1024 * 1024);
+      let at = 0;
+      let refused = 0;
+      // The system's own buffers take some megabytes first.
+      while (refused < 20) {
+        const took = line.socket.write(bytes.subarray(at, at + 65_536));
+        at += took;
+        if (took > 0) refused = 0;
+        else refused++;
+        check(at < bytes.length, "everything was taken, nobody reads");
+        if (took < 65_536) await pause(host, 2);
+      }
+      same(line.count("closed"), 0, "closed");
+      const before = line.count("writable");
+      peer?.release();
+      await until(host, () => line.count("writable") > before, "writable");
+      await until(host, () => join(got).length >= at, "the bytes");
+      sameBytes(join(got), bytes.subarray(0, at), "bytes");
+      line.socket.close();
+    },
+  },
+  {
+    title: "socket: what is not read holds the peer back",
+    needs: "listen",
+    async run(host, tools) {
+      const place = await tools.listen({
+        opened(peer) {
+          peer.write(pattern(BIG));
+          peer.end();
+        },
+      });
+      const line = new Line(host, place);
+      await line.saw("readable");
+      await pause(host, 50);
+      same(line.count("closed"), 0, "closed though megabytes are not read");
+      line.on.readable = () => line.drain();
+      line.drain();
+      await line.saw("closed");
+      line.drain();
+      same(line.bytes.length, BIG, "length");
+      sameBytes(line.bytes, pattern(BIG), "bytes");
+    },
+  },
+  {
+    title: "socket: 5 MB each way at once arrive whole",
+    needs: "listen",
+    async run(host, tools) {
+      const got: Uint8Array[] = [];
+      const place = await tools.listen({
+        opened: (peer) => peer.write(pattern(BIG, 3)),
+        bytes: (_, bytes) => void got.push(bytes.slice()),
+      });
+      let back = 0;
+      const line: Line = new Line(host, place, {
+        readable: () => {
+          line.drain(16_384);
+          back++;
+        },
+      });
+      pump(line, pattern(BIG));
+      const sum = (): number => got.reduce((total, piece) => total + piece.length, 0);
+      await until(host, () => sum() >= BIG && line.bytes.length >= BIG, "the bytes");
+      check(back > 0, "readable");
+      sameBytes(join(got), pattern(BIG), "bytes there");
+      sameBytes(line.bytes, pattern(BIG, 3), "bytes back");
+      line.socket.close();
+    },
+  },
+  {
+    title: "socket: after close() nothing is called, nothing is taken, and the peer sees the end",
+    needs: "listen",
+    async run(host, tools) {
+      let ended = 0;
+      const place = await tools.listen({
+        bytes: (peer) => {
+          for (let n = 0; n < 5; n++) peer.write(pattern(2000));
+        },
+        closed: () => ended++,
+      });
+      const line = new Line(host, place);
+      await line.saw("opened");
+      line.socket.write(pattern(10));
+      line.socket.close();
+      line.socket.close();
+      const told = line.events.length;
+      same(line.socket.write(pattern(10)), 0, "write");
+      same(line.socket.read(new Uint8Array(10)), 0, "read");
+      await until(host, () => ended > 0, "the end");
+      await pause(host, 50);
+      same(line.events.length, told, "events");
+    },
+  },
+  {
+    title: "socket: closed by the agent while it opens, it is never opened",
+    needs: "listen",
+    async run(host, tools) {
+      const line = new Line(host, await tools.listen({}));
+      line.socket.close();
+      await pause(host, 100);
+      same(line.events.length, 0, "events");
+    },
+  },
+  {
+    title: "socket: closed by the agent in the middle of an event, nothing follows",
+    needs: "listen",
+    async run(host, tools) {
+      const place = await tools.listen({
+        opened(peer) {
+          peer.write(pattern(10));
+          peer.end();
+        },
+      });
+      const line: Line = new Line(host, place, { opened: () => line.socket.close() });
+      await line.saw("opened");
+      await pause(host, 50);
+      same(line.events.join(), "opened", "events");
+    },
+  },
+  {
+    title: 'socket: a broken connection is closed once, with a reason that is not "end"',
+    needs: "listen",
+    async run(host, tools) {
+      const place = await tools.listen({ bytes: (peer) => peer.reset() });
+      const line = new Line(host, place);
+      await line.saw("opened");
+      line.socket.write(pattern(10));
+      await line.saw("closed");
+      await pause(host, 30);
+      same(line.count("closed"), 1, "closed");
+      check(line.reason !== "end" && line.reason !== undefined, `reason ${line.reason}`);
+      same(line.socket.write(pattern(10)), 0, "write");
+    },
+  },
+  {
+    title:
+      "socket: where nobody listens it is closed without having been opened, and the reason names no address",
+    needs: "nowhere",
+    async run(host, tools) {
+      const place = await tools.nowhere();
+      const line = new Line(host, place);
+      await line.saw("closed");
+      await pause(host, 30);
+      same(line.events.join(), "closed", "events");
+      check(
+        !line.reason?.includes(place.name) && !line.reason?.includes(`${place.port}`),
+        `reason ${line.reason}`,
+      );
+      check((line.reason?.length ?? 0) <= 80, "a long reason");
+    },
+  },
+  {
+    title: "socket: to a name that nobody knows it is closed without having been opened",
+    needs: "unknown",
+    async run(host, tools) {
+      const line = new Line(host, tools.unknown);
+      await line.saw("closed");
+      same(line.events.join(), "closed", "events");
+      check(!line.reason?.includes(tools.unknown.name), `reason ${line.reason}`);
+    },
+  },
+  {
+    title: "socket: twenty at once do not mix",
+    needs: "listen",
+    async run(host, tools) {
+      const place = await tools.listen({ bytes: (peer, bytes) => peer.write(bytes) });
+      const lines: Line[] = [];
+      for (let n = 0; n < 20; n++) {
+        const line: Line = new Line(host, place, { readable: () => line.drain() });
+        pump(line, pattern(5000, n * 100));
+        lines.push(line);
+      }
+      await until(host, () => lines.every((line) => line.bytes.length >= 5000), "the echoes");
+      lines.forEach((line, n) => {
+        sameBytes(line.bytes, pattern(5000, n * 100), `echo ${n}`);
+        line.socket.close();
+      });
+    },
+  },
+];

@@ -1,0 +1,61 @@
+// What src/port.ts promises, as cases that any host can run. No Node in here: a host on another engine runs the same list.
+import type { Host } from "../../src/port.js";
+import { slotPromises } from "./promises-slot.js";
+import { socketPromises } from "./promises-sockets.js";
+import { storagePromises } from "./promises-storage.js";
+import { timePromises } from "./promises-time.js";
+import { valuePromises } from "./promises-values.js";
+
+/** The other end of a connection. */
+export interface Peer {
+  write(bytes: Uint8Array): void;
+  /** Closes in good order, after what was written. */
+  end(): void;
+  /** Breaks the connection. */
+  reset(): void;
+  /** Reads nothing until `release()`; a peer begins released. */
+  hold(): void;
+  release(): void;
+}
+
+/** What a peer does; called for each connection. */
+export interface PeerScript {
+  opened?(peer: Peer): void;
+  bytes?(peer: Peer, bytes: Uint8Array): void;
+  /** The connection is over, whoever ended it. */
+  closed?(): void;
+}
+
+export interface Place {
+  name: string;
+  port: number;
+  secure: boolean;
+}
+
+/** What a host's test brings along. What it cannot bring is undefined: the cases that need it are left out. */
+export interface Tools {
+  /** Listens; whoever connects gets `script`. */
+  listen?: (script: PeerScript) => Promise<Place>;
+  /** Where nobody listens. */
+  nowhere?: () => Promise<Place>;
+  /** A name that no name server knows. */
+  unknown?: Place;
+  /** The host after a restart of the machine. Its slots hold an image that runs and is confirmed. */
+  restart?: () => Promise<Host>;
+}
+
+export interface Promised {
+  /** A sentence. */
+  title: string;
+  needs?: keyof Tools;
+  /** Rejects if the promise is broken. `host` is fresh: nothing stored, sectors erased, two of them at least. */
+  run(host: Host, tools: Required<Tools>): Promise<void> | void;
+}
+
+export const PROMISES: readonly Promised[] = [
+  ...timePromises,
+  ...storagePromises,
+  ...slotPromises,
+  ...valuePromises,
+  ...socketPromises,
+];

@@ -1,30 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { ExecutionContext } from "ava";
-import { createHost } from "../../hosts/node/host.js";
 import { none } from "../../hosts/none.js";
-import type { Host } from "../../src/port.js";
 import { Bridge } from "./bridge.js";
+import { nodeHost } from "./node-host.js";
 import { testOnXs } from "./on-xs.js";
-
-/** A host of this machine, for the time of one test. */
-function nodeHost(t: ExecutionContext): Host {
-  const stateDir = mkdtempSync(join(tmpdir(), "mote-xs-"));
-  const host = createHost({
-    stateDir,
-    blocksBytes: 65_536,
-    slotBytes: 65_536,
-    log: () => {},
-    restart: () => {},
-  });
-  t.teardown(() => {
-    host.close();
-    rmSync(stateDir, { recursive: true });
-  });
-  return host;
-}
 
 testOnXs("values and promises of a script come back, and what it threw", async (t) => {
   const bridge = await Bridge.start(none);

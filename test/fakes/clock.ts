@@ -1,0 +1,108 @@
+// A clock that stands still until a test moves it. Everything that happens in a fake host (timers, what sockets do) waits in this
+// one queue, so that a run is the same every time.
+import type { Clock } from "../../src/port.js";
+
+interface Event {
+  readonly at: number;
+  readonly order: number;
+  run: (() => void) | undefined;
+}
+
+/** Events at one instant after which a test is taken to go in circles. */
+const STANDSTILL = 100_000;
+
+export class FakeClock implements Clock {
+  #now = 0;
+  #wallAtZero: number | undefined;
+  #order = 0;
+  #queue: Event[] = [];
+  #sameInstant = 0;
+
+  /** `wall`: ms since 1970 at the start; undefined if the host does not know the time. */
+  constructor(wall?: number) {
+    this.#wallAtZero = wall;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  wall(): number | undefined {
+    return this.#wallAtZero === undefined ? undefined : this.#wallAtZero + this.#now;
+  }
+
+  timer(ms: number, due: () => void): () => void {
+    if (!(ms >= 0 && ms <= 24 * 86_400_000))
+      throw new Error(`a timer of ${ms} ms is against the port's contract`);
+    const event: Event = { at: this.#now + ms, order: this.#order++, run: due };
+    this.#insert(event);
+    return () => {
+      event.run = undefined;
+    };
+  }
+
+  /** Sets the time of day, or forgets it. */
+  setWall(ms: number | undefined): void {
+    this.#wallAtZero = ms === undefined ? undefined : ms - this.#now;
+  }
+
+  /** Timers and socket events that have not come yet. */
+  get waiting(): number {
+    return this.#queue.filter((event) => event.run).length;
+  }
+
+  /** Lets `ms` pass. What is due happens in order, and all promises are settled after each event. Rejects with what an event threw. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await settle();
+    while (await this.#step(end));
+    this.#now = end;
+  }
+
+  /** Lets time pass until `reached()`, event by event; rejects if that takes more than `withinMs`. Returns the ms that passed. */
+  async runUntil(reached: () => boolean, withinMs = 3_600_000): Promise<number> {
+    const start = this.#now;
+    await settle();
+    while (!reached()) {
+      if (await this.#step(start + withinMs)) continue;
+      throw new Error(`not reached within ${withinMs} ms (${this.waiting} events wait beyond)`);
+    }
+    return this.#now - start;
+  }
+
+  /** The next event up to `end`. False if there is none. */
+  async #step(end: number): Promise<boolean> {
+    let event = this.#queue[0];
+    while (event && !event.run) {
+      this.#queue.shift();
+      event = this.#queue[0];
+    }
+    if (!event || event.at > end) return false;
+    this.#queue.shift();
+    this.#sameInstant = event.at === this.#now ? this.#sameInstant + 1 : 0;
+    if (this.#sameInstant > STANDSTILL)
+      throw new Error(`${STANDSTILL} events at ${this.#now} ms: going in circles`);
+    this.#now = event.at;
+    const { run } = event;
+    event.run = undefined;
+    run?.();
+    await settle();
+    return true;
+  }
+
+  #insert(event: Event): void {
+    let low = 0;
+    let high = this.#queue.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#queue[middle]!.at <= event.at) low = middle + 1;
+      else high = middle;
+    }
+    this.#queue.splice(low, 0, event);
+  }
+}
+
+/** Resolves when no promise has anything left to do. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,121 @@
+// A whole host in memory. Time, network and chance are the test's.
+import { createHash } from "node:crypto";
+import type { Digest, Host, Store } from "../../src/port.js";
+import { FakeClock } from "./clock.js";
+import { FakeFlash, FakeSlot } from "./flash.js";
+import { FakeNet, type NetOptions } from "./net.js";
+
+const DIGESTS = ["MD5", "SHA256", "SHA384", "SHA512"];
+
+export class FakeStore implements Store {
+  readonly values: Map<string, Uint8Array>;
+  /** Every `set` and `delete` that was done, in order: the keys. */
+  readonly changes: string[] = [];
+  /** Return true to let a call fail. */
+  fails: ((call: "set" | "delete", key: string) => boolean) | undefined;
+
+  constructor(values = new Map<string, Uint8Array>()) {
+    this.values = values;
+  }
+
+  get(key: string): Uint8Array | undefined {
+    return this.values.get(key)?.slice();
+  }
+
+  set(key: string, value: Uint8Array): boolean {
+    if (key.length > 15 || value.length > 4000) throw new Error(`store: ${key}, ${value.length} bytes`);
+    if (this.fails?.("set", key)) return false;
+    this.changes.push(key);
+    this.values.set(key, value.slice());
+    return true;
+  }
+
+  delete(key: string): boolean {
+    if (this.fails?.("delete", key)) return false;
+    this.changes.push(key);
+    this.values.delete(key);
+    return true;
+  }
+}
+
+export interface FakeHostOptions {
+  /** Of all that is random. Default 1. */
+  seed?: number;
+  /** ms since 1970 at the start; undefined: the host does not know the time. Default 2026-01-01. */
+  wall?: number | undefined;
+  net?: NetOptions;
+  /** Share these to restart a device on what it kept. `blocks` is 0 sectors unless given. */
+  clock?: FakeClock;
+  network?: FakeNet;
+  store?: FakeStore;
+  blocks?: FakeFlash;
+  slot?: FakeSlot;
+  hardwareId?: string;
+}
+
+export interface FakeHost extends Host {
+  readonly clock: FakeClock;
+  readonly net: FakeNet;
+  readonly store: FakeStore;
+  readonly blocks: FakeFlash;
+  readonly slot: FakeSlot;
+  /** `level: line` of every line. */
+  readonly lines: string[];
+  /** The reason of every restart asked for. */
+  readonly restarts: string[];
+}
+
+const WALL = Date.UTC(2026, 0, 1);
+
+export function fakeHost(options: FakeHostOptions = {}): FakeHost {
+  const clock = options.clock ?? new FakeClock("wall" in options ? options.wall : WALL);
+  const net = options.network ?? new FakeNet(clock, options.net);
+  const next = randomBytes(options.seed ?? 1);
+  const lines: string[] = [];
+  const restarts: string[] = [];
+  return {
+    clock,
+    net,
+    store: options.store ?? new FakeStore(),
+    blocks: options.blocks ?? new FakeFlash(0, 4096),
+    slot: options.slot ?? new FakeSlot(64 * 4096, 4096),
+    lines,
+    restarts,
+    open: net.open,
+    digest: (algorithm) => (DIGESTS.includes(algorithm) ? digest(algorithm) : undefined),
+    encode: (text) => new TextEncoder().encode(text),
+    decode,
+    random: (into) => {
+      for (let i = 0; i < into.length; i++) into[i] = next();
+    },
+    hardwareId: options.hardwareId ?? "fake-0001",
+    log: (level, line) => lines.push(`${level}: ${line}`),
+    restart: (reason) => restarts.push(reason),
+  };
+}
+
+function digest(algorithm: string): Digest {
+  const hash = createHash(algorithm);
+  return { write: (bytes) => hash.update(bytes), close: () => new Uint8Array(hash.digest()) };
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** mulberry32: small, good enough for tests, the same everywhere. */
+export function randomBytes(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) & 0xff;
+  };
+}

@@ -1,0 +1,84 @@
+// The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
+import { FIRMWARE_KEYS } from "../wire/firmware.js";
+import type { JsonObject } from "../wire/json.js";
+import type { Events } from "./events.js";
+import { Assignment } from "./firmware/assignment.js";
+import { Ledger } from "./firmware/ledger.js";
+import type { FirmwareOptions } from "./firmware/options.js";
+import { Reporter, type Reports } from "./firmware/reporter.js";
+import { Updater } from "./firmware/updater.js";
+import type { Link } from "./link.js";
+import type { Signal } from "./signal.js";
+
+export { checkFirmwareOptions, type FirmwareOptions, type FirmwareUpdate } from "./firmware/options.js";
+export type { Reports } from "./firmware/reporter.js";
+
+/**
+ * Updates of the firmware. An image starts only after its length and checksum were verified twice: while it came, and read back from
+ * the slot. A download goes on after a dropped connection without fetching a byte twice, and after a restart with 16 KiB at most. A
+ * new image is kept only after it reached the platform and passed `selfTest`; otherwise the one before it returns: after 10 min in which the
+ * platform answered, or 1 h in which it did not.
+ *
+ * Reported as telemetry: `current_fw_title`, `current_fw_version`, `fw_state` (DOWNLOADING, DOWNLOADED, VERIFIED, UPDATING, UPDATED,
+ * FAILED), `fw_error` (empty if there is none), `fw_progress` in percent. A failed update is tried again after 1 min, 10 min and 1 h; then, or
+ * at once where that can't help (a wrong checksum, another device's title), not before it is assigned anew, or `retry()`.
+ */
+export class Firmware {
+  /** The shared attributes that must be read for `offer`; none without options. */
+  readonly keys: string[];
+  readonly #link: Link;
+  readonly #signal: Signal;
+  readonly #assignment: Assignment;
+  readonly #updater: Updater | undefined;
+  readonly #ledger: Ledger | undefined;
+
+  constructor(link: Link, events: Events, options: FirmwareOptions | undefined, reports: Reports) {
+    this.#link = link;
+    this.#signal = link.signal();
+    this.#assignment = new Assignment(link.host);
+    this.keys = options ? [...FIRMWARE_KEYS] : [];
+    if (!options) return;
+    const reporter = new Reporter(link.host, events, reports, options);
+    this.#ledger = new Ledger(link.host, options, reporter);
+    this.#updater = new Updater(link, this.#signal, options, this.#assignment, this.#ledger, reporter);
+  }
+
+  /** Tries a failed update again now, also one that would wait until it is assigned anew. */
+  retry(): void {
+    this.#updater?.retry();
+    this.#signal.notify();
+  }
+
+  /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
+  get downloading(): boolean {
+    return this.#ledger?.state === "downloading";
+  }
+
+  /** For the agent alone: called when the keys should be read, and offered, again. */
+  set readAgain(read: () => void) {
+    this.#assignment.readAgain = read;
+  }
+
+  /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
+  offer(shared: JsonObject): void {
+    if (this.#updater && this.#assignment.offer(shared)) this.#signal.notify();
+  }
+
+  /** For the agent alone: the platform took a request with the token. */
+  platformReached(): void {
+    if (!this.#updater || this.#updater.trial.reached) return;
+    this.#updater.trial.reached = true;
+    this.#signal.notify();
+  }
+
+  /** For the agent alone: the loop; ends with the link. */
+  async run(): Promise<void> {
+    if (this.#updater) return this.#updater.run();
+    // Nothing could ever replace such an image, so it is not kept.
+    if (this.#link.host.slot.state() === "pending") {
+      this.#link.host.log("error", "a new image without firmware options is not kept");
+      if (this.#link.host.slot.revert()) this.#link.host.restart("firmware");
+    }
+    while (this.#link.running) await this.#signal.wait();
+  }
+}

@@ -1,0 +1,29 @@
+// Questions to the application: it may throw, answer late or never.
+import type { Link } from "../link.js";
+import type { Signal } from "../signal.js";
+
+/** Asks and waits `limitMs` at most. Undefined if it threw, did not answer in time, or the agent was stopped meanwhile. */
+export async function askApplication<T>(
+  link: Link,
+  signal: Signal,
+  question: () => T | Promise<T>,
+  limitMs: number,
+): Promise<T | undefined> {
+  const { clock } = link.host;
+  const end = clock.now() + limitMs;
+  let answered = false;
+  let answer: T | undefined;
+  const done = (value?: T) => {
+    answered = true;
+    answer = value;
+    signal.notify();
+  };
+  Promise.resolve()
+    .then(question)
+    .then(done, () => {
+      link.host.log("error", "a question about the firmware made the application throw");
+      done();
+    });
+  while (!answered && link.running && clock.now() < end) await signal.wait(end - clock.now());
+  return answer;
+}

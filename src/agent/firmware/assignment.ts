@@ -1,0 +1,83 @@
+// What the platform assigned, as far as the shared attributes tell.
+import type { Host } from "../../port.js";
+import { type Assigned, FIRMWARE_KEYS, imageKey, parseAssignment } from "../../wire/firmware.js";
+import { toHex } from "../../wire/hex.js";
+import type { JsonObject } from "../../wire/json.js";
+import { Murmur128 } from "../../wire/murmur128.js";
+
+/** The platform writes the keys one after the other, after deleting some: only what two looks this far apart agree on counts. */
+export const AGREE_MS = 2000;
+/** An incomplete set on which two looks agreed is looked at again so often, so far apart, before it is believed. */
+const TORN_LOOKS = 2;
+const TORN_MS = 10_000;
+
+export class Assignment {
+  readonly #host: Host;
+  #text: string | undefined;
+  #candidate: string | undefined;
+  #since = 0;
+  #torn = 0;
+  #cancel: (() => void) | undefined;
+  /** What two looks agreed on; undefined as long as there is nothing that they did. */
+  settled: Assigned | undefined;
+  /** Stands for the image that is assigned, or for the flawed set of keys; "" if nothing is settled or assigned. */
+  key = "";
+  /** Called when the keys should be read again. */
+  readAgain: (() => void) | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Takes a look at all keys. True if something is settled now that was not before. */
+  offer(shared: JsonObject): boolean {
+    const text = JSON.stringify(
+      FIRMWARE_KEYS.map((key) => (Object.hasOwn(shared, key) ? [shared[key]] : [])),
+    );
+    if (text === this.#text) {
+      this.#candidate = undefined;
+      return false;
+    }
+    const now = this.#host.clock.now();
+    if (text !== this.#candidate) {
+      this.#candidate = text;
+      this.#since = now;
+      this.#lookIn(AGREE_MS);
+      return false;
+    }
+    if (now - this.#since < AGREE_MS) return false;
+    const settled = parseAssignment(shared);
+    if (settled.kind === "torn" && this.#torn < TORN_LOOKS) {
+      this.#torn++;
+      this.forget(TORN_MS);
+      return false;
+    }
+    this.#torn = 0;
+    this.#candidate = undefined;
+    this.#text = text;
+    this.settled = settled;
+    this.key = this.#name(settled, text);
+    return true;
+  }
+
+  /** Believes nothing any more, and looks again `inMs` from now. */
+  forget(inMs: number): void {
+    this.#text = undefined;
+    this.#candidate = undefined;
+    this.settled = undefined;
+    this.key = "";
+    this.#lookIn(inMs);
+  }
+
+  #lookIn(ms: number): void {
+    this.#cancel?.();
+    this.#cancel = this.#host.clock.timer(ms, () => this.readAgain?.());
+  }
+
+  #name(settled: Assigned, text: string): string {
+    if (settled.kind === "absent") return "";
+    const digest = new Murmur128();
+    digest.write(this.#host.encode(settled.kind === "assigned" ? imageKey(settled.assignment) : text));
+    return toHex(digest.close());
+  }
+}

@@ -1,0 +1,115 @@
+// Writes an image to the slot while it comes, and takes its digest on the way.
+//
+// Sector 0 is erased first and written last, after the digest was found right: a slot that holds a part of an image, or a wrong one, has
+// no header that anything could start. Every other sector is erased when its first byte comes. The only copy of anything is sector 0.
+import type { Digest, Host, Slot } from "../../port.js";
+import { openDigest, sameChecksum } from "../../wire/checksum.js";
+import { toHex } from "../../wire/hex.js";
+import type { Image } from "./gate.js";
+import { pause } from "./pause.js";
+
+/** Less than 16 KiB with a sector of 4 KiB on top: what a restart may cost. */
+const STEP_BYTES = 12_288;
+const PIECE_BYTES = 1024;
+/** Read without a break for other work. */
+const SLICE_BYTES = 32_768;
+
+export class ImageWriter {
+  readonly #slot: Slot;
+  readonly #host: Host;
+  readonly #digest: Digest;
+  readonly #first: Uint8Array;
+  readonly #step: number;
+  readonly size: number;
+  /** Bytes taken: in the slot, or in memory those of sector 0. */
+  offset = 0;
+  /** A download before a restart left these bytes in the slot, all but sector 0. */
+  kept: number;
+  /** True if every byte came over the network in this run. */
+  readonly fresh: boolean;
+  /** Called when all before `offset` is in the slot, sector 0 apart, at most every 12 KiB. */
+  onStep: ((offset: number) => void) | undefined;
+
+  constructor(host: Host, digest: Digest, size: number, kept: number) {
+    this.#host = host;
+    this.#slot = host.slot;
+    this.#digest = digest;
+    this.size = size;
+    const { sectorSize } = host.slot;
+    this.#step = Math.max(1, Math.floor(STEP_BYTES / sectorSize)) * sectorSize;
+    this.kept = kept > sectorSize && kept < size && kept % sectorSize === 0 ? kept : 0;
+    this.fresh = this.kept === 0;
+    this.#first = new Uint8Array(Math.min(sectorSize, size));
+  }
+
+  /** Where the next request must end: before bytes that are in the slot already. */
+  get end(): number {
+    return this.kept > 0 ? this.#first.length : this.size;
+  }
+
+  /** Makes the slot unfit to start. False if it could not. */
+  open(): boolean {
+    return this.#slot.erase(0);
+  }
+
+  /** Takes the bytes from `offset` on, `end` not exceeded. False if the slot could not be written. */
+  take(bytes: Uint8Array): boolean {
+    this.#digest.write(bytes);
+    let from = 0;
+    while (from < bytes.length) {
+      const sector = this.#slot.sectorSize;
+      const room = sector - (this.offset % sector);
+      const piece = bytes.subarray(from, from + room);
+      if (this.offset < this.#first.length) this.#first.set(piece, this.offset);
+      else if (!this.#write(piece)) return false;
+      from += piece.length;
+      this.offset += piece.length;
+      if (this.offset % this.#step === 0 && this.offset < this.size) this.onStep?.(this.offset);
+    }
+    return true;
+  }
+
+  /** Sector 0 is there again: takes what the slot holds after it. False if it could not be read. */
+  async recall(): Promise<boolean> {
+    const kept = this.kept;
+    this.kept = 0;
+    const good = await readSlot(this.#host, this.#digest, this.offset, kept);
+    if (good) this.offset = kept;
+    return good;
+  }
+
+  /** The digest of all bytes, in hexadecimal digits. To be called once. */
+  checksum(): string {
+    return toHex(this.#digest.close());
+  }
+
+  /** Writes sector 0. False if it could not. */
+  finish(): boolean {
+    return this.#slot.erase(0) && this.#slot.write(0, this.#first);
+  }
+
+  #write(piece: Uint8Array): boolean {
+    const inSector = this.offset % this.#slot.sectorSize;
+    if (inSector === 0 && !this.#slot.erase(this.offset)) return false;
+    return this.#slot.write(this.offset, piece);
+  }
+}
+
+/** Reads back what was written: true if it is the image, whole. */
+export async function slotHolds(host: Host, image: Image): Promise<boolean> {
+  const digest = openDigest(image.algorithm, (name) => host.digest(name));
+  if (!digest || !(await readSlot(host, digest, 0, image.size))) return false;
+  return sameChecksum(toHex(digest.close()), image.checksum);
+}
+
+/** Feeds `digest` with what the slot holds from `from` to `to`. False if it could not be read. */
+async function readSlot(host: Host, digest: Digest, from: number, to: number): Promise<boolean> {
+  const buffer = new Uint8Array(PIECE_BYTES);
+  for (let at = from; at < to; at += PIECE_BYTES) {
+    const piece = to - at < PIECE_BYTES ? buffer.subarray(0, to - at) : buffer;
+    if (!host.slot.read(at, piece)) return false;
+    digest.write(piece);
+    if ((at - from) % SLICE_BYTES === 0) await pause(host.clock);
+  }
+  return true;
+}

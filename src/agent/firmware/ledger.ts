@@ -1,0 +1,151 @@
+// The one record of an update: every change of it is stored, then reported, then acted on.
+import type { Host } from "../../port.js";
+import { FAILURES, type Failure, RETRY_MS } from "./failures.js";
+import type { FirmwareOptions } from "./options.js";
+import type { Reporter } from "./reporter.js";
+import { deleteRecord, readRecord, STATES, type State, type UpdateRecord, writeRecord } from "./states.js";
+
+export class Ledger {
+  readonly #host: Host;
+  readonly #options: FirmwareOptions;
+  readonly #reporter: Reporter;
+  /** Undefined while nothing was ever assigned, or all of it is over. */
+  record: UpdateRecord | undefined;
+  /** When a failed update is tried again; undefined: not by itself. */
+  retryAt: number | undefined;
+
+  constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
+    this.#host = host;
+    this.#options = options;
+    this.#reporter = reporter;
+  }
+
+  get state(): State {
+    return this.record?.state ?? "idle";
+  }
+
+  /** True if the record's image is the one that runs. */
+  get isNew(): boolean {
+    return this.record?.title === this.#options.title && this.record.version === this.#options.version;
+  }
+
+  load(): void {
+    this.record = readRecord(this.#host);
+    this.retryAt = undefined;
+  }
+
+  /** Goes on where a restart left a confirmed image. */
+  resume(): void {
+    const { record } = this;
+    // A record of an update that began under a third version says nothing about this one.
+    if (record && record.from !== this.#options.version && !this.isNew) this.clear();
+    if (!this.record) this.#reporter.running();
+    else if (STATES[this.record.state].activated) this.#judge(this.record);
+    else this.#goOn(this.record);
+  }
+
+  /** A new update, with nothing done yet; not stored before its first state is. */
+  begin(key: string, title: string, version: string): void {
+    this.retryAt = undefined;
+    this.record = {
+      state: "idle",
+      key,
+      title,
+      version,
+      from: this.#options.version,
+      offset: 0,
+      failures: 0,
+      condemned: false,
+      error: "",
+      at: 0,
+    };
+  }
+
+  /** Stores the state and reports it. False if it could not be stored: then nothing changed. */
+  enter(state: State, change: Partial<UpdateRecord> = {}): boolean {
+    const { record } = this;
+    if (!record) return false;
+    const next = { ...record, ...change, state, error: "", at: this.#stamp(record.at) };
+    if (!writeRecord(this.#host, next)) return false;
+    this.record = next;
+    this.retryAt = undefined;
+    this.#reporter.state(next);
+    return true;
+  }
+
+  /** Changes the record without a report, and stores it. False if it could not be stored. */
+  keep(change: Partial<UpdateRecord>): boolean {
+    if (!this.record) return false;
+    this.record = { ...this.record, ...change };
+    return writeRecord(this.#host, this.record);
+  }
+
+  /** What the record becomes by this failure. */
+  failed(failure: Failure, detail: string): Partial<UpdateRecord> {
+    const { text, condemns, keeps } = FAILURES[failure];
+    const failures = (this.record?.failures ?? 0) + 1;
+    return {
+      state: "failed",
+      failures,
+      condemned: condemns || failures > RETRY_MS.length,
+      offset: keeps ? (this.record?.offset ?? 0) : 0,
+      error: detail === "" ? text : `${text} (${detail})`,
+    };
+  }
+
+  /** The update failed: stored if it can be, reported, and tried again later unless that is of no use. */
+  fail(failure: Failure, detail: string): void {
+    const { record } = this;
+    if (!record) return;
+    this.keep({ ...this.failed(failure, detail), at: this.#stamp(record.at) });
+    this.#schedule(this.record as UpdateRecord);
+    this.#host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
+    this.#reporter.state(this.record as UpdateRecord);
+  }
+
+  /** The update is to be tried again as if it had never failed. */
+  pardon(): void {
+    this.retryAt = undefined;
+    this.keep({ failures: 0, condemned: false });
+  }
+
+  clear(): void {
+    if (!this.record) return;
+    this.record = undefined;
+    this.retryAt = undefined;
+    deleteRecord(this.#host);
+  }
+
+  /** Reports a state that is stored only later, together with what makes it true. */
+  announce(state: State): void {
+    const { record } = this;
+    if (!record) return;
+    this.record = { ...record, at: this.#stamp(record.at) };
+    this.#reporter.state({ ...this.record, state });
+  }
+
+  /** The new image was activated: either it is the one that runs now, or the one before it came back without a word. */
+  #judge(record: UpdateRecord): void {
+    if (!this.isNew) this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", "");
+    else this.enter("updated");
+  }
+
+  #goOn(record: UpdateRecord): void {
+    const { restarted } = STATES[record.state];
+    if (record.at === 0) this.keep({ state: restarted, at: this.#stamp(0) });
+    else this.record = { ...record, state: restarted };
+    if (restarted === "failed") this.#schedule(record);
+    this.#reporter.state(this.record ?? record);
+  }
+
+  /** No two states of one update get the same time stamp: the platform would keep only the later one. */
+  #stamp(last: number): number {
+    const wall = this.#host.clock.wall();
+    return wall === undefined ? 0 : Math.max(Math.floor(wall), last + 1);
+  }
+
+  #schedule(record: UpdateRecord): void {
+    const wait = record.condemned ? undefined : RETRY_MS[Math.min(record.failures, RETRY_MS.length) - 1];
+    this.retryAt = wait === undefined ? undefined : this.#host.clock.now() + wait;
+  }
+}

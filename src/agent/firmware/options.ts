@@ -1,0 +1,84 @@
+import { compareVersions } from "./versions.js";
+
+/** An update that the platform assigned. */
+export interface FirmwareUpdate {
+  readonly title: string;
+  readonly version: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** The running firmware, and which updates of it are taken. */
+export interface FirmwareOptions {
+  /** The firmware's title, as that of the packages on the platform (compared exactly). 1 to 255 characters. */
+  title: string;
+  /** The running version (compared exactly with the assigned one). 1 to 255 characters. The platform stores `2` or `1.10` as numbers. */
+  version: string;
+  /**
+   * Asked before a byte is fetched: true: go on; false: refused until assigned anew, reported FAILED; `"later"`: asked again after 1 min.
+   * An exception, and no answer within 1 min, count as `"later"`. Default: every update is allowed.
+   */
+  allow?: ((update: FirmwareUpdate) => boolean | "later" | Promise<boolean | "later">) | undefined;
+  /**
+   * Asked once by a new image, after it reached the platform: true: keep it; false, an exception or no answer within 5 min: the image
+   * before it returns. Default: to have reached the platform is enough.
+   */
+  selfTest?: (() => boolean | Promise<boolean>) | undefined;
+  /** Told the share of the download that is done, 0 to 100: every 5 percent, or every 5 s if slower. */
+  onProgress?: ((percent: number) => void) | undefined;
+  /** Take updates over http from a platform that is not on this machine: whoever is on the way can then replace the image. Default false. */
+  allowHttp?: boolean | undefined;
+  /** Refuse versions older than this one: parts between dots are compared as numbers, `1.0.0-rc` is older than `1.0.0`. Default: none. */
+  minimumVersion?: string | undefined;
+  /**
+   * Bytes per request, with one or two connections (with three the image comes as one stream). A power of two, 1,024 to 65,536,
+   * default 16,384; 4,096 where TLS records must stay small.
+   */
+  chunkBytes?: number | undefined;
+}
+
+const KNOWN = [
+  "title",
+  "version",
+  "allow",
+  "selfTest",
+  "onProgress",
+  "allowHttp",
+  "minimumVersion",
+  "chunkBytes",
+];
+
+/** What is wrong with the options, each by name; an empty list if nothing is. */
+export function checkFirmwareOptions(options: FirmwareOptions): string[] {
+  if (typeof options !== "object" || options === null) return ["firmware is an object"];
+  const wrong: string[] = [];
+  for (const name of Object.keys(options)) {
+    if (!KNOWN.includes(name)) wrong.push(`there is no option "firmware.${name}"`);
+  }
+  text("title", options.title, wrong);
+  text("version", options.version, wrong);
+  call("allow", options.allow, wrong);
+  call("selfTest", options.selfTest, wrong);
+  call("onProgress", options.onProgress, wrong);
+  const { allowHttp, minimumVersion, chunkBytes } = options;
+  if (allowHttp !== undefined && typeof allowHttp !== "boolean")
+    wrong.push("firmware.allowHttp is true or false");
+  if (minimumVersion !== undefined && compareVersions(minimumVersion, minimumVersion) !== 0)
+    wrong.push("firmware.minimumVersion is a version such as 1.2.0");
+  if (chunkBytes !== undefined && !isChunk(chunkBytes))
+    wrong.push("firmware.chunkBytes is a power of two from 1,024 to 65,536");
+  return wrong;
+}
+
+function text(name: string, value: unknown, wrong: string[]): void {
+  if (typeof value === "string" && value.trim() !== "" && value.length <= 255) return;
+  wrong.push(`firmware.${name} is a text of 1 to 255 characters`);
+}
+
+function call(name: string, value: unknown, wrong: string[]): void {
+  if (value !== undefined && typeof value !== "function") wrong.push(`firmware.${name} is a function`);
+}
+
+function isChunk(value: unknown): boolean {
+  return typeof value === "number" && value >= 1024 && value <= 65_536 && (value & (value - 1)) === 0;
+}

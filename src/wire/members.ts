@@ -76,7 +76,7 @@ function beginName(scan: Scan, char: string): State {
 }
 
 function endName(scan: Scan): State {
-  const name = textOf(scan.token);
+  const name = jsonOf(scan.token);
   scan.wanted = name === "id" || name === "method" ? name : undefined;
   return "colon";
 }
@@ -125,12 +125,11 @@ function keep(scan: Scan, char: string, limit: number): void {
   if (scan.token !== "") scan.token = scan.token.length < limit ? scan.token + char : "";
 }
 
-/** The string that a JSON text writes, or undefined. */
-export function textOf(token: string | undefined): string | undefined {
-  if (token === undefined || token === "") return undefined;
+/** The value that a JSON text writes, or undefined. */
+export function jsonOf(token: string | undefined): unknown {
+  if (token === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(token);
-    return typeof value === "string" ? value : undefined;
+    return JSON.parse(token);
   } catch {
     return undefined;
   }

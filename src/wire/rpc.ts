@@ -10,7 +10,7 @@
 //   {"error":"timeout"}
 import { encodeJson } from "./encode.js";
 import { isObject, type Json, type JsonFlaw, parseJson } from "./json.js";
-import { findMembers, textOf } from "./members.js";
+import { findMembers, jsonOf } from "./members.js";
 import { fits, quote } from "./text.js";
 
 /** What a structured error can say, each with the message used when there is no better one. */
@@ -70,13 +70,15 @@ const flawOf = (reason: JsonFlaw): RpcFlaw => (reason === "too-deep" ? "too-larg
 
 function fromBeginning(text: string, flaw: RpcFlaw): RpcParsed {
   const found = findMembers(text);
-  const id = toId(found.id === undefined ? undefined : (textOf(found.id) ?? Number(found.id)));
+  const id = toId(jsonOf(found.id));
   if (id === undefined) return { ok: false, reason: `RPC request: ${flaw}, no usable id` };
-  return { ok: true, id, method: textOf(found.method) ?? "", params: undefined, flaw, hash: hashText(text) };
+  const method = jsonOf(found.method);
+  const name = typeof method === "string" ? method : "";
+  return { ok: true, id, method: name, params: undefined, flaw, hash: hashText(text) };
 }
 
 /** A signed 32-bit integer, written as a number or as decimal digits. */
-function toId(value: Json | undefined): number | undefined {
+function toId(value: unknown): number | undefined {
   const id = typeof value === "string" && ID_TEXT.test(value) ? Number(value) : value;
   if (typeof id !== "number" || (id | 0) !== id) return undefined;
   return id | 0;

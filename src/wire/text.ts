@@ -64,9 +64,9 @@ function sequenceLength(first: number): number {
 function codeAt(bytes: Uint8Array, at: number, length: number): number {
   const first = bytes[at] as number;
   if (length < 2) return length === 1 ? first : -1;
-  if (at + length > bytes.length) return -1;
   let code = first & (0x7f >> length);
   for (let i = 1; i < length; i++) {
+    // Past the end there is nothing, which is no continuation either.
     const next = bytes[at + i] as number;
     if ((next & 0xc0) !== 0x80) return -1;
     code = (code << 6) | (next & 0x3f);

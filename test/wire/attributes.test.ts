@@ -84,6 +84,7 @@ test("keys that can't be asked for are refused, and so is a query of none", (t) 
 
 test("a list of keys is split in order so that each part stays within its room", (t) => {
   t.deepEqual(splitKeys(["aa", "bb", "cc"], 5), [["aa", "bb"], ["cc"]]);
+  t.deepEqual(splitKeys(["aa", "bb", "cc"], 7), [["aa", "bb"], ["cc"]]);
   t.deepEqual(splitKeys(["aa", "bb", "cc"], 8), [["aa", "bb", "cc"]]);
   t.deepEqual(splitKeys(["much too long", "b", "ü", "c"], 8), [["much too long"], ["b", "ü"], ["c"]]);
   t.deepEqual(splitKeys([], 8), []);

@@ -48,5 +48,6 @@ test("members named __proto__ are left out at every level, also when written wit
   );
   t.deepEqual(parsed, { ok: true, value: { a: [{ b: 2 }] } });
   t.is(Object.keys((parsed as { value: object }).value).join(), "a");
+  t.deepEqual(parseJson('[{"\\u005f_proto__":1}]'), { ok: true, value: [{}] });
   t.is(({} as { x?: unknown }).x, undefined);
 });

@@ -68,6 +68,7 @@ test("the bytes of a text are counted as UTF-8", (t) => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => utf8Length(text) === ascii(text).length));
   t.true(fits("ü".repeat(25), 50));
   t.false(fits("ü".repeat(26), 50));
+  t.false(fits("温".repeat(17), 50));
 });
 
 test("the beginning of a body is read whatever it holds", (t) => {
@@ -78,5 +79,8 @@ test("the beginning of a body is read whatever it holds", (t) => {
     decodeStart(Uint8Array.of(0x61, 0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0xf0, 0x9f)),
     "a\ufffd\ufffd(\ufffd\ufffd\ufffd\ufffd\ufffd",
   );
+  t.is(decodeStart(Uint8Array.of(0xc0, 0x80)), "\ufffd\ufffd");
+  t.is(decodeStart(Uint8Array.of(0xe0, 0x80, 0x80)), "\ufffd\ufffd\ufffd");
+  t.is(decodeStart(Uint8Array.of(0xf4, 0x90, 0x80, 0x80)), "\ufffd\ufffd\ufffd\ufffd");
   t.is(decodeStart(ascii("abcdef"), 3), "abc");
 });

@@ -30,6 +30,7 @@ test("a success without a usable access token is malformed, and its reason shows
     fixture("provision-mqtt"),
     success("5"),
     success('""'),
+    '{"status":"SUCCESS","credentialsType":"X509_CERTIFICATE","credentialsValue":"abc"}',
     success('"hush/hush"'),
     '{"status":"SUCCESS"}',
   ]) {

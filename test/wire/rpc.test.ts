@@ -68,6 +68,9 @@ test("a request that is cut before its method has an empty one", (t) => {
     params: undefined,
     flaw: "too-large",
   });
+  t.like(read('{"id":7},"method":"m"', false), { id: 7, method: "" });
+  t.like(read('{"id":7,"method":5,"a":', false), { id: 7, method: "" });
+  t.like(read(`{"id":7,"method":"${"m".repeat(5000)}","a":`, false), { id: 7, method: "" });
   t.deepEqual(read('{"id":7,', false), { id: 7, method: "", params: undefined, flaw: "too-large" });
 });
 
@@ -82,6 +85,9 @@ test("a request whose id is not known can't be answered", (t) => {
     "{}",
     "<html>",
     '{"id"=1,"method":"m",',
+    '{"id":0x10,"method":"m",',
+    `{"id":"${"0".repeat(5000)}","method":"m",`,
+    `{"id":${"0".repeat(5000)},"method":"m",`,
   ]) {
     t.is(typeof read(text, false), "string", text);
   }

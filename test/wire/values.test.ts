@@ -128,6 +128,20 @@ test("an object that stands in many places at once is refused before it fills th
   t.true(!encoded.ok && encoded.tooLarge);
 });
 
+test("what is accepted is no longer than its limit, and what is half as long is accepted", (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue({ depthSize: "max", maxDepth: 5 }), fc.nat(200), (value, limit) => {
+      const encoded = encodeJson(value, "free", limit);
+      const length = JSON.stringify(value).length;
+      return encoded.ok ? length <= limit : encoded.tooLarge && length * 2 > limit;
+    }),
+    { numRuns: 1000 },
+  );
+  let tree: unknown = [];
+  for (let i = 0; i < 25; i++) tree = [tree, tree];
+  t.false(encodeValues({ tree }, 10_000).ok);
+});
+
 test("halves of surrogate pairs leave as U+FFFD and whole pairs as they are", (t) => {
   t.deepEqual(encodeValues({ a: "x\ud800y\udc00z😀\ud83d" }), {
     ok: true,

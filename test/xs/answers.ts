@@ -7,6 +7,8 @@ export interface Parent {
   tell(op: number, id: number, text: string, bytes?: Uint8Array): void;
   settled(id: number, good: boolean, text: string): void;
   failed(text: string): void;
+  /** A question beyond the port. */
+  asked(what: string, id: number, bytes: Uint8Array): Uint8Array | undefined;
 }
 
 type Handler = (message: Message) => Uint8Array;
@@ -65,6 +67,7 @@ export class Answers {
   #ofEngine(): [number, Handler][] {
     return [
       [ASK.settled, (m) => this.#only(this.#parent.settled(m.id, m.a === 1, decoder.decode(m.bytes)))],
+      [ASK.parent, (m) => answer(1, this.#parent.asked(m.text, m.id, m.bytes))],
       [ASK.failed, (m) => this.#only(this.#parent.failed(decoder.decode(m.bytes)))],
       [ASK.facts, () => answer(1, encoder.encode(JSON.stringify(this.#facts())))],
       [ASK.timer, (m) => this.#timer(m)],
@@ -80,24 +83,24 @@ export class Answers {
   }
 
   #ofStorage(): [number, Handler][] {
-    const { store, slot } = this.#host;
+    const host = this.#host;
     return [
       [
         ASK.get,
         (m) => {
-          const value = store.get(m.text);
+          const value = host.store.get(m.text);
           return answer(value !== undefined, value);
         },
       ],
-      [ASK.set, (m) => answer(store.set(m.text, m.bytes.slice()))],
-      [ASK.delete, (m) => answer(store.delete(m.text))],
+      [ASK.set, (m) => answer(host.store.set(m.text, m.bytes.slice()))],
+      [ASK.delete, (m) => answer(host.store.delete(m.text))],
       [ASK.read, (m) => this.#read(m)],
       [ASK.write, (m) => answer(this.#area(m.text).write(m.a, m.bytes))],
       [ASK.erase, (m) => answer(this.#area(m.text).erase(m.a))],
-      [ASK.pending, () => answer(slot.state() === "pending")],
-      [ASK.activate, (m) => answer(slot.activate(m.a))],
-      [ASK.confirm, () => answer(slot.confirm())],
-      [ASK.revert, () => answer(slot.revert())],
+      [ASK.pending, () => answer(host.slot.state() === "pending")],
+      [ASK.activate, (m) => answer(host.slot.activate(m.a))],
+      [ASK.confirm, () => answer(host.slot.confirm())],
+      [ASK.revert, () => answer(host.slot.revert())],
     ];
   }
 

@@ -8,8 +8,12 @@ import { Engine, type EngineOptions } from "./worker.js";
 export interface BridgeOptions extends Pick<EngineOptions, "limitMs"> {
   /** TypeScript, imports relative to the root; it finds the port as `globalThis.host`. */
   readonly entry?: string;
+  /** A file that is evaluated in place of test/xs/guest/host.ts, which it imports. */
+  readonly guest?: string;
   /** What the engine and its script print. */
   readonly output?: (text: string) => void;
+  /** Answers `askParent` of the script: what a test wants beyond the port. */
+  readonly parent?: (what: string, id: number, bytes: Uint8Array) => Uint8Array | undefined;
 }
 
 interface Pending {
@@ -42,6 +46,7 @@ export class Bridge {
       tell: (op, id, text, bytes) => void this.#tell(op, id, text, bytes),
       settled: (id, good, text) => this.#settled(id, good, text),
       failed: (text) => void this.failures.push(text),
+      asked: (what, id, bytes) => options.parent?.(what, id, bytes),
     });
     const output = options.output ?? ((text: string) => process.stderr.write(text));
     this.#engine = new Engine({
@@ -54,7 +59,7 @@ export class Bridge {
 
   /** Starts an engine, gives it the port and evaluates the entry. Rejects with what the entry threw. */
   static async start(host: Host, options: BridgeOptions = {}): Promise<Bridge> {
-    const guest = await bundle('import "./test/xs/guest/host.ts";');
+    const guest = await bundle(`import "${options.guest ?? "./test/xs/guest/host.ts"}";`);
     const entry = options.entry === undefined ? undefined : await bundle(options.entry);
     const bridge = new Bridge(host, options);
     try {
@@ -82,6 +87,11 @@ export class Bridge {
         reject(error);
       });
     });
+  }
+
+  /** Calls `globalThis.fromParent` of the script, as one turn. Nothing happens once the bridge is closed. */
+  tell(what: string, id: number, bytes?: Uint8Array): void {
+    if (!this.#closed) void this.#tell(TELL.guest, id, what, bytes);
   }
 
   /** Collects garbage and says how many slots are in use (16 bytes each on an ESP32). */

@@ -92,7 +92,14 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-function makeHost(): Host {
+/** What a test asks of its parent beyond the port: answered by `BridgeOptions.parent`. */
+export const askParent = (what: string, id: number, bytes = NONE): Uint8Array =>
+  rest(ask(ASK.parent, id, 0, 0, what, bytes));
+
+/** What `Bridge.tell` calls. */
+export type FromParent = (what: string, id: number, bytes: Uint8Array) => void;
+
+export function makeHost(): Host {
   const facts = JSON.parse(decoder.decode(rest(ask(ASK.facts))));
   const slot: Slot = {
     ...area("slot", facts.slot[0], facts.slot[1]),
@@ -149,6 +156,8 @@ function run(id: number, source: string): void {
 function deliver(event: Message): void {
   if (event.op === TELL.run) {
     run(event.id, decoder.decode(event.bytes));
+  } else if (event.op === TELL.guest) {
+    (globalThis as { fromParent?: FromParent }).fromParent?.(event.text, event.id, event.bytes);
   } else if (event.op === TELL.socket) {
     const reason = event.bytes.length > 0 ? decoder.decode(event.bytes) : undefined;
     sockets.get(event.id)?.(event.text as SocketEvent, reason);

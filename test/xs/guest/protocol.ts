@@ -29,6 +29,7 @@ export const ASK = {
   restart: 23, // bytes = reason
   settled: 24, // id, a = 1 fulfilled, 0 rejected, bytes = JSON of the value, or the error's text
   failed: 25, // bytes = what was thrown where nobody catches it
+  parent: 26, // text = what, id, bytes: whatever a test wants of its parent beyond the port -> bytes
 } as const;
 
 /** What the parent tells the guest; a = monotonic time, b = wall time or NaN. */
@@ -36,6 +37,7 @@ export const TELL = {
   run: 1, // id, bytes = script; its value is told by ASK.settled
   due: 2, // id
   socket: 3, // id, text = event, bytes = reason
+  guest: 4, // text = what, id, bytes: for globalThis.fromParent
 } as const;
 
 export interface Message {

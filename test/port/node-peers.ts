@@ -1,16 +1,29 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import type { Peer, PeerScript, Place } from "./promises.js";
+import { CERT, KEY } from "./tls-fixture.js";
 
 /** Peers on the loopback address. */
 export class Listeners {
+  readonly #secure: boolean;
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
 
+  constructor(secure = false) {
+    this.#secure = secure;
+  }
+
   async listen(script: PeerScript): Promise<Place> {
-    const server = createServer((socket) => this.#serve(socket, script));
+    // What TLS stands on is what breaks.
+    const below = new Map<number | undefined, Socket>();
+    const serve = (socket: Socket): void =>
+      this.#serve(socket, below.get(socket.remotePort) ?? socket, script);
+    const server = this.#secure ? createTlsServer({ cert: CERT, key: KEY }, serve) : createServer(serve);
+    if (this.#secure) server.on("connection", (socket: Socket) => below.set(socket.remotePort, socket));
     this.#servers.push(server);
-    return { name: "127.0.0.1", port: await bind(server), secure: false };
+    const port = await bind(server);
+    return { name: this.#secure ? "localhost" : "127.0.0.1", port, secure: this.#secure };
   }
 
   /** A port that was free a moment ago. */
@@ -19,7 +32,7 @@ export class Listeners {
     const port = await bind(server);
     server.close();
     await once(server, "close");
-    return { name: "127.0.0.1", port, secure: false };
+    return { name: "127.0.0.1", port, secure: this.#secure };
   }
 
   async close(): Promise<void> {
@@ -27,12 +40,12 @@ export class Listeners {
     await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))));
   }
 
-  #serve(socket: Socket, script: PeerScript): void {
+  #serve(socket: Socket, below: Socket, script: PeerScript): void {
     this.#sockets.add(socket);
     const peer: Peer = {
       write: (bytes) => void socket.write(Buffer.from(bytes)),
       end: () => void socket.end(),
-      reset: () => void socket.resetAndDestroy(),
+      reset: () => void below.resetAndDestroy(),
       hold: () => void socket.pause(),
       release: () => void socket.resume(),
     };

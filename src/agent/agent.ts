@@ -3,6 +3,7 @@ import { PollTiming } from "../net/poll.js";
 import type { Host } from "../port.js";
 import { encodeClaim } from "../wire/claim.js";
 import type { Json } from "../wire/json.js";
+import { CLAIM_PATH } from "../wire/paths.js";
 import { ask } from "./ask.js";
 import { AttributesApi } from "./attributes.js";
 import { MoteError } from "./errors.js";
@@ -132,7 +133,7 @@ export class Agent {
     const body = this.#host.encode(encoded.text);
     const request = {
       method: "POST",
-      path: "claim",
+      path: CLAIM_PATH,
       body,
       deadlineMs: CLAIM_DEADLINE_MS,
       limit: 256,

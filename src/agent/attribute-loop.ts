@@ -6,6 +6,7 @@ import type { Outcome } from "../net/outcome.js";
 import type { PollTiming } from "../net/poll.js";
 import { parseNotification } from "../wire/attributes.js";
 import type { JsonObject } from "../wire/json.js";
+import { attributesPath, updatesPath } from "../wire/paths.js";
 import { AttributeReader } from "./attribute-reader.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import type { Events } from "./events.js";
@@ -127,7 +128,7 @@ export class AttributeLoop {
       since = clock.now();
       return this.#pollLane.send({
         method: "GET",
-        path: `attributes/updates?timeout=${askedMs}`,
+        path: updatesPath(askedMs),
         deadlineMs: this.#timing.deadlineMs,
         limit: this.#limit,
         repeatable: true,
@@ -195,7 +196,7 @@ export class AttributeLoop {
     if (!batch) return;
     const outcome = await this.#uplink.send({
       method: "POST",
-      path: "attributes",
+      path: attributesPath(),
       body: this.#link.host.encode(batch.text),
       deadlineMs: POST_DEADLINE_MS,
       limit: 256,

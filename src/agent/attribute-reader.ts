@@ -5,6 +5,7 @@
 import type { Outcome } from "../net/outcome.js";
 import { attributesQuery, parseAttributes } from "../wire/attributes.js";
 import type { Json, JsonObject } from "../wire/json.js";
+import { attributesPath } from "../wire/paths.js";
 import type { DeviceRequest, Lane, Link } from "./link.js";
 import { MARK_KEY, MARK_VALUE } from "./mark.js";
 
@@ -98,7 +99,7 @@ export class AttributeReader {
     const body = this.#link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
     const request = {
       method: "POST",
-      path: "attributes",
+      path: attributesPath(),
       body,
       deadlineMs: DEADLINE_MS,
       limit: 256,
@@ -111,7 +112,7 @@ export class AttributeReader {
   #get(query: string): DeviceRequest {
     return {
       method: "GET",
-      path: `attributes${query}`,
+      path: attributesPath(query),
       deadlineMs: DEADLINE_MS,
       limit: this.#limit,
       repeatable: true,

@@ -3,6 +3,7 @@
 import type { PollTiming } from "../net/poll.js";
 import { attributesQuery, parseAttributes } from "../wire/attributes.js";
 import type { JsonObject } from "../wire/json.js";
+import { attributesPath } from "../wire/paths.js";
 import { ask } from "./ask.js";
 import { AttributeLoop } from "./attribute-loop.js";
 import { ClientAttributes } from "./client-attributes.js";
@@ -91,7 +92,7 @@ export class AttributesApi {
     const named = (keys.clientKeys?.length ?? 0) + (keys.sharedKeys?.length ?? 0) > 0;
     const query = named ? attributesQuery(keys) : ALL;
     if (!query.ok) throw new MoteError("BAD_VALUE", query.reason);
-    const path = `attributes${query.query}`;
+    const path = attributesPath(query.query);
     const request = {
       method: "GET",
       path,

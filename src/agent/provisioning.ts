@@ -5,7 +5,7 @@
 // answer, `GET attributes` with the proposed token tells whether the platform took it.
 import { Backoff } from "../net/backoff.js";
 import type { Outcome } from "../net/outcome.js";
-import { devicePrefix } from "../wire/paths.js";
+import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../wire/paths.js";
 import { encodeProvision, parseProvision } from "../wire/provision.js";
 import type { Events } from "./events.js";
 import type { Link } from "./link.js";
@@ -149,13 +149,13 @@ export class Provisioning {
       "uplink",
       {
         method: "POST",
-        path: "provision",
+        path: PROVISION_PATH,
         body: host.encode(body),
         deadlineMs: DEADLINE_MS,
         limit: 1024,
         repeatable: false,
       },
-      "/api/v1/",
+      API_PREFIX,
     );
     return this.#link.running ? this.#judge(outcome) : 0;
   }

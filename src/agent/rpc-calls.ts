@@ -1,5 +1,6 @@
 // Client-side RPC: POST /api/v1/{token}/rpc. The platform answers through a rule chain; a stock server has none and never answers.
 import type { Json } from "../wire/json.js";
+import { RPC_CALL_PATH } from "../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../wire/rpc.js";
 import { ask } from "./ask.js";
 import { MoteError } from "./errors.js";
@@ -37,7 +38,7 @@ export class RpcCalls {
     const limit = this.#answerBytes;
     const request = {
       method: "POST",
-      path: "rpc",
+      path: RPC_CALL_PATH,
       body,
       deadlineMs: timeoutMs,
       limit,

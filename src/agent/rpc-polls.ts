@@ -4,6 +4,7 @@
 // connections or more the next poll opens, on a connection of its own, shortly before the last one ends.
 import type { Outcome } from "../net/outcome.js";
 import type { PollTiming } from "../net/poll.js";
+import { rpcPollPath } from "../wire/paths.js";
 import type { Lane, Link } from "./link.js";
 import type { Signal } from "./signal.js";
 
@@ -78,7 +79,7 @@ export class RpcPolls {
     this.#open.push(poll);
     const request = {
       method: "GET",
-      path: `rpc?timeout=${askedMs}`,
+      path: rpcPollPath(askedMs),
       deadlineMs: this.#timing.deadlineMs,
       limit: this.#limit,
       // Sent again it would take a second RPC whose first hand-out may be on its way.

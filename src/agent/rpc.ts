@@ -1,5 +1,6 @@
 // Server-side RPC: the loop from a poll to the handler and back with the answer.
 import type { PollTiming } from "../net/poll.js";
+import { rpcAnswerPath } from "../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../wire/rpc.js";
 import type { Events } from "./events.js";
 import type { Lane, Link } from "./link.js";
@@ -129,7 +130,7 @@ export class Rpc {
     const end = clock.now() + ANSWER_DEADLINE_MS;
     const body = this.#link.host.encode(text);
     for (let left = ANSWER_DEADLINE_MS; left > 0 && this.#link.running; left = end - clock.now()) {
-      const path = `rpc/${doubt.id}`;
+      const path = rpcAnswerPath(doubt.id);
       const outcome = await this.#uplink.send({
         method: "POST",
         path,

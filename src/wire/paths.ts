@@ -1,10 +1,10 @@
-// Request targets of the device API, below the base URL:
+// Request targets of the device API: a prefix, which alone holds the token, and what follows it:
 //
-//   /api/v1/{token}/telemetry                     /api/v1/{token}/rpc?timeout=25000
-//   /api/v1/{token}/attributes?clientKeys=a,b     /api/v1/{token}/rpc/{id}
-//   /api/v1/{token}/attributes/updates?timeout=25000
-//   /api/v1/{token}/claim                         /api/v1/{token}/firmware?title=greenhouse&version=1.0.0&size=16384&chunk=0
-//   /api/v1/provision
+//   /api/v1/{token}/   telemetry                            rpc?timeout=25000
+//                      attributes?clientKeys=a,b            rpc/{id}
+//                      attributes/updates?timeout=25000     rpc
+//                      claim                                firmware?title=greenhouse&version=1.0.0&size=16384&chunk=0
+//   /api/v1/           provision
 //
 // The platform's URL check answers 400 to `//`, `%2F`, `%25`, `;` and a backslash in a path: no token may hold what becomes one of these.
 import { mend } from "./text.js";
@@ -13,7 +13,12 @@ const MAX_TOKEN = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNFIT_TOKEN = /[/\\;%\u0000-\u001f\u007f]|^\s|\s$|^\.\.?$/;
 
-export const PROVISION_PATH = "/api/v1/provision";
+/** Before `PROVISION_PATH`, which needs no token. */
+export const API_PREFIX = "/api/v1/";
+export const PROVISION_PATH = "provision";
+export const TELEMETRY_PATH = "telemetry";
+export const RPC_CALL_PATH = "rpc";
+export const CLAIM_PATH = "claim";
 
 /** Percent-encodes UTF-8 for a path segment or a query. Never throws: half a surrogate pair becomes U+FFFD. */
 export function escapeText(text: string): string {
@@ -32,26 +37,21 @@ export function checkToken(token: unknown): string | undefined {
   return "the access token holds a character that the platform refuses in an address (/ \\ ; % or a control character), or begins or ends with a space";
 }
 
-const devicePath = (token: string, rest: string): string => `/api/v1/${escapeText(token)}/${rest}`;
+/** Before every other path. It holds the token: not for a log. */
+export const devicePrefix = (token: string): string => `${API_PREFIX}${escapeText(token)}/`;
 
-export const telemetryPath = (token: string): string => devicePath(token, "telemetry");
 /** `query` as `attributesQuery` gives it; empty for POST. */
-export const attributesPath = (token: string, query = ""): string => devicePath(token, `attributes${query}`);
-export const updatesPath = (token: string, timeoutMs: number): string =>
-  devicePath(token, `attributes/updates?timeout=${timeoutMs}`);
-export const rpcPollPath = (token: string, timeoutMs: number): string =>
-  devicePath(token, `rpc?timeout=${timeoutMs}`);
-export const rpcAnswerPath = (token: string, id: number): string => devicePath(token, `rpc/${id}`);
-export const rpcCallPath = (token: string): string => devicePath(token, "rpc");
-export const claimPath = (token: string): string => devicePath(token, "claim");
+export const attributesPath = (query = ""): string => `attributes${query}`;
+export const updatesPath = (timeoutMs: number): string => `attributes/updates?timeout=${timeoutMs}`;
+export const rpcPollPath = (timeoutMs: number): string => `rpc?timeout=${timeoutMs}`;
+export const rpcAnswerPath = (id: number): string => `rpc/${id}`;
 
 /** The whole image without `part`; with it the bytes from `size * chunk` on, `size` at most (`size` > 0, the product within 31 bits). */
 export function firmwarePath(
-  token: string,
   title: string,
   version: string,
   part?: { readonly size: number; readonly chunk: number },
 ): string {
   const query = `title=${escapeText(title)}&version=${escapeText(version)}`;
-  return devicePath(token, `firmware?${query}${part ? `&size=${part.size}&chunk=${part.chunk}` : ""}`);
+  return `firmware?${query}${part ? `&size=${part.size}&chunk=${part.chunk}` : ""}`;
 }

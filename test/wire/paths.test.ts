@@ -5,24 +5,26 @@ import { decodeStart, fits, utf8Length } from "../../src/wire/text.js";
 import { ascii } from "./support.js";
 
 test("every request has its documented target", (t) => {
-  t.is(paths.PROVISION_PATH, "/api/v1/provision");
-  t.is(paths.telemetryPath("tok"), "/api/v1/tok/telemetry");
-  t.is(paths.attributesPath("tok"), "/api/v1/tok/attributes");
-  t.is(paths.attributesPath("tok", "?sharedKeys=a"), "/api/v1/tok/attributes?sharedKeys=a");
-  t.is(paths.updatesPath("tok", 25_000), "/api/v1/tok/attributes/updates?timeout=25000");
-  t.is(paths.rpcPollPath("tok", 25_000), "/api/v1/tok/rpc?timeout=25000");
-  t.is(paths.rpcAnswerPath("tok", 0), "/api/v1/tok/rpc/0");
-  t.is(paths.rpcAnswerPath("tok", -5), "/api/v1/tok/rpc/-5");
-  t.is(paths.rpcCallPath("tok"), "/api/v1/tok/rpc");
-  t.is(paths.claimPath("tok"), "/api/v1/tok/claim");
+  const target = (path: string) => paths.devicePrefix("tok") + path;
+  t.is(paths.API_PREFIX + paths.PROVISION_PATH, "/api/v1/provision");
+  t.is(target(paths.TELEMETRY_PATH), "/api/v1/tok/telemetry");
+  t.is(target(paths.attributesPath()), "/api/v1/tok/attributes");
+  t.is(target(paths.attributesPath("?sharedKeys=a")), "/api/v1/tok/attributes?sharedKeys=a");
+  t.is(target(paths.updatesPath(25_000)), "/api/v1/tok/attributes/updates?timeout=25000");
+  t.is(target(paths.rpcPollPath(25_000)), "/api/v1/tok/rpc?timeout=25000");
+  t.is(target(paths.rpcAnswerPath(0)), "/api/v1/tok/rpc/0");
+  t.is(target(paths.rpcAnswerPath(-5)), "/api/v1/tok/rpc/-5");
+  t.is(target(paths.RPC_CALL_PATH), "/api/v1/tok/rpc");
+  t.is(target(paths.CLAIM_PATH), "/api/v1/tok/claim");
   t.is(
-    paths.firmwarePath("tok", "green house", "1.0+b"),
+    target(paths.firmwarePath("green house", "1.0+b")),
     "/api/v1/tok/firmware?title=green%20house&version=1.0%2Bb",
   );
   t.is(
-    paths.firmwarePath("tok", "t", "v", { size: 16_384, chunk: 0 }),
+    target(paths.firmwarePath("t", "v", { size: 16_384, chunk: 0 })),
     "/api/v1/tok/firmware?title=t&version=v&size=16384&chunk=0",
   );
+  t.is(paths.devicePrefix("with space"), "/api/v1/with%20space/");
 });
 
 test("any text becomes a part of an address that is plain ASCII and reads back as the same", (t) => {

@@ -1,0 +1,25 @@
+/** Memory that several stores share, in bytes, so that the stand-in's state is bounded whatever its devices send. */
+export class Budget {
+  readonly #limit: number;
+  #used = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  fits(bytes: number): boolean {
+    return this.#used + bytes <= this.#limit;
+  }
+
+  take(bytes: number): void {
+    this.#used += bytes;
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes;
+  }
+}

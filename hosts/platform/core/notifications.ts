@@ -1,0 +1,43 @@
+import { addBounded } from "./bounded.js";
+import { type Value, valueJson } from "./values.js";
+
+/** The device's side of an attribute poll: gets one notification. A poll that ended takes it and does nothing. */
+export interface AttributeSession {
+  notify(json: string): void;
+}
+
+/** Changes of shared attributes, told to the polls open at that moment and to nobody later. */
+export class Notifications {
+  readonly #sessions = new Set<AttributeSession>();
+
+  subscribe(session: AttributeSession): void {
+    addBounded(this.#sessions, session);
+  }
+
+  /** The poll ended. */
+  unsubscribe(session: AttributeSession): void {
+    this.#sessions.delete(session);
+  }
+
+  /** `{"k1":1,"k2":"x"}` */
+  updated(values: readonly (readonly [string, Value])[]): void {
+    if (values.length === 0) return;
+    const members = values.map(([key, value]) => `${JSON.stringify(key)}:${valueJson(value)}`);
+    this.#tell(`{${members.join(",")}}`);
+  }
+
+  /** `{"deleted":["k1","k2"]}`: also of keys there never were. */
+  deleted(keys: readonly string[]): void {
+    if (keys.length > 0) this.#tell(JSON.stringify({ deleted: keys }));
+  }
+
+  forgetSubscribers(): void {
+    this.#sessions.clear();
+  }
+
+  #tell(json: string): void {
+    const sessions = [...this.#sessions];
+    this.#sessions.clear();
+    for (const session of sessions) session.notify(json);
+  }
+}

@@ -1,0 +1,172 @@
+import type { PlatformCore } from "./core/platform.js";
+import { Exchange } from "./device/exchange.js";
+import { type DeviceRequest, type DeviceResponse, errorJson, HTML_400, response } from "./device/messages.js";
+import { MODES, type Mode, type ModeRules } from "./device/modes.js";
+import { parseQuery } from "./device/query.js";
+import { excerpt, hidePath, RequestLog } from "./device/request-log.js";
+import { findRoute, type Methods, type Route, refusesUrl, type Target } from "./device/routes.js";
+
+export interface DeviceApiOptions {
+  core: PlatformCore;
+  /** Default `documented`. */
+  as?: Mode;
+  /** When an open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented. */
+  asyncCapMs?: number;
+  /** When an open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
+  requestTimeoutMs?: number;
+  /** Told of a fault of the stand-in's own: the device gets an empty 500. */
+  onError?: (error: unknown) => void;
+}
+
+const BASE = "/api/v1/";
+const RPC_PATH = /^\/api\/v1\/[^/?]*\/rpc(?:$|[/?])/;
+const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+const JSON_RANGE =
+  /(?:^|,)\s*(?:\*\/\*|application\/\*|application\/json|application\/[\w.]+\+json)\s*(?:;|,|$)/;
+const LARGEST = { rpc: 65_536, other: 16_777_216 };
+
+/** The device API: a request in, one answer out, now or later. Speaks no HTTP itself. */
+export class DeviceApi {
+  readonly log = new RequestLog();
+  readonly #core: PlatformCore;
+  readonly #rules: ModeRules;
+  readonly #requestTimeoutMs: number;
+  readonly #onError: (error: unknown) => void;
+
+  constructor({
+    core,
+    as = "documented",
+    asyncCapMs,
+    requestTimeoutMs = 60_000,
+    onError = () => {},
+  }: DeviceApiOptions) {
+    this.#core = core;
+    this.#rules = asyncCapMs === undefined ? MODES[as] : { ...MODES[as], asyncCapMs };
+    this.#requestTimeoutMs = requestTimeoutMs;
+    this.#onError = onError;
+  }
+
+  /** Whether it is for the device API at all. */
+  serves(url: string): boolean {
+    return url.startsWith(BASE);
+  }
+
+  /** What is refused before the body is looked at: an address the server won't have, a body too large. */
+  refuse({ url, headers }: Omit<DeviceRequest, "body">): DeviceResponse | undefined {
+    const [path, query] = split(url);
+    const refused = refusesUrl(path, query);
+    if (refused === "page") return response(400, HTML_400, "text/html;charset=utf-8");
+    if (refused) {
+      const message = "The request was rejected because the URL contained a potentially malicious String";
+      return response(400, errorJson(400, message, this.#core.clock.now()), "application/json");
+    }
+    const limit = RPC_PATH.test(url) ? LARGEST.rpc : LARGEST.other;
+    if (Number(headers["content-length"] ?? 0) <= limit) return undefined;
+    return response(413, JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`));
+  }
+
+  /** Calls `respond` once, unless the device hangs up first, which is told by calling the result. */
+  handle(request: DeviceRequest, respond: (response: DeviceResponse) => void): () => void {
+    const [path, query] = split(request.url);
+    const target = findRoute(path.slice(BASE.length));
+    const device = target?.token === undefined ? undefined : this.#core.devices.byToken(target.token);
+    const note = this.#note(request, target, () => device?.name);
+    const refused = this.refuse(request);
+    const options = {
+      core: this.#core,
+      rules: this.#rules,
+      requestTimeoutMs: this.#requestTimeoutMs,
+      request,
+      query: parseQuery(query),
+      onError: this.#onError,
+      respond: (answer: DeviceResponse) => {
+        note(answer.status);
+        respond(answer);
+      },
+    };
+    const exchange = new Exchange(options);
+    if (refused) options.respond(refused);
+    else if (target) this.#run(exchange, target);
+    else exchange.answerError(404, `No static resource ${path.slice(1)}.`);
+    return () => {
+      if (!exchange.isOpen || refused) return;
+      note(0);
+      exchange.abandon();
+    };
+  }
+
+  /** The checks in the real server's order: method, Accept, content type, parameters and body, and only then the token. */
+  #run(exchange: Exchange, { methods, token, id }: Target): void {
+    const { method } = exchange.request;
+    const route = pick(methods, method);
+    if (!route) {
+      const Allow = allowed(methods);
+      if (method === "OPTIONS") exchange.answer(200, "", undefined, { Allow });
+      else exchange.answerError(405, `Request method '${method}' is not supported`, { Allow });
+      return;
+    }
+    exchange.id = id;
+    const problem = this.#problem(exchange, route);
+    if (problem) {
+      exchange.answerError(...problem);
+      return;
+    }
+    if (token !== undefined) {
+      const device = this.#core.devices.byToken(token);
+      if (!device) {
+        exchange.answer(401);
+        return;
+      }
+      exchange.device = device;
+    }
+    exchange.guard(() => route.run(exchange));
+  }
+
+  #problem(exchange: Exchange, route: Route): [status: number, message: string] | undefined {
+    const { headers, body } = exchange.request;
+    const { accept } = headers;
+    if (route.producesJson && accept && !JSON_RANGE.test(accept))
+      return [406, "No acceptable representation"];
+    const type = headers["content-type"];
+    if (route.needsBody && type && !MEDIA_TYPE.test(type))
+      return [415, `Content-Type '${type.slice(0, 100)}' is not supported`];
+    const wrong = route.bind?.(exchange);
+    if (wrong !== undefined) return [400, wrong];
+    if (route.needsBody && body.length === 0)
+      return [400, "Required request body is missing: java.lang.String"];
+    return undefined;
+  }
+
+  /** Writes the request down, once, with the status it ended with. */
+  #note(
+    { method, url, body }: DeviceRequest,
+    target: Target | undefined,
+    deviceName: () => string | undefined,
+  ): (status: number) => void {
+    const ts = this.#core.clock.now();
+    let noted = false;
+    return (status) => {
+      if (noted) return;
+      noted = true;
+      const durationMs = this.#core.clock.now() - ts;
+      const shown = excerpt(url, body, target?.token);
+      const device = deviceName() ?? null;
+      this.log.add({ ts, method, path: hidePath(url), device, status, durationMs, body: shown });
+    };
+  }
+}
+
+function split(url: string): [string, string] {
+  const at = url.indexOf("?");
+  return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
+}
+
+/** HEAD is served like GET: it takes an RPC with it, too. */
+function pick(methods: Methods, method: string): Route | undefined {
+  if (method === "GET" || method === "HEAD") return methods.GET;
+  return method === "POST" ? methods.POST : undefined;
+}
+
+function allowed({ GET, POST }: Methods): string {
+  return [GET && "GET,HEAD", POST && "POST"].filter((name) => name !== undefined).join(",");
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { DeviceRequest, DeviceResponse } from "./device/messages.js";
+import type { DeviceApi } from "./device-api.js";
+
+/** A body without a length is not limited by the platform; here it ends at this. */
+const LARGEST = 64 * 1024 * 1024;
+/** Of a body that nobody wants, this much is read, so that the answer arrives before the connection is cut. */
+const SWALLOWED = 2 * 1024 * 1024;
+const SWALLOW_MS = 2_000;
+
+/** Serves one request of the device API from Node's HTTP server. */
+export function serveDevice(api: DeviceApi, request: IncomingMessage, reply: ServerResponse): void {
+  const headers: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  const head = { method: request.method ?? "", url: request.url ?? "", headers };
+  request.on("error", () => {});
+  reply.on("error", () => {});
+  if (api.refuse(head)) {
+    api.handle({ ...head, body: new Uint8Array(0) }, (answer) => sendUnread(request, reply, answer));
+    return;
+  }
+  collect(request, (body) => {
+    if (body) handle(api, { ...head, body }, reply);
+    else request.destroy();
+  });
+}
+
+function handle(api: DeviceApi, request: DeviceRequest, reply: ServerResponse): void {
+  const abandon = api.handle(request, (answer) => {
+    writeHead(reply, answer);
+    reply.end(request.method === "HEAD" ? undefined : answer.body);
+  });
+  reply.on("close", () => {
+    if (!reply.writableFinished) abandon();
+  });
+}
+
+/** Calls back with the whole body; with nothing if it is too large. If the device hangs up before, there is no call. */
+function collect(request: IncomingMessage, done: (body: Uint8Array | undefined) => void): void {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  request.on("data", (piece: Uint8Array) => {
+    size += piece.length;
+    if (size > LARGEST) done(undefined);
+    else pieces.push(piece);
+  });
+  request.on("end", () => done(Buffer.concat(pieces)));
+}
+
+/** The real server's status line has no reason. */
+function writeHead(reply: ServerResponse, { status, headers }: DeviceResponse): void {
+  if (!reply.headersSent && !reply.destroyed) reply.writeHead(status, "", headers);
+}
+
+/** Answers before the body has come, then reads what is on its way. */
+function sendUnread(request: IncomingMessage, reply: ServerResponse, answer: DeviceResponse): void {
+  writeHead(reply, answer);
+  reply.write(request.method === "HEAD" ? "" : answer.body);
+  const end = (): void => {
+    clearTimeout(timer);
+    reply.end();
+  };
+  const timer = setTimeout(end, SWALLOW_MS).unref();
+  let left = SWALLOWED;
+  request.on("data", (piece: Uint8Array) => {
+    left -= piece.length;
+    if (left < 0) end();
+  });
+  request.on("end", end);
+  request.on("close", end);
+}

@@ -1,0 +1,197 @@
+import type { Clock } from "../core/clock.js";
+import type { Device } from "../core/devices.js";
+import { type Json, JsonSyntaxError, parseJson } from "../core/json.js";
+import type { PlatformCore } from "../core/platform.js";
+import { NumberTooLongError } from "../core/values.js";
+import { type DeviceRequest, type DeviceResponse, errorJson, response } from "./messages.js";
+import type { ModeRules } from "./modes.js";
+
+export interface ExchangeOptions {
+  core: PlatformCore;
+  rules: ModeRules;
+  /** When a request ends with 408 if it doesn't say, in milliseconds. */
+  requestTimeoutMs: number;
+  request: DeviceRequest;
+  query: ReadonlyMap<string, readonly string[]>;
+  /** Called once at most. */
+  respond: (response: DeviceResponse) => void;
+  onError: (error: unknown) => void;
+}
+
+/** A body of the wrong kind; the message is the answer's text. */
+export class ShapeError extends Error {
+  override name = "ShapeError";
+}
+
+/** A member of the wrong type; the answer has no text. */
+export class MemberError extends Error {
+  override name = "MemberError";
+}
+
+const JSON_TYPE = "application/json";
+const TEXT_TYPE = "text/plain;charset=UTF-8";
+/** However long a poll asks for, its session ends after this. */
+const LONGEST_MS = 600_000;
+
+/** One request and its one answer. */
+export class Exchange {
+  readonly core: PlatformCore;
+  readonly rules: ModeRules;
+  readonly request: DeviceRequest;
+  readonly query: ReadonlyMap<string, readonly string[]>;
+  readonly #requestTimeoutMs: number;
+  readonly #respond: (response: DeviceResponse) => void;
+  readonly #onError: (error: unknown) => void;
+  readonly #timers: (() => void)[] = [];
+  #device: Device | undefined;
+  #answered = false;
+  /** Whether the transport still knows the session: it may outlive the answer. */
+  #registered = false;
+
+  constructor(options: ExchangeOptions) {
+    this.core = options.core;
+    this.rules = options.rules;
+    this.request = options.request;
+    this.query = options.query;
+    this.#requestTimeoutMs = options.requestTimeoutMs;
+    this.#respond = options.respond;
+    this.#onError = options.onError;
+  }
+
+  get clock(): Clock {
+    return this.core.clock;
+  }
+
+  /** Only where the route has a token. */
+  get device(): Device {
+    if (!this.#device) throw new TypeError("no device");
+    return this.#device;
+  }
+
+  set device(device: Device) {
+    this.#device = device;
+  }
+
+  /** The last part of an RPC's address. */
+  id = "";
+
+  get isOpen(): boolean {
+    return !this.#answered;
+  }
+
+  get isRegistered(): boolean {
+    return this.#registered;
+  }
+
+  /** All values of a parameter, joined by commas; undefined if there is none. */
+  parameter(name: string): string | undefined {
+    return this.query.get(name)?.join(",");
+  }
+
+  /** The body as JSON. Throws JsonSyntaxError, which `guard` answers. */
+  json(): Json {
+    return parseJson(this.text());
+  }
+
+  /** The body as text. A form is put together again from its parameters, as the real server does: JSON doesn't survive that. */
+  text(): string {
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.request.body);
+    const type = this.request.headers["content-type"] ?? "";
+    const isForm =
+      type.toLowerCase().startsWith("application/x-www-form-urlencoded") && this.query.size === 0;
+    return isForm ? new URLSearchParams(text).toString() : text;
+  }
+
+  /** Runs a handler; what it throws for a bad body becomes the answer. */
+  guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      if (error instanceof JsonSyntaxError || error instanceof ShapeError) {
+        this.answerText(this.rules.badBody, error.message);
+      } else if (error instanceof MemberError || error instanceof NumberTooLongError) {
+        this.answer(this.rules.badMember);
+      } else {
+        this.#onError(error);
+        this.answer(500);
+      }
+    }
+  }
+
+  /** No body, unless one is given with its type. */
+  answer(
+    status: number,
+    body: Uint8Array | string = "",
+    type?: string,
+    headers?: Record<string, string>,
+  ): void {
+    this.#finish();
+    this.#send(response(status, body, type, headers));
+  }
+
+  answerJson(status: number, text: string): void {
+    this.answer(status, text, JSON_TYPE);
+  }
+
+  /** Text of the platform: called JSON if that is what the device wants to have. */
+  answerText(status: number, text: string): void {
+    const wantsJson = (this.request.headers.accept ?? "").includes(JSON_TYPE);
+    this.answer(status, text, wantsJson ? JSON_TYPE : TEXT_TYPE);
+  }
+
+  answerError(status: number, message: string | null, headers?: Record<string, string>): void {
+    this.answer(status, errorJson(status, message, this.clock.now()), JSON_TYPE, headers);
+  }
+
+  /** Waits for an answer from elsewhere: 408 after `timeoutMs` (0: the platform's own time), 503 at the server's limit. */
+  wait(timeoutMs = 0): void {
+    this.#registered = true;
+    const { device } = this;
+    device.open.add(this);
+    const after = Math.min(timeoutMs === 0 ? this.#requestTimeoutMs : timeoutMs, LONGEST_MS);
+    if (after < 0) this.#expire();
+    else this.#timers.push(this.clock.timer(after, () => this.#expire()));
+    this.hang();
+  }
+
+  /** No answer comes, and the device isn't told so before the server's limit. */
+  hang(): void {
+    const { asyncCapMs } = this.rules;
+    if (asyncCapMs !== undefined && this.isOpen)
+      this.#timers.push(this.clock.timer(asyncCapMs, () => this.#cut()));
+  }
+
+  /** The device hung up: no answer can reach it, but the session stays until its time is over. */
+  abandon(): void {
+    this.#answered = true;
+  }
+
+  deviceDeleted(): void {
+    if (this.isOpen) this.answer(403, "Device was deleted!", this.isPlain ? TEXT_TYPE : JSON_TYPE);
+    this.#finish();
+  }
+
+  /** Set where the route doesn't promise JSON. */
+  isPlain = false;
+
+  #expire(): void {
+    if (this.isOpen) this.answer(408);
+    this.#finish();
+  }
+
+  #cut(): void {
+    if (this.isOpen) this.#send(response(503, errorJson(503, null, this.clock.now()), JSON_TYPE));
+  }
+
+  #finish(): void {
+    this.#registered = false;
+    this.#device?.open.delete(this);
+    for (const cancel of this.#timers.splice(0)) cancel();
+  }
+
+  #send(answer: DeviceResponse): void {
+    if (this.#answered) return;
+    this.#answered = true;
+    this.#respond(answer);
+  }
+}

@@ -1,0 +1,55 @@
+/** A request as it came. Header names are in lower case; `url` is path and query, still percent-encoded. */
+export interface DeviceRequest {
+  method: string;
+  url: string;
+  headers: Readonly<Record<string, string | undefined>>;
+  body: Uint8Array;
+}
+
+export interface DeviceResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+/** As the real server sends them with every answer of the device API. */
+const SECURITY_HEADERS = {
+  Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+  "X-Content-Type-Options": "nosniff",
+  "X-XSS-Protection": "0",
+  "Cache-Control": "no-cache, no-store, max-age=0, must-revalidate",
+  Pragma: "no-cache",
+  Expires: "0",
+  "X-Frame-Options": "DENY",
+};
+
+/** After these the server closes the connection. */
+const CLOSING = new Set([400, 408, 411, 413, 414, 500, 501, 503]);
+
+export function response(
+  status: number,
+  body: Uint8Array | string = "",
+  contentType?: string,
+  headers: Record<string, string> = {},
+): DeviceResponse {
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const all: Record<string, string> = { ...SECURITY_HEADERS, ...headers };
+  if (contentType !== undefined) all["Content-Type"] = contentType;
+  all["Content-Length"] = String(bytes.length);
+  if (CLOSING.has(status)) all.Connection = "close";
+  return { status, headers: all, body: bytes };
+}
+
+const ERROR_CODES: Record<number, number> = {
+  ...{ 400: 31, 405: 31, 406: 31, 415: 31 },
+  ...{ 401: 10, 403: 20, 404: 32, 500: 2, 503: 2 },
+};
+
+/** `{"status":404,"message":"…","errorCode":32,"timestamp":1700000000000}` */
+export function errorJson(status: number, message: string | null, now: number): string {
+  return JSON.stringify({ status, message, errorCode: ERROR_CODES[status] ?? 2, timestamp: now });
+}
+
+/** What the web server under the platform says to a request it can't read. */
+export const HTML_400 =
+  '<!doctype html><html lang="en"><head><title>HTTP Status 400 – Bad Request</title></head><body><h1>HTTP Status 400 – Bad Request</h1></body></html>';

@@ -1,0 +1,71 @@
+import { type Json, jsonText, parseJson } from "../core/json.js";
+
+export interface LoggedRequest {
+  /** When it came, in milliseconds since 1970. */
+  ts: number;
+  method: string;
+  /** Path and query with the token as `***`. */
+  path: string;
+  /** Name of the device; null if the token is not known. */
+  device: string | null;
+  /** 0 if the device hung up before there was an answer. */
+  status: number;
+  durationMs: number;
+  /** 200 bytes of it at most, secrets as `***`. */
+  body: string;
+}
+
+const KEPT = 1_000;
+const EXCERPT = 200;
+const SECRETS = new Set([
+  ...["provisionDeviceSecret", "provisionDeviceKey", "secretKey", "token", "credentialsValue"],
+  ...["password", "hash"],
+]);
+/** Bodies of these are shown only if they could be read. */
+const GUARDED = /^\/api\/v1\/(?:provision|[^/]*\/claim)(?:$|\?)/;
+const LARGEST_PARSED = 16_384;
+
+/** The last 1,000 requests of the device API. */
+export class RequestLog {
+  readonly #entries: LoggedRequest[] = [];
+
+  add(entry: LoggedRequest): void {
+    this.#entries.push(entry);
+    if (this.#entries.length > KEPT) this.#entries.shift();
+  }
+
+  /** Oldest first. */
+  list(): LoggedRequest[] {
+    return [...this.#entries];
+  }
+}
+
+// `/api/v1/TOKEN/rpc?timeout=1`: the token becomes `***`.
+export function hidePath(url: string): string {
+  const shown = url.slice(0, 500);
+  return shown.replace(/^(\/api\/v1\/)(?!provision(?:$|\?))[^/?]*/, "$1***");
+}
+
+/** The beginning of a body, without what must not be seen. */
+export function excerpt(url: string, body: Uint8Array, token: string | undefined): string {
+  const text = shownText(url, body);
+  const hidden = token ? text.replaceAll(token, "***") : text;
+  return Buffer.from(hidden).subarray(0, EXCERPT).toString("utf8");
+}
+
+function shownText(url: string, body: Uint8Array): string {
+  if (body.length <= LARGEST_PARSED) {
+    try {
+      return body.length === 0 ? "" : jsonText(hide(parseJson(Buffer.from(body).toString("utf8"))));
+    } catch {
+      // Not JSON: shown as it is, unless a secret is to be expected in it.
+    }
+  }
+  return GUARDED.test(url) ? "(not shown)" : Buffer.from(body.subarray(0, EXCERPT * 4)).toString("utf8");
+}
+
+function hide(json: Json): Json {
+  if (Array.isArray(json)) return json.map(hide);
+  if (!(json instanceof Map)) return json;
+  return new Map([...json].map(([key, member]) => [key, SECRETS.has(key) ? "***" : hide(member)]));
+}

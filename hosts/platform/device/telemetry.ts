@@ -1,0 +1,64 @@
+import { type Json, JsonNumber, type JsonObject, jsonText } from "../core/json.js";
+import type { Values } from "../core/platform.js";
+import { typedTwice, type Value } from "../core/values.js";
+import { type Exchange, MemberError, ShapeError } from "./exchange.js";
+
+interface Element {
+  /** Undefined: the platform's time. */
+  ts: number | undefined;
+  values: Values;
+}
+
+/** `{"k":1}`, `{"ts":1,"values":{"k":1}}`, or a list of either. */
+export function postTelemetry(exchange: Exchange): void {
+  const json = exchange.json();
+  const elements = (Array.isArray(json) ? json : [json]).map(element);
+  if (elements.length === 0 && exchange.rules.hangs) {
+    exchange.hang();
+    return;
+  }
+  const now = exchange.clock.now();
+  for (const { ts, values } of elements) exchange.core.receiveTelemetry(exchange.device, ts ?? now, values);
+  exchange.answer(200);
+}
+
+function element(json: Json): Element {
+  if (!(json instanceof Map)) throw new ShapeError(cantParse(json));
+  const ts = json.get("ts");
+  const values = json.get("values");
+  if (ts === undefined || values === undefined) return { ts: undefined, values: valuesOf(json) };
+  if (!(values instanceof Map)) throw new MemberError("values is no object");
+  return { ts: timestamp(ts), values: valuesOf(values) };
+}
+
+/** What is stored of an object; members that are null are skipped. Throws NumberTooLongError. */
+export function valuesOf(object: JsonObject): Values {
+  const values: [string, Value][] = [];
+  for (const [key, member] of object) {
+    const value = typedTwice(member);
+    if (value !== undefined) values.push([key, value]);
+  }
+  return values;
+}
+
+/** The text of the answer to a body of the wrong kind. */
+export function cantParse(json: Json): string {
+  return `Can't parse value: ${jsonText(json).slice(0, 1_000)}`;
+}
+
+const DIGITS = /^[+-]?[0-9]{1,19}$/;
+const LARGEST = 2n ** 63n;
+
+/** A number (its fraction is dropped, and past 63 bits it turns negative), digits as text, or a list of one of them. */
+function timestamp(json: Json): number {
+  if (Array.isArray(json) && json.length === 1) return timestamp(json[0] as Json);
+  if (typeof json === "string" && DIGITS.test(json)) {
+    const value = BigInt(json.replace("+", ""));
+    if (value >= -LARGEST && value < LARGEST) return Number(value);
+  }
+  if (!(json instanceof JsonNumber)) throw new MemberError("ts is no number");
+  const number = Math.trunc(Number(json.text));
+  if (!Number.isFinite(number)) throw new MemberError("ts is too large");
+  const whole = DIGITS.test(json.text) ? BigInt(json.text) : BigInt(number);
+  return Number(BigInt.asIntN(64, whole));
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from "fastify";
+import type { Device } from "../core/devices.js";
+import type { PlatformCore } from "../core/platform.js";
+import type { RequestLog } from "../device/request-log.js";
+import { found, RestError } from "./error.js";
+import { uuid } from "./input.js";
+import type { Tokens } from "./tokens.js";
+import type { User, Users } from "./users.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who asks; null where no login is needed. */
+    user: User | null;
+  }
+}
+
+/** What the operator's API is made of. */
+export interface RestContext {
+  readonly core: PlatformCore;
+  readonly users: Users;
+  readonly tokens: Tokens;
+  readonly log: RequestLog;
+}
+
+export function forbidden(): RestError {
+  return new RestError(403, "You don't have permission to perform this operation!");
+}
+
+export function asTenant({ user }: FastifyRequest): User {
+  if (user?.authority !== "TENANT_ADMIN") throw forbidden();
+  return user;
+}
+
+export function asCustomer({ user }: FastifyRequest): User {
+  if (user?.authority !== "CUSTOMER_USER") throw forbidden();
+  return user;
+}
+
+/** The device of the path, if it is the tenant's who asks, or the customer's. Throws RestError. */
+export function deviceOf(context: RestContext, request: FastifyRequest, name = "deviceId"): Device {
+  const id = uuid((request.params as Record<string, string>)[name] ?? "", name);
+  const device = found(context.core.devices.get(id));
+  const { user } = request;
+  const isOwner = user?.authority === "CUSTOMER_USER" && user.customerId === device.customerId;
+  if (user?.authority !== "TENANT_ADMIN" && !isOwner) throw forbidden();
+  return device;
+}

@@ -1,0 +1,108 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { CREDENTIALS, type Device, type DeviceFields } from "../core/devices.js";
+import { asCustomer, asTenant, deviceOf, forbidden, type RestContext } from "./context.js";
+import { found, RestError } from "./error.js";
+import { type Fields, idField, objectBody, pageOf, parameter, textField, uuid } from "./input.js";
+import { credentialsView, deviceView } from "./views.js";
+
+/** Devices, their credentials, and claiming. */
+export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
+  const { core } = context;
+  const view = (device: Device): object => deviceView(context, device);
+
+  app.post("/api/device", async (request) => {
+    asTenant(request);
+    const body = objectBody(request);
+    const id = idField(body, "id");
+    if (id === undefined)
+      return view(core.createDevice(fieldsOf(context, body), parameter(request, "accessToken")));
+    const device = found(core.devices.get(id));
+    core.updateDevice(device, fieldsOf(context, body, device));
+    return view(device);
+  });
+
+  app.get("/api/device/:deviceId", async (request) => view(deviceOf(context, request)));
+
+  app.delete("/api/device/:deviceId", async (request, reply) => {
+    asTenant(request);
+    core.deleteDevice(deviceOf(context, request));
+    return reply.send();
+  });
+
+  app.get("/api/tenant/devices", async (request) => {
+    asTenant(request);
+    const name = parameter(request, "deviceName");
+    if (name !== undefined) return view(found(core.devices.byName(name)));
+    return pageOf(request, core.devices.list(), (device) => device.name, view);
+  });
+
+  app.get("/api/customer/:customerId/devices", async (request) => {
+    const id = uuid((request.params as { customerId: string }).customerId, "customerId");
+    if (request.user?.authority === "CUSTOMER_USER" && request.user.customerId !== id) throw forbidden();
+    const owned = core.devices.list().filter((device) => device.customerId === id);
+    return pageOf(request, owned, (device) => device.name, view);
+  });
+
+  credentialRoutes(app, context);
+  claimRoutes(app, context);
+}
+
+/** What a device's JSON asks for; what it doesn't name stays as it is, but for packages: absent is none. */
+function fieldsOf({ core }: RestContext, body: Fields, device?: Device): DeviceFields {
+  const type = textField(body, "type");
+  const named = type === undefined || device ? undefined : core.profiles.byName(type)?.id;
+  const profileId =
+    idField(body, "deviceProfileId") ?? device?.profileId ?? named ?? core.profiles.default.id;
+  if (!core.profiles.get(profileId))
+    throw new RestError(400, "Device is referencing to non-existent device profile!");
+  return {
+    name: textField(body, "name") ?? device?.name ?? "",
+    label: textField(body, "label"),
+    profileId,
+    firmwareId: idField(body, "firmwareId"),
+    softwareId: idField(body, "softwareId"),
+    additionalInfo: body.additionalInfo,
+  };
+}
+
+function credentialRoutes(app: FastifyInstance, context: RestContext): void {
+  app.get("/api/device/:deviceId/credentials", async (request) =>
+    credentialsView(deviceOf(context, request)),
+  );
+
+  app.post("/api/device/credentials", async (request) => {
+    asTenant(request);
+    const body = objectBody(request);
+    const device = found(context.core.devices.get(idField(body, "deviceId") ?? ""));
+    const type = CREDENTIALS.find((name) => name === textField(body, "credentialsType"));
+    if (!type) throw new RestError(400, "Device credentials type should be specified!");
+    const credentialsId = textField(body, "credentialsId") ?? "";
+    const value = textField(body, "credentialsValue") ?? null;
+    context.core.devices.setCredentials(device, { type, credentialsId, value });
+    return credentialsView(device);
+  });
+}
+
+function claimRoutes(app: FastifyInstance, context: RestContext): void {
+  const { claiming, devices } = context.core;
+  const path = "/api/customer/device/:deviceName/claim";
+  const named = (request: FastifyRequest): Device =>
+    found(devices.byName((request.params as { deviceName: string }).deviceName));
+
+  app.post(path, async (request, reply) => {
+    const { customerId } = asCustomer(request);
+    const device = named(request);
+    const secret = request.body ? textField(objectBody(request), "secretKey") : undefined;
+    const result = claiming.claim(device, customerId, secret ?? "");
+    if (result === "SUCCESS") return { device: deviceView(context, device), response: result };
+    return reply.code(400).type("application/json").send(JSON.stringify(result));
+  });
+
+  app.delete(path, async (request, reply) => {
+    const device = named(request);
+    const isOwner = request.user?.customerId === device.customerId;
+    if (request.user?.authority !== "TENANT_ADMIN" && !isOwner) throw forbidden();
+    claiming.reclaim(device);
+    return reply.send();
+  });
+}

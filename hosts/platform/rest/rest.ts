@@ -1,0 +1,43 @@
+import type { FastifyError, FastifyInstance } from "fastify";
+import { authRoutes } from "./auth.js";
+import type { RestContext } from "./context.js";
+import { deviceRoutes } from "./devices.js";
+import { errorBody, RestError, toRestError } from "./error.js";
+import { otaRoutes } from "./ota.js";
+import { profileRoutes } from "./profiles.js";
+import { requestRoutes } from "./requests.js";
+import { rpcRoutes } from "./rpc.js";
+import { attributeRoutes } from "./telemetry.js";
+import { timeseriesRoutes } from "./timeseries.js";
+
+/** The operator's API, on the real platform's paths. `onError` is told of faults of the stand-in's own: their caller gets a 500. */
+export function restRoutes(
+  app: FastifyInstance,
+  context: RestContext,
+  onError: (error: unknown) => void,
+): void {
+  const now = (): number => context.core.clock.now();
+  app.removeAllContentTypeParsers();
+  // Bodies stay text: how a number is spelt decides on its type.
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) =>
+    done(null, text),
+  );
+  app.setErrorHandler(async (error: Error | FastifyError, _request, reply) => {
+    const told = toRestError(error);
+    if (!told) onError(error);
+    const { status } = told ?? { status: 500 };
+    return reply.code(status).send(errorBody(told ?? new RestError(500, "Internal error"), now()));
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split("?", 1)[0]?.slice(1) ?? "";
+    return reply.code(404).send(errorBody(new RestError(404, `No static resource ${path}.`), now()));
+  });
+  authRoutes(app, context);
+  deviceRoutes(app, context);
+  profileRoutes(app, context);
+  attributeRoutes(app, context);
+  timeseriesRoutes(app, context);
+  rpcRoutes(app, context);
+  otaRoutes(app, context);
+  requestRoutes(app, context);
+}

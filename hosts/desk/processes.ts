@@ -5,7 +5,7 @@ const CLI = fileURLToPath(new URL("../node/cli.js", import.meta.url));
 /** A line of a child beyond this many characters is cut. */
 const LONGEST_LINE = 64 * 1024;
 /** How long a child may take to stop before it is killed. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 8_000;
 
 export interface Ended {
   code: number | null;
@@ -65,7 +65,7 @@ export class Child {
     return this.#over;
   }
 
-  /** Asks it to stop, kills it if it does not within 5 s. */
+  /** Asks it to stop, kills it if it does not within 8 s. */
   async stop(): Promise<Ended> {
     if (!this.#over) this.#process.kill("SIGTERM");
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), this.#patienceMs);

@@ -62,7 +62,7 @@ async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Pr
   }
 }
 
-/** Ends with the first signal, or when nobody reads any more. Further signals are ignored: stopping takes 5 s at most per child. */
+/** Ends with the first signal, or when nobody reads any more. Further signals are ignored: stopping takes 8 s at most per child. */
 function untilStopped(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort();

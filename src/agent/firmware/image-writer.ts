@@ -8,8 +8,8 @@ import { toHex } from "../../wire/hex.js";
 import type { Image } from "./gate.js";
 import { pause } from "./pause.js";
 
-/** Less than 16 KiB with a sector of 4 KiB on top: what a restart may cost. */
-const STEP_BYTES = 12_288;
+/** With sector 0 (4 KiB) and what is on its way on top, still less than the 16 KiB that a restart may cost. */
+const STEP_BYTES = 8192;
 const PIECE_BYTES = 1024;
 /** Read without a break for other work. */
 const SLICE_BYTES = 32_768;
@@ -27,7 +27,7 @@ export class ImageWriter {
   kept: number;
   /** True if every byte came over the network in this run. */
   readonly fresh: boolean;
-  /** Called when all before `offset` is in the slot, sector 0 apart, at most every 12 KiB. */
+  /** Called when all before `offset` is in the slot, sector 0 apart, every 8 KiB. */
   onStep: ((offset: number) => void) | undefined;
 
   constructor(host: Host, digest: Digest, size: number, kept: number) {

@@ -40,6 +40,8 @@ export class Platform {
   drops: number[] = [];
   /** An answer in place of the right one. */
   answer: ((path: string) => Outcome | undefined) | undefined;
+  /** Called for each report. */
+  onReport: ((values: Record<string, unknown>) => void) | undefined;
   /** Called for each fragment that is about to be handed out. */
   onFragment: (() => void) | undefined;
 
@@ -53,10 +55,9 @@ export class Platform {
       fw_checksum: sha256(image),
       ...change,
     };
-    this.shared = Object.fromEntries(Object.entries(shared).filter(([, value]) => value !== undefined)) as Record<
-      string,
-      Json
-    >;
+    this.shared = Object.fromEntries(
+      Object.entries(shared).filter(([, value]) => value !== undefined),
+    ) as Record<string, Json>;
   }
 
   get states(): string[] {
@@ -82,6 +83,8 @@ export class Device {
   /** The image that was started last, and how often each version was. */
   readonly booted: string[] = [];
   readonly events: Record<string, unknown>[] = [];
+  /** Whether the platform takes requests of a version. */
+  accepted: (version: string) => boolean = () => true;
   /** Makes the application of a version crash ms after its start. */
   crashes: Record<string, number> = {};
 
@@ -96,8 +99,10 @@ export class Device {
     const { host, image } = this.machine.start();
     this.version = new TextDecoder().decode(image.subarray(0, image.indexOf(10)));
     this.booted.push(this.version);
-    const whole = this.version === "1.0.0" ? imageOf("1.0.0", 9000) : this.platform.packages.get(this.version);
-    if (!whole || sha256(whole) !== sha256(image)) throw new Error(`a broken image was started: ${image.length} bytes`);
+    const whole =
+      this.version === "1.0.0" ? imageOf("1.0.0", 9000) : this.platform.packages.get(this.version);
+    if (!whole || sha256(whole) !== sha256(image))
+      throw new Error(`a broken image was started: ${image.length} bytes`);
     const events = new Events(host);
     events.on("firmware", (detail) => this.events.push(detail));
     this.link = new FakeLink(host, this.mode, this.platform);
@@ -105,18 +110,23 @@ export class Device {
     const link = this.link as unknown as Link;
     const options = { title: "lamp", version: this.version, ...this.options };
     const firmware = new Firmware(link, events, options, {
-      record: (values, { ts } = {}) => this.platform.reports.push({ values, ts }),
+      record: (values, { ts } = {}) => {
+        this.platform.reports.push({ values, ts });
+        this.platform.onReport?.(values);
+      },
       flush: () => Promise.resolve(true),
     });
     this.firmware = firmware;
-    firmware.readAgain = () => host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared));
+    firmware.readAgain = () =>
+      host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared));
     firmware.run().catch((error) => {
       this.machine.off();
       this.failed = error;
     });
+    const { version } = this;
     const reach = () => {
       this.link.online = this.platform.reachable;
-      if (this.platform.reachable) firmware.platformReached();
+      if (this.platform.reachable && this.accepted(version)) firmware.platformReached();
       host.clock.timer(1000, reach);
     };
     host.clock.timer(100, reach);
@@ -138,7 +148,9 @@ export class Device {
       if (done()) return;
       await clock.advance(CUTS_SETTLE_MS);
     }
-    throw new Error(`not reached in ${ms} ms: ${this.platform.states.join(" ")} ${this.platform.last.fw_error}`);
+    throw new Error(
+      `not reached in ${ms} ms: ${this.platform.states.join(" ")} ${this.platform.last.fw_error}`,
+    );
   }
 
   /** Runs for `ms` at least, and restarts as `until`. */
@@ -154,7 +166,13 @@ export class Device {
 class FakeLink {
   readonly host: Host;
   readonly mode: Mode;
-  readonly target = { secure: true, name: "platform.example.com", port: 443, prefix: "", authority: "platform.example.com" };
+  readonly target = {
+    secure: true,
+    name: "platform.example.com",
+    port: 443,
+    prefix: "",
+    authority: "platform.example.com",
+  };
   running = true;
   online: boolean | undefined;
   readonly #platform: Platform;
@@ -196,7 +214,8 @@ class FakeLink {
     const query = new URLSearchParams(request.path.slice(request.path.indexOf("?")));
     const image = platform.packages.get(query.get("version") ?? "");
     if (!image) return { kind: "refused", status: 404, body: new Uint8Array() };
-    if (query.get("version") !== platform.shared.fw_version) return { kind: "refused", status: 400, body: new Uint8Array() };
+    if (query.get("version") !== platform.shared.fw_version)
+      return { kind: "refused", status: 400, body: new Uint8Array() };
     const size = Number(query.get("size") ?? image.length);
     const from = size * Number(query.get("chunk") ?? 0);
     return this.#hand(request, image.subarray(from, from + size));

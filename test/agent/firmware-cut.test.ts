@@ -15,7 +15,12 @@ function isWholeOrHeadless(device: Device, image: Uint8Array): boolean {
   return headless || Buffer.compare(slot.subarray(SECTOR, image.length), image.subarray(SECTOR)) === 0;
 }
 
-async function update(mode: Mode, cutAt: number, cut: Cut, again = 0): Promise<{ device: Device; platform: Platform }> {
+async function update(
+  mode: Mode,
+  cutAt: number,
+  cut: Cut,
+  again = 0,
+): Promise<{ device: Device; platform: Platform }> {
   const platform = new Platform();
   const image = imageOf("2.0.0", SIZE);
   platform.assign("2.0.0", image);

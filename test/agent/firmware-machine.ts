@@ -26,6 +26,8 @@ export class Machine {
   /** The operation at which the power goes. */
   cutAt = -1;
   cut: Cut = "before";
+  /** Called before each of them. */
+  onOperation: ((name: string) => void) | undefined;
   lines: string[] = [];
 
   constructor(image: Uint8Array, slotSize: number) {
@@ -124,6 +126,7 @@ export class Machine {
 
   #durable(name: string, act: () => unknown, half: (() => unknown) | undefined): boolean {
     this.operations.push(name);
+    this.onOperation?.(name);
     if (this.operations.length - 1 !== this.cutAt) return act() !== false;
     if (this.cut === "after" || (this.cut === "torn" && !half)) act();
     else if (this.cut === "torn") half?.();

@@ -23,7 +23,10 @@ test("a wrong checksum is refused, reported with its reason, and not fetched aga
   t.deepEqual(platform.states, ["DOWNLOADING", "FAILED"]);
   t.is(platform.last.fw_error, "wrong checksum");
   t.is(platform.last.current_fw_version, "1.0.0");
-  t.true(device.machine.slots[1].bytes.subarray(0, 4096).every((byte) => byte === 0xff), "no header was written");
+  t.true(
+    device.machine.slots[1].bytes.subarray(0, 4096).every((byte) => byte === 0xff),
+    "no header was written",
+  );
   await device.pass(5 * 3_600_000);
   device.machine.off();
   await device.pass(60_000);
@@ -54,15 +57,36 @@ test("retry() tries a condemned image again", async (t) => {
   t.pass();
 });
 
-const REFUSED: { title: string; change: Record<string, Json | undefined>; error: RegExp; options?: Partial<FirmwareOptions> }[] = [
+const REFUSED: {
+  title: string;
+  change: Record<string, Json | undefined>;
+  error: RegExp;
+  options?: Partial<FirmwareOptions>;
+}[] = [
   { title: "an empty checksum", change: { fw_checksum: "" }, error: /makes no sense \(fw_checksum/ },
-  { title: "a missing checksum", change: { fw_checksum: undefined }, error: /incomplete \(fw_checksum is missing\)/ },
-  { title: "a checksum of another length", change: { fw_checksum: "abcd" }, error: /makes no sense \(fw_checksum/ },
-  { title: "an unknown algorithm", change: { fw_checksum_algorithm: "SHA3" }, error: /fw_checksum_algorithm is not known/ },
+  {
+    title: "a missing checksum",
+    change: { fw_checksum: undefined },
+    error: /incomplete \(fw_checksum is missing\)/,
+  },
+  {
+    title: "a checksum of another length",
+    change: { fw_checksum: "abcd" },
+    error: /makes no sense \(fw_checksum/,
+  },
+  {
+    title: "an unknown algorithm",
+    change: { fw_checksum_algorithm: "SHA3" },
+    error: /fw_checksum_algorithm is not known/,
+  },
   { title: "a missing size", change: { fw_size: undefined }, error: /incomplete \(fw_size is missing\)/ },
   { title: "a size that is text", change: { fw_size: "20000" }, error: /makes no sense \(fw_size/ },
   { title: "a version that is a number", change: { fw_version: 2 }, error: /makes no sense \(fw_version/ },
-  { title: "an image larger than the slot", change: { fw_size: 16 * 4096 + 1 }, error: /larger than the slot \(65537 of 65536/ },
+  {
+    title: "an image larger than the slot",
+    change: { fw_size: 16 * 4096 + 1 },
+    error: /larger than the slot \(65537 of 65536/,
+  },
   { title: "another title", change: { fw_title: "Lamp" }, error: /title is not/ },
   {
     title: "a package with an address of its own",
@@ -75,7 +99,12 @@ const REFUSED: { title: string; change: Record<string, Json | undefined>; error:
     options: { minimumVersion: "2.0.1" },
     error: /older than minimumVersion/,
   },
-  { title: "an update that the application does not allow", change: {}, options: { allow: () => false }, error: /does not allow/ },
+  {
+    title: "an update that the application does not allow",
+    change: {},
+    options: { allow: () => false },
+    error: /does not allow/,
+  },
 ];
 
 for (const { title, change, error, options } of REFUSED) {
@@ -104,7 +133,10 @@ test("over http an update is refused unless allowHttp is set", async (t) => {
 });
 
 test("digits of the checksum and the algorithm's name may be of either case", async (t) => {
-  const { platform } = await assigned({ fw_checksum: sha256(IMAGE).toUpperCase(), fw_checksum_algorithm: "sha256" });
+  const { platform } = await assigned({
+    fw_checksum: sha256(IMAGE).toUpperCase(),
+    fw_checksum_algorithm: "sha256",
+  });
   t.is(platform.last.fw_state, "UPDATED");
 });
 

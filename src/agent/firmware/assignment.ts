@@ -29,14 +29,20 @@ export class Assignment {
     this.#host = host;
   }
 
+  /** The last look said something else than what is settled, and no second one agreed yet. */
+  get doubtful(): boolean {
+    return this.#candidate !== undefined;
+  }
+
   /** Takes a look at all keys. True if something is settled now that was not before. */
   offer(shared: JsonObject): boolean {
     const text = JSON.stringify(
       FIRMWARE_KEYS.map((key) => (Object.hasOwn(shared, key) ? [shared[key]] : [])),
     );
     if (text === this.#text) {
+      const settled = this.doubtful;
       this.#candidate = undefined;
-      return false;
+      return settled;
     }
     const now = this.#host.clock.now();
     if (text !== this.#candidate) {

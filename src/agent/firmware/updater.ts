@@ -150,7 +150,7 @@ export class Updater {
   /** Goes on with the image in hand only if it is still the one that is assigned. */
   async #agrees(step: (image: Image) => Promise<Wait>): Promise<Wait> {
     const assigned = this.#assignment.settled;
-    if (!assigned) return undefined;
+    if (!assigned || this.#assignment.doubtful) return undefined;
     if (this.#assignment.key !== this.#ledger.record?.key) {
       this.#transfer.drop();
       if (assigned.kind === "absent") return this.#fail("withdrawn");
@@ -177,7 +177,7 @@ export class Updater {
     this.#ledger.announce("updating");
     await this.#reporter.flush(FLUSH_MS);
     // From here on nothing waits: what is stored, what is activated and the restart belong together.
-    if (!this.#link.running || this.#assignment.key !== key) return 0;
+    if (!this.#link.running || this.#assignment.key !== key || this.#assignment.doubtful) return 0;
     if (!this.#ledger.keep({ state: "updating" })) {
       this.#ledger.keep({ state: "verified" });
       return STORE_RETRY_MS;

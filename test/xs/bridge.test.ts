@@ -14,6 +14,17 @@ testOnXs("values and promises of a script come back, and what it threw", async (
   await bridge.close();
 });
 
+testOnXs("the meter has all of a script once its value is here", async (t) => {
+  const bridge = await Bridge.start(none);
+  const before = bridge.compute;
+  await bridge.run("for (let i = 0; i < 10000; i++);");
+  const steps = bridge.compute - before;
+  await bridge.idle();
+  t.true(steps > 10_000, `${steps}`);
+  t.is(bridge.compute - before, steps);
+  await bridge.close();
+});
+
 testOnXs("an exception in a callback of the host fails the run", async (t) => {
   const bridge = await Bridge.start(nodeHost(t));
   await bridge.run(

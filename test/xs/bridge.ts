@@ -35,6 +35,7 @@ export class Bridge {
   readonly #engine: Engine;
   readonly #answers: Answers;
   readonly #pending = new Map<number, Pending>();
+  readonly #settling: (() => void)[] = [];
   #runs = 0;
   #turns = 0;
   #idle: (() => void)[] = [];
@@ -125,15 +126,19 @@ export class Bridge {
       if (!this.#closed && op !== TELL.run) this.failures.push(String(error));
       if (op === TELL.run) throw error;
     } finally {
+      for (const settle of this.#settling.splice(0)) settle();
       this.#turns -= 1;
       if (this.#turns === 0) for (const waiting of this.#idle.splice(0)) waiting();
     }
   }
 
+  /** Told at the end of the turn, so that the meter has all of it by then. */
   #settled(id: number, good: boolean, text: string): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (good) pending?.resolve(text === "" ? undefined : JSON.parse(text));
-    else pending?.reject(new Error(`on XS: ${text}`));
+    this.#settling.push(() => {
+      if (good) pending?.resolve(text === "" ? undefined : JSON.parse(text));
+      else pending?.reject(new Error(`on XS: ${text}`));
+    });
   }
 }

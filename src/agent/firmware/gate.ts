@@ -27,8 +27,7 @@ export function pass(assigned: Assigned, options: FirmwareOptions, link: Link): 
   if (url !== undefined) return no("url");
   if (size === undefined || algorithm === undefined || checksum === undefined) return no("torn");
   if (size > link.host.slot.size) return no("slotSize", `${size} of ${link.host.slot.size} bytes`);
-  if (!link.target.secure && !isLoopback(link.target) && options.allowHttp !== true)
-    return no("insecure");
+  if (!link.target.secure && !isLoopback(link.target) && options.allowHttp !== true) return no("insecure");
   if (options.minimumVersion !== undefined) {
     const newer = compareVersions(version, options.minimumVersion);
     if (newer === undefined || newer < 0) return no("downgrade");

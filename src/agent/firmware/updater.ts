@@ -18,7 +18,8 @@ const CHUNK_BYTES = 16_384;
 const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;
 const STORE_RETRY_MS = 60_000;
-const FLUSH_MS = 5000;
+/** What is not delivered before the restart is lost, if it is not durable. By connections: a poll may hold the only one for 25 s. */
+const FLUSH_MS = { 1: 30_000, 2: 5000, 3: 5000 } as const;
 
 /** What a step returns: ms until the next one, undefined for "until something happens". */
 type Wait = number | undefined;
@@ -175,7 +176,7 @@ export class Updater {
   async #activate(image: Image): Promise<Wait> {
     const key = this.#ledger.record?.key;
     this.#ledger.announce("updating");
-    await this.#reporter.flush(FLUSH_MS);
+    await this.#reporter.flush(FLUSH_MS[this.#link.mode]);
     // From here on nothing waits: what is stored, what is activated and the restart belong together.
     if (!this.#link.running || this.#assignment.key !== key || this.#assignment.doubtful) return 0;
     if (!this.#ledger.keep({ state: "updating" })) {

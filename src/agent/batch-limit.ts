@@ -1,0 +1,56 @@
+import type { Batch } from "./batch.js";
+
+/** Requests that must pass before a limit found by "busy" is tried a little higher. */
+const STEADY = 4;
+
+/**
+ * How much goes in one request. Halved when the platform is busy (its rate limit may be a bucket smaller than the batch, which never passes) or
+ * refuses (to find the point that it will not have), down to one point and then to one key; grows back, slowly after "busy".
+ */
+export class BatchLimit {
+  points: number;
+  keys = Number.POSITIVE_INFINITY;
+  readonly #most: number;
+  #passed = 0;
+  #fast = false;
+
+  constructor(mostPoints: number) {
+    this.#most = mostPoints;
+    this.points = mostPoints;
+  }
+
+  /** The platform was busy with this batch. False if it can't be made smaller. */
+  busy(batch: Batch): boolean {
+    if (this.refused(batch, false)) return true;
+    this.points = 1;
+    const keys = batch.toKey - batch.fromKey;
+    if (keys < 2) return false;
+    this.keys = Math.ceil(keys / 2);
+    return true;
+  }
+
+  /** The platform refused this batch for its content. False if it holds one point only. `fast`: the limit is to grow back soon. */
+  refused(batch: Batch, fast: boolean): boolean {
+    this.#passed = 0;
+    this.#fast = fast;
+    if (batch.points < 2) return false;
+    this.points = batch.points >> 1;
+    return true;
+  }
+
+  /** The platform took this batch. */
+  done(batch: Batch): void {
+    this.#passed++;
+    if (this.#fast) {
+      this.points = Math.min(this.#most, this.points * 2);
+      return;
+    }
+    if (this.#passed < STEADY) return;
+    this.#passed = 0;
+    if (this.keys < batch.keys) this.keys += Math.ceil(this.keys / 4);
+    else {
+      this.keys = Number.POSITIVE_INFINITY;
+      this.points = Math.min(this.#most, this.points + Math.ceil(this.points / 4));
+    }
+  }
+}

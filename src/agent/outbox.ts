@@ -1,0 +1,247 @@
+import type { Host } from "../port.js";
+import { BATCH_FRAME } from "./batch.js";
+import { DONE, GIVEN, POINT_HEAD, putPoint, REFUSED } from "./record.js";
+import { Ring } from "./ring.js";
+import { Sectors } from "./sectors.js";
+import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./telemetry-options.js";
+import type { Time } from "./time.js";
+
+export type DropReason = "full" | "refused" | "unreadable";
+
+/** Points dropped, by reason. */
+export type Drops = { [reason in DropReason]: number };
+
+/** With `durable: false` points are in memory only for as long, or up to as many bytes. */
+const STAGE_MS = 1000;
+const STAGE_BYTES = 4096;
+
+/**
+ * The telemetry waiting: first in, first out. Points lie in the sectors of the durable queue, if there is one, and behind them in a ring
+ * in memory: those that are not on flash yet, or can't go there. Points are numbered in one row; what a batch held is forgotten by
+ * number, so that what was dropped meanwhile does not take others with it.
+ */
+export class Outbox {
+  /** Longest text of a point's values, in bytes. */
+  readonly maxText: number;
+  /** The point that `step` came to: a record in `bytes`. */
+  bytes: Uint8Array;
+  at = 0;
+  end = 0;
+  readonly #host: Host;
+  readonly #time: Time;
+  readonly #settings: TelemetrySettings;
+  readonly #ring: Ring;
+  readonly #sectors: Sectors | undefined;
+  readonly #inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
+  #onDrop: ((points: number, reason: DropReason) => void) | undefined;
+  #lostBefore = 0;
+  #told = 0;
+  /** Number of a point minus its number in the sectors. */
+  #shift = 0;
+  #timer: (() => void) | undefined;
+
+  constructor(host: Host, time: Time, options: TelemetryOptions) {
+    this.#host = host;
+    this.#time = time;
+    this.#settings = telemetrySettings(options);
+    const { bufferBytes, batchBytes } = this.#settings;
+    this.#ring = new Ring(bufferBytes);
+    this.bytes = this.#ring.bytes;
+    if (host.blocks.size > 0) this.#sectors = this.#openSectors();
+    const most = this.#sectors?.usable ? Math.min(bufferBytes, this.#sectors.most) : bufferBytes;
+    this.maxText = Math.min(most - POINT_HEAD, batchBytes - BATCH_FRAME);
+  }
+
+  /** Points waiting. */
+  get waiting(): number {
+    return this.#ring.count + (this.#sectors?.waiting ?? 0);
+  }
+
+  /** The number of the first point waiting. */
+  get first(): number {
+    const sectors = this.#sectors;
+    return sectors && sectors.waiting > 0 ? sectors.state.confirmed + this.#shift : this.#ring.first;
+  }
+
+  /** The number that the next point gets. */
+  get next(): number {
+    return this.#ring.next;
+  }
+
+  /** Points dropped since the durable queue began or, without one, since the start. */
+  get dropped(): Readonly<Drops> {
+    return this.#totals;
+  }
+
+  /** All points dropped, and of how many of them the platform was told. */
+  get drops(): number {
+    const { full, refused, unreadable } = this.#totals;
+    return full + refused + unreadable;
+  }
+
+  get told(): number {
+    return this.#sectors?.state.told ?? this.#told;
+  }
+
+  /** From now on `onDrop` is called when points are dropped; at once for those found unreadable at the start. */
+  watch(onDrop: (points: number, reason: DropReason) => void): void {
+    this.#onDrop = onDrop;
+    if (this.#lostBefore > 0) onDrop(this.#lostBefore, "unreadable");
+    this.#lostBefore = 0;
+  }
+
+  /**
+   * Takes a point: the text of its values (`maxText` bytes at most), with the time stamp of the application or one of its own.
+   * False: there is no room, and `drop` is "newest"; the point is counted as dropped.
+   */
+  append(text: Uint8Array, ts: number | undefined): boolean {
+    const length = POINT_HEAD + text.length;
+    const at = this.#reserve(length);
+    if (at < 0) {
+      this.#drop(1, "full");
+      return false;
+    }
+    const time = this.#time;
+    if (ts === undefined) {
+      time.next();
+      putPoint(this.#ring.bytes, at, time.kind, time.era, time.time, text);
+    } else putPoint(this.#ring.bytes, at, GIVEN, 0, ts, text);
+    this.#ring.commit(length);
+    this.#stage();
+    return true;
+  }
+
+  /** The next `step` comes to the first point waiting. */
+  rewind(): void {
+    this.#sectors?.rewind();
+    this.#ring.rewind();
+  }
+
+  /** Goes to the next point; false behind the last, and before what can't be read. */
+  step(): boolean {
+    const sectors = this.#sectors;
+    if (sectors && !sectors.atEnd) {
+      if (!sectors.step()) return false;
+      this.bytes = sectors.page;
+      this.at = sectors.at;
+      this.end = sectors.end;
+      return true;
+    }
+    if (!this.#ring.step()) return false;
+    this.bytes = this.#ring.bytes;
+    this.at = this.#ring.at;
+    this.end = this.#ring.end;
+    return true;
+  }
+
+  /** The platform took all points below `number`. */
+  confirm(number: number): void {
+    this.#settle(DONE, number);
+  }
+
+  /** The platform will not have the points below `number`: they are dropped. */
+  refuse(number: number): void {
+    const points = this.#settle(REFUSED, number);
+    if (points > 0) this.#onDrop?.(points, "refused");
+  }
+
+  /** The platform was told of `drops` in all. */
+  tell(drops: number): void {
+    this.#told = drops;
+    this.#sectors?.told(drops);
+  }
+
+  /** Brings what is in memory only to the durable queue, if there is one. */
+  sync(): void {
+    const ring = this.#ring;
+    const sectors = this.#sectors;
+    if (!sectors?.usable) return;
+    this.#shift = ring.first - sectors.state.next;
+    while (ring.count > 0) {
+      ring.rewind();
+      ring.step();
+      const from = ring.at;
+      let to = ring.end;
+      if (!sectors.place(to - from)) return;
+      let points = 1;
+      while (ring.step() && ring.at === to && ring.end - from <= sectors.room) {
+        to = ring.end;
+        points++;
+      }
+      if (!sectors.append(ring.bytes, from, to)) return;
+      for (; points > 0; points--) ring.shift();
+    }
+  }
+
+  /** Forgets all points, uncounted. */
+  forget(): void {
+    this.#ring.clear();
+    this.#sectors?.forget();
+    this.#shift = this.#ring.first;
+  }
+
+  get #totals(): Drops {
+    return this.#sectors?.state ?? this.#inMemory;
+  }
+
+  #openSectors(): Sectors {
+    const sectors = new Sectors(this.#host.blocks, this.#settings.drop === "oldest", {
+      tell: (line) => this.#host.log("error", line),
+      dropped: (points, reason) => {
+        if (this.#onDrop) this.#onDrop(points, reason);
+        else this.#lostBefore += points;
+      },
+    });
+    if (!sectors.usable) return sectors;
+    const { lastStamp, era, tick, next } = sectors.state;
+    this.#time.restore(lastStamp, era, tick, sectors.waiting);
+    this.#shift = -next;
+    if (sectors.waiting > 0) this.#host.log("info", `${sectors.waiting} points wait from before`);
+    return sectors;
+  }
+
+  /** Where in the ring a record of `length` bytes goes, or -1. */
+  #reserve(length: number): number {
+    const { durable, drop } = this.#settings;
+    const sectors = this.#sectors;
+    if (durable && sectors?.usable && !sectors.place(length) && sectors.usable) return -1;
+    let at = this.#ring.reserve(length);
+    if (at < 0) {
+      this.sync();
+      at = this.#ring.reserve(length);
+    }
+    while (at < 0 && drop === "oldest") {
+      this.#ring.shift();
+      this.#drop(1, "full");
+      at = this.#ring.reserve(length);
+    }
+    return at;
+  }
+
+  #stage(): void {
+    if (!this.#sectors?.usable) return;
+    if (this.#settings.durable || this.#ring.used >= STAGE_BYTES) {
+      this.sync();
+      return;
+    }
+    this.#timer ??= this.#host.clock.timer(STAGE_MS, () => {
+      this.#timer = undefined;
+      this.sync();
+    });
+  }
+
+  #settle(kind: typeof DONE | typeof REFUSED, number: number): number {
+    let points = this.#sectors?.settle(kind, number - this.#shift) ?? 0;
+    while (this.#ring.count > 0 && this.#ring.first < number) {
+      this.#ring.shift();
+      if (kind === REFUSED) this.#totals.refused++;
+      points++;
+    }
+    return points;
+  }
+
+  #drop(points: number, reason: "full"): void {
+    this.#totals[reason] += points;
+    this.#onDrop?.(points, reason);
+  }
+}

@@ -1,0 +1,125 @@
+// How a point, or a mark about points, lies in the RAM ring and in the sectors. Numbers are little-endian.
+//
+//    0  u32  CRC32 of all that follows, exclusive-or the sector's sequence number (filled in when it goes to a sector)
+//    4  u16  length of the whole record
+//    6  u8   kind
+//    7  u16  era, u48 time     of a point (see time.ts)     |  u48 number  of a mark
+//   15  the values, JSON text as UTF-8                      |
+//
+// The sequence number in the CRC keeps a record that survived a cut erase from being taken for one of the new sector.
+import { crc32 } from "../wire/crc32.js";
+
+/** Kinds of points: stamped by the agent, by the application, or with ticks of an era whose start was not known. */
+export const STAMPED = 1;
+export const GIVEN = 2;
+export const TICKS = 3;
+/** Kinds of marks. The first four say what became of all points below a number; the last how many drops the platform was told of. */
+export const DONE = 16;
+export const REFUSED = 17;
+export const FULL = 18;
+export const UNREADABLE = 19;
+export const TOLD = 20;
+
+export const POINT_HEAD = 15;
+export const MARK_BYTES = 13;
+/** More than a record's length field holds is never one record. */
+export const MAX_RECORD = 65_000;
+
+const LENGTH_AT = 4;
+const KIND_AT = 6;
+const ERA_AT = 7;
+const TIME_AT = 9;
+const NUMBER_AT = 7;
+const TWO_32 = 4_294_967_296;
+
+export function putU16(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+}
+
+export function getU16(bytes: Uint8Array, at: number): number {
+  return (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+}
+
+export function putU32(bytes: Uint8Array, at: number, value: number): void {
+  putU16(bytes, at, value);
+  putU16(bytes, at + 2, value >>> 16);
+}
+
+export function getU32(bytes: Uint8Array, at: number): number {
+  return (getU16(bytes, at) | (getU16(bytes, at + 2) << 16)) >>> 0;
+}
+
+export function putU48(bytes: Uint8Array, at: number, value: number): void {
+  putU32(bytes, at, value);
+  putU16(bytes, at + 4, Math.floor(value / TWO_32));
+}
+
+export function getU48(bytes: Uint8Array, at: number): number {
+  return getU16(bytes, at + 4) * TWO_32 + getU32(bytes, at);
+}
+
+/** Writes all of a point's record but the CRC; returns its end. */
+export function putPoint(
+  bytes: Uint8Array,
+  at: number,
+  kind: number,
+  era: number,
+  time: number,
+  text: Uint8Array,
+): number {
+  const length = POINT_HEAD + text.length;
+  putU16(bytes, at + LENGTH_AT, length);
+  bytes[at + KIND_AT] = kind;
+  putU16(bytes, at + ERA_AT, era);
+  putU48(bytes, at + TIME_AT, time);
+  bytes.set(text, at + POINT_HEAD);
+  return at + length;
+}
+
+/** Writes a whole mark. */
+export function putMark(bytes: Uint8Array, sequence: number, kind: number, number: number): void {
+  putU16(bytes, LENGTH_AT, MARK_BYTES);
+  bytes[KIND_AT] = kind;
+  putU48(bytes, NUMBER_AT, number);
+  seal(bytes, 0, sequence);
+}
+
+/** Fills in the CRC of the record at `at`. */
+export function seal(bytes: Uint8Array, at: number, sequence: number): void {
+  const end = at + lengthOf(bytes, at);
+  putU32(bytes, at, crc32(bytes, at + LENGTH_AT, end) ^ sequence);
+}
+
+/** The length of the intact record at `at`, or 0 if there is none before `limit`. */
+export function soundLength(bytes: Uint8Array, at: number, limit: number, sequence: number): number {
+  if (at + MARK_BYTES > limit) return 0;
+  const length = lengthOf(bytes, at);
+  if (length < MARK_BYTES || at + length > limit) return 0;
+  const crc = (crc32(bytes, at + LENGTH_AT, at + length) ^ sequence) >>> 0;
+  return crc === getU32(bytes, at) ? length : 0;
+}
+
+export function lengthOf(bytes: Uint8Array, at: number): number {
+  return getU16(bytes, at + LENGTH_AT);
+}
+
+export function kindOf(bytes: Uint8Array, at: number): number {
+  return bytes[at + KIND_AT] as number;
+}
+
+export function isPoint(bytes: Uint8Array, at: number): boolean {
+  return kindOf(bytes, at) < DONE;
+}
+
+export function eraOf(bytes: Uint8Array, at: number): number {
+  return getU16(bytes, at + ERA_AT);
+}
+
+export function timeOf(bytes: Uint8Array, at: number): number {
+  return getU48(bytes, at + TIME_AT);
+}
+
+export function numberOf(bytes: Uint8Array, at: number): number {
+  return getU48(bytes, at + NUMBER_AT);
+}

@@ -1,0 +1,35 @@
+import type { Blocks } from "../port.js";
+import { firstOf, HEADER_BYTES, headerKind, sequenceOf } from "./sectors-header.js";
+
+/** Where in the blocks the sector of a sequence number lies, and what its header says. */
+export class SectorMap {
+  readonly blocks: Blocks;
+  readonly size: number;
+  readonly count: number;
+  /** The header read last. */
+  readonly header = new Uint8Array(HEADER_BYTES);
+  #shift = 0;
+
+  constructor(blocks: Blocks) {
+    this.blocks = blocks;
+    this.size = blocks.sectorSize;
+    this.count = Math.floor(blocks.size / blocks.sectorSize);
+  }
+
+  /** The sector with number `sequence` lies at `index`, the next one behind it, and so on round. */
+  anchor(sequence: number, index: number): void {
+    this.#shift = (index - (sequence % this.count) + this.count) % this.count;
+  }
+
+  /** Byte position of a sector. */
+  at(sequence: number): number {
+    return ((sequence + this.#shift) % this.count) * this.size;
+  }
+
+  /** Number of the first point in sector `sequence`; undefined if its header is not there. */
+  firstIn(sequence: number): number | undefined {
+    if (sequence < 1 || !this.blocks.read(this.at(sequence), this.header)) return undefined;
+    if (headerKind(this.header) !== "sound" || sequenceOf(this.header) !== sequence) return undefined;
+    return firstOf(this.header);
+  }
+}

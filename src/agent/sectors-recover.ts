@@ -1,0 +1,72 @@
+// What a start finds in the sectors: one header each is read, then the newest sector, then headers back to the first point waiting.
+import { soundLength } from "./record.js";
+import {
+  applyRecord,
+  HEADER_BYTES,
+  headerKind,
+  readHeader,
+  type SectorState,
+  sequenceOf,
+} from "./sectors-header.js";
+import type { SectorMap } from "./sectors-map.js";
+
+/**
+ * - `ready`: go on at `end` of the newest sector (its size: nothing may be appended to it). `oldest` is the sector to read from. An unused
+ *   or foreign-looking partition is as empty as a new one: `end` is the sector's size and the sequence number 0.
+ * - `foreign`: written by another format of this queue.
+ * - `failed`: the host could not read.
+ */
+export type Recovered =
+  | { readonly kind: "ready"; readonly end: number; readonly oldest: number }
+  | { readonly kind: "foreign" }
+  | { readonly kind: "failed" };
+
+/** Fills `state`, anchors `map`, leaves the newest sector in `page`. */
+export function recover(map: SectorMap, page: Uint8Array, state: SectorState): Recovered {
+  let newest = 0;
+  let index = 0;
+  for (let i = 0; i < map.count; i++) {
+    if (!map.blocks.read(i * map.size, map.header)) return { kind: "failed" };
+    const kind = headerKind(map.header);
+    if (kind === "foreign") return { kind: "foreign" };
+    if (kind === "none" || sequenceOf(map.header) <= newest) continue;
+    newest = sequenceOf(map.header);
+    index = i;
+  }
+  if (newest === 0) {
+    map.anchor(0, map.count - 1);
+    return { kind: "ready", end: map.size, oldest: 1 };
+  }
+  map.anchor(newest, index);
+  if (!map.blocks.read(index * map.size, page)) return { kind: "failed" };
+  readHeader(page, state);
+  const end = replay(page, state);
+  return { kind: "ready", end, oldest: findOldest(map, state) };
+}
+
+/** Applies the records of the newest sector; returns where the next may go. */
+function replay(page: Uint8Array, state: SectorState): number {
+  const size = page.length;
+  let at = HEADER_BYTES;
+  for (;;) {
+    const length = soundLength(page, at, size, state.sequence);
+    if (length === 0) break;
+    applyRecord(state, page, at);
+    at += length;
+  }
+  for (let i = at; i < size; i++) {
+    // A record was cut while it was written. Its bytes can't be written again, and what stood behind them would not be found.
+    if (page[i] !== 0xff) return size;
+  }
+  return at;
+}
+
+function findOldest(map: SectorMap, state: SectorState): number {
+  let oldest = state.sequence;
+  let first = map.firstIn(oldest);
+  while (first !== undefined && first > state.confirmed && state.sequence - oldest < map.count - 1) {
+    first = map.firstIn(oldest - 1);
+    if (first !== undefined) oldest--;
+  }
+  return oldest;
+}

@@ -1,0 +1,270 @@
+// The loop that brings points from the outbox to the platform (POST /api/v1/{token}/telemetry), and the application's way in.
+//
+// What the platform answers decides: `done` forgets, `busy` and `lost` keep and try again smaller or later. A refusal drops a point only if
+// the platform, asked for attributes with the same token, answers 200: else not the content is wrong but the address, the
+// token or a proxy, and all is kept.
+import type { Outcome } from "../net/outcome.js";
+import { checkTs, encodePoint } from "../wire/telemetry.js";
+import { BATCH_FRAME, type Batch, BatchWriter, buildBatch } from "./batch.js";
+import { BatchLimit } from "./batch-limit.js";
+import { DropReporter } from "./drop-reporter.js";
+import { DropTeller } from "./drop-teller.js";
+import { MoteError } from "./errors.js";
+import type { Events } from "./events.js";
+import { FlushQueue } from "./flush-queue.js";
+import type { DeviceRequest, Lane, Link } from "./link.js";
+import type { Outbox } from "./outbox.js";
+import type { Signal } from "./signal.js";
+import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./telemetry-options.js";
+import type { Time } from "./time.js";
+
+const DEADLINE_MS = 30_000;
+/** The host does not say when it learns the time. */
+const TIME_LOOK_MS = 1000;
+/** Statuses by which the platform refuses a content; 500 is only refused if it came with a text. */
+const CONTENT = [400, 403, 413, 422, 500];
+const TOO_LARGE = 413;
+/** Statuses of an empty bucket: a smaller batch may pass at once. */
+const BUCKET = [429, 500];
+
+/**
+ * - `wait`: until a batch is full or old enough, or somebody wants it all delivered.
+ * - `send`: a batch goes out.
+ * - `probe`: the batch was refused; is it for its content?
+ * - `report`: the platform is told of drops.
+ */
+const STEPS = { wait: "wait", send: "send", probe: "probe", report: "report" } as const;
+type Step = keyof typeof STEPS;
+
+const PROBE: DeviceRequest = {
+  method: "GET",
+  path: "attributes?sharedKeys=fw_version",
+  deadlineMs: DEADLINE_MS,
+  limit: 1024,
+  repeatable: true,
+};
+
+/** Telemetry: `record` at any time, also before `start()` and while offline. */
+export class Telemetry {
+  readonly #link: Link;
+  readonly #lane: Lane;
+  readonly #events: Events;
+  readonly #signal: Signal;
+  readonly #time: Time;
+  readonly #outbox: Outbox;
+  readonly #settings: TelemetrySettings;
+  readonly #writer: BatchWriter;
+  readonly #limit: BatchLimit;
+  readonly #reporter: DropReporter;
+  readonly #flushes: FlushQueue;
+  #batch: Batch | undefined;
+  /** Keys of the first point that the platform has already. */
+  #keysDone = 0;
+  #keysDoneOf = -1;
+  #refusedWith = 0;
+  #sentAt = 0;
+  /** When the oldest point that waits was recorded, at the latest. */
+  #oldestAt = Number.NEGATIVE_INFINITY;
+  #bytes = 0;
+  #toldAddress = false;
+  #toldTime = false;
+  /** Points wait, and the time stamp of the first is not known. */
+  #stuck = false;
+
+  constructor(link: Link, events: Events, time: Time, outbox: Outbox, options: TelemetryOptions) {
+    this.#link = link;
+    this.#lane = link.lane("uplink");
+    this.#events = events;
+    this.#signal = link.signal();
+    this.#time = time;
+    this.#outbox = outbox;
+    this.#settings = telemetrySettings(options);
+    this.#writer = new BatchWriter(this.#settings.batchBytes, this.#settings.timestamps === "platform");
+    this.#limit = new BatchLimit(this.#settings.batchPoints);
+    this.#reporter = new DropReporter(link.host, time, outbox, this.#settings.timestamps);
+    this.#flushes = new FlushQueue(link.host.clock, outbox);
+    const teller = new DropTeller(link.host, events);
+    outbox.watch((points, reason) => teller.add(points, reason));
+  }
+
+  /**
+   * Takes a point: values by key (string, boolean, finite number, BigInt of 64 bits, JSON of 32 levels). It reaches the platform at
+   * least once and in order, or the event `drop` counts it. False if it was dropped at once: no room, with `drop: "newest"`.
+   * `ts`: milliseconds since 1970, 13 digits; default: now, each point its own.
+   * Throws `BAD_VALUE` for what JSON or the platform can't hold, `TOO_LARGE` for more than fits in one request; nothing is kept then.
+   */
+  record(values: Record<string, unknown>, options: { readonly ts?: number | undefined } = {}): boolean {
+    const { ts } = options;
+    const flaw = ts === undefined ? undefined : checkTs(ts);
+    if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
+    const most = this.#outbox.maxText;
+    const encoded = encodePoint(values, most);
+    if (!encoded.ok) throw new MoteError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
+    const text = this.#link.host.encode(encoded.text);
+    if (text.length > most) throw new MoteError("TOO_LARGE", `the point is longer than ${most} bytes`);
+    if (this.#outbox.waiting === 0) this.#oldestAt = this.#link.host.clock.now();
+    if (!this.#outbox.append(text, ts)) return false;
+    this.#bytes += text.length + BATCH_FRAME;
+    if (this.#outbox.waiting === 1 || this.#isFull()) this.#signal.notify();
+    return true;
+  }
+
+  /**
+   * Sends what waits now, without waiting for full batches. True once nothing of it waits any more, false after `deadlineMs`, at `stop()`,
+   * and at once if the agent is stopped and points wait.
+   */
+  flush(deadlineMs: number): Promise<boolean> {
+    const flushed = this.#flushes.add(deadlineMs, this.#link.running);
+    this.#signal.notify();
+    return flushed;
+  }
+
+  /** Ends with the link. */
+  async run(): Promise<void> {
+    let step: Step = "wait";
+    while (this.#link.running) {
+      if (step === "wait") {
+        const wait = this.#untilDue();
+        if (wait === 0) step = "send";
+        else await this.#signal.wait(wait);
+        continue;
+      }
+      await this.#lane.ready();
+      const request: DeviceRequest | undefined = this.#link.running ? this.#request(step) : undefined;
+      step = request ? this.#judge(step, await this.#lane.send(request)) : "wait";
+    }
+    this.#outbox.sync();
+    this.#flushes.end();
+  }
+
+  /** ms until a batch is to be sent, undefined for "when woken". */
+  #untilDue(): number | undefined {
+    this.#flushes.check();
+    if (this.#outbox.waiting === 0) return undefined;
+    if (this.#stuck) {
+      this.#stuck = false;
+      return TIME_LOOK_MS;
+    }
+    if (this.#isFull() || this.#flushes.waiting) return 0;
+    const due = this.#oldestAt + this.#settings.batchAgeMs - this.#link.host.clock.now();
+    return Math.max(0, Math.ceil(due));
+  }
+
+  #isFull(): boolean {
+    return this.#outbox.waiting >= this.#limit.points || this.#bytes >= this.#settings.batchBytes;
+  }
+
+  #request(step: Step): DeviceRequest | undefined {
+    if (step === "probe") return PROBE;
+    const body = step === "report" ? this.#reporter.body() : this.#nextBatch()?.body;
+    this.#sentAt = this.#link.host.clock.now();
+    return (
+      body && {
+        method: "POST",
+        path: "telemetry",
+        body,
+        deadlineMs: DEADLINE_MS,
+        limit: 1024,
+        repeatable: true,
+      }
+    );
+  }
+
+  #nextBatch(): Batch | undefined {
+    const { points, keys } = this.#limit;
+    const fromKey = this.#keysDoneOf === this.#outbox.first ? this.#keysDone : 0;
+    this.#batch = buildBatch(this.#outbox, this.#time, this.#writer, { points, keys, fromKey });
+    this.#stuck = !this.#batch && this.#outbox.waiting > 0;
+    if (this.#stuck && !this.#toldTime) {
+      this.#toldTime = true;
+      this.#link.host.log("warn", "the time is not known yet: telemetry waits for it");
+    }
+    return this.#batch;
+  }
+
+  #judge(step: Step, outcome: Outcome): Step {
+    if (step === "report") return this.#reported(outcome);
+    const batch = this.#batch;
+    if (!batch) return "wait";
+    if (step === "probe") return this.#probed(batch, outcome);
+    switch (outcome.kind) {
+      case "done":
+        return this.#delivered(batch);
+      case "refused":
+        return this.#refused(outcome.status);
+      case "busy":
+        return this.#busy(batch, outcome.status, outcome.retryAfterMs);
+      case "lost":
+        // A batch that is too much for the platform may also hang.
+        if (this.#link.host.clock.now() - this.#sentAt >= DEADLINE_MS) this.#limit.busy(batch);
+        return "send";
+    }
+  }
+
+  #delivered(batch: Batch): Step {
+    this.#lane.clear();
+    this.#toldAddress = false;
+    this.#limit.done(batch);
+    if (batch.toKey < batch.keys) {
+      this.#keysDone = batch.toKey;
+      this.#keysDoneOf = batch.number;
+      return "send";
+    }
+    this.#forget(batch);
+    this.#reporter.guessed(batch.guessed);
+    this.#outbox.confirm(batch.number + batch.points);
+    this.#events.emit("delivered", { points: batch.points });
+    return this.#reporter.due ? "report" : "wait";
+  }
+
+  #forget(batch: Batch): void {
+    this.#keysDoneOf = -1;
+    // What was recorded before the batch left is due all the same.
+    this.#oldestAt = this.#sentAt;
+    const rest = this.#outbox.waiting - batch.points;
+    this.#bytes = rest > 0 ? Math.max(0, this.#bytes - batch.body.length) : 0;
+  }
+
+  #busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
+    const smaller = this.#limit.busy(batch);
+    if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this.#lane.hold(retryAfterMs);
+    return "send";
+  }
+
+  #refused(status: number): Step {
+    this.#refusedWith = status;
+    if (CONTENT.includes(status)) return "probe";
+    // 401 is the link's: it waits for a token that is known.
+    if (status !== 401) this.#holdAddress(status);
+    return "send";
+  }
+
+  #probed(batch: Batch, outcome: Outcome): Step {
+    if (outcome.kind === "lost") return "send";
+    if (outcome.kind === "busy") this.#lane.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") {
+      if (outcome.status !== 401) this.#holdAddress(this.#refusedWith);
+    } else if (!this.#limit.refused(batch, this.#refusedWith !== TOO_LARGE)) {
+      this.#forget(batch);
+      this.#outbox.refuse(batch.number + 1);
+      return this.#reporter.due ? "report" : "wait";
+    }
+    return "send";
+  }
+
+  #holdAddress(status: number): void {
+    this.#lane.hold();
+    if (this.#toldAddress) return;
+    this.#toldAddress = true;
+    this.#link.host.log(
+      "error",
+      `telemetry is refused with ${status}: is the base URL right? Points are kept`,
+    );
+  }
+
+  #reported(outcome: Outcome): Step {
+    if (outcome.kind === "done") this.#reporter.done();
+    else if (outcome.kind === "busy") this.#lane.hold(outcome.retryAfterMs);
+    return "wait";
+  }
+}

@@ -1,0 +1,180 @@
+// Time stamps of points.
+//
+// The platform stores a point by key and time stamp, so each point gets one of its own: `ts = max(now, last + 1)`. As long as the
+// time is not known, a point gets ticks (ms) instead, and its time stamp when its batch is built. Ticks count on over restarts until the
+// time is learnt: such a stretch is an era. When its start is learnt it is noted in the store, before any point gets a
+// time stamp, so that the order of points is the order of their time stamps. Starts that never knew the time thus
+// end where the next begins.
+import type { Host } from "../port.js";
+import type { Json } from "../wire/json.js";
+import { STAMPED, TICKS } from "./record.js";
+import { readStored, writeStored } from "./stored.js";
+
+/** A clock set back by less is waited for: points count on by 1 ms. */
+const SET_BACK_MS = 5000;
+/** A time before 2001 is none (it has 12 digits). */
+const LEAST_MS = 1_000_000_000_000;
+const MOST_ERAS = 32;
+const LAST_ERA = 65_535;
+const STORED = "boots";
+/** Points of an era that is not in the store any more are placed within this time before all others. */
+const LOST_ERA_MS = 86_400_000;
+
+/** The era's start in ms since 1970; ticks below `exactFrom` are of starts that never knew the time. */
+interface Era {
+  readonly era: number;
+  readonly start: number;
+  readonly exactFrom: number;
+}
+
+export class Time {
+  /** What `next` gave: the record's kind, era and time. */
+  kind = STAMPED;
+  era = 1;
+  time = 0;
+  readonly #host: Host;
+  #eras: Era[] = [];
+  /** The starts of eras go to the store: points outlive a restart. */
+  #keeps = false;
+  /** Points get time stamps from now on. */
+  #stamping = false;
+  #learning = true;
+  /** Ticks are the host's clock plus this. */
+  #offset = 0;
+  #lastTick = -1;
+  #lastStamp = 0;
+  /** Time minus the host's clock, as the host or a verified answer told last. */
+  #learnt: number | undefined;
+  /** Time minus the host's clock when last looked at: it shrinks when the clock is set back. */
+  #skew: number | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Whether points of now can be given a time stamp. */
+  get known(): boolean {
+    return this.now() !== undefined;
+  }
+
+  /** Milliseconds since 1970, or undefined as long as nobody told. */
+  now(): number | undefined {
+    const wall = this.#host.clock.wall();
+    if (wall !== undefined && wall >= LEAST_MS) {
+      this.#learnt = Math.floor(wall) - this.#ms();
+      return Math.floor(wall);
+    }
+    return this.#learnt === undefined ? undefined : this.#ms() + this.#learnt;
+  }
+
+  /** The time as a verified answer of the platform tells it. Only used as long as the host does not know it. */
+  learn(ms: number): void {
+    if (ms >= LEAST_MS && this.now() === undefined) this.#learnt = Math.floor(ms) - this.#ms();
+  }
+
+  /** Goes on behind what a durable queue holds: the last time stamp, era (0: none) and tick in it, and how many points wait. */
+  restore(lastStamp: number, era: number, tick: number, waiting: number): void {
+    this.#keeps = true;
+    this.#lastStamp = lastStamp;
+    this.#eras = readEras(readStored(this.#host, STORED));
+    const last = this.#eras.at(-1);
+    const open = era !== 0 && !this.#eras.some((one) => one.era === era);
+    if (open) {
+      this.era = era;
+      this.#offset = tick + 1;
+      this.#lastTick = tick;
+    } else if (last) this.era = last.era === LAST_ERA ? 1 : last.era + 1;
+    if (waiting === 0 && last) this.#eras = [last];
+  }
+
+  /** The next point's kind, era and time. */
+  next(): void {
+    const now = this.now();
+    if (now !== undefined && this.#settled(now)) {
+      this.kind = STAMPED;
+      this.time = this.#stamp(now);
+      return;
+    }
+    this.kind = TICKS;
+    this.#lastTick = Math.max(this.#ms() + this.#offset, this.#lastTick + 1);
+    this.time = this.#lastTick;
+  }
+
+  /** The time stamp of a point, or undefined if it is not known yet. */
+  resolve(kind: number, era: number, time: number): number | undefined {
+    if (kind !== TICKS) return time;
+    const found = this.#find(era);
+    if (found) return found.start + time;
+    const now = this.now();
+    if (now === undefined) return undefined;
+    if (era !== this.era) return (this.#eras[0]?.start ?? now) - LOST_ERA_MS + (time % LOST_ERA_MS);
+    this.#settled(now);
+    const start = this.#find(era)?.start;
+    return start === undefined ? undefined : start + time;
+  }
+
+  /** Whether a point is of a start that never knew the time: its time stamp is a guess. */
+  guessed(kind: number, era: number, time: number): boolean {
+    return kind === TICKS && time < (this.#find(era)?.exactFrom ?? time + 1);
+  }
+
+  /** A time stamp of its own for now. */
+  #stamp(now: number): number {
+    const skew = now - this.#ms();
+    const back = this.#skew === undefined ? this.#lastStamp - now : this.#skew - skew;
+    this.#skew = skew;
+    if (back > SET_BACK_MS) {
+      this.#tellSetBack(back);
+      this.#lastStamp = 0;
+    }
+    this.#lastStamp = Math.max(now, this.#lastStamp + 1);
+    return this.#lastStamp;
+  }
+
+  /** Notes the start of the era that ends now. True if points get time stamps from now on. */
+  #settled(now: number): boolean {
+    if (!this.#learning) return this.#stamping;
+    this.#learning = false;
+    this.#stamping = true;
+    if (this.#lastTick < 0) return true;
+    let start = now - this.#ms() - this.#offset;
+    // The era came after the last time stamp given.
+    const back = this.#lastStamp - start;
+    if (back > SET_BACK_MS) this.#tellSetBack(back);
+    else if (back >= 0) start = this.#lastStamp + 1;
+    this.#lastStamp = start + this.#lastTick;
+    this.#eras.push({ era: this.era, start, exactFrom: this.#offset });
+    if (this.#eras.length > MOST_ERAS) this.#eras.shift();
+    // If the store fails, a restart must find the era still open: all its points go on with ticks.
+    if (this.#keeps) this.#stamping = writeStored(this.#host, STORED, this.#eras.map(toRow));
+    return this.#stamping;
+  }
+
+  #tellSetBack(ms: number): void {
+    this.#host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps begin anew`);
+  }
+
+  #find(era: number): Era | undefined {
+    return this.#eras.find((one) => one.era === era);
+  }
+
+  #ms(): number {
+    return Math.floor(this.#host.clock.now());
+  }
+}
+
+function toRow(one: Era): number[] {
+  return [one.era, one.start, one.exactFrom];
+}
+
+function readEras(rows: Json | undefined): Era[] {
+  const eras: Era[] = [];
+  if (!Array.isArray(rows)) return eras;
+  for (const row of rows) {
+    if (!Array.isArray(row) || row.length !== 3) continue;
+    const [era, start, exactFrom] = row;
+    if (typeof era !== "number" || typeof start !== "number" || typeof exactFrom !== "number") continue;
+    eras.push({ era, start, exactFrom });
+  }
+  return eras;
+}

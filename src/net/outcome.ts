@@ -9,7 +9,21 @@
  *   3xx, 511). It may or may not have been processed. `reason` is for people.
  */
 export type Outcome =
-  | { readonly kind: "done"; readonly status: number; readonly body: Uint8Array; readonly whole: boolean; readonly date: number | undefined }
+  | {
+      readonly kind: "done";
+      readonly status: number;
+      readonly body: Uint8Array;
+      readonly whole: boolean;
+      readonly date: number | undefined;
+    }
   | { readonly kind: "refused"; readonly status: number; readonly body: Uint8Array }
   | { readonly kind: "busy"; readonly status: number; readonly retryAfterMs: number | undefined }
   | { readonly kind: "lost"; readonly reason: string };
+
+/** The reason of a request that was sent whole and got not one byte until its deadline. */
+export const SILENCE = "no answer in time";
+
+/** True if the request was sent whole and nothing came back until its deadline. */
+export function isSilence(outcome: Outcome): boolean {
+  return outcome.kind === "lost" && outcome.reason === SILENCE;
+}

@@ -1,0 +1,69 @@
+import type { Sink } from "./request.js";
+
+const NOTHING = new Uint8Array(0);
+const FIRST_BYTES = 512;
+
+/** Keeps the body of an answer up to a limit, or hands it on to a sink. */
+export class Body {
+  #limit = 0;
+  #sink: Sink | undefined;
+  #bytes = NOTHING;
+  #used = 0;
+
+  /** Of the next answer. `length` as far as it is known; nothing is set aside on the peer's word beyond 512 bytes. False: the sink gave up. */
+  begin(limit: number, sink: Sink | undefined, length: number | undefined): boolean {
+    this.#limit = limit;
+    this.#sink = sink;
+    this.#used = 0;
+    this.#bytes = sink ? NOTHING : new Uint8Array(Math.min(limit, length ?? FIRST_BYTES, FIRST_BYTES));
+    return !sink || guarded(() => sink.begin(length));
+  }
+
+  /** True if not one more byte is kept. */
+  get full(): boolean {
+    return !this.#sink && this.#used >= this.#limit;
+  }
+
+  /** True if a body goes to a sink. */
+  get streams(): boolean {
+    return this.#sink !== undefined;
+  }
+
+  /** Takes the bytes `from` to `to`. False if some are beyond the limit, or the sink gave up. */
+  take(bytes: Uint8Array, from: number, to: number): boolean {
+    const sink = this.#sink;
+    if (sink) {
+      const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
+      return guarded(() => sink.fragment(piece));
+    }
+    const end = Math.min(to, from + this.#limit - this.#used);
+    this.#grow(this.#used + end - from);
+    this.#bytes.set(bytes.subarray(from, end), this.#used);
+    this.#used += end - from;
+    return end === to;
+  }
+
+  /** The bytes kept, which the caller may keep on. */
+  end(): Uint8Array {
+    const bytes = this.#used === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#used);
+    this.#bytes = NOTHING;
+    this.#sink = undefined;
+    this.#used = 0;
+    return bytes;
+  }
+
+  #grow(needed: number): void {
+    if (needed <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.min(this.#limit, Math.max(needed, this.#bytes.length * 2)));
+    grown.set(this.#bytes);
+    this.#bytes = grown;
+  }
+}
+
+function guarded(call: () => boolean): boolean {
+  try {
+    return call();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,163 @@
+// Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
+import type { Host } from "../port.js";
+import { Channel, type ChannelOwner } from "./channel.js";
+import { classify, lost } from "./classify.js";
+import { writeRequest } from "./http1.js";
+import type { Outcome } from "./outcome.js";
+import type { Request } from "./request.js";
+import type { Answer } from "./response.js";
+import type { Target } from "./target.js";
+
+/** What one read of the socket gives at most. */
+const READ_BYTES = 2048;
+/** Requests that wait for their turn. */
+const QUEUE = 32;
+/** A request that must not be sent twice does not go out on a connection that was idle for longer: the peer may be closing it. */
+const FRESH_MS = 5000;
+
+interface Job {
+  readonly request: Request;
+  readonly done: (outcome: Outcome) => void;
+  /** Ends the deadline. */
+  cancel: (() => void) | undefined;
+  told: boolean;
+  repeated: boolean;
+}
+
+export class Connection implements ChannelOwner {
+  readonly #host: Host;
+  readonly #target: Target;
+  readonly #buffer = new Uint8Array(READ_BYTES);
+  #queue: Job[] = [];
+  #job: Job | undefined;
+  #channel: Channel | undefined;
+  #closed = false;
+  #renew = false;
+
+  constructor(host: Host, target: Target) {
+    this.#host = host;
+    this.#target = target;
+  }
+
+  /**
+   * Sends `request` when those before it are over. `done` is called exactly once, never from within this call. `lost` at
+   * once if the connection was closed, 32 requests wait already, or the path is not escaped.
+   */
+  send(request: Request, done: (outcome: Outcome) => void): void {
+    const job: Job = { request, done, cancel: undefined, told: false, repeated: false };
+    if (this.#closed) this.#refuse(job, "stopped");
+    else if (this.#queue.length >= QUEUE) this.#refuse(job, "too many requests wait");
+    else {
+      this.#queue.push(job);
+      this.#next();
+    }
+  }
+
+  /** The next request goes out on a new connection. */
+  fresh(): void {
+    if (this.#job) this.#renew = true;
+    else this.#drop();
+  }
+
+  /** For good: requests open and waiting end as `lost`, and so does every later one. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#drop();
+    const jobs = this.#job ? [this.#job, ...this.#queue] : this.#queue;
+    this.#job = undefined;
+    this.#queue = [];
+    for (const job of jobs) this.#tell(job, lost("stopped"));
+  }
+
+  // As the channel's owner.
+
+  sent(): void {
+    const job = this.#job;
+    if (!job || job.told) return;
+    job.told = true;
+    try {
+      job.request.sent?.();
+    } catch {
+      this.#host.log("error", "net: sent() failed");
+    }
+  }
+
+  answered(answer: Answer, reusable: boolean): void {
+    if (!reusable) this.#channel = undefined;
+    const request = this.#job?.request;
+    this.#finish(classify(answer, answer.status === 200 && request?.sink !== undefined));
+  }
+
+  broken(channel: Channel, reason: string): void {
+    if (channel !== this.#channel) return;
+    this.#channel = undefined;
+    const job = this.#job;
+    if (!job) return;
+    if (!job.repeated && mayRepeat(job.request, channel)) {
+      job.repeated = true;
+      this.#attempt(job);
+    } else this.#finish(lost(reason));
+  }
+
+  #next(): void {
+    if (this.#job) return;
+    const job = this.#queue.shift();
+    if (!job) return;
+    this.#job = job;
+    job.cancel = this.#host.clock.timer(job.request.deadlineMs, () => this.#late(job));
+    this.#attempt(job);
+  }
+
+  #attempt(job: Job): void {
+    const bytes = writeRequest(this.#host, this.#target, job.request);
+    if (!bytes) {
+      this.#host.clock.timer(0, () => job === this.#job && this.#finish(lost("path not escaped")));
+      return;
+    }
+    const stale = !job.request.repeatable && (this.#channel?.idleMs ?? 0) > FRESH_MS;
+    if (stale) this.#drop();
+    this.#channel ??= new Channel(this.#host, this.#target, this.#buffer, this);
+    this.#channel.run(job.request, bytes);
+  }
+
+  #late(job: Job): void {
+    if (job !== this.#job) return;
+    const reason = this.#channel?.waitingFor ?? "not sent in time";
+    this.#drop();
+    this.#finish(lost(reason));
+  }
+
+  #finish(outcome: Outcome): void {
+    const job = this.#job;
+    this.#job = undefined;
+    if (this.#renew) this.#drop();
+    if (job) this.#tell(job, outcome);
+    this.#next();
+  }
+
+  #tell(job: Job, outcome: Outcome): void {
+    job.cancel?.();
+    try {
+      job.done(outcome);
+    } catch {
+      this.#host.log("error", "net: done() failed");
+    }
+  }
+
+  /** Gives the job's place back before it had one. */
+  #refuse(job: Job, reason: string): void {
+    this.#host.clock.timer(0, () => this.#tell(job, lost(reason)));
+  }
+
+  #drop(): void {
+    this.#renew = false;
+    this.#channel?.close();
+    this.#channel = undefined;
+  }
+}
+
+/** The peer closed a kept connection as the request came: it has not read it, or the request bears being read twice. */
+function mayRepeat(request: Request, channel: Channel): boolean {
+  return channel.kept && !channel.answering && (request.repeatable || channel.handed === 0);
+}

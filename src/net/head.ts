@@ -1,0 +1,150 @@
+// The head of an answer: what the agent needs of it, read from the lines where they lie. Every other header is skipped.
+// Content-Type is not among them: the platform labels plain text as JSON and sends JSON without a label.
+import { decimal, isBlank, isText, skipBlanks, trimBlanks } from "./bytes.js";
+import { parseDate } from "./date.js";
+
+/** Bytes of a line that are looked at. A header that matters is never longer. */
+export const LINE = 160;
+
+/** Where the body ends: there is none; after `length` bytes; with the last chunk; with the connection. */
+export type Framing = "none" | "length" | "chunked" | "close";
+
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const DOT = 0x2e;
+/** A platform that asks for more is asked again sooner. */
+const LONGEST_WAIT_MS = 3_600_000;
+
+export class Head {
+  status = 0;
+  /** Of Content-Length; -1 if there was none. */
+  length = -1;
+  chunked = false;
+  /** Of the Date header, ms since 1970. */
+  date: number | undefined;
+  #retryMs: number | undefined;
+  #retryDate: number | undefined;
+  /** HTTP/1.0 closes unless it says otherwise. */
+  #old = false;
+  #close = false;
+  #keep = false;
+
+  /** Forgets all but the status: before each head, also after a 1xx. */
+  clear(): void {
+    this.length = -1;
+    this.chunked = false;
+    this.date = undefined;
+    this.#retryMs = undefined;
+    this.#retryDate = undefined;
+    this.#close = false;
+    this.#keep = false;
+  }
+
+  /** Takes `HTTP/1.1 200 OK`; the reason phrase, and the blank before it, may be missing. Returns what is wrong. */
+  takeStatus(bytes: Uint8Array, from: number, to: number): string | undefined {
+    const digits = from + 9;
+    const version =
+      isText(bytes, from, from + 5, "http/") && bytes[from + 5] === 0x31 && bytes[from + 6] === DOT;
+    const minor = decimal(bytes, from + 7, from + 8);
+    if (to < digits + 3 || !version || minor < 0 || bytes[from + 8] !== 0x20) return "not HTTP/1";
+    this.status = decimal(bytes, digits, digits + 3);
+    if (this.status < 100 || this.status > 599) return "bad status";
+    if (to > digits + 3 && bytes[digits + 3] !== 0x20) return "bad status";
+    this.#old = minor === 0;
+    return this.status === 101 ? "protocol switched" : undefined;
+  }
+
+  /** Takes one header line, `cut` if it was longer than LINE. Returns what is wrong. */
+  takeField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+    if (isBlank(bytes[from])) return "folded header";
+    let colon = from;
+    while (colon < to && bytes[colon] !== COLON) colon++;
+    // A blank before the colon is how one header is passed off as another.
+    if (colon === from || colon === to || isBlank(bytes[colon - 1])) return "bad header";
+    const value = skipBlanks(bytes, colon + 1, to);
+    const end = trimBlanks(bytes, value, to);
+    // Most headers are told from these by their length alone.
+    switch (colon - from) {
+      case 14:
+        return isText(bytes, from, colon, "content-length")
+          ? this.#takeLength(bytes, value, end, cut)
+          : undefined;
+      case 17:
+        return isText(bytes, from, colon, "transfer-encoding")
+          ? this.#takeCoding(bytes, value, end, cut)
+          : undefined;
+      case 10:
+        if (isText(bytes, from, colon, "connection")) this.#takeConnection(bytes, value, end, cut);
+        return undefined;
+      case 4:
+        if (isText(bytes, from, colon, "date")) this.date = parseDate(bytes, value, end);
+        return undefined;
+      case 11:
+        if (isText(bytes, from, colon, "retry-after")) this.#takeRetry(bytes, value, end);
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  /** Returns what is wrong with the head as a whole. */
+  flaw(): string | undefined {
+    if (this.chunked && this.length >= 0) return "both length and chunks";
+    if (this.chunked && this.#old) return "chunks in HTTP/1.0";
+    return undefined;
+  }
+
+  get framing(): Framing {
+    if (this.status < 200 || this.status === 204 || this.status === 304) return "none";
+    if (this.chunked) return "chunked";
+    if (this.length === 0) return "none";
+    return this.length > 0 ? "length" : "close";
+  }
+
+  /** True if the peer keeps the connection after this answer. */
+  get keeps(): boolean {
+    return !this.#close && (this.#keep || !this.#old);
+  }
+
+  /** What Retry-After asks for, 1 h at most. A date there counts from the answer's own Date. */
+  get retryAfterMs(): number | undefined {
+    let ms = this.#retryMs;
+    if (this.#retryDate !== undefined && this.date !== undefined) ms = this.#retryDate - this.date;
+    return ms === undefined ? undefined : Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
+  }
+
+  #takeLength(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+    const length = cut ? -1 : decimal(bytes, from, to);
+    if (length < 0) return "bad Content-Length";
+    if (this.length >= 0 && this.length !== length) return "two lengths";
+    this.length = length;
+    return undefined;
+  }
+
+  #takeCoding(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+    if (cut || this.chunked || !isText(bytes, from, to, "chunked")) return "unknown Transfer-Encoding";
+    this.chunked = true;
+    return undefined;
+  }
+
+  #takeConnection(bytes: Uint8Array, from: number, to: number, cut: boolean): void {
+    // What can't be read to its end may say close.
+    if (cut) this.#close = true;
+    let at = from;
+    while (at < to) {
+      let comma = at;
+      while (comma < to && bytes[comma] !== COMMA) comma++;
+      const word = skipBlanks(bytes, at, comma);
+      const end = trimBlanks(bytes, word, comma);
+      if (isText(bytes, word, end, "close")) this.#close = true;
+      else if (isText(bytes, word, end, "keep-alive")) this.#keep = true;
+      at = comma + 1;
+    }
+  }
+
+  #takeRetry(bytes: Uint8Array, from: number, to: number): void {
+    const seconds = decimal(bytes, from, to);
+    if (seconds >= 0) this.#retryMs = seconds * 1000;
+    else this.#retryDate = parseDate(bytes, from, to);
+  }
+}

@@ -1,0 +1,32 @@
+// The request as it leaves: HTTP/1.1, head and body in one piece, so that a socket that takes it sends one packet (and one TLS record).
+import type { Host } from "../port.js";
+import type { Request } from "./request.js";
+import type { Target } from "./target.js";
+
+/** No blank, no control character: nothing that could end the request line. */
+const PATH = /^\/[!-~]*$/;
+
+/** The bytes of a request; undefined if its path is not escaped. */
+export function writeRequest(
+  host: Pick<Host, "encode">,
+  target: Target,
+  request: Request,
+): Uint8Array | undefined {
+  if (!PATH.test(request.path)) return undefined;
+  const head = host.encode(headText(target, request));
+  const { body } = request;
+  if (!body || body.length === 0) return head;
+  const whole = new Uint8Array(head.length + body.length);
+  whole.set(head);
+  whole.set(body, head.length);
+  return whole;
+}
+
+function headText(target: Target, request: Request): string {
+  const { method, path, body, sink } = request;
+  const accept = sink ? "*/*" : "application/json";
+  let text = `${method} ${target.prefix}${path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: mote\r\nAccept: ${accept}\r\n`;
+  if (body && body.length > 0) text += "Content-Type: application/json\r\n";
+  if (body || method === "POST") text += `Content-Length: ${body?.length ?? 0}\r\n`;
+  return `${text}\r\n`;
+}

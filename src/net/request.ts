@@ -1,0 +1,26 @@
+/** Takes the body of an answer with status 200, piece by piece. Returning false, or throwing, gives the answer up: the outcome is `lost`. */
+export interface Sink {
+  /** Once, before the first fragment. `length` in bytes, undefined if the peer does not say. */
+  begin(length: number | undefined): boolean;
+  /** Zero or more times. The bytes are the connection's own: good until this returns. */
+  fragment(bytes: Uint8Array): boolean;
+}
+
+/** One request of the device API, and what may be done for it. */
+export interface Request {
+  readonly method: "GET" | "POST";
+  /** Begins with "/", escaped already, below the path of the base URL. */
+  readonly path: string;
+  /** JSON. A POST without one sends `Content-Length: 0`. */
+  readonly body?: Uint8Array;
+  /** ms for the whole exchange (connecting, TLS, sending, answer), from the moment its turn comes. */
+  readonly deadlineMs: number;
+  /** Bytes of the body that are kept at most. */
+  readonly limit: number;
+  /** May be sent once more if a connection that was kept turns out dead before the first byte of the answer. */
+  readonly repeatable: boolean;
+  /** Called once, when the last byte was handed to the socket; not at all if the answer came before that. */
+  readonly sent?: () => void;
+  /** Gets the body of a 200 in place of the outcome. */
+  readonly sink?: Sink;
+}

@@ -1,0 +1,239 @@
+// Reads the answers of one connection as their bytes come in, however they are cut. No I/O.
+//
+// Lenient: LF alone ends a line; a status line may end after its number; chunk extensions and trailers are skipped.
+// Strict: what would leave in doubt where a body ends is refused: two lengths, length and chunks, other codings, folded
+// headers, a blank before a colon. 1xx answers are skipped. Head and trailers of one answer are 8 KiB at most.
+
+import { Body } from "./body.js";
+import { hexDigit, isBlank } from "./bytes.js";
+import { Head, LINE } from "./head.js";
+import type { Sink } from "./request.js";
+
+/** A whole answer, or one whose body was longer than was wanted. */
+export interface Answer {
+  readonly status: number;
+  /** As far as it was kept; empty if it went to a sink. */
+  readonly body: Uint8Array;
+  /** False if the body was longer than `body`. */
+  readonly whole: boolean;
+  readonly date: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** True if another request may follow on the connection. */
+  readonly reusable: boolean;
+}
+
+// What each state takes: a line, or the bytes of a body; `left` of them, and `next` follows. `head`: counts towards HEAD_BYTES.
+const STATES = {
+  status: { line: true, head: true },
+  fields: { line: true, head: true },
+  length: { line: false, next: "whole" },
+  close: { line: false, next: "close" },
+  size: { line: true, head: false },
+  chunk: { line: false, next: "chunkEnd" },
+  chunkEnd: { line: true, head: false },
+  trailer: { line: true, head: true },
+  whole: undefined,
+  failed: undefined,
+} as const;
+
+type State = keyof typeof STATES;
+
+/** The flaw of an answer that its sink did not want. */
+export const GIVEN_UP = "given up";
+
+const HEAD_BYTES = 8192;
+/** Of a chunk's size with its extensions. */
+const SIZE_LINE_BYTES = 1024;
+const LONGEST_CHUNK = 2 ** 40;
+const LF = 0x0a;
+const CR = 0x0d;
+const SEMICOLON = 0x3b;
+
+export class ResponseReader {
+  #state: State = "whole";
+  readonly #head = new Head();
+  readonly #body = new Body();
+  /** The beginning of a line that came in pieces. */
+  readonly #line = new Uint8Array(LINE);
+  #lineLength = 0;
+  #headLength = 0;
+  #left = 0;
+  #limit = 0;
+  #sink: Sink | undefined;
+  #answer: Answer | undefined;
+  #flaw = "";
+  #started = false;
+
+  /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. */
+  begin(limit: number, sink?: Sink): void {
+    this.#state = "status";
+    this.#lineLength = 0;
+    this.#headLength = 0;
+    this.#limit = limit;
+    this.#sink = sink;
+    this.#answer = undefined;
+    this.#flaw = "";
+    this.#started = false;
+    this.#head.clear();
+  }
+
+  /** True once a byte of the answer has come. */
+  get started(): boolean {
+    return this.#started;
+  }
+
+  /** The answer, once it is whole. */
+  get answer(): Answer | undefined {
+    return this.#answer;
+  }
+
+  /** Why this can't become an answer; empty as long as it can. No byte of the peer's is quoted. */
+  get flaw(): string {
+    return this.#flaw;
+  }
+
+  /** Takes the bytes `from` to `to`. Returns where it stopped: before `to` only once there is an answer or a flaw. */
+  feed(bytes: Uint8Array, from: number, to: number): number {
+    let at = from;
+    if (at < to) this.#started = true;
+    while (at < to) {
+      const state = STATES[this.#state];
+      if (!state) break;
+      at = state.line ? this.#takeLine(bytes, at, to, state.head) : this.#takeBody(bytes, at, to, state.next);
+    }
+    return at;
+  }
+
+  /** The peer closed in good order. The answer, if it was to end so. */
+  end(): Answer | undefined {
+    if (this.#state === "close") this.#finish(true);
+    return this.#answer;
+  }
+
+  /** Finds the end of the line; what came of it so far is kept, as far as LINE goes. */
+  #takeLine(bytes: Uint8Array, from: number, to: number, head: boolean): number {
+    const found = bytes.indexOf(LF, from);
+    const end = found < 0 || found >= to ? to : found;
+    const next = Math.min(end + 1, to);
+    const length = this.#lineLength + end - from;
+    if (head) this.#headLength += next - from;
+    if (this.#headLength > HEAD_BYTES) return this.#fail("head too long", next);
+    if (!head && length > SIZE_LINE_BYTES) return this.#fail("bad chunk", next);
+    if (this.#lineLength === 0 && end < to) {
+      this.#wholeLine(bytes, from, length);
+      return next;
+    }
+    for (let at = from; at < end && this.#lineLength + at - from < LINE; at++)
+      this.#line[this.#lineLength + at - from] = bytes[at] as number;
+    this.#lineLength = length;
+    if (end === to) return next;
+    this.#lineLength = 0;
+    this.#wholeLine(this.#line, 0, length);
+    return next;
+  }
+
+  #wholeLine(bytes: Uint8Array, from: number, length: number): void {
+    const cut = length > LINE;
+    let to = from + Math.min(length, LINE);
+    if (!cut && to > from && bytes[to - 1] === CR) to--;
+    switch (this.#state) {
+      case "status":
+        if (this.#check(this.#head.takeStatus(bytes, from, to))) this.#enter("fields");
+        return;
+      case "fields":
+        if (to === from) this.#headEnds();
+        else this.#check(this.#head.takeField(bytes, from, to, cut));
+        return;
+      case "size":
+        this.#chunkBegins(bytes, from, to);
+        return;
+      case "chunkEnd":
+        if (to === from) this.#enter("size");
+        else this.#fail("bad chunk", 0);
+        return;
+      case "trailer":
+        if (to === from) this.#finish(true);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #headEnds(): void {
+    const { status, length, framing } = this.#head;
+    if (status < 200) {
+      this.#head.clear();
+      this.#enter("status");
+      return;
+    }
+    if (!this.#check(this.#head.flaw())) return;
+    const known = framing === "none" ? 0 : framing === "length" ? length : undefined;
+    if (!this.#body.begin(this.#limit, status === 200 ? this.#sink : undefined, known)) {
+      this.#fail(GIVEN_UP, 0);
+      return;
+    }
+    this.#left = framing === "close" ? Number.POSITIVE_INFINITY : length;
+    if (framing === "none") this.#finish(true);
+    else if (framing === "length" && this.#body.full) this.#finish(false);
+    else this.#enter(framing === "chunked" ? "size" : framing);
+  }
+
+  #chunkBegins(bytes: Uint8Array, from: number, to: number): void {
+    let size = 0;
+    let at = from;
+    for (let digit = 0; at < to; at++) {
+      digit = hexDigit(bytes[at] as number);
+      if (digit < 0) break;
+      size = size * 16 + digit;
+      if (size > LONGEST_CHUNK) break;
+    }
+    const ends = at === to || bytes[at] === SEMICOLON || isBlank(bytes[at]);
+    if (at === from || !ends || (to - from >= LINE && at === to)) {
+      this.#fail("bad chunk", 0);
+      return;
+    }
+    this.#left = size;
+    this.#enter(size === 0 ? "trailer" : "chunk");
+  }
+
+  #takeBody(bytes: Uint8Array, from: number, to: number, next: State): number {
+    const end = Math.min(to, from + this.#left);
+    const whole = this.#body.take(bytes, from, end);
+    this.#left -= end - from;
+    if (!whole && this.#body.streams) return this.#fail(GIVEN_UP, end);
+    if (!whole || (next === "whole" && this.#left > 0 && this.#body.full)) this.#finish(false);
+    else if (this.#left === 0 && next === "whole") this.#finish(true);
+    else if (this.#left === 0) this.#enter(next);
+    return end;
+  }
+
+  #enter(state: State): void {
+    this.#state = state;
+  }
+
+  #check(flaw: string | undefined): boolean {
+    if (flaw !== undefined) this.#fail(flaw, 0);
+    return flaw === undefined;
+  }
+
+  #fail(flaw: string, at: number): number {
+    this.#flaw = flaw;
+    this.#state = "failed";
+    this.#body.end();
+    return at;
+  }
+
+  #finish(whole: boolean): void {
+    const head = this.#head;
+    const reusable = whole && head.keeps && head.framing !== "close";
+    this.#state = "whole";
+    this.#answer = {
+      status: head.status,
+      body: this.#body.end(),
+      whole,
+      date: head.date,
+      retryAfterMs: head.retryAfterMs,
+      reusable,
+    };
+  }
+}

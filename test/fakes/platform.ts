@@ -1,0 +1,136 @@
+// The stand-in's device API on the in-memory sockets and the clock that stands still: an agent and a platform in one event queue.
+import type { Device } from "../../hosts/platform/core/devices.js";
+import { parseJson } from "../../hosts/platform/core/json.js";
+import { PlatformCore } from "../../hosts/platform/core/platform.js";
+import type { RpcResult } from "../../hosts/platform/core/rpc.js";
+import { typed } from "../../hosts/platform/core/values.js";
+import type { DeviceResponse } from "../../hosts/platform/device/messages.js";
+import type { Mode } from "../../hosts/platform/device/modes.js";
+import { DeviceApi } from "../../hosts/platform/device-api.js";
+import type { FakeClock } from "./clock.js";
+import type { FakeNet, Peer } from "./net.js";
+import { type SeenRequest, serve } from "./server.js";
+
+export const KEY = "provision-key";
+export const SECRET = "provision-secret";
+
+/** What becomes of one request: undefined passes it on; `drop` closes the connection, `hang` never answers, or an answer of the test's. */
+export type Fault = "drop" | "hang" | "lose-answer" | { status: number; body?: unknown } | undefined;
+
+export class FakePlatform {
+  readonly core: PlatformCore;
+  readonly seen: SeenRequest[];
+  /** Asked for each request; what it returns happens to it. */
+  fault: ((request: SeenRequest) => Fault) | undefined;
+  readonly #clock: FakeClock;
+
+  constructor(clock: FakeClock, net: FakeNet, as: Mode = "deployed") {
+    this.#clock = clock;
+    const time = {
+      now: () => clock.wall() ?? clock.now(),
+      timer: (ms: number, due: () => void) => clock.timer(ms, due),
+    };
+    this.core = new PlatformCore({ clock: time });
+    this.core.profiles.create({
+      name: "agents",
+      strategy: "ALLOW_CREATE_NEW_DEVICES",
+      provisionKey: KEY,
+      provisionSecret: SECRET,
+    });
+    const api = new DeviceApi({ core: this.core, as });
+    this.seen = serve(net, (request) => this.#serve(api, request));
+  }
+
+  device(name: string): Device {
+    const device = this.core.devices.byName(name);
+    if (!device) throw new Error(`there is no device ${name}`);
+    return device;
+  }
+
+  /** A device of the operator's making. */
+  create(name: string, token: string): Device {
+    return this.core.createDevice({ name, profileId: this.core.profiles.default.id }, token);
+  }
+
+  setShared(device: Device, values: Record<string, unknown>): void {
+    this.core.saveAttributes(device, "SHARED_SCOPE", entries(values));
+  }
+
+  deleteShared(device: Device, keys: string[]): void {
+    this.core.deleteAttributes(device, "SHARED_SCOPE", keys);
+  }
+
+  /** Values of a scope, as numbers and texts. */
+  attributes(
+    device: Device,
+    scope: "CLIENT_SCOPE" | "SHARED_SCOPE" = "CLIENT_SCOPE",
+  ): Record<string, unknown> {
+    return Object.fromEntries(device.attributes.list(scope).map(([key, { value }]) => [key, plain(value)]));
+  }
+
+  /** All points of a key, oldest first. */
+  points(device: Device, key: string): { ts: number; value: unknown }[] {
+    const all = {
+      startTs: Number.MIN_SAFE_INTEGER,
+      endTs: Number.MAX_SAFE_INTEGER,
+      limit: 1_000_000,
+      ascending: true,
+    };
+    return device.series.range(key, all).map(({ ts, value }) => ({ ts, value: plain(value) }));
+  }
+
+  /** Sends a server-side RPC; the returned list gets what its caller learns. */
+  rpc(
+    device: Device,
+    method: string,
+    params: unknown,
+    { oneWay = false, timeoutMs = 10_000 } = {},
+  ): RpcResult[] {
+    const results: RpcResult[] = [];
+    const now = this.#clock.wall() ?? this.#clock.now();
+    const result = (learnt: RpcResult) => results.push(learnt);
+    device.rpc.send({ method, params: JSON.stringify(params), oneWay, expiresAt: now + timeoutMs, result });
+    return results;
+  }
+
+  #serve(api: DeviceApi, request: SeenRequest): void {
+    const fault = this.fault?.(request);
+    if (fault === "hang") return;
+    if (fault === "drop") {
+      request.peer.reset();
+      return;
+    }
+    if (typeof fault === "object") {
+      request.reply(fault.status, fault.body);
+      return;
+    }
+    const { peer } = request;
+    const message = {
+      method: request.method,
+      url: request.path,
+      headers: request.headers,
+      body: Buffer.from(request.body),
+    };
+    const abandon = api.handle(message, (response) => {
+      if (fault === "lose-answer") peer.reset();
+      else send(peer, response);
+    });
+    peer.onClose = abandon;
+  }
+}
+
+function send(peer: Peer, { status, headers, body }: DeviceResponse): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  peer.send(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} \r\n${lines.join("")}\r\n`), body]));
+  if (headers.Connection === "close") peer.end();
+}
+
+function entries(values: Record<string, unknown>): [string, NonNullable<ReturnType<typeof typed>>][] {
+  return Object.entries(values).map(([key, value]) => [key, typed(parseJson(JSON.stringify(value))) ?? ""]);
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "object" && value !== null && "text" in value) return JSON.parse(String(value.text));
+  return value;
+}

@@ -1,5 +1,4 @@
 // Puts the agent together: one object per job, the loops started and ended as one.
-import { PollTiming } from "../net/poll.js";
 import type { Host } from "../port.js";
 import { encodeClaim } from "../wire/claim.js";
 import type { Json } from "../wire/json.js";
@@ -12,6 +11,7 @@ import { Firmware } from "./firmware.js";
 import { type Lane, Link } from "./link.js";
 import { type AgentOptions, checkOptions } from "./options.js";
 import { Outbox } from "./outbox.js";
+import { rememberedTiming } from "./poll-memory.js";
 import { Provisioning } from "./provisioning.js";
 import { Rpc } from "./rpc.js";
 import { RpcCalls } from "./rpc-calls.js";
@@ -38,6 +38,7 @@ export interface RpcApi {
 }
 
 const CLAIM_DEADLINE_MS = 30_000;
+const FLUSH_MS = 5000;
 const LOOP_RESTART_MS = 10_000;
 
 /** A device of the platform. Everything but `claim`, `read` and `call` may be used before `start()` and while offline. */
@@ -67,7 +68,7 @@ export class Agent {
     const time = new Time(host);
     this.#outbox = new Outbox(host, time, options.telemetry ?? {});
     this.telemetry = new Telemetry(this.#link, this.#events, time, this.#outbox, options.telemetry ?? {});
-    const timing = new PollTiming();
+    const timing = rememberedTiming(host, checked.target);
     this.attributes = new AttributesApi(this.#link, this.#events, timing, checked.attributes);
     const handlers = new Handlers(host, checked.rpc.answerBytes);
     this.#rpcLoop = new Rpc(this.#link, this.#events, timing, handlers, checked.rpc);
@@ -167,6 +168,8 @@ export class Agent {
     };
     this.#rpcLoop.onIdle = () => {
       if (this.#link.mode !== 3) loop.readSoon();
+      // With one connection what waits now would wait for the whole of the next poll.
+      if (this.#link.mode === 1) void this.telemetry.flush(FLUSH_MS);
     };
     this.#events.on("refused", () => {
       this.#refused = true;

@@ -38,6 +38,7 @@ export class AttributeLoop {
   #ended: { outcome: Outcome; tookMs: number } | undefined;
   #readAt: number | undefined;
   #alone = false;
+  #greeted = false;
   /** Called with the keys whose value changed, or that are gone. */
   onChange: ((keys: readonly string[]) => void) | undefined;
   /** Offered every trusted look at the firmware's keys. */
@@ -90,13 +91,14 @@ export class AttributeLoop {
   async run(): Promise<void> {
     this.#polling = false;
     this.#ended = undefined;
+    this.#greeted = false;
     this.readSoon();
     while (this.#link.running) {
       await this.#uplink.ready();
       if (!this.#link.running) return;
       this.#judgePoll();
       this.#openPoll();
-      if (this.#due()) await this.#read();
+      if (this.#restMs() === 0) await this.#read();
       else if (this.#client.dirty) await this.#post();
       else await this.#signal.wait(this.#restMs());
     }
@@ -107,15 +109,14 @@ export class AttributeLoop {
     return [...firmware, ...this.#keys.filter((key) => !firmware.includes(key))];
   }
 
-  #due(): boolean {
-    return (
-      this.#readAt !== undefined && this.#link.host.clock.now() >= this.#readAt && this.#wanted().length > 0
-    );
+  /** One look at each start, even with nothing to look for: it tells soon whether the platform is there. */
+  #looks(): boolean {
+    return this.#readAt !== undefined && (!this.#greeted || this.#wanted().length > 0);
   }
 
   #restMs(): number | undefined {
-    if (this.#readAt === undefined || this.#wanted().length === 0) return undefined;
-    return Math.max(1, this.#readAt - this.#link.host.clock.now());
+    if (this.#readAt === undefined || !this.#looks()) return undefined;
+    return Math.max(0, this.#readAt - this.#link.host.clock.now());
   }
 
   #openPoll(): void {
@@ -169,6 +170,7 @@ export class AttributeLoop {
     if (this.#ended && this.#ended.outcome.kind === "done") return this.readSoon(READ_AFTER_POLL_MS);
     if (this.#link.mode !== 3) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
+    this.#greeted = true;
     const changed = this.#values.update(this.#keys, trusted.values);
     const missing = this.#values.missing(
       this.#keys.filter((key) => trusted.keys.includes(key)),

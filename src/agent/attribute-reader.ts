@@ -51,7 +51,7 @@ export class AttributeReader {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
     const groups = [keys.filter((key) => !this.#skipped.has(key))];
     for (let group = groups.shift(); group; group = groups.shift()) {
-      if (group.length === 0) continue;
+      if (group.length === 0 && keys.length > 0) continue;
       const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
       if (!query.ok || (query.query.length > QUERY_LENGTH && group.length > 1)) {
         groups.unshift(...halves(group));

@@ -6,6 +6,7 @@ import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
 import type { Events } from "./events.js";
+import { Lane } from "./lane.js";
 import { Signal } from "./signal.js";
 import { type Way, Ways } from "./ways.js";
 
@@ -17,49 +18,12 @@ const PROBE: Request = {
   repeatable: true,
 };
 
+export type { Lane } from "./lane.js";
+
+const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
+
 /** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
-
-/** One loop's access to the platform: its own back-off for "busy", and the link's for "lost". */
-export class Lane {
-  readonly #link: Link;
-  readonly #way: Way;
-  readonly #backoff: Backoff;
-  #until = 0;
-
-  constructor(link: Link, way: Way) {
-    this.#link = link;
-    this.#way = way;
-    this.#backoff = new Backoff(link.host);
-  }
-
-  /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the link stops: check `link.running`. */
-  ready(): Promise<void> {
-    return this.#link.ready(this.#until);
-  }
-
-  /** Sends `request` to the device API. Never rejects. */
-  send(request: DeviceRequest): Promise<Outcome> {
-    return this.#link.send(this.#way, request);
-  }
-
-  /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
-  hold(retryAfterMs?: number): void {
-    const delay = this.#backoff.next();
-    this.#until = this.#link.host.clock.now() + (retryAfterMs ?? delay);
-  }
-
-  /** The platform took something: the next `hold()` is a short one again. */
-  clear(): void {
-    this.#until = 0;
-    this.#backoff.reset();
-  }
-
-  /** Gives up the connection that this lane alone uses (none, if others share it). */
-  hangUp(): void {
-    this.#link.hangUp(this.#way);
-  }
-}
 
 export class Link {
   readonly host: Host;
@@ -74,6 +38,8 @@ export class Link {
   #losses = 0;
   #waiting: (() => void)[] = [];
   #prefix: string | undefined;
+  #underWay = 0;
+  #quietSince = 0;
   /** False until `start()` and after `stop()`: loops end then. */
   running = false;
   /** Undefined until the platform answered, or failed to, for the first time. */
@@ -150,11 +116,18 @@ export class Link {
   sendTo(way: Way, request: DeviceRequest, prefix: string): Promise<Outcome> {
     if (!this.running) return Promise.resolve({ kind: "lost", reason: "stopped" });
     const since = this.host.clock.now();
+    if (!POLLS.includes(way)) this.#underWay++;
     const sent = { ...request, path: prefix + request.path };
     return exchange(this.#ways.connection(way), sent).then((outcome) => {
+      if (!POLLS.includes(way)) this.#ended();
       if (this.running) this.#judge(outcome, since, prefix);
       return outcome;
     });
+  }
+
+  /** For how long, in ms, nothing but polls was under way. */
+  get quietMs(): number {
+    return this.#underWay > 0 ? 0 : this.host.clock.now() - this.#quietSince;
   }
 
   /** Asks whether the platform knows the token of `prefix`: GET attributes is the one harmless request that needs it. */
@@ -170,6 +143,11 @@ export class Link {
   /** The next request of this way goes out on a fresh connection, if it has one of its own. */
   hangUp(way: Way): void {
     this.#ways.hangUp(way);
+  }
+
+  #ended(): void {
+    this.#underWay--;
+    this.#quietSince = this.host.clock.now();
   }
 
   /** ms to wait, 0 for none, undefined for "until woken". */

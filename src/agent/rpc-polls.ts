@@ -3,19 +3,23 @@
 // A one-way RPC that arrives while no poll is open is lost by the platform if the last poll ended by time-out. So with two
 // connections or more the next poll opens, on a connection of its own, shortly before the last one ends.
 import type { Outcome } from "../net/outcome.js";
-import type { PollTiming } from "../net/poll.js";
+import type { PollTiming, PollVerdict } from "../net/poll.js";
 import { rpcPollPath } from "../wire/paths.js";
 import type { Lane, Link } from "./link.js";
 import type { Signal } from "./signal.js";
 
 const OVERLAP_MS = 2000;
-/** With one connection everything else waits for the poll. */
+/** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't
+ *  come to an end, it is a brief one now and then. */
 const SHARED_POLL_MS = 25_000;
+const BRIEF_POLL_MS = 1000;
+const QUIET_MS = 50;
+const PATIENCE_MS = 5000;
 
 export interface EndedPoll {
   readonly number: number;
   readonly outcome: Outcome;
-  readonly tookMs: number;
+  readonly verdict: PollVerdict;
 }
 
 interface OpenPoll {
@@ -34,6 +38,7 @@ export class RpcPolls {
   readonly #limit: number;
   #open: OpenPoll[] = [];
   #ended: EndedPoll[] = [];
+  #lastEnd = 0;
   /** The number of the next poll. */
   next = 0;
 
@@ -54,6 +59,7 @@ export class RpcPolls {
   clear(): void {
     this.#open = [];
     this.#ended = [];
+    this.#lastEnd = this.#link.host.clock.now();
   }
 
   /** Takes the next poll that ended. */
@@ -64,7 +70,7 @@ export class RpcPolls {
   /** ms until the next poll is due: 0 now, undefined not before one of the open ones ends. */
   dueMs(): number | undefined {
     const [only, other] = this.#open;
-    if (!only) return 0;
+    if (!only) return this.#link.mode === 1 && !this.#quiet && this.#patienceMs > 0 ? QUIET_MS : 0;
     if (other || this.#link.mode === 1) return undefined;
     return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this.#link.host.clock.now());
   }
@@ -73,8 +79,7 @@ export class RpcPolls {
     const clock = this.#link.host.clock;
     const free = this.#lanes.find((lane) => !this.#open.some((poll) => poll.lane === lane));
     if (!free) return;
-    const askedMs =
-      this.#link.mode === 1 ? Math.min(SHARED_POLL_MS, this.#timing.askedMs) : this.#timing.askedMs;
+    const askedMs = this.#askedMs();
     const poll: OpenPoll = { number: this.next++, lane: free, askedMs, since: clock.now() };
     this.#open.push(poll);
     const request = {
@@ -82,8 +87,8 @@ export class RpcPolls {
       path: rpcPollPath(askedMs),
       deadlineMs: this.#timing.deadlineMs,
       limit: this.#limit,
-      // Sent again it would take a second RPC whose first hand-out may be on its way.
-      repeatable: false,
+      // A poll whose connection was dead takes no RPC with it that would not be lost anyway.
+      repeatable: true,
       sent: () => {
         poll.since = clock.now();
       },
@@ -104,13 +109,37 @@ export class RpcPolls {
     return this.#lanes[0].ready();
   }
 
+  get #quiet(): boolean {
+    return this.#link.quietMs >= QUIET_MS;
+  }
+
+  get #patienceMs(): number {
+    return this.#lastEnd + PATIENCE_MS - this.#link.host.clock.now();
+  }
+
+  #askedMs(): number {
+    if (this.#link.mode !== 1) return this.#timing.askedMs;
+    return this.#quiet ? Math.min(SHARED_POLL_MS, this.#timing.askedMs) : BRIEF_POLL_MS;
+  }
+
   #end(poll: OpenPoll, outcome: Outcome): void {
     const at = this.#open.indexOf(poll);
     if (at < 0) return;
     this.#open.splice(at, 1);
     // One idle connection is enough: the other poll has its own.
     if (this.#open.length > 0) poll.lane.hangUp();
-    this.#ended.push({ number: poll.number, outcome, tookMs: this.#link.host.clock.now() - poll.since });
+    this.#lastEnd = this.#link.host.clock.now();
+    const tookMs = this.#lastEnd - poll.since;
+    const verdict =
+      poll.askedMs === BRIEF_POLL_MS ? judgeBrief(outcome) : this.#timing.judge(outcome, tookMs);
+    this.#ended.push({ number: poll.number, outcome, verdict });
     this.#signal.notify();
   }
+}
+
+/** A brief poll says nothing about longer ones. */
+function judgeBrief(outcome: Outcome): PollVerdict {
+  if (outcome.kind === "lost") return "lost";
+  if (outcome.kind === "done") return outcome.body.length > 0 ? "delivered" : "ended";
+  return outcome.status === 408 ? "ended" : "busy";
 }

@@ -2,9 +2,11 @@
 import type { PollTiming } from "../net/poll.js";
 import { rpcAnswerPath } from "../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../wire/rpc.js";
+import { decodeStart } from "../wire/text.js";
 import type { Events } from "./events.js";
 import type { Lane, Link } from "./link.js";
 import type { RpcLimits } from "./options.js";
+import { PollMemory } from "./poll-memory.js";
 import { type Doubt, Doubts } from "./rpc-doubt.js";
 import type { Handler, HandlerResult, Handlers } from "./rpc-handlers.js";
 import { type EndedPoll, RpcPolls } from "./rpc-polls.js";
@@ -15,9 +17,9 @@ const ANSWER_DEADLINE_MS = 10_000;
 export class Rpc {
   readonly #link: Link;
   readonly #events: Events;
-  readonly #timing: PollTiming;
   readonly #handlers: Handlers;
   readonly #doubts: Doubts;
+  readonly #memory: PollMemory;
   readonly #polls: RpcPolls;
   readonly #uplink: Lane;
   readonly #signal: Signal;
@@ -27,12 +29,12 @@ export class Rpc {
   constructor(link: Link, events: Events, timing: PollTiming, handlers: Handlers, limits: RpcLimits) {
     this.#link = link;
     this.#events = events;
-    this.#timing = timing;
     this.#handlers = handlers;
     this.#doubts = new Doubts(link.host);
     this.#signal = link.signal();
     this.#polls = new RpcPolls(link, timing, this.#signal, limits.requestBytes);
     this.#uplink = link.lane("uplink");
+    this.#memory = new PollMemory(link.host, link.target, timing);
   }
 
   /** Ends with the link. */
@@ -59,8 +61,8 @@ export class Rpc {
   }
 
   async #end(poll: EndedPoll): Promise<void> {
-    const { outcome } = poll;
-    const verdict = this.#timing.judge(outcome, poll.tookMs);
+    const { outcome, verdict } = poll;
+    this.#memory.keep();
     if (verdict === "busy") this.#polls.hold();
     else if (verdict !== "lost") this.#polls.clearHold();
     if (verdict === "ended") this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
@@ -68,7 +70,8 @@ export class Rpc {
       this.onIdle?.();
       return;
     }
-    const request = parseRpcRequest(this.#link.host.decode(outcome.body) ?? "", outcome.whole);
+    const text = this.#link.host.decode(outcome.body) ?? decodeStart(outcome.body);
+    const request = parseRpcRequest(text, outcome.whole);
     if (!request.ok) {
       this.#link.host.log("warn", "a malformed RPC is taken for none");
       this.#polls.hold();

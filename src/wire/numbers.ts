@@ -13,13 +13,14 @@ const TRAILING_ZEROS = /\.?0+$/;
 
 /**
  * The text of a number that the platform stores as a number, or undefined for NaN, Infinity and |x| >= 2^63.
- * Integers leave in full (beyond 2^53 as the shortest text that is read back as the same double); others with 15 significant digits and
+ * Integers leave in full; others with 15 significant digits and
  * 15 decimals at most, never with an exponent: 0.1 + 0.2 as 0.3, 1e-16 as 0. A double without decimals (21.0) is stored as a long.
  */
 export function numberText(value: number): string | undefined {
   if (!(Math.abs(value) < LONG_END)) return undefined;
   const text = String(value);
-  if (Number.isInteger(value)) return text;
+  // Beyond 2^53 engines choose different texts for one double; its exact value is the same everywhere.
+  if (Number.isInteger(value)) return Number.isSafeInteger(value) ? text : BigInt(value).toString();
   const size = Math.abs(value);
   const length = value < 0 ? text.length - 1 : text.length;
   if (size >= 1) return length <= DIGITS + 1 ? text : String(Number(value.toPrecision(DIGITS)));

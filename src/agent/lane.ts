@@ -1,0 +1,45 @@
+import { Backoff } from "../net/backoff.js";
+import type { Outcome } from "../net/outcome.js";
+import type { DeviceRequest, Link } from "./link.js";
+import type { Way } from "./ways.js";
+
+/** One loop's access to the platform: its own back-off for "busy", and the link's for "lost". */
+export class Lane {
+  readonly #link: Link;
+  readonly #way: Way;
+  readonly #backoff: Backoff;
+  #until = 0;
+
+  constructor(link: Link, way: Way) {
+    this.#link = link;
+    this.#way = way;
+    this.#backoff = new Backoff(link.host);
+  }
+
+  /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the link stops: check `link.running`. */
+  ready(): Promise<void> {
+    return this.#link.ready(this.#until);
+  }
+
+  /** Sends `request` to the device API. Never rejects. */
+  send(request: DeviceRequest): Promise<Outcome> {
+    return this.#link.send(this.#way, request);
+  }
+
+  /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
+  hold(retryAfterMs?: number): void {
+    const delay = this.#backoff.next();
+    this.#until = this.#link.host.clock.now() + (retryAfterMs ?? delay);
+  }
+
+  /** The platform took something: the next `hold()` is a short one again. */
+  clear(): void {
+    this.#until = 0;
+    this.#backoff.reset();
+  }
+
+  /** Gives up the connection that this lane alone uses (none, if others share it). */
+  hangUp(): void {
+    this.#link.hangUp(this.#way);
+  }
+}

@@ -1,0 +1,146 @@
+import test from "ava";
+import { KEY, SECRET } from "../fakes/platform.js";
+import { details, NAME, startRig } from "./rig.js";
+
+const asked = (rig: ReturnType<typeof startRig>) =>
+  rig.platform.seen.filter(({ path }) => path === "/api/v1/provision");
+
+test("a new device provisions itself with a token it proposed and stored first", async (t) => {
+  const rig = startRig(t);
+  let storedBefore = false;
+  rig.platform.fault = ({ path }) => {
+    if (path.endsWith("/provision")) storedBefore = rig.store.values.has("proposed");
+    return undefined;
+  };
+  rig.agent().start();
+  await rig.clock.advance(1000);
+  t.true(storedBefore);
+  const { token } = JSON.parse(asked(rig)[0]?.body ?? "{}");
+  t.is(rig.platform.device(NAME).credentials.credentialsId, token);
+  t.false(rig.store.values.has("proposed"));
+  t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
+});
+
+test("a device whose name is not given is named after its hardware id", async (t) => {
+  const rig = startRig(t);
+  rig.agent({ provisioning: { key: KEY, secret: SECRET } }).start();
+  await rig.clock.advance(1000);
+  t.notThrows(() => rig.platform.device("mote-fake-0001"));
+});
+
+test("the token is used again after a restart, and nothing is provisioned twice", async (t) => {
+  const rig = startRig(t);
+  const first = rig.agent();
+  first.start();
+  await rig.clock.advance(1000);
+  await first.stop();
+  const second = rig.agent();
+  second.start();
+  await rig.clock.advance(1000);
+  t.is(asked(rig).length, 1);
+  t.is(second.state, "online");
+  t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
+});
+
+test("an answer to provisioning that is lost loses nothing: the proposed token is found accepted", async (t) => {
+  const rig = startRig(t);
+  rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "lose-answer" : undefined);
+  rig.agent().start();
+  await rig.clock.advance(10_000);
+  t.is(asked(rig).length, 1);
+  t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: true }]);
+});
+
+test("a power cut while provisioning loses nothing: the next start adopts or asks again with the same token", async (t) => {
+  for (const fault of ["lose-answer", "hang", "drop"] as const) {
+    const rig = startRig(t);
+    rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? fault : undefined);
+    const first = rig.agent();
+    first.start();
+    await rig.clock.advance(20);
+    await first.stop();
+    rig.platform.fault = undefined;
+    rig.agent().start();
+    await rig.clock.advance(60_000);
+    t.is(rig.platform.core.devices.list().length, 1, fault);
+    t.is(details(rig, "provisioned").length, 1, fault);
+    const tokens = new Set(asked(rig).map(({ body }) => JSON.parse(body).token));
+    t.is(tokens.size, 1, fault);
+  }
+});
+
+test("a wrong secret is told once and tried again every 10 minutes", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } });
+  agent.start();
+  await rig.clock.advance(35 * 60_000);
+  t.is(asked(rig).length, 4);
+  t.is(agent.state, "refused");
+  t.deepEqual(details(rig, "refused"), [
+    { what: "provisioning", reason: "wrong provisioning key or secret" },
+  ]);
+  t.false(rig.host.lines.join().includes("wrong,"));
+});
+
+test("a name that is taken is told, and asked for again every 10 minutes until it is free", async (t) => {
+  const rig = startRig(t);
+  const other = rig.platform.create(NAME, "other");
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(15 * 60_000);
+  t.is(agent.state, "refused");
+  rig.platform.core.deleteDevice(other);
+  await rig.clock.advance(15 * 60_000);
+  t.is(agent.state, "online");
+});
+
+test("a token kept for one base URL is never sent to another", async (t) => {
+  const rig = startRig(t);
+  const first = rig.agent();
+  first.start();
+  await rig.clock.advance(1000);
+  await first.stop();
+  const token = rig.platform.device(NAME).credentials.credentialsId;
+  const before = rig.net.peers.length;
+  rig.agent({ baseUrl: "http://elsewhere.test" }).start();
+  await rig.clock.advance(60_000);
+  const later = rig.net.peers.slice(before);
+  t.true(later.length > 0);
+  t.true(later.every((peer) => peer.name === "elsewhere.test" && !peer.received.includes(token)));
+});
+
+test("401 to a token in use: told, asked again every 10 minutes, recording goes on, and all is delivered in the end", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(1000);
+  const device = rig.platform.device(NAME);
+  const { type, credentialsId, value } = device.credentials;
+  rig.platform.core.devices.setCredentials(device, { type, value, credentialsId: "another" });
+  agent.telemetry.record({ lost: 0 });
+  await rig.clock.advance(60_000);
+  t.is(agent.state, "refused");
+  const before = rig.platform.seen.length;
+  agent.telemetry.record({ lost: 1 });
+  await rig.clock.advance(30 * 60_000);
+  t.true(rig.platform.seen.length - before <= 4);
+  rig.platform.core.devices.setCredentials(device, { type, value, credentialsId });
+  await rig.clock.advance(11 * 60_000);
+  t.is(agent.state, "online");
+  t.deepEqual(
+    rig.platform.points(device, "lost").map((point) => point.value),
+    [0, 1],
+  );
+});
+
+test("no token, key or secret is ever logged or told", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(1000);
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  await rig.clock.advance(60_000);
+  const { token } = JSON.parse(asked(rig)[0]?.body ?? "{}");
+  const all = JSON.stringify([rig.host.lines, rig.told]);
+  for (const secret of [token, KEY, SECRET]) t.false(all.includes(secret));
+});

@@ -32,7 +32,7 @@ const SAY: Readonly<Record<string, Say>> = {
   "rpc.unanswered": (e) => `RPC ${e.id} could not be answered`,
   "firmware.state": (e) =>
     `firmware ${e.version}: ${e.state}${e.progress === undefined ? "" : ` ${e.progress} %`}${after(": ", e.error)}`,
-  "firmware.flashed": (e) => `firmware put in from a file (${e.bytes} bytes)`,
+  "firmware.flashed": (e) => `firmware put in (${e.bytes} bytes)`,
   "firmware.fallback": (e) => `firmware in slot ${e.slot} given up (${e.reason}): back to the one before`,
   restart: (e) => `restart${after(": ", e.reason)}`,
   crash: (e) => `the worker ended: ${e.reason}; next try in ${Number(e.retryMs) / 1000} s`,
@@ -43,7 +43,7 @@ const SAY: Readonly<Record<string, Say>> = {
 export class Lines {
   readonly #output: Output;
   readonly #format: "text" | "json";
-  readonly #secrets: readonly string[];
+  readonly #secrets: readonly RegExp[];
   #open = true;
 
   /** None of `secrets` shows up in a line. */
@@ -51,7 +51,8 @@ export class Lines {
     this.#output = output;
     this.#format = format;
     // The longest first: one may be part of another.
-    this.#secrets = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
+    const told = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
+    this.#secrets = told.map(finder);
     output.on("error", () => {
       this.#open = false;
     });
@@ -59,7 +60,7 @@ export class Lines {
 
   tell(event: Event): void {
     if (!this.#open) return;
-    const clean = this.#clean(event) as Event;
+    const clean = { ...(this.#clean(event) as Event), event: event.event };
     const line = this.#format === "json" ? JSON.stringify({ ts: Date.now(), ...clean }) : textLine(clean);
     this.#output.write(`${line}\n`);
   }
@@ -68,13 +69,19 @@ export class Lines {
   #clean(value: unknown): unknown {
     if (typeof value === "string") {
       let text = value;
-      for (const secret of this.#secrets) text = text.replaceAll(secret, "***");
+      for (const secret of this.#secrets) text = text.replace(secret, "***");
       return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
     }
     if (Array.isArray(value)) return value.map((item) => this.#clean(item));
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.#clean(item)]));
   }
+}
+
+/** Of a secret: anywhere. One of less than 6 characters only where it stands alone: no line could be read otherwise. */
+function finder(secret: string): RegExp {
+  const literal = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(secret.length < 6 ? `(?<![A-Za-z0-9])${literal}(?![A-Za-z0-9])` : literal, "g");
 }
 
 function textLine(event: Event): string {

@@ -76,3 +76,11 @@ test("when nobody reads any more, nothing is written", (t) => {
   lines.tell({ event: "online" });
   t.is(sink.text, "");
 });
+
+test("a short secret is hidden where it stands alone, and words stay readable", (t) => {
+  const sink = new Sink();
+  const lines = new Lines(sink, "json", ["t", "$1+"]);
+  lines.tell({ event: "started", title: "test t/x", line: "$1+ and 1" });
+  const { event, title, line } = JSON.parse(sink.text);
+  t.deepEqual([event, title, line], ["started", "test ***/x", "*** and 1"]);
+});

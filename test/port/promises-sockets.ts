@@ -153,7 +153,10 @@ export const socketPromises: readonly Promised[] = [
       let refused = 0;
       // The system's own buffers take some megabytes first.
       while (refused < 20) {
-        const took = line.socket.write(bytes.subarray(at, at + 65_536));
+        // The buffer is the caller's again at once, whatever waits below.
+        const piece = bytes.slice(at, at + 65_536);
+        const took = line.socket.write(piece);
+        piece.fill(0);
         at += took;
         if (took > 0) refused = 0;
         else refused++;

@@ -59,6 +59,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
     ...(flags.tlsCert !== undefined && { tlsCert: load("--tls-cert", flags.tlsCert) }),
     ...(flags.tlsKey !== undefined && { tlsKey: load("--tls-key", flags.tlsKey) }),
     ...(given && { profile: given }),
+    log: (line) => void process.stderr.write(`${line}\n`),
   });
   // The address first: it is what everybody looks for.
   const lines = flags.log === "json" ? [listening(running, given === undefined)] : greeting(running, flags);

@@ -1,8 +1,8 @@
 // The desk demo's firmware image. It is bundled alone, once for each version, and takes nothing but types from the agent and the host.
 //
-// Telemetry: temperature, humidity; from 2.0.0 on pressure too. Client attributes: serial, starts, app, intervalMs, led.
+// Telemetry: temperature, humidity; from 2.0.0 on pressure too; upSeconds, points with every tenth of them. Client attributes: serial, starts, app, intervalMs, led.
 // Shared attribute: interval (seconds between two points).
-// RPC: setLed {on}, getStatus, echo, burst {points}, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
+// RPC: setLed {on}, getStatus, echo, burst {points}, report, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
 // claim {secretKey, durationMs}.
 import type { Agent } from "../../src/index.js";
 import type { ImageHost } from "../node/image.js";
@@ -16,6 +16,8 @@ declare const VERSION: string;
 
 const version = typeof VERSION === "undefined" ? "1.0.0" : VERSION;
 const second = version !== "1.0.0";
+/** Readings to one report of the device's own health. */
+const HEALTH_EVERY = 10;
 const colour = second ? "blue" : "green";
 
 export const firmware = { title: "desk", version };
@@ -33,9 +35,13 @@ export default function desk(agent: Agent, host: ImageHost): void {
     agent.telemetry.record(second ? { temperature, humidity, pressure } : { temperature, humidity });
     points++;
   };
+  const health = (): void => {
+    agent.telemetry.record({ upSeconds: Math.floor((host.clock.now() - began) / 1000), points });
+  };
   const sampler = new Sampler(host.clock, ownMs, () => {
     try {
       sample();
+      if (points % HEALTH_EVERY === 0) health();
     } catch (error) {
       host.log("warn", `a point was not recorded: ${error instanceof Error ? error.message : "unknown"}`);
     }
@@ -69,9 +75,8 @@ export default function desk(agent: Agent, host: ImageHost): void {
       agent.attributes.publish({ led });
       return { on, colour };
     },
-    burst: (count) => {
-      for (let n = 0; n < count; n++) sample();
-    },
+    sample,
+    health,
   };
   handleMethods(agent, host, methods);
 }

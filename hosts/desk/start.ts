@@ -2,6 +2,7 @@ import { type Desk, type DeskOptions, isFresh, openDesk } from "./desk.js";
 import { guide } from "./guide.js";
 import { greeting, type Live, openLive, tellHints } from "./live.js";
 import type { ChildEvent } from "./processes.js";
+import { limitedBy } from "./tour.js";
 
 const OK = 0;
 const FAILED = 1;
@@ -50,14 +51,15 @@ async function watch(options: StartOptions, stop: AbortSignal): Promise<number> 
 }
 
 async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Promise<number> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(forMs)]);
+  const limit = limitedBy(stop, forMs, new Error("the time is over"));
   let desk: Desk | undefined;
   try {
     desk = await openDesk(options, () => undefined);
     const print = (line: string): void => void process.stdout.write(`${line}\n`);
     for (const line of greeting(desk.url).slice(0, 2)) print(line);
-    return (await guide(desk, signal, print)) ? OK : FAILED;
+    return (await guide(desk, limit.signal, print)) ? OK : FAILED;
   } finally {
+    limit.end();
     await desk?.close();
   }
 }

@@ -38,11 +38,9 @@ export async function runSteps<Context>(
 
 async function runStep<Context>(step: Step<Context>, context: Context, signal: AbortSignal): Promise<Mark> {
   const limitMs = step.limitMs ?? LIMIT_MS;
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new Error(`not seen within ${limitMs / 1000} s`)), limitMs);
-  const either = AbortSignal.any([signal, limit.signal]);
+  const limit = limitedBy(signal, limitMs, new Error(`not seen within ${limitMs / 1000} s`));
   try {
-    const figure = await Promise.race([step.run(context, either), whenAborted(either)]);
+    const figure = await Promise.race([step.run(context, limit.signal), whenAborted(limit.signal)]);
     return { title: step.title, ok: true, figure };
   } catch (error) {
     const reason = signal.aborted
@@ -52,9 +50,8 @@ async function runStep<Context>(step: Step<Context>, context: Context, signal: A
         : String(error);
     return missed(step.title, reason);
   } finally {
-    clearTimeout(timer);
     // Whatever the step left running ends with it.
-    limit.abort();
+    limit.end();
   }
 }
 
@@ -68,6 +65,27 @@ function whenAborted(signal: AbortSignal): Promise<never> {
     if (signal.aborted) fail();
     else signal.addEventListener("abort", fail, { once: true });
   });
+}
+
+export interface Limited {
+  readonly signal: AbortSignal;
+  /** Frees the timer and aborts what still runs. */
+  end(): void;
+}
+
+/** A signal that goes with another one, or after `ms`. (Node 20 may collect what AbortSignal.any and AbortSignal.timeout make before it is due.) */
+export function limitedBy(other: AbortSignal, ms: number, reason: Error): Limited {
+  const controller = new AbortController();
+  const pass = (): void => controller.abort(other.reason);
+  const timer = setTimeout(() => controller.abort(reason), ms);
+  if (other.aborted) pass();
+  else other.addEventListener("abort", pass, { once: true });
+  const end = (): void => {
+    clearTimeout(timer);
+    other.removeEventListener("abort", pass);
+    controller.abort();
+  };
+  return { signal: controller.signal, end };
 }
 
 /** `✓ two-way RPC handled          12 ms` */

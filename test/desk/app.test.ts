@@ -101,6 +101,7 @@ function methods() {
   const handlers = new Map<string, Handler>();
   const calls: unknown[] = [];
   const agent = {
+    flush: async () => calls.push("flush") > 0,
     rpc: {
       handle: (method: string, handler: Handler) => handlers.set(method, handler),
       call: async (...call: unknown[]) => calls.push(call) && { time: 1 },
@@ -111,7 +112,8 @@ function methods() {
   const desk = {
     status: () => ({ led: "off" }),
     setLed: (on: boolean) => ({ on }),
-    burst: (points: number) => void calls.push(points),
+    sample: () => void calls.push("sample"),
+    health: () => void calls.push("health"),
   };
   handleMethods(agent as unknown as Agent, { clock: new Clock() } as unknown as Host, desk);
   const run = (method: string, params: unknown) => handlers.get(method)?.(params);
@@ -125,10 +127,20 @@ test("setLed, getStatus and echo answer with what they did", (t) => {
   t.deepEqual(run("echo", [1, { a: null }]), [1, { a: null }]);
 });
 
-test("a burst records as many points as asked, up to its limit", (t) => {
+test("a burst records as many points as asked and sends them apart from others", async (t) => {
   const { run, calls } = methods();
-  t.deepEqual(run("burst", { points: 5_000 }), { recorded: 5_000 });
-  t.deepEqual(calls, [5_000]);
+  t.deepEqual(await run("burst", { points: 2 }), { delivered: true });
+  t.deepEqual(calls, ["flush", "sample", "sample", "flush"]);
+});
+
+test("a report is a reading and the device's health, sent apart from others", async (t) => {
+  const { run, calls } = methods();
+  t.deepEqual(await run("report", null), { delivered: true });
+  t.deepEqual(calls, ["flush", "sample", "health", "flush"]);
+});
+
+test("a burst of no whole number of points, of none or of too many is refused", (t) => {
+  const { run } = methods();
   for (const points of [0, -1, 1.5, 5_001, Number.NaN])
     t.throws(() => run("burst", { points }), { instanceOf: RangeError });
 });

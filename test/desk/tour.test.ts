@@ -1,7 +1,7 @@
 import test from "ava";
 import { parseEvent } from "../../hosts/desk/processes.js";
 import { accepted } from "../../hosts/desk/requests.js";
-import { formatMark, type Mark, runSteps, type Step, until } from "../../hosts/desk/tour.js";
+import { formatMark, limitedBy, type Mark, runSteps, type Step, until } from "../../hosts/desk/tour.js";
 
 const never = new AbortController().signal;
 const good: Step<null> = { title: "good", run: async () => "1 ms" };
@@ -67,6 +67,21 @@ test("the signal of a step ends with the step", async (t) => {
   };
   await runSteps([step], null, never, () => undefined);
   t.true(seen?.aborted);
+});
+
+test("a limited signal goes with the other one, after its time, or at its end", async (t) => {
+  const other = new AbortController();
+  const first = limitedBy(other.signal, 60_000, new Error("late"));
+  other.abort(new Error("early"));
+  t.is((first.signal.reason as Error).message, "early");
+  t.true(limitedBy(other.signal, 60_000, new Error("late")).signal.aborted);
+  const second = limitedBy(never, 5, new Error("late"));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.is((second.signal.reason as Error).message, "late");
+  const third = limitedBy(never, 60_000, new Error("late"));
+  third.end();
+  t.true(third.signal.aborted);
+  first.end();
 });
 
 test("until asks again until there is something", async (t) => {

@@ -5,11 +5,15 @@ import type { Host } from "../../../src/port.js";
 export interface Desk {
   status(): Record<string, unknown>;
   setLed(on: boolean): Record<string, unknown>;
-  /** Records `points` points at once. */
-  burst(points: number): void;
+  /** Records a reading. */
+  sample(): void;
+  /** Records how the device does: other keys than a reading's. */
+  health(): void;
 }
 
 const MOST_POINTS = 5_000;
+/** For a handler that waits until its points are delivered; the platform waits 10 s for its answer by default. */
+const FLUSH_MS = 4_000;
 
 /** The server-side RPC methods of the desk. A wrong parameter throws, and the caller reads why. */
 export function handleMethods(agent: Agent, host: Host, desk: Desk): void {
@@ -21,10 +25,24 @@ export function handleMethods(agent: Agent, host: Host, desk: Desk): void {
     if (!Number.isInteger(points) || points < 1 || points > MOST_POINTS) {
       throw new RangeError(`points: a whole number from 1 to ${MOST_POINTS}`);
     }
-    desk.burst(points);
-    return { recorded: points };
+    return sendApart(agent, () => {
+      for (let n = 0; n < points; n++) desk.sample();
+    });
   });
+  agent.rpc.handle("report", () =>
+    sendApart(agent, () => {
+      desk.sample();
+      desk.health();
+    }),
+  );
   handleOwnCalls(agent, host);
+}
+
+/** Has what `record` records leave at once and by itself: what waited before goes first. */
+async function sendApart(agent: Agent, record: () => void): Promise<{ delivered: boolean }> {
+  await agent.flush(FLUSH_MS);
+  record();
+  return { delivered: await agent.flush(FLUSH_MS) };
 }
 
 /** What a device asks of the platform by itself, set off from the platform's side, so that an operator sees what came of it. */

@@ -7,28 +7,31 @@ const SHAPES = {
   "device object": /^\{"ts":\d{13},"values":\{[^}]*"temperature":/,
   "device array": /^\[\{"ts":\d{13},"values":\{[^}]*"temperature":/,
   "platform object": /^\{"temperature":/,
-  "platform array": /^\[\{"temperature":/,
+  "platform array": /^\[\{(?!"ts":).*"temperature":/,
 } as const;
 
-const BURST = 5;
+const ONE = { method: "burst", params: { points: 1 } };
+const FIVE = { method: "burst", params: { points: 5 } };
+/** Points that share keys never share an array with the platform's time: it would give both the same time stamp. */
+const TWO_KINDS = { method: "report", params: null };
 
-export const platformObject = one("telemetry as an object, platform time", "platform object");
-export const platformArray = many("telemetry as an array of objects, platform time", "platform array");
-export const deviceObject = one("telemetry as {ts, values}, device time", "device object");
-export const deviceArray = many("telemetry as an array of {ts, values}, device time", "device array");
+export const platformObject = shown("telemetry as an object, platform time", "platform object", ONE);
+export const platformArray = shown(
+  "telemetry as an array of objects, platform time",
+  "platform array",
+  TWO_KINDS,
+);
+export const deviceObject = shown("telemetry as {ts, values}, device time", "device object", ONE);
+export const deviceArray = shown("telemetry as an array of {ts, values}, device time", "device array", FIVE);
 
-function one(title: string, shape: keyof typeof SHAPES): TourStep {
+function shown(
+  title: string,
+  shape: keyof typeof SHAPES,
+  call: { method: string; params: unknown },
+): TourStep {
   return step(title, async (tour, signal) => {
     const from = Date.now();
-    await ask(tour, "burst", { points: 1 });
-    return seen(tour, signal, shape, from);
-  });
-}
-
-function many(title: string, shape: keyof typeof SHAPES): TourStep {
-  return step(title, async (tour, signal) => {
-    const from = Date.now();
-    await ask(tour, "burst", { points: BURST });
+    await ask(tour, call.method, call.params);
     return seen(tour, signal, shape, from);
   });
 }

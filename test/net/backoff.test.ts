@@ -1,0 +1,37 @@
+import test from "ava";
+import { Backoff } from "../../src/net/backoff.js";
+import { randomBytes } from "../fakes/host.js";
+
+/** A host whose dice always show the same. */
+const loaded = (byte: number) => ({ random: (into: Uint8Array) => void into.fill(byte) });
+const delays = (backoff: Backoff, count: number) => Array.from({ length: count }, () => backoff.next());
+
+test("the longest delays double from 1 s and end at 5 min and a tenth", (t) => {
+  t.deepEqual(
+    delays(new Backoff(loaded(255)), 11).map((ms) => Math.round(ms / 100) / 10),
+    [1, 2, 4, 8, 16, 32, 64, 128, 256, 330, 330],
+  );
+});
+
+test("the shortest delays are 100 ms, and 5 min less a tenth at the end", (t) => {
+  t.deepEqual(delays(new Backoff(loaded(0)), 11), [...Array(9).fill(100), 270_000, 270_000]);
+});
+
+test("reset makes the next delay a short one", (t) => {
+  const backoff = new Backoff(loaded(255));
+  delays(backoff, 20);
+  backoff.reset();
+  t.is(backoff.next(), 1000);
+});
+
+test("devices that fail together do not come back together", (t) => {
+  const next = randomBytes(7);
+  const random = (into: Uint8Array) => {
+    for (let i = 0; i < into.length; i++) into[i] = next();
+  };
+  const sixth = Array.from({ length: 1000 }, () => delays(new Backoff({ random }), 6).at(-1)!);
+  const quarters = [0, 1, 2, 3].map(
+    (q) => sixth.filter((ms) => Math.min(3, Math.floor(ms / 8000)) === q).length,
+  );
+  for (const count of quarters) t.true(count > 190 && count < 310, `${quarters}`);
+});

@@ -1,0 +1,97 @@
+// Answers that are refused or never over, each with what is wrong.
+import { BODY, CHUNKED, OK, type Unlawful } from "./answers.js";
+
+const LONG = "x".repeat(8200);
+
+export const UNLAWFUL: readonly Unlawful[] = [
+  { name: "not HTTP", bytes: "SSH-2.0-OpenSSH_9.6\r\n", flaw: "not HTTP/1" },
+  { name: "an empty line first", bytes: `\r\n${OK}${BODY}`, flaw: "not HTTP/1" },
+  { name: "HTTP/2", bytes: "HTTP/2.0 200 OK\r\n\r\n", flaw: "not HTTP/1" },
+  { name: "HTTP/1", bytes: "HTTP/1 200 OK\r\n\r\n", flaw: "not HTTP/1" },
+  { name: "two digits", bytes: "HTTP/1.1 20\r\n\r\n", flaw: "not HTTP/1" },
+  { name: "four digits", bytes: "HTTP/1.1 2000 OK\r\n\r\n", flaw: "bad status" },
+  { name: "letters", bytes: "HTTP/1.1 2x0 OK\r\n\r\n", flaw: "bad status" },
+  { name: "status 099", bytes: "HTTP/1.1 099 OK\r\n\r\n", flaw: "bad status" },
+  { name: "status 600", bytes: "HTTP/1.1 600 OK\r\n\r\n", flaw: "bad status" },
+  { name: "101", bytes: "HTTP/1.1 101 Switching Protocols\r\n\r\n", flaw: "protocol switched" },
+  { name: "no colon", bytes: `${OK}Content-Length 4\r\n\r\n[12]`, flaw: "bad header" },
+  { name: "no name", bytes: `${OK}: 4\r\n\r\n[12]`, flaw: "bad header" },
+  { name: "a blank before the colon", bytes: `${OK}Content-Length : 4\r\n\r\n[12]`, flaw: "bad header" },
+  { name: "a name of 200 bytes", bytes: `${OK}${"n".repeat(200)}: 4\r\n\r\n`, flaw: "bad header" },
+  { name: "folded", bytes: `${OK}X: 1\r\n Content-Length: 4\r\n\r\n[12]`, flaw: "folded header" },
+  { name: "folded with a tab", bytes: `${OK}X: 1\r\n\ty\r\n\r\n`, flaw: "folded header" },
+  { name: "lengths that disagree", bytes: `${OK}Content-Length: 5\r\n${BODY}`, flaw: "two lengths" },
+  { name: "a list of lengths", bytes: `${OK}Content-Length: 4, 4\r\n\r\n[12]`, flaw: "bad Content-Length" },
+  { name: "a negative length", bytes: `${OK}Content-Length: -4\r\n\r\n[12]`, flaw: "bad Content-Length" },
+  { name: "a signed length", bytes: `${OK}Content-Length: +4\r\n\r\n[12]`, flaw: "bad Content-Length" },
+  { name: "a hexadecimal length", bytes: `${OK}Content-Length: 0x4\r\n\r\n[12]`, flaw: "bad Content-Length" },
+  { name: "no length after its name", bytes: `${OK}Content-Length:\r\n\r\n`, flaw: "bad Content-Length" },
+  {
+    name: "a length of 16 digits",
+    bytes: `${OK}Content-Length: 1000000000000000\r\n\r\n`,
+    flaw: "bad Content-Length",
+  },
+  {
+    name: "a length of 200 digits",
+    bytes: `${OK}Content-Length: ${"0".repeat(199)}4\r\n\r\n`,
+    flaw: "bad Content-Length",
+  },
+  { name: "gzip", bytes: `${OK}Transfer-Encoding: gzip\r\n\r\n`, flaw: "unknown Transfer-Encoding" },
+  {
+    name: "gzip and chunks",
+    bytes: `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`,
+    flaw: "unknown Transfer-Encoding",
+  },
+  {
+    name: "chunked twice",
+    bytes: `${OK}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    flaw: "unknown Transfer-Encoding",
+  },
+  {
+    name: "length and chunks",
+    bytes: `${OK}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    flaw: "both length and chunks",
+  },
+  {
+    name: "chunks and length",
+    bytes: `${OK}Transfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n`,
+    flaw: "both length and chunks",
+  },
+  {
+    name: "chunks in HTTP/1.0",
+    bytes: "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    flaw: "chunks in HTTP/1.0",
+  },
+  { name: "no chunk size", bytes: `${CHUNKED}\r\n`, flaw: "bad chunk" },
+  { name: "a chunk size of letters", bytes: `${CHUNKED}xyz\r\n`, flaw: "bad chunk" },
+  { name: "a negative chunk", bytes: `${CHUNKED}-4\r\n[12]\r\n`, flaw: "bad chunk" },
+  { name: "a signed chunk", bytes: `${CHUNKED}4g\r\n[12]\r\n`, flaw: "bad chunk" },
+  { name: "a chunk of 2^64 bytes", bytes: `${CHUNKED}10000000000000004\r\n[12]\r\n`, flaw: "bad chunk" },
+  {
+    name: "a chunk size of 200 zeros",
+    bytes: `${CHUNKED}${"0".repeat(200)}4\r\n[12]\r\n`,
+    flaw: "bad chunk",
+  },
+  { name: "a chunk longer than it says", bytes: `${CHUNKED}3\r\n[12]\r\n`, flaw: "bad chunk" },
+  {
+    name: "a chunk extension of 1,100 bytes",
+    bytes: `${CHUNKED}4;${"e".repeat(1100)}\r\n`,
+    flaw: "bad chunk",
+  },
+  { name: "a status line without end", bytes: `HTTP/1.1 200 ${LONG}`, flaw: "head too long" },
+  { name: "a header without end", bytes: `${OK}X: ${LONG}`, flaw: "head too long" },
+  { name: "headers without end", bytes: `${OK}${"X: 1\r\n".repeat(1400)}\r\n`, flaw: "head too long" },
+  { name: "1xx without end", bytes: "HTTP/1.1 100\r\n\r\n".repeat(520), flaw: "head too long" },
+  {
+    name: "trailers without end",
+    bytes: `${CHUNKED}0\r\n${"X: 1\r\n".repeat(1400)}\r\n`,
+    flaw: "head too long",
+  },
+
+  { name: "nothing", bytes: "", end: true, flaw: "" },
+  { name: "half a head", bytes: `${OK}Content-Le`, end: true, flaw: "" },
+  { name: "half a body", bytes: `${OK}Content-Length: 4\r\n\r\n[1`, end: true, flaw: "" },
+  { name: "no last chunk", bytes: `${CHUNKED}4\r\n[12]\r\n`, end: true, flaw: "" },
+  { name: "no end of trailers", bytes: `${CHUNKED}4\r\n[12]\r\n0\r\n`, end: true, flaw: "" },
+  { name: "1xx only", bytes: "HTTP/1.1 100 Continue\r\n\r\n", end: true, flaw: "" },
+];

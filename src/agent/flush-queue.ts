@@ -1,6 +1,9 @@
 import type { Clock } from "../port.js";
 import type { Outbox } from "./outbox.js";
 
+/** A host's timer goes no further. */
+const LONGEST_MS = 20 * 86_400_000;
+
 interface Flush {
   /** The number of the first point that need not be delivered. */
   readonly number: number;
@@ -33,7 +36,7 @@ export class FlushQueue {
           resolve(all);
         },
       };
-      const cancel = this.#clock.timer(deadlineMs, () => {
+      const cancel = this.#clock.timer(Math.min(Math.max(deadlineMs, 0), LONGEST_MS), () => {
         this.#queue = this.#queue.filter((one) => one !== flush);
         resolve(false);
       });

@@ -5,8 +5,8 @@
 // token or a proxy, and all is kept.
 import type { Outcome } from "../net/outcome.js";
 import { checkTs, encodePoint } from "../wire/telemetry.js";
-import { BATCH_FRAME, type Batch, BatchWriter, buildBatch } from "./batch.js";
-import { BatchLimit } from "./batch-limit.js";
+import type { Batch } from "./batch.js";
+import { BatchSource } from "./batch-source.js";
 import { DropReporter } from "./drop-reporter.js";
 import { DropTeller } from "./drop-teller.js";
 import { MoteError } from "./errors.js";
@@ -15,7 +15,7 @@ import { FlushQueue } from "./flush-queue.js";
 import type { DeviceRequest, Lane, Link } from "./link.js";
 import type { Outbox } from "./outbox.js";
 import type { Signal } from "./signal.js";
-import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./telemetry-options.js";
+import { type TelemetryOptions, telemetrySettings } from "./telemetry-options.js";
 import type { Time } from "./time.js";
 
 const DEADLINE_MS = 30_000;
@@ -50,22 +50,13 @@ export class Telemetry {
   readonly #lane: Lane;
   readonly #events: Events;
   readonly #signal: Signal;
-  readonly #time: Time;
   readonly #outbox: Outbox;
-  readonly #settings: TelemetrySettings;
-  readonly #writer: BatchWriter;
-  readonly #limit: BatchLimit;
+  readonly #source: BatchSource;
   readonly #reporter: DropReporter;
   readonly #flushes: FlushQueue;
   #batch: Batch | undefined;
-  /** Keys of the first point that the platform has already. */
-  #keysDone = 0;
-  #keysDoneOf = -1;
   #refusedWith = 0;
   #sentAt = 0;
-  /** When the oldest point that waits was recorded, at the latest. */
-  #oldestAt = Number.NEGATIVE_INFINITY;
-  #bytes = 0;
   #toldAddress = false;
   #toldTime = false;
   /** Points wait, and the time stamp of the first is not known. */
@@ -76,12 +67,10 @@ export class Telemetry {
     this.#lane = link.lane("uplink");
     this.#events = events;
     this.#signal = link.signal();
-    this.#time = time;
     this.#outbox = outbox;
-    this.#settings = telemetrySettings(options);
-    this.#writer = new BatchWriter(this.#settings.batchBytes, this.#settings.timestamps === "platform");
-    this.#limit = new BatchLimit(this.#settings.batchPoints);
-    this.#reporter = new DropReporter(link.host, time, outbox, this.#settings.timestamps);
+    const settings = telemetrySettings(options);
+    this.#source = new BatchSource(link.host, time, outbox, settings);
+    this.#reporter = new DropReporter(link.host, time, outbox, settings.timestamps);
     this.#flushes = new FlushQueue(link.host.clock, outbox);
     const teller = new DropTeller(link.host, events);
     outbox.watch((points, reason) => teller.add(points, reason));
@@ -102,10 +91,8 @@ export class Telemetry {
     if (!encoded.ok) throw new MoteError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     const text = this.#link.host.encode(encoded.text);
     if (text.length > most) throw new MoteError("TOO_LARGE", `the point is longer than ${most} bytes`);
-    if (this.#outbox.waiting === 0) this.#oldestAt = this.#link.host.clock.now();
     if (!this.#outbox.append(text, ts)) return false;
-    this.#bytes += text.length + BATCH_FRAME;
-    if (this.#outbox.waiting === 1 || this.#isFull()) this.#signal.notify();
+    if (this.#source.added(text.length)) this.#signal.notify();
     return true;
   }
 
@@ -145,13 +132,7 @@ export class Telemetry {
       this.#stuck = false;
       return TIME_LOOK_MS;
     }
-    if (this.#isFull() || this.#flushes.waiting) return 0;
-    const due = this.#oldestAt + this.#settings.batchAgeMs - this.#link.host.clock.now();
-    return Math.max(0, Math.ceil(due));
-  }
-
-  #isFull(): boolean {
-    return this.#outbox.waiting >= this.#limit.points || this.#bytes >= this.#settings.batchBytes;
+    return this.#source.full || this.#flushes.waiting ? 0 : this.#source.untilDue;
   }
 
   #request(step: Step): DeviceRequest | undefined {
@@ -171,9 +152,7 @@ export class Telemetry {
   }
 
   #nextBatch(): Batch | undefined {
-    const { points, keys } = this.#limit;
-    const fromKey = this.#keysDoneOf === this.#outbox.first ? this.#keysDone : 0;
-    this.#batch = buildBatch(this.#outbox, this.#time, this.#writer, { points, keys, fromKey });
+    this.#batch = this.#source.next();
     this.#stuck = !this.#batch && this.#outbox.waiting > 0;
     if (this.#stuck && !this.#toldTime) {
       this.#toldTime = true;
@@ -196,7 +175,7 @@ export class Telemetry {
         return this.#busy(batch, outcome.status, outcome.retryAfterMs);
       case "lost":
         // A batch that is too much for the platform may also hang.
-        if (this.#link.host.clock.now() - this.#sentAt >= DEADLINE_MS) this.#limit.busy(batch);
+        if (this.#link.host.clock.now() - this.#sentAt >= DEADLINE_MS) this.#source.limit.busy(batch);
         return "send";
     }
   }
@@ -204,29 +183,15 @@ export class Telemetry {
   #delivered(batch: Batch): Step {
     this.#lane.clear();
     this.#toldAddress = false;
-    this.#limit.done(batch);
-    if (batch.toKey < batch.keys) {
-      this.#keysDone = batch.toKey;
-      this.#keysDoneOf = batch.number;
-      return "send";
-    }
-    this.#forget(batch);
+    if (!this.#source.done(batch)) return "send";
     this.#reporter.guessed(batch.guessed);
     this.#outbox.confirm(batch.number + batch.points);
     this.#events.emit("delivered", { points: batch.points });
     return this.#reporter.due ? "report" : "wait";
   }
 
-  #forget(batch: Batch): void {
-    this.#keysDoneOf = -1;
-    // What was recorded before the batch left is due all the same.
-    this.#oldestAt = this.#sentAt;
-    const rest = this.#outbox.waiting - batch.points;
-    this.#bytes = rest > 0 ? Math.max(0, this.#bytes - batch.body.length) : 0;
-  }
-
   #busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
-    const smaller = this.#limit.busy(batch);
+    const smaller = this.#source.limit.busy(batch);
     if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this.#lane.hold(retryAfterMs);
     return "send";
   }
@@ -244,8 +209,8 @@ export class Telemetry {
     if (outcome.kind === "busy") this.#lane.hold(outcome.retryAfterMs);
     else if (outcome.kind === "refused") {
       if (outcome.status !== 401) this.#holdAddress(this.#refusedWith);
-    } else if (!this.#limit.refused(batch, this.#refusedWith !== TOO_LARGE)) {
-      this.#forget(batch);
+    } else if (!this.#source.limit.refused(batch, this.#refusedWith !== TOO_LARGE)) {
+      this.#source.gone(batch);
       this.#outbox.refuse(batch.number + 1);
       return this.#reporter.due ? "report" : "wait";
     }

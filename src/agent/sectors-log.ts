@@ -1,0 +1,122 @@
+// Writing and reading of sectors one at a time: what `Sectors` builds its queue on.
+import type { Blocks } from "../port.js";
+import { MARK_BYTES, putMark } from "./record.js";
+import { emptyState, HEADER_BYTES, isBlank, putHeader, type SectorState } from "./sectors-header.js";
+import { SectorMap } from "./sectors-map.js";
+import { recover } from "./sectors-recover.js";
+
+const LEAST_SECTOR = 512;
+
+/** An append-only log: the newest sector is written, all are read. It knows nothing of which points wait. */
+export class SectorLog {
+  readonly map: SectorMap;
+  readonly state: SectorState = emptyState();
+  /** The sector loaded last. */
+  readonly page: Uint8Array;
+  /** False: nothing more is written. What is there may still be read. */
+  usable = false;
+  /** Where the next record goes in the newest sector. */
+  tail = 0;
+  readonly #tell: (line: string) => void;
+  readonly #mark = new Uint8Array(MARK_BYTES);
+  #loaded = 0;
+
+  constructor(blocks: Blocks, tell: (line: string) => void) {
+    this.map = new SectorMap(blocks);
+    this.#tell = tell;
+    const fit = blocks.sectorSize >= LEAST_SECTOR && this.map.count >= 2;
+    this.page = new Uint8Array(fit ? blocks.sectorSize : 0);
+  }
+
+  /** Bytes left in the newest sector. */
+  get room(): number {
+    return this.map.size - this.tail;
+  }
+
+  /** Finds what is there. Returns the sector to read from, or undefined if the blocks can't be used. */
+  open(): number | undefined {
+    if (this.page.length === 0) {
+      this.#tell("the blocks are too small for a durable queue: points are kept in memory only");
+      return undefined;
+    }
+    const found = recover(this.map, this.page, this.state);
+    if (found.kind === "ready") {
+      this.usable = true;
+      this.tail = found.end;
+      this.#loaded = this.state.sequence;
+      return found.oldest;
+    }
+    if (found.kind === "failed")
+      this.#tell("the durable queue can't be read: points are kept in memory only");
+    else
+      this.#tell(
+        "the durable queue was written by another version: kept, not used; points are kept in memory only",
+      );
+    return undefined;
+  }
+
+  /** Brings sector `sequence` to `page`. False if the host could not read it. */
+  load(sequence: number): boolean {
+    if (this.#loaded === sequence) return true;
+    this.#loaded = 0;
+    if (!this.map.blocks.read(this.map.at(sequence), this.page)) return false;
+    this.#loaded = sequence;
+    return true;
+  }
+
+  /** Where the records of sector `sequence` end at the latest. */
+  limit(sequence: number): number {
+    return sequence === this.state.sequence ? this.tail : this.map.size;
+  }
+
+  /** Writes records, for which there is `room`, to the newest sector. */
+  write(bytes: Uint8Array): boolean {
+    const { sequence } = this.state;
+    if (!this.map.blocks.write(this.map.at(sequence) + this.tail, bytes)) return this.#fail();
+    if (this.#loaded === sequence) this.page.set(bytes, this.tail);
+    this.tail += bytes.length;
+    return true;
+  }
+
+  /** Writes a mark, if there is room for it; else false. */
+  mark(kind: number, number: number): boolean {
+    if (this.room < MARK_BYTES) return false;
+    putMark(this.#mark, this.state.sequence, kind, number);
+    return this.write(this.#mark);
+  }
+
+  /** Erases the sector behind the newest, which becomes the newest. Its header holds the whole state. */
+  openNext(): boolean {
+    const { state } = this;
+    const { blocks, header } = this.map;
+    const at = this.map.at(state.sequence + 1);
+    state.sequence++;
+    putHeader(header, state);
+    if (!blocks.erase(at) || !blocks.write(at, header)) {
+      state.sequence--;
+      return this.#fail();
+    }
+    this.tail = HEADER_BYTES;
+    return true;
+  }
+
+  /** Erases every sector that was used, the newest last: it says that nothing waits in the others. */
+  erase(): void {
+    const { blocks, count, size, header } = this.map;
+    const newest = this.map.at(this.state.sequence);
+    for (let i = 1; this.usable && i <= count; i++) {
+      const at = (newest + i * size) % (count * size);
+      if (blocks.read(at, header) && !isBlank(header) && !blocks.erase(at)) this.#fail();
+    }
+    this.state.sequence = 0;
+    this.map.anchor(0, count - 1);
+    this.tail = size;
+    this.#loaded = 0;
+  }
+
+  #fail(): false {
+    this.usable = false;
+    this.#tell("the durable queue can't be written: points are kept in memory only");
+    return false;
+  }
+}

@@ -16,7 +16,10 @@ for (const mode of MODES) {
       await until(async () => (await latest(rig, id, "past")) === 1, "the last point is there");
       const range = { startTs: 0, endTs: Date.now() + 60_000, limit: 1000, orderBy: "ASC" } as const;
       const series = await rig.operator.timeSeries.range(id, { ...range, keys: ["count", "text", "past"] });
-      t.deepEqual(series.count?.map((point) => point.value), [...Array(100).keys()]);
+      t.deepEqual(
+        series.count?.map((point) => point.value),
+        [...Array(100).keys()],
+      );
       t.is(new Set(series.count?.map((point) => point.ts)).size, 100);
       t.is(series.text?.[7]?.value, "n7");
       t.deepEqual(series.past, [{ ts: 1_600_000_000_000, value: 1 }]);

@@ -1,6 +1,7 @@
 // A TCP proxy before the platform that can spoil single exchanges, for what a lawful platform never does.
-import { createServer, connect as dial, type Socket } from "node:net";
+
 import type { AddressInfo } from "node:net";
+import { createServer, connect as dial, type Socket } from "node:net";
 
 /** What to do with a request, by its first line: pass it on, answer in the platform's place, or swallow the platform's answer. */
 export type Verdict = "pass" | "swallow" | { readonly answer: string };

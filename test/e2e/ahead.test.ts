@@ -1,0 +1,194 @@
+// Four everyday cases, each of which breaks a known agent or gateway.
+import { readFileSync, writeFileSync } from "node:fs";
+import test from "ava";
+import { startProxy } from "./proxy.js";
+import { latest, MODES, type Rig, startRig, until } from "./rig.js";
+import { image, imageText, run } from "./run.js";
+
+/** Uploads an image as an OTA package; returns its id. */
+async function upload(rig: Rig, deviceId: string, version: string, text: string): Promise<string> {
+  const profileId = (await rig.operator.devices.get(deviceId)).deviceProfileId?.id ?? "";
+  const made = await rig.operator.ota.create({ title: "test", version, deviceProfileId: profileId });
+  await rig.operator.ota.upload(made.id.id, Buffer.from(text));
+  return made.id.id;
+}
+
+const answers =
+  (rig: Rig, path: string) => async (): Promise<{ path: string; status: number; method: string }[]> => {
+    const response = await fetch(`${rig.platform.url}/api/requests`);
+    const list = (await response.json()) as { path: string; status: number; method: string }[];
+    return list.filter((request) => request.path.includes(path));
+  };
+
+for (const mode of MODES) {
+  test(`${mode}: firmware assigned while a poll is open: the update starts, though the poll brought only the deletion`, async (t) => {
+    const rig = await startRig(t, mode);
+    const device = run(t, rig, image(rig, "1.0.0", "agent.telemetry.record({ running: 1 });"));
+    const id = await rig.deviceId();
+    // The poll is open once its successor's predecessor has not ended: none has been answered yet.
+    await until(async () => (await latest(rig, id, "current_fw_version")) === "1.0.0", "it runs");
+    const package2 = await upload(
+      rig,
+      id,
+      "2.0.0",
+      imageText("2.0.0", "agent.telemetry.record({ running: 2 });"),
+    );
+    await rig.operator.ota.assign(id, package2);
+    await until(async () => (await latest(rig, id, "fw_state")) === "UPDATED", "it is updated");
+    t.is(await latest(rig, id, "current_fw_version"), "2.0.0");
+    await until(async () => (await latest(rig, id, "running")) === 2, "the new image records");
+    t.is(await device.stop(), 0);
+  });
+
+  test(`${mode}: one two-way RPC handed out on every poll until answered, twelve times, with a restart in between: the handler ran once, the caller got its answer`, async (t) => {
+    const rig = await startRig(t, mode);
+    const proxy = await startProxy(rig.platform.url);
+    t.teardown(() => proxy.close());
+    let refused = 0;
+    proxy.rule((line) => {
+      if (!/^POST \S+\/rpc\/\d+ /.test(line) || refused >= 12) return "pass";
+      refused++;
+      return { answer: "HTTP/1.1 404 \r\nContent-Length: 0\r\n\r\n" };
+    });
+    let runs = 0;
+    const start = () => {
+      const agent = rig.agent({ baseUrl: proxy.url });
+      agent.rpc.handle("count", () => ++runs);
+      agent.start();
+      return agent;
+    };
+    const first = start();
+    const id = await rig.deviceId();
+    const answer = rig.operator.rpc.twoWay(id, "count", {}, { timeoutMs: 30_000 });
+    await until(async () => refused >= 6, "half of the answers were refused");
+    await first.stop();
+    start();
+    t.is(await answer, 1);
+    t.is(runs, 1);
+    t.is(refused, 12);
+    const polls = await answers(rig, "/rpc?")();
+    t.true(polls.filter((poll) => poll.status === 200).length >= 12);
+  });
+
+  test(`${mode}: a wrong checksum: the image is refused, reported FAILED with the reason, and not fetched again until assigned anew`, async (t) => {
+    const rig = await startRig(t, mode);
+    const app = image(rig, "1.0.0", "");
+    const device = run(t, rig, app);
+    const id = await rig.deviceId();
+    await until(async () => (await latest(rig, id, "current_fw_version")) === "1.0.0", "it runs");
+    t.is(await device.stop(), 0);
+    const package2 = await upload(rig, id, "2.0.0", imageText("2.0.0", ""));
+    await rig.operator.ota.assign(id, package2);
+    const right = await until(async () => {
+      const shared = await rig.operator.attributes.get(id, "SHARED_SCOPE", ["fw_checksum"]);
+      return typeof shared.fw_checksum === "string" && shared.fw_checksum;
+    }, "it is assigned");
+    await rig.operator.attributes.set(id, "SHARED_SCOPE", { fw_checksum: "0".repeat(64) });
+    const fetched = answers(rig, "/firmware?");
+
+    const again = run(t, rig, app);
+    await until(async () => (await latest(rig, id, "fw_state")) === "FAILED", "it is refused");
+    t.regex(String(await latest(rig, id, "fw_error")), /checksum/i);
+    const before = (await fetched()).length;
+    t.is(await again.stop(), 0);
+
+    // Neither a restart nor a look at the same assignment fetches it again.
+    const third = run(t, rig, app);
+    await until(async () => third.seen("online").length > 0, "it is back");
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    t.is((await fetched()).length, before);
+    t.is(await latest(rig, id, "fw_state"), "FAILED");
+
+    // An empty checksum is refused without a byte fetched; a right one is taken.
+    await rig.operator.attributes.set(id, "SHARED_SCOPE", { fw_checksum: "" });
+    await until(
+      async () => /checksum/i.test(String(await latest(rig, id, "fw_error"))),
+      "the empty one is refused",
+    );
+    t.is((await fetched()).length, before);
+    await rig.operator.attributes.set(id, "SHARED_SCOPE", { fw_checksum: right });
+    await until(async () => (await latest(rig, id, "fw_state")) === "UPDATED", "the right one is taken");
+    t.is(await third.stop(), 0);
+  });
+
+  test(`${mode}: power cut between reading a batch from the queue and its confirmation: nothing is lost`, async (t) => {
+    const rig = await startRig(t, mode);
+    const proxy = await startProxy(rig.platform.url);
+    t.teardown(() => proxy.close());
+    let held = 0;
+    proxy.rule((line) => {
+      if (!line.includes("/telemetry ")) return "pass";
+      held++;
+      // The platform takes the second batch, the device never learns it; of the first not even the request arrives.
+      return held === 1 ? { answer: "" } : "swallow";
+    });
+    const body =
+      "if (host.store.get('done')) return; for (let i = 0; i < 500; i++) agent.telemetry.record({ n: i }); host.store.set('done', new Uint8Array(1));";
+    const app = image(rig, "1.0.0", body);
+    const device = run(t, rig, app, [], proxy.url);
+    const id = await rig.deviceId();
+    await until(async () => held >= 1, "a batch is under way");
+    await device.kill();
+    const second = run(t, rig, app, [], proxy.url);
+    await until(
+      async () => held >= 2 && (await latest(rig, id, "n")) !== undefined,
+      "a batch is taken unheard",
+    );
+    await second.kill();
+    proxy.rule(() => "pass");
+    const third = run(t, rig, app, [], proxy.url);
+    await until(async () => (await latest(rig, id, "n")) === 499, "the last point is there");
+    const all = { keys: ["n"], startTs: 0, endTs: Date.now() + 60_000, limit: 1000, orderBy: "ASC" } as const;
+    const points = (await rig.operator.timeSeries.range(id, all)).n ?? [];
+    t.deepEqual(
+      points.map((point) => point.value),
+      [...Array(500).keys()],
+    );
+    t.is(await third.stop(), 0);
+  });
+}
+
+test("SIGKILL at any time keeps the token and every point that was on file", async (t) => {
+  const seed = Number(process.env.SEED ?? Date.now() % 100_000);
+  t.log(`SEED=${seed} replays this run`);
+  const rig = await startRig(t, "deployed");
+  // What record() returned for stands in a file of its own: the test's memory of what must arrive.
+  const file = JSON.stringify(`${rig.stateDir}/recorded`);
+  const app = image(
+    rig,
+    "1.0.0",
+    `const fs = process.getBuiltinModule("node:fs");
+    let n = fs.existsSync(${file}) ? fs.readFileSync(${file}, "utf8").trim().split("\\n").length : 0;
+    setInterval(() => { agent.telemetry.record({ n }); fs.appendFileSync(${file}, n + "\\n"); n++; }, 3);`,
+  );
+  let random = seed;
+  for (let round = 0; round < 6; round++) {
+    const device = run(t, rig, app);
+    random = (random * 48_271) % 2_147_483_647;
+    await until(async () => device.seen("started").length > 0, "it is started");
+    await new Promise((resolve) => setTimeout(resolve, random % 900));
+    await device.kill();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const recorded = readFileSync(`${rig.stateDir}/recorded`, "utf8").trim().split("\n").map(Number);
+  writeFileSync(app, imageText("1.0.0", "agent.telemetry.record({ last: 1 });"));
+  const device = run(t, rig, app);
+  const id = await rig.deviceId();
+  await until(async () => (await latest(rig, id, "last")) === 1, "all that waited is sent");
+  const all = {
+    keys: ["n"],
+    startTs: 0,
+    endTs: Date.now() + 600_000,
+    limit: 100_000,
+    orderBy: "ASC",
+  } as const;
+  const points = (await rig.operator.timeSeries.range(id, all)).n ?? [];
+  const arrived = new Set(points.map((point) => point.value));
+  t.deepEqual(
+    recorded.filter((n) => !arrived.has(n)),
+    [],
+  );
+  t.true(recorded.length > 100);
+  t.is((await rig.operator.devices.list()).data.filter((one) => one.name === "rig").length, 1);
+  t.is(await device.stop(), 0);
+});

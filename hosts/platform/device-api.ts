@@ -61,8 +61,10 @@ export class DeviceApi {
       return response(400, errorJson(400, message, this.#core.clock.now()), "application/json");
     }
     const limit = RPC_PATH.test(url) ? LARGEST.rpc : LARGEST.other;
-    if (Number(headers["content-length"] ?? 0) <= limit) return undefined;
-    return response(413, JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`));
+    const isTooLarge = Number(headers["content-length"] ?? 0) > limit;
+    return isTooLarge
+      ? response(413, JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`))
+      : undefined;
   }
 
   /** Calls `respond` once, unless the device hangs up first, which is told by calling the result. */

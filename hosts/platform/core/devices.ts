@@ -30,6 +30,8 @@ export interface DeviceFields {
 /** A request of the device that is still open. */
 export interface OpenRequest {
   deviceDeleted(): void;
+  /** Its session ends before its time: there are too many. */
+  evict(): void;
 }
 
 export interface Device extends DeviceFields {

@@ -5,6 +5,7 @@ import type { Value } from "./values.js";
 
 /** What the OTA queue needs of the platform. */
 export interface OtaStore {
+  assigned(device: Device, type: PackageType): OtaPackage | undefined;
   saveTelemetry(device: Device, ts: number, values: readonly [string, Value][]): void;
   /** Notify the polls that are open. */
   saveShared(device: Device, values: readonly [string, Value][]): void;
@@ -30,7 +31,7 @@ export class OtaQueue {
 
   /** The device's package is another one now, or none. */
   changed(device: Device, type: PackageType, target: OtaPackage | undefined): void {
-    const prefix = type === "FIRMWARE" ? "fw_" : "sw_";
+    const prefix = prefixOf(type);
     if (!target) {
       this.#store.deleteShared(
         device,
@@ -49,15 +50,22 @@ export class OtaQueue {
     this.#store.saveTelemetry(device, now, values);
     const at = Math.max(now, this.#freeAt);
     this.#freeAt = at + PACE_MS;
-    this.#clock.timer(at - now, () => this.#initiate(device, prefix, target));
+    this.#clock.timer(at - now, () => this.#initiate(device, type, target));
   }
 
-  #initiate(device: Device, prefix: string, target: OtaPackage): void {
+  #initiate(device: Device, type: PackageType, target: OtaPackage): void {
+    // Assigned anew while it waited: that has its own place in the queue.
+    if (this.#store.assigned(device, type) !== target) return;
+    const prefix = prefixOf(type);
     this.#store.saveTelemetry(device, this.#clock.now(), [[`${prefix}state`, "INITIATED"]]);
     const { gone, values } = sharedSet(prefix, target);
     this.#store.deleteShared(device, gone);
     this.#clock.timer(GAP_MS, () => this.#store.saveShared(device, values));
   }
+}
+
+function prefixOf(type: PackageType): string {
+  return type === "FIRMWARE" ? "fw_" : "sw_";
 }
 
 /** The shared attributes of a package, and the keys that don't apply to it. */

@@ -48,6 +48,7 @@ export class PlatformCore {
     this.claiming = new Claiming(clock);
     this.rpcRecords = new RpcRecords(clock, ids);
     this.#ota = new OtaQueue(clock, {
+      assigned: (device, type) => this.assigned(device, type),
       saveTelemetry: (device, ts, values) => this.#saveSeries(device, ts, values),
       saveShared: (device, values) => this.saveAttributes(device, "SHARED_SCOPE", values),
       deleteShared: (device, keys) => this.deleteAttributes(device, "SHARED_SCOPE", keys),

@@ -114,7 +114,7 @@ export function sameValue(one: Value | undefined, other: Value): boolean {
 }
 
 const LONGEST_KEY = 255;
-const MARKUP = /<\s*[a-zA-Z!/?]|\{\{.*\}\}/s;
+const MARKUP = /<[a-zA-Z!/?]|\{\{.*\}\}/s;
 
 /** Whether the platform keeps a value under that key. If not, the whole element it came in is lost, unreported. */
 export function isStorableKey(key: string): boolean {

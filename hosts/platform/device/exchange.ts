@@ -32,6 +32,8 @@ const JSON_TYPE = "application/json";
 const TEXT_TYPE = "text/plain;charset=UTF-8";
 /** However long a poll asks for, its session ends after this. */
 const LONGEST_MS = 600_000;
+/** Sessions per device, those included whose device hung up; the oldest makes room. */
+const MOST_OPEN = 1_000;
 
 /** One request and its one answer. */
 export class Exchange {
@@ -147,10 +149,14 @@ export class Exchange {
   wait(timeoutMs = 0): void {
     this.#registered = true;
     const { device } = this;
+    for (const oldest of device.open) {
+      if (device.open.size < MOST_OPEN) break;
+      oldest.evict();
+    }
     device.open.add(this);
     const after = Math.min(timeoutMs === 0 ? this.#requestTimeoutMs : timeoutMs, LONGEST_MS);
-    if (after < 0) this.#expire();
-    else this.#timers.push(this.clock.timer(after, () => this.#expire()));
+    if (after < 0) this.evict();
+    else this.#timers.push(this.clock.timer(after, () => this.evict()));
     this.hang();
   }
 
@@ -174,7 +180,8 @@ export class Exchange {
   /** Set where the route doesn't promise JSON. */
   isPlain = false;
 
-  #expire(): void {
+  /** The transport's own time is over. */
+  evict(): void {
     if (this.isOpen) this.answer(408);
     this.#finish();
   }

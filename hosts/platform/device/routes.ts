@@ -71,7 +71,7 @@ function decodeSegment(text: string): string {
 const FORBIDDEN_IN_PATH = /\/\/|\/\.{1,2}(?:\/|$)|%2[fF]|%25|%5[cC]|%00|%2[eE]|;|\\|%3[bB]/;
 const ESCAPE = /%(?![0-9a-fA-F]{2})/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const FORBIDDEN_RAW = /[{}[\]|"<>^`\x00-\x20\x7f]/;
+const FORBIDDEN_RAW = /[{}[\]|"<>^`\x00-\x20\x7f-\uffff]/;
 
 /** Whether the server refuses the address itself: `page` if it's the web server under the platform, which answers in HTML. */
 export function refusesUrl(path: string, query: string): "page" | "platform" | undefined {

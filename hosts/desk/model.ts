@@ -33,7 +33,8 @@ const CHANGES: Record<string, Change | undefined> = {
     state: "starting",
     firmware: `${text(event.title)} ${text(event.version)}`.trim(),
   }),
-  provisioned: (model, event) => ({ state: "provisioned", device: text(event.deviceName) || model.device }),
+  // The platform answered already: this comes after online.
+  provisioned: (model, event) => ({ device: text(event.deviceName) || model.device }),
   online: () => ({ state: "online", trouble: "" }),
   offline: (_, event) => ({ state: "offline", trouble: text(event.reason) }),
   refused: (_, event) => ({ state: "refused", trouble: text(event.reason) || text(event.what) }),

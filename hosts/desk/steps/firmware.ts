@@ -39,7 +39,8 @@ export const confirmed = step(
   "firmware confirmed after the restart",
   async (tour, signal) => {
     const from = Date.now();
-    const at = await reported(tour, signal, "UPDATED");
+    const activatedAt = await reported(tour, signal, "UPDATING");
+    await reported(tour, signal, "UPDATED", activatedAt);
     const id = await deviceId(tour);
     const running = await until(signal, async () => {
       const { current_fw_version: reading } = await tour.operator.timeSeries.latest(id, [
@@ -47,7 +48,7 @@ export const confirmed = step(
       ]);
       return reading?.value === VERSION && reading;
     });
-    check(running.ts >= tour.startedAt && at >= tour.startedAt, "the report is an old one");
+    check(running.ts >= activatedAt, "the report is from before the restart");
     return `current_fw_version ${VERSION}, ${since(from)}`;
   },
   LIMIT_MS,
@@ -74,8 +75,13 @@ function state(title: string, name: string): TourStep {
   return step(title, run, LIMIT_MS);
 }
 
-/** Waits for a `fw_state` in the time series; returns its time stamp. */
-async function reported(tour: Tour, signal: AbortSignal, name: string): Promise<number> {
+/** Waits for a `fw_state` in the time series that is not before `from`; returns its time stamp. */
+async function reported(
+  tour: Tour,
+  signal: AbortSignal,
+  name: string,
+  from = tour.startedAt,
+): Promise<number> {
   const id = await deviceId(tour);
   const read = async (): Promise<number | undefined> => {
     const range = { keys: ["fw_state", "fw_error"], startTs: tour.startedAt, endTs: Date.now() + 60_000 };
@@ -83,7 +89,7 @@ async function reported(tour: Tour, signal: AbortSignal, name: string): Promise<
     const states = found.fw_state ?? [];
     if (states.some(({ value }) => value === "FAILED"))
       throw new Error(`FAILED: ${String(found.fw_error?.[0]?.value)}`);
-    return states.find(({ value }) => value === name)?.ts;
+    return states.find(({ ts, value }) => value === name && ts >= from)?.ts;
   };
   return until(signal, read);
 }

@@ -2,11 +2,14 @@ import { accepted } from "../requests.js";
 import { until } from "../tour.js";
 import { ask, check, deviceId, requestsSince, since, step, untilClient } from "./context.js";
 
-export const twoWay = step("two-way RPC handled", async (tour) => {
+export const twoWay = step("two-way RPC handled", async (tour, signal) => {
   const from = Date.now();
   const answer = await ask(tour, "setLed", { on: true });
+  const took = since(from);
   check(answer.on === true && answer.colour === "green", "another answer than the LED's");
-  return since(from);
+  // The next step turns it off again, and looks for that.
+  await untilClient(tour, signal, "led", true);
+  return took;
 });
 
 export const oneWay = step("one-way RPC handled", async (tour, signal) => {

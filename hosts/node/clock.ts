@@ -1,9 +1,15 @@
 import type { Clock } from "../../src/port.js";
 
-/** The machine's clock. The wall clock is taken as known: a desk or server keeps its own. */
+/** 2024-01-01: a clock before that was never set (small boards start in 1970). */
+const PLAUSIBLE = 1_704_067_200_000;
+
+/** The machine's clock. */
 export const clock: Clock = {
   now: () => performance.now(),
-  wall: () => Date.now(),
+  wall() {
+    const wall = Date.now();
+    return wall >= PLAUSIBLE ? wall : undefined;
+  },
   timer(ms, due) {
     // Rounded up: what is early by a fraction finds that it is not time yet.
     const timer = setTimeout(due, Math.ceil(ms));

@@ -41,7 +41,8 @@ export class Lock {
       if (claim(path, holder)) return new Lock(path, holder);
       const found = readHolder(path);
       if (!found) continue;
-      if (alive(found) && found.pid !== process.pid) {
+      // Without start times our own number in it is from another life, as in a container, where each start has the same.
+      if (alive(found) && (found.pid !== process.pid || found.since !== undefined)) {
         throw new LockedError(`${stateDir} is in use by process ${found.pid}`);
       }
       if (found.worker) await outlive(found.worker);

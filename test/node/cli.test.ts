@@ -1,58 +1,17 @@
 // The command line, in processes of its own.
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import test from "ava";
+import { killAll, launch, mote, storyOf } from "./commands.js";
 import { CRASHES, image } from "./images.js";
-import { Story, temporaryState } from "./session.js";
+import { temporaryState } from "./session.js";
 
-const CLI = fileURLToPath(new URL("../../hosts/node/cli.js", import.meta.url));
 const SECRETS = { MOTE_PROVISION_KEY: "the-key-of-a-test", MOTE_PROVISION_SECRET: "the-secret-of-a-test" };
 
-const launched: ChildProcess[] = [];
-test.after.always(() => {
-  for (const child of launched) child.kill("SIGKILL");
-});
-
-function launch(args: string[], env: Record<string, string> = {}): ChildProcess {
-  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOTE_")));
-  const child = spawn(process.execPath, [CLI, ...args], {
-    env: { ...clean, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  launched.push(child);
-  return child;
-}
-
-interface Result {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
-async function mote(args: string[], env: Record<string, string> = {}): Promise<Result> {
-  const child = launch(args, env);
-  const result: Result = { code: null, out: "", err: "" };
-  child.stdout?.on("data", (text) => {
-    result.out += text;
-  });
-  child.stderr?.on("data", (text) => {
-    result.err += text;
-  });
-  [result.code] = await once(child, "close");
-  return result;
-}
-
-function storyOf(child: ChildProcess): Story {
-  const story = new Story();
-  if (child.stdout) createInterface(child.stdout).on("line", (line) => story.add(JSON.parse(line)));
-  return story;
-}
+test.after.always(killAll);
 
 /** A platform that answers each request with this status. Returns its address. */
 async function answering(t: { teardown(work: () => void): void }, status: number): Promise<string> {
@@ -66,7 +25,7 @@ async function answering(t: { teardown(work: () => void): void }, status: number
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("wrong usage ends with exit code 2, and the nearest name is proposed", async (t) => {
+test.serial("wrong usage ends with exit code 2, and the nearest name is proposed", async (t) => {
   const wrong: [string[], RegExp][] = [
     [["rnu"], /unknown command 'rnu'[\s\S]*Did you mean run\?/],
     [["run", "--stat", "x"], /unknown option '--stat'[\s\S]*Did you mean --state\?/],
@@ -86,13 +45,13 @@ test("wrong usage ends with exit code 2, and the nearest name is proposed", asyn
   );
 });
 
-test("all that run lacks is told at once", async (t) => {
+test.serial("all that run lacks is told at once", async (t) => {
   const { code, err } = await mote(["run"]);
   t.is(code, 2);
   for (const name of ["--url", "--state", "--token"]) t.true(err.includes(name), name);
 });
 
-test("what the agent refuses is told as wrong usage, without the value", async (t) => {
+test.serial("what the agent refuses is told as wrong usage, without the value", async (t) => {
   const state = temporaryState(t);
   const { code, err } = await mote([
     "run",
@@ -109,7 +68,7 @@ test("what the agent refuses is told as wrong usage, without the value", async (
   t.false(err.includes("a token/with"));
 });
 
-test("help and version end with exit code 0", async (t) => {
+test.serial("help and version end with exit code 0", async (t) => {
   const help = await mote(["run", "--help"]);
   t.is(help.code, 0);
   for (const word of ["--url", "MOTE_PROVISION_SECRET", "--allow-http-firmware", "Example:"]) {
@@ -120,26 +79,29 @@ test("help and version end with exit code 0", async (t) => {
   t.regex(version.out, /^\d+\.\d+\.\d+\n$/);
 });
 
-test("run: settings come from the environment, offline is told once, SIGTERM stops with 0, no secret shows", async (t) => {
-  const state = temporaryState(t);
-  const child = launch(["run", "--log", "json"], {
-    ...SECRETS,
-    MOTE_URL: "http://127.0.0.1:1",
-    MOTE_STATE: state,
-  });
-  const story = storyOf(child);
-  await story.until(({ events }) => events.some(({ event }) => event === "offline"));
-  child.kill("SIGTERM");
-  t.deepEqual(await once(child, "close"), [0, null]);
-  t.is(story.events.filter(({ event }) => event === "offline").length, 1);
-  t.is(story.events.at(-1)?.event, "stopped");
-  t.true(story.events.every(({ ts }) => typeof ts === "number"));
-  const told = JSON.stringify(story.events);
-  for (const secret of Object.values(SECRETS)) t.false(told.includes(secret));
-  t.false(existsSync(join(state, "lock.json")));
-});
+test.serial(
+  "run: settings come from the environment, offline is told once, SIGTERM stops with 0, no secret shows",
+  async (t) => {
+    const state = temporaryState(t);
+    const child = launch(["run", "--log", "json"], {
+      ...SECRETS,
+      MOTE_URL: "http://127.0.0.1:1",
+      MOTE_STATE: state,
+    });
+    const story = storyOf(child);
+    await story.until(({ events }) => events.some(({ event }) => event === "offline"));
+    child.kill("SIGTERM");
+    t.deepEqual(await once(child, "close"), [0, null]);
+    t.is(story.events.filter(({ event }) => event === "offline").length, 1);
+    t.is(story.events.at(-1)?.event, "stopped");
+    t.true(story.events.every(({ ts }) => typeof ts === "number"));
+    const told = JSON.stringify(story.events);
+    for (const secret of Object.values(SECRETS)) t.false(told.includes(secret));
+    t.false(existsSync(join(state, "lock.json")));
+  },
+);
 
-test("run: refused by the platform it ends with 3, if told to", async (t) => {
+test.serial("run: refused by the platform it ends with 3, if told to", async (t) => {
   const url = await answering(t, 401);
   const args = ["run", "--url", url, "--state", temporaryState(t), "--exit-on-refusal", "--log", "json"];
   const { code, out } = await mote(args, { MOTE_TOKEN: "the-token-of-a-test" });
@@ -148,7 +110,7 @@ test("run: refused by the platform it ends with 3, if told to", async (t) => {
   t.false(out.includes("the-token-of-a-test"));
 });
 
-test("run: a file that is no image is told, with exit code 2", async (t) => {
+test.serial("run: a file that is no image is told, with exit code 2", async (t) => {
   const state = temporaryState(t);
   const app = join(state, "app.mjs");
   writeFileSync(app, "export const firmware = { title: 'x' };");
@@ -167,7 +129,7 @@ test("run: a file that is no image is told, with exit code 2", async (t) => {
   t.regex(out, /the file given is no image.*firmware\.version is not a text/);
 });
 
-test("run: a file that is not there is told, with exit code 2", async (t) => {
+test.serial("run: a file that is not there is told, with exit code 2", async (t) => {
   const state = temporaryState(t);
   for (const option of ["--app", "--ca"]) {
     const { code, err } = await mote([
@@ -186,7 +148,7 @@ test("run: a file that is not there is told, with exit code 2", async (t) => {
   }
 });
 
-test("run: a state directory that can't be made is told, with exit code 1", async (t) => {
+test.serial("run: a state directory that can't be made is told, with exit code 1", async (t) => {
   const state = join(temporaryState(t), "file");
   writeFileSync(state, "");
   const { code, err } = await mote(["run", "--url", "http://x", "--token", "t", "--state", state]);
@@ -194,7 +156,7 @@ test("run: a state directory that can't be made is told, with exit code 1", asyn
   t.regex(err, /^error: the state directory can't be used: .*\n$/);
 });
 
-test("run: the application that crashes is told and tried again", async (t) => {
+test.serial("run: the application that crashes is told and tried again", async (t) => {
   const state = temporaryState(t);
   const app = join(state, "app.mjs");
   writeFileSync(app, image("1", CRASHES));
@@ -220,7 +182,7 @@ test("run: the application that crashes is told and tried again", async (t) => {
   t.is(crash?.retryMs, 1000);
 });
 
-test("run: goes on when nobody reads its lines any more", async (t) => {
+test.serial("run: goes on when nobody reads its lines any more", async (t) => {
   const state = temporaryState(t);
   const app = join(state, "app.mjs");
   writeFileSync(
@@ -251,22 +213,25 @@ test("run: goes on when nobody reads its lines any more", async (t) => {
   t.deepEqual(await once(child, "close"), [0, null]);
 });
 
-test("platform: the address comes first, then logins and provisioning key; SIGTERM stops with 0", async (t) => {
-  const child = launch(["platform", "--port", "0"], SECRETS);
-  let out = "";
-  child.stdout?.on("data", (text) => {
-    out += text;
-  });
-  if (child.stdout) await once(child.stdout, "data");
-  child.kill("SIGTERM");
-  t.deepEqual(await once(child, "close"), [0, null]);
-  const [first] = out.split("\n");
-  t.regex(first ?? "", /http:\/\/127\.0\.0\.1:\d+$/);
-  for (const word of ["tenant@thingsboard.org / tenant", ...Object.values(SECRETS)])
-    t.true(out.includes(word));
-});
+test.serial(
+  "platform: the address comes first, then logins and provisioning key; SIGTERM stops with 0",
+  async (t) => {
+    const child = launch(["platform", "--port", "0"], SECRETS);
+    let out = "";
+    child.stdout?.on("data", (text) => {
+      out += text;
+    });
+    if (child.stdout) await once(child.stdout, "data");
+    child.kill("SIGTERM");
+    t.deepEqual(await once(child, "close"), [0, null]);
+    const [first] = out.split("\n");
+    t.regex(first ?? "", /http:\/\/127\.0\.0\.1:\d+$/);
+    for (const word of ["tenant@thingsboard.org / tenant", ...Object.values(SECRETS)])
+      t.true(out.includes(word));
+  },
+);
 
-test("platform: as json one line with the address, and no secret that was given", async (t) => {
+test.serial("platform: as json one line with the address, and no secret that was given", async (t) => {
   const child = launch(["platform", "--port", "0", "--log", "json"], SECRETS);
   const story = storyOf(child);
   await story.until(({ events }) => events.length === 1);

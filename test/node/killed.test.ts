@@ -42,33 +42,36 @@ async function gone(pid: number): Promise<boolean> {
   return false;
 }
 
-test("a value in the store is the one before the kill or the one after, and none that was acknowledged is lost", async (t) => {
-  const seed = Number(process.env.SEED ?? Date.now() % 100_000);
-  t.log(`seed ${seed}`);
-  const stateDir = temporaryState(t);
-  let random = seed;
-  for (let round = 0; round < 12; round++) {
-    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
-    const child = fork(WRITER, [stateDir], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
-    let acknowledged = 0;
-    child.on("message", (n: number) => {
-      acknowledged = n;
-    });
-    await once(child, "message");
-    await new Promise((resolve) => setTimeout(resolve, random % 40));
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    const value = new FileStore(join(stateDir, "store")).get("counter");
-    const words = value && new Uint32Array(value.slice().buffer);
-    t.true(
-      words?.every((word) => word === words[0]),
-      "torn",
-    );
-    t.true((words?.[0] ?? 0) >= acknowledged, `acknowledged ${acknowledged}, found ${words?.[0]}`);
-  }
-});
+test.serial(
+  "a value in the store is the one before the kill or the one after, and none that was acknowledged is lost",
+  async (t) => {
+    const seed = Number(process.env.SEED ?? Date.now() % 100_000);
+    t.log(`seed ${seed}`);
+    const stateDir = temporaryState(t);
+    let random = seed;
+    for (let round = 0; round < 12; round++) {
+      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+      const child = fork(WRITER, [stateDir], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+      let acknowledged = 0;
+      child.on("message", (n: number) => {
+        acknowledged = n;
+      });
+      await once(child, "message");
+      await new Promise((resolve) => setTimeout(resolve, random % 40));
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      const value = new FileStore(join(stateDir, "store")).get("counter");
+      const words = value && new Uint32Array(value.slice().buffer);
+      t.true(
+        words?.every((word) => word === words[0]),
+        "torn",
+      );
+      t.true((words?.[0] ?? 0) >= acknowledged, `acknowledged ${acknowledged}, found ${words?.[0]}`);
+    }
+  },
+);
 
-test("when the supervisor is killed its worker ends, and the next run starts", async (t) => {
+test.serial("when the supervisor is killed its worker ends, and the next run starts", async (t) => {
   const stateDir = temporaryState(t);
   const app = join(stateDir, "app.mjs");
   writeFileSync(app, image("1", STAYS));
@@ -83,7 +86,7 @@ test("when the supervisor is killed its worker ends, and the next run starts", a
   t.true(await gone(pidOf(second.story)));
 });
 
-test("a worker that blocks outlives its killed supervisor only until the next run", async (t) => {
+test.serial("a worker that blocks outlives its killed supervisor only until the next run", async (t) => {
   const stateDir = temporaryState(t);
   const app = join(stateDir, "app.mjs");
   writeFileSync(
@@ -104,7 +107,7 @@ test("a worker that blocks outlives its killed supervisor only until the next ru
   await once(second.child, "exit");
 });
 
-test("a second run on the directory is refused by a clear line", async (t) => {
+test.serial("a second run on the directory is refused by a clear line", async (t) => {
   const stateDir = temporaryState(t);
   const app = join(stateDir, "app.mjs");
   writeFileSync(app, image("1", STAYS));
@@ -117,7 +120,7 @@ test("a second run on the directory is refused by a clear line", async (t) => {
   t.deepEqual(await once(first.child, "exit"), [0, null]);
 });
 
-test("the end of the channel to the parent stops a run", async (t) => {
+test.serial("the end of the channel to the parent stops a run", async (t) => {
   const stateDir = temporaryState(t);
   const app = join(stateDir, "app.mjs");
   writeFileSync(app, image("1", STAYS));
@@ -128,35 +131,38 @@ test("the end of the channel to the parent stops a run", async (t) => {
   t.true(await gone(pidOf(story)));
 });
 
-test("an update under SIGKILLs of everything ends in the old image or the new, and always starts", async (t) => {
-  const seed = Number(process.env.SEED ?? Date.now() % 100_000);
-  t.log(`seed ${seed}`);
-  let random = seed;
-  const outcomes = new Set<string>();
-  for (let round = 0; round < 6; round++) {
-    const stateDir = temporaryState(t);
-    const app = join(stateDir, "app.mjs");
-    // Big enough for the kill to find it half written.
-    const next = Buffer.concat([image("2", CONFIRMS), Buffer.from(`/*${"x".repeat(200_000)}*/`)]);
-    writeFileSync(app, image("1", updateTo(next)));
-    const first = start(stateDir, app);
-    await first.story.until(({ starts }) => starts.length === 1);
-    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
-    await new Promise((resolve) => setTimeout(resolve, random % 600));
-    const latest = first.story.events.filter(({ event }) => event === "started").at(-1);
-    first.child.kill("SIGKILL");
-    try {
-      process.kill(Number(latest?.pid), "SIGKILL");
-    } catch {
-      // It was between two workers.
+test.serial(
+  "an update under SIGKILLs of everything ends in the old image or the new, and always starts",
+  async (t) => {
+    const seed = Number(process.env.SEED ?? Date.now() % 100_000);
+    t.log(`seed ${seed}`);
+    let random = seed;
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 6; round++) {
+      const stateDir = temporaryState(t);
+      const app = join(stateDir, "app.mjs");
+      // Big enough for the kill to find it half written.
+      const next = Buffer.concat([image("2", CONFIRMS), Buffer.from(`/*${"x".repeat(200_000)}*/`)]);
+      writeFileSync(app, image("1", updateTo(next)));
+      const first = start(stateDir, app);
+      await first.story.until(({ starts }) => starts.length === 1);
+      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+      await new Promise((resolve) => setTimeout(resolve, random % 600));
+      const latest = first.story.events.filter(({ event }) => event === "started").at(-1);
+      first.child.kill("SIGKILL");
+      try {
+        process.kill(Number(latest?.pid), "SIGKILL");
+      } catch {
+        // It was between two workers.
+      }
+      const second = start(stateDir, app);
+      await second.story.until(({ starts }) => starts.length === 1);
+      second.child.kill("SIGTERM");
+      t.deepEqual(await once(second.child, "exit"), [0, null]);
+      const boot = readBoot(stateDir);
+      outcomes.add(second.story.starts[0] ?? "none");
+      t.true(boot?.state === "confirmed" || boot?.started === false, JSON.stringify(boot));
     }
-    const second = start(stateDir, app);
-    await second.story.until(({ starts }) => starts.length === 1);
-    second.child.kill("SIGTERM");
-    t.deepEqual(await once(second.child, "exit"), [0, null]);
-    const boot = readBoot(stateDir);
-    outcomes.add(second.story.starts[0] ?? "none");
-    t.true(boot?.state === "confirmed" || boot?.started === false, JSON.stringify(boot));
-  }
-  t.log([...outcomes].join(", "));
-});
+    t.log([...outcomes].join(", "));
+  },
+);

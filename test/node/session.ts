@@ -6,7 +6,11 @@ import type { Event } from "../../hosts/node/messages.js";
 import { type SuperviseOptions, supervise } from "../../hosts/node/supervisor.js";
 import { configFor, STUB } from "./images.js";
 
-export function temporaryState(t: { teardown(work: () => void): void }): string {
+interface Teardown {
+  teardown(work: () => unknown): void;
+}
+
+export function temporaryState(t: Teardown): string {
   const stateDir = mkdtempSync(join(tmpdir(), "mote-node-"));
   t.teardown(() => rmSync(stateDir, { recursive: true, force: true }));
   return stateDir;
@@ -27,7 +31,7 @@ export class Story {
     return this.events.filter(({ event }) => event === "started").map((e) => `${e.version} ${e.state}`);
   }
 
-  async until(ready: (story: Story) => boolean, ms = 15_000): Promise<void> {
+  async until(ready: (story: Story) => boolean, ms = 30_000): Promise<void> {
     const deadline = Date.now() + ms;
     while (!ready(this)) {
       const left = deadline - Date.now();
@@ -50,7 +54,12 @@ export interface Session {
 }
 
 /** A supervisor in this process, with the stub worker and short delays. */
-export function session(stateDir: string, app?: Buffer, more: Partial<SuperviseOptions> = {}): Session {
+export function session(
+  t: Teardown,
+  stateDir: string,
+  app?: Buffer,
+  more: Partial<SuperviseOptions> = {},
+): Session {
   const story = new Story();
   const output = {
     write: (line: string) => story.add(JSON.parse(line)),
@@ -68,6 +77,10 @@ export function session(stateDir: string, app?: Buffer, more: Partial<SuperviseO
     ...more,
   });
   ended.catch(() => {});
+  t.teardown(() => {
+    stop.abort();
+    return ended.catch(() => {});
+  });
   return {
     story,
     ended,

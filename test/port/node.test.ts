@@ -8,8 +8,7 @@ import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { prepareStart } from "../../hosts/node/start-up.js";
 import { pattern } from "./check.js";
 import { Listeners } from "./node-peers.js";
-import { PROMISES, type Promised, type Tools } from "./promises.js";
-import { socketPromises } from "./promises-sockets.js";
+import { PROMISES, type Promised, SOCKET_PROMISES, type Tools } from "./promises.js";
 import { CERT } from "./tls-fixture.js";
 
 async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): Promise<void> {
@@ -42,4 +41,4 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
 
 // One after the other: they wait for the disk, and time is measured.
 for (const promised of PROMISES) test.serial(promised.title, keeps, promised, false);
-for (const promised of socketPromises) test.serial(`over TLS, ${promised.title}`, keeps, promised, true);
+for (const promised of SOCKET_PROMISES) test.serial(`over TLS, ${promised.title}`, keeps, promised, true);

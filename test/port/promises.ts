@@ -1,9 +1,10 @@
 // What src/port.ts promises, as cases that any host can run. No Node in here: a host on another engine runs the same list.
 import type { Host } from "../../src/port.js";
+import { closingPromises } from "./promises-closing.js";
 import { slotPromises } from "./promises-slot.js";
-import { socketPromises } from "./promises-sockets.js";
 import { storagePromises } from "./promises-storage.js";
 import { timePromises } from "./promises-time.js";
+import { trafficPromises } from "./promises-traffic.js";
 import { valuePromises } from "./promises-values.js";
 
 /** The other end of a connection. */
@@ -52,10 +53,13 @@ export interface Promised {
   run(host: Host, tools: Required<Tools>): Promise<void> | void;
 }
 
+/** Also to be kept over TLS. */
+export const SOCKET_PROMISES: readonly Promised[] = [...trafficPromises, ...closingPromises];
+
 export const PROMISES: readonly Promised[] = [
   ...timePromises,
   ...storagePromises,
   ...slotPromises,
   ...valuePromises,
-  ...socketPromises,
+  ...SOCKET_PROMISES,
 ];

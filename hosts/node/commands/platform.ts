@@ -24,7 +24,7 @@ Example:
 export function platformCommand(program: Command): void {
   program
     .command("platform")
-    .description("Run a stand-in for the platform on this machine.")
+    .description("run a stand-in for the platform on this machine")
     .addOption(new Option("--port <port>", "0: any free one").argParser(port).default(8080))
     .option("--host <address>", "to listen on", "127.0.0.1")
     .addOption(

@@ -25,8 +25,8 @@ interface RunFlags {
   timestamps: "device" | "platform";
   log: "text" | "json";
   ca?: string;
-  exitOnRefusal: boolean;
-  allowHttpFirmware: boolean;
+  exitOnRefusal?: boolean;
+  allowHttpFirmware?: boolean;
   durable: boolean;
 }
 
@@ -45,7 +45,7 @@ Example:
 export function runCommand(program: Command): void {
   program
     .command("run")
-    .description("Run one device against a platform, with firmware slots and a supervisor.")
+    .description("run one device against a platform, with firmware slots and a supervisor")
     .addOption(new Option("--url <url>", "of the platform, http:// or https://").env("MOTE_URL"))
     .addOption(new Option("--token <token>", "the device's access token").env("MOTE_TOKEN"))
     .addOption(new Option("--provision-key <key>", "of the device profile").env("MOTE_PROVISION_KEY"))
@@ -88,11 +88,10 @@ export function runCommand(program: Command): void {
     .addOption(
       new Option("--ca <file>", "certificates (PEM) to trust in place of the usual ones").env("MOTE_CA"),
     )
-    .option("--exit-on-refusal", "end with exit code 3 when the platform refuses the device", false)
+    .option("--exit-on-refusal", "end with exit code 3 when the platform refuses the device")
     .option(
       "--allow-http-firmware",
       "take updates over http from other machines too (anyone on the way can change them)",
-      false,
     )
     .option("--no-durable", "keep waiting telemetry in memory only")
     .addHelpText("after", HELP)
@@ -137,8 +136,8 @@ function configure(flags: RunFlags): WorkerConfig {
     timestamps: flags.timestamps,
     durable: flags.durable,
     ca: flags.ca === undefined ? undefined : load("--ca", flags.ca).toString(),
-    allowHttpFirmware: flags.allowHttpFirmware,
-    exitOnRefusal: flags.exitOnRefusal,
+    allowHttpFirmware: flags.allowHttpFirmware === true,
+    exitOnRefusal: flags.exitOnRefusal === true,
   };
   // The agent knows its own options best; without an identity it would only repeat what is said above.
   if (config.token || config.provisioning) wrong.push(...agentFinds(config));

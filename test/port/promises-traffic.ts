@@ -1,63 +1,8 @@
-import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import { check, pattern, pause, same, sameBytes, until } from "./check.js";
-import type { Peer, Place, Promised } from "./promises.js";
+import { join, Line } from "./line.js";
+import type { Peer, Promised } from "./promises.js";
 
 const BIG = 5 * 1024 * 1024;
-
-/** A socket, all that was told of it, and all that was read. */
-class Line {
-  readonly host: Host;
-  readonly socket: Socket;
-  readonly events: SocketEvent[] = [];
-  readonly #read: Uint8Array[] = [];
-  reason: string | undefined;
-  on: Partial<Record<SocketEvent, () => void>> = {};
-
-  constructor(host: Host, place: Place, on: Partial<Record<SocketEvent, () => void>> = {}) {
-    this.host = host;
-    this.on = on;
-    let opening = true;
-    this.socket = host.open(place.name, place.port, place.secure, (what, reason) => {
-      check(!opening, `"${what}" from within open()`);
-      this.events.push(what);
-      if (what === "closed") this.reason = reason;
-      this.on[what]?.();
-    });
-    opening = false;
-  }
-
-  /** Reads all there is, in pieces of `size`. */
-  drain(size = 4096): void {
-    const into = new Uint8Array(size);
-    for (;;) {
-      const got = this.socket.read(into);
-      if (got === 0) return;
-      this.#read.push(into.slice(0, got));
-    }
-  }
-
-  get bytes(): Uint8Array {
-    return join(this.#read);
-  }
-
-  count(what: SocketEvent): number {
-    return this.events.filter((event) => event === what).length;
-  }
-
-  saw(what: SocketEvent): Promise<void> {
-    return until(this.host, () => this.count(what) > 0, what);
-  }
-}
-
-function join(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
-}
 
 /** Writes `bytes` as the socket takes them. */
 function pump(line: Line, bytes: Uint8Array): void {
@@ -73,7 +18,8 @@ function pump(line: Line, bytes: Uint8Array): void {
   line.on.writable = more;
 }
 
-export const socketPromises: readonly Promised[] = [
+/** What goes well; promises-closing.ts has the ends. */
+export const trafficPromises: readonly Promised[] = [
   {
     title: "socket: opened before anything else, and never from within open()",
     needs: "listen",
@@ -217,98 +163,6 @@ export const socketPromises: readonly Promised[] = [
       sameBytes(join(got), pattern(BIG), "bytes there");
       sameBytes(line.bytes, pattern(BIG, 3), "bytes back");
       line.socket.close();
-    },
-  },
-  {
-    title: "socket: after close() nothing is called, nothing is taken, and the peer sees the end",
-    needs: "listen",
-    async run(host, tools) {
-      let ended = 0;
-      const place = await tools.listen({
-        bytes: (peer) => {
-          for (let n = 0; n < 5; n++) peer.write(pattern(2000));
-        },
-        closed: () => ended++,
-      });
-      const line = new Line(host, place);
-      await line.saw("opened");
-      line.socket.write(pattern(10));
-      line.socket.close();
-      line.socket.close();
-      const told = line.events.length;
-      same(line.socket.write(pattern(10)), 0, "write");
-      same(line.socket.read(new Uint8Array(10)), 0, "read");
-      await until(host, () => ended > 0, "the end");
-      await pause(host, 50);
-      same(line.events.length, told, "events");
-    },
-  },
-  {
-    title: "socket: closed by the agent while it opens, it is never opened",
-    needs: "listen",
-    async run(host, tools) {
-      const line = new Line(host, await tools.listen({}));
-      line.socket.close();
-      await pause(host, 100);
-      same(line.events.length, 0, "events");
-    },
-  },
-  {
-    title: "socket: closed by the agent in the middle of an event, nothing follows",
-    needs: "listen",
-    async run(host, tools) {
-      const place = await tools.listen({
-        opened(peer) {
-          peer.write(pattern(10));
-          peer.end();
-        },
-      });
-      const line: Line = new Line(host, place, { opened: () => line.socket.close() });
-      await line.saw("opened");
-      await pause(host, 50);
-      same(line.events.join(), "opened", "events");
-    },
-  },
-  {
-    title: 'socket: a broken connection is closed once, with a reason that is not "end"',
-    needs: "listen",
-    async run(host, tools) {
-      const place = await tools.listen({ bytes: (peer) => peer.reset() });
-      const line = new Line(host, place);
-      await line.saw("opened");
-      line.socket.write(pattern(10));
-      await line.saw("closed");
-      await pause(host, 30);
-      same(line.count("closed"), 1, "closed");
-      check(line.reason !== "end" && line.reason !== undefined, `reason ${line.reason}`);
-      same(line.socket.write(pattern(10)), 0, "write");
-    },
-  },
-  {
-    title:
-      "socket: where nobody listens it is closed without having been opened, and the reason names no address",
-    needs: "nowhere",
-    async run(host, tools) {
-      const place = await tools.nowhere();
-      const line = new Line(host, place);
-      await line.saw("closed");
-      await pause(host, 30);
-      same(line.events.join(), "closed", "events");
-      check(
-        !line.reason?.includes(place.name) && !line.reason?.includes(`${place.port}`),
-        `reason ${line.reason}`,
-      );
-      check((line.reason?.length ?? 0) <= 80, "a long reason");
-    },
-  },
-  {
-    title: "socket: to a name that nobody knows it is closed without having been opened",
-    needs: "unknown",
-    async run(host, tools) {
-      const line = new Line(host, tools.unknown);
-      await line.saw("closed");
-      same(line.events.join(), "closed", "events");
-      check(!line.reason?.includes(tools.unknown.name), `reason ${line.reason}`);
     },
   },
   {

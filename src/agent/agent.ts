@@ -82,6 +82,11 @@ export class Agent {
     this.#connect(time);
   }
 
+  /** Answers of the platform that could not be read since this agent was made; each was treated as none. */
+  get malformedAnswers(): number {
+    return this.#link.malformedAnswers;
+  }
+
   /** What goes on now. */
   get state(): AgentState {
     if (!this.#link.running) return "stopped";

@@ -154,12 +154,17 @@ export class AttributeLoop {
     const verdict = this.#timing.judge(ended.outcome, ended.tookMs);
     if (verdict === "busy") this.#pollLane.hold();
     if (verdict !== "delivered") return;
-    this.#pollLane.clear();
     if (ended.outcome.kind !== "done" || !ended.outcome.whole) return;
     const told = parseNotification(this.#link.host.decode(ended.outcome.body) ?? "");
     if (told.kind === "updated") this.#changed(this.#values.update(this.#keys, told.values), []);
     else if (told.kind === "deleted")
       this.#changed([], this.#values.remove(this.#keys.filter((key) => told.keys.includes(key))));
+    else {
+      this.#link.malformed("a notification of shared attributes");
+      this.#pollLane.hold();
+      return;
+    }
+    this.#pollLane.clear();
   }
 
   async #read(): Promise<void> {

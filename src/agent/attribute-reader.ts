@@ -76,7 +76,7 @@ export class AttributeReader {
     }
     const answer = parseAttributes(this.#link.host.decode(outcome.body) ?? "");
     if (!answer.ok) {
-      this.#link.host.log("warn", "a malformed answer to GET attributes is taken for none");
+      this.#link.malformed("an answer to GET attributes");
       this.#lane.hold();
       return false;
     }

@@ -42,6 +42,9 @@ export class Link {
   #quietSince = 0;
   /** False until `start()` and after `stop()`: loops end then. */
   running = false;
+  /** Answers of the platform that could not be read. */
+  malformedAnswers = 0;
+  readonly #toldMalformed: string[] = [];
   /** Undefined until the platform answered, or failed to, for the first time. */
   online: boolean | undefined;
   /** Called with the `Date` of an answer that came over TLS. */
@@ -123,6 +126,14 @@ export class Link {
       if (this.running) this.#judge(outcome, since, prefix);
       return outcome;
     });
+  }
+
+  /** An answer of the platform can't be read: it is counted, told once of each kind, and the caller treats it as none. */
+  malformed(what: string): void {
+    this.malformedAnswers++;
+    if (this.#toldMalformed.includes(what)) return;
+    this.#toldMalformed.push(what);
+    this.host.log("warn", `${what} can't be read and is taken for none (told once)`);
   }
 
   /** For how long, in ms, nothing but polls was under way. */

@@ -64,8 +64,10 @@ export class Rpc {
     const { outcome, verdict } = poll;
     this.#memory.keep();
     if (verdict === "busy") this.#polls.hold();
-    else if (verdict !== "lost") this.#polls.clearHold();
-    if (verdict === "ended") this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
+    if (verdict === "ended") {
+      this.#polls.clearHold();
+      this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
+    }
     if (verdict !== "delivered" || outcome.kind !== "done") {
       this.onIdle?.();
       return;
@@ -73,10 +75,11 @@ export class Rpc {
     const text = this.#link.host.decode(outcome.body) ?? decodeStart(outcome.body);
     const request = parseRpcRequest(text, outcome.whole);
     if (!request.ok) {
-      this.#link.host.log("warn", "a malformed RPC is taken for none");
+      this.#link.malformed("an RPC");
       this.#polls.hold();
       return;
     }
+    this.#polls.clearHold();
     this.#doubts.pollEnded(poll.number, request.id, this.#polls.oldestOpen);
     await this.#handle(request, poll.number);
   }

@@ -1,0 +1,204 @@
+import test from "ava";
+import { details, NAME, startRig } from "./rig.js";
+
+test("an unreachable platform: offline is told once, attempts grow rare and keep their distance, and all is delivered in the end", async (t) => {
+  const rig = startRig(t);
+  rig.net.onConnect = undefined;
+  const attempts: number[] = [];
+  const { onConnect } = rig.net;
+  rig.net.onConnect = (peer) => {
+    attempts.push(rig.clock.now());
+    peer.reset("connection refused");
+    return false;
+  };
+  const agent = rig.agent();
+  agent.start();
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(6 * 3_600_000);
+  t.deepEqual(details(rig, "offline"), [{ reason: "connection refused" }]);
+  t.is(agent.state, "offline");
+  const last = attempts.slice(-20);
+  const gaps = last.slice(1).map((at, i) => at - (last[i] ?? 0));
+  for (const gap of gaps) t.true(gap >= 270_000 && gap <= 330_000 + 10, `${gap}`);
+  t.true(new Set(gaps).size > 10);
+  rig.net.onConnect = onConnect;
+});
+
+test("a platform that goes away and comes back: offline and online are told once each, nothing is lost", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ connections: 3 });
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = () => "drop";
+  for (const peer of rig.net.peers) peer.reset();
+  for (let i = 0; i < 300; i++) {
+    agent.telemetry.record({ n: i });
+    await rig.clock.advance(1000);
+  }
+  t.is(agent.state, "offline");
+  rig.platform.fault = undefined;
+  await rig.clock.advance(6 * 60_000);
+  t.is(agent.state, "online");
+  t.deepEqual(
+    rig.platform.points(rig.platform.device(NAME), "n").map((point) => point.value),
+    [...Array(300).keys()],
+  );
+  t.is(details(rig, "offline").length, 1);
+  t.is(details(rig, "online").length, 2);
+});
+
+test("one poll that is cut is no outage: offline is not told", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ connections: 3 });
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.net.peers[1]?.reset();
+  await rig.clock.advance(60_000);
+  t.deepEqual(details(rig, "offline"), []);
+});
+
+test("a captive portal's 200 is no answer: what was sent is kept and sent again", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = () => ({ status: 200, body: "<html>Welcome to the hotel</html>" });
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(60_000);
+  t.is(agent.state, "offline");
+  t.deepEqual(details(rig, "drop"), []);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(6 * 60_000);
+  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
+});
+
+test("malformed answers of every kind are survived, and the device works afterwards", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ connections: 3 });
+  agent.attributes.subscribe("interval", () => {});
+  agent.rpc.handle("ping", () => "pong");
+  agent.start();
+  await rig.clock.advance(5000);
+  const bodies = [
+    "{",
+    "[]",
+    "nul",
+    '{"id":"x"}',
+    '{"client":5}',
+    '{"deleted":5}',
+    '{"id":1e99,"method":"ping"}',
+    "\u0000",
+  ];
+  let at = 0;
+  rig.platform.fault = ({ method }) =>
+    method === "GET" ? { status: 200, body: bodies[at++ % bodies.length] } : undefined;
+  await rig.clock.advance(30 * 60_000);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(10 * 60_000);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "ping", null, { timeoutMs: 60_000 });
+  await rig.clock.advance(5000);
+  t.deepEqual(results, [{ kind: "answer", text: '"pong"' }]);
+  t.true(agent.malformedAnswers > 10);
+  const told = rig.host.lines.filter((line) => line.includes("taken for none"));
+  t.is(told.length, new Set(told).size);
+  t.true(rig.platform.seen.length < 2000, `${rig.platform.seen.length} requests`);
+});
+
+test("stop ends every exchange at once and leaves nothing running; start goes on where it was", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ connections: 3 });
+  agent.start();
+  await rig.clock.advance(5000);
+  const stopped = agent.stop();
+  await rig.clock.advance(5);
+  await stopped;
+  t.is(agent.state, "stopped");
+  t.true(rig.net.peers.every((peer) => peer.closed));
+  const requests = rig.platform.seen.length;
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(3_600_000);
+  t.is(rig.platform.seen.length, requests);
+  agent.start();
+  await rig.clock.advance(5000);
+  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
+});
+
+test("start twice is start once", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  agent.start();
+  await rig.clock.advance(5000);
+  t.is(rig.platform.seen.filter(({ path }) => path.endsWith("/provision")).length, 1);
+});
+
+test("reset forgets token, telemetry and attributes, and the next start begins like a new device", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.attributes.publish({ serial: "A" });
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = () => "drop";
+  agent.telemetry.record({ old: 1 });
+  await rig.clock.advance(1);
+  await agent.reset();
+  for (const key of ["token", "proposed", "pending", "shared", "doubt"])
+    t.false(rig.store.values.has(key), key);
+  rig.platform.fault = undefined;
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  agent.start();
+  agent.telemetry.record({ fresh: 1 });
+  await rig.clock.advance(10_000);
+  const device = rig.platform.device(NAME);
+  t.is(rig.platform.points(device, "old").length, 0);
+  t.is(rig.platform.points(device, "fresh").length, 1);
+});
+
+test("a claim is sent with what was given, and a wrong one is refused before it is sent", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  const claim = agent.claim({ secretKey: "s3cret", durationMs: 60_000 });
+  await rig.clock.advance(1000);
+  await claim;
+  t.is(
+    rig.platform.seen.filter(({ path }) => path.endsWith("/claim")).at(-1)?.body,
+    '{"secretKey":"s3cret","durationMs":60000}',
+  );
+  await t.throwsAsync(agent.claim({ durationMs: -1 }), { code: "BAD_VALUE" });
+});
+
+test("a client-side RPC is sent once, and ends with its answer, an error or TIMEOUT", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  const calls = () =>
+    rig.platform.seen.filter(({ method, path }) => method === "POST" && path.endsWith("/rpc")).length;
+  const answered = agent.rpc.call("getCurrentTime", {});
+  await rig.clock.advance(1000);
+  t.truthy(await answered);
+  const silent = t.throwsAsync(agent.rpc.call("nobodyHome", {}, { timeoutMs: 90_000 }), { code: "TIMEOUT" });
+  await rig.clock.advance(90_001);
+  await silent;
+  rig.platform.fault = ({ path }) =>
+    path.endsWith("/rpc") ? { status: 200, body: { error: "timeout" } } : undefined;
+  const refused = t.throwsAsync(agent.rpc.call("late", null), { code: "TIMEOUT" });
+  await rig.clock.advance(1000);
+  await refused;
+  t.is(calls(), 3);
+});
+
+test("telemetry goes on while a client-side RPC waits for its answer", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent({ connections: 2 });
+  agent.start();
+  await rig.clock.advance(5000);
+  const silent = t.throwsAsync(agent.rpc.call("nobodyHome", {}), { code: "TIMEOUT" });
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(2000);
+  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
+  await rig.clock.advance(60_000);
+  await silent;
+});

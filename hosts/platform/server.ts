@@ -100,6 +100,7 @@ function createApp(
   { tlsCert, tlsKey }: PlatformServerOptions,
 ): { app: FastifyInstance; server: Server } {
   let server: Server | undefined;
+  const served = new WeakMap<Socket, number>();
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES,
@@ -108,6 +109,11 @@ function createApp(
     routerOptions: { maxParamLength: 1_000 },
     serverFactory: (rest) => {
       const listener: RequestListener = (request, reply) => {
+        // Node's own limit announces the end of the connection, and leaves it open.
+        const count = (served.get(request.socket) ?? 0) + 1;
+        served.set(request.socket, count);
+        if (count > KEEP_ALIVE.requests) return;
+        if (count === KEEP_ALIVE.requests) reply.shouldKeepAlive = false;
         if (api.serves(request.url ?? "")) serveDevice(api, request, reply);
         else rest(request, reply);
       };
@@ -116,7 +122,6 @@ function createApp(
         tlsCert !== undefined && tlsKey !== undefined
           ? createTlsServer({ ...limits, cert: tlsCert, key: tlsKey }, listener)
           : createServer(limits, listener);
-      server.maxRequestsPerSocket = KEEP_ALIVE.requests;
       return server;
     },
   });

@@ -108,7 +108,7 @@ for (const connections of [1, 2, 3] as const) {
     const next = agentOn(host, connections, "2.0.0");
     next.start();
     await host.clock.runUntil(() => stand.states.includes("UPDATED"), 60_000);
-    t.is(host.slot.current, "confirmed");
+    t.is(host.slot.state(), "confirmed");
     await host.clock.advance(120_000);
     t.is(stand.states.at(-1), "UPDATED");
     await next.stop();

@@ -127,17 +127,29 @@ test("one 500 without a body only delays the download", async (t) => {
   t.is(platform.fetched, SIZE);
 });
 
-test("a file one byte longer or shorter than fw_size never starts", async (t) => {
-  for (const mode of [2, 3] as const) {
-    for (const difference of [-1, 1]) {
-      const { platform, device } = updating(mode);
-      platform.packages.set("2.0.0", imageOf("2.0.0", SIZE + difference));
-      await device.until(done(platform));
-      t.is(platform.last.fw_state, "FAILED", `${mode}, ${difference}`);
-      await device.pass(3 * 60 * MINUTE);
-      t.deepEqual(device.booted, ["1.0.0"]);
+for (const hidden of [false, true]) {
+  test(`a file one byte longer or shorter than fw_size never starts, its length ${hidden ? "unknown" : "told"}`, async (t) => {
+    for (const mode of [2, 3] as const) {
+      for (const difference of [-1, 1]) {
+        const { platform, device } = updating(mode);
+        platform.hidesLength = hidden;
+        platform.packages.set("2.0.0", imageOf("2.0.0", SIZE + difference));
+        await device.until(done(platform));
+        t.is(platform.last.fw_state, "FAILED", `${mode}, ${difference}`);
+        if (mode === 3 && !hidden) t.is(platform.fetched, 0, "the length said enough");
+        await device.pass(3 * 60 * MINUTE);
+        t.deepEqual(device.booted, ["1.0.0"]);
+      }
     }
-  }
+  });
+}
+
+test("from an answer that is longer than what was asked for nothing is taken beyond", async (t) => {
+  const { platform, device } = updating(3);
+  platform.hidesLength = true;
+  platform.packages.set("2.0.0", imageOf("2.0.0", SIZE + 1));
+  await device.until(done(platform));
+  t.is(platform.last.fw_error, "the platform sent another length than was asked for");
 });
 
 test("a failed download is tried again after 1 minute, 10 minutes and 1 hour, then no more", async (t) => {
@@ -172,6 +184,7 @@ test("an image that changes in the slot after it was written is found before it 
   };
   await device.until(done(platform));
   t.is(platform.last.fw_error, "the slot does not hold what was written");
+  t.is(device.machine.slots[1].bytes[0], 0xff, "the header is gone");
   await device.until(() => platform.last.fw_state === "UPDATED");
   t.deepEqual(device.booted, ["1.0.0", "2.0.0"]);
 });

@@ -186,6 +186,17 @@ test("keys that are seen only once do not start an update", async (t) => {
   t.deepEqual(platform.states, []);
 });
 
+test("two looks that agree count only when they are 2 s apart", async (t) => {
+  const platform = new Platform();
+  const device = new Device(platform, 2);
+  await device.pass(5000);
+  platform.assign("2.0.0", IMAGE);
+  for (let looks = 0; looks < 10; looks++) device.firmware.offer(platform.shared);
+  await device.pass(1900);
+  t.is(platform.requests.length, 0);
+  await device.until(() => platform.last.fw_state === "UPDATED");
+});
+
 test("an incomplete set of keys is read again before it is refused", async (t) => {
   const platform = new Platform();
   platform.assign("2.0.0", IMAGE);

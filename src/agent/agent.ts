@@ -41,7 +41,10 @@ const CLAIM_DEADLINE_MS = 30_000;
 const FLUSH_MS = 5000;
 const LOOP_RESTART_MS = 10_000;
 
-/** A device of the platform. Everything but `claim`, `read` and `call` may be used before `start()` and while offline. */
+/**
+ * A device of the platform. All of it may be used before `start()` and while offline; `claim`, `attributes.read` and `rpc.call` then wait
+ * for the platform until their deadline. They are also what connects without `start()`, but not after `stop()`.
+ */
 export class Agent {
   readonly telemetry: Telemetry;
   readonly attributes: AttributesApi;
@@ -55,6 +58,9 @@ export class Agent {
   readonly #rpcLoop: Rpc;
   readonly #uplink: Lane;
   #loops: Promise<void>[] = [];
+  #stopped = false;
+  #wanted = false;
+  #ending: Promise<void> | undefined;
   #refused = false;
   #provisioned = false;
 
@@ -101,26 +107,44 @@ export class Agent {
     return this.#events.on(event, listener);
   }
 
-  /** Begins to talk to the platform. Does nothing if it does already. */
+  /** Begins to talk to the platform, or will as soon as a stop under way is done. Does nothing if it talks already. */
   start(): void {
-    if (this.#link.running) return;
-    this.#link.start();
-    this.#loops = [
-      this.#guard("provisioning", () => this.#provisioning.run()),
+    this.#wanted = true;
+    if (this.#ending) return;
+    this.#wake();
+    if (this.#loops.length > 1) return;
+    this.#loops.push(
       this.#guard("telemetry", () => this.telemetry.run()),
       this.#guard("attributes", () => this.attributes.loop.run()),
       this.#guard("rpc", () => this.#rpcLoop.run()),
       this.#guard("firmware", () => this.firmware.run()),
-    ];
+    );
   }
 
   /** Ends all talk at once and resolves when every loop has ended. What is recorded stays, and can go on being recorded. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped = true;
+    this.#wanted = false;
     this.#link.stop();
     this.#provisioned = false;
     this.#refused = false;
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
     await Promise.all(this.#loops);
     this.#loops = [];
+    this.#ending = undefined;
+    if (this.#wanted) this.start();
+  }
+
+  /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */
+  #wake(): void {
+    if (this.#link.running) return;
+    this.#stopped = false;
+    this.#link.start();
+    this.#loops = [this.#guard("provisioning", () => this.#provisioning.run())];
   }
 
   /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`. */
@@ -164,6 +188,9 @@ export class Agent {
     const { loop } = this.attributes;
     loop.firmware = this.firmware;
     this.firmware.readAgain = () => loop.readSoon();
+    this.#link.onAsk = () => {
+      if (!this.#stopped) this.#wake();
+    };
     this.#link.onDate = (ms) => time.learn(ms);
     this.#link.onReached = () => this.firmware.platformReached();
     this.#provisioning.onReady = (fresh) => {

@@ -12,6 +12,7 @@ export async function ask(
   request: DeviceRequest,
   deadlineMs: number,
 ): Promise<Outcome & { kind: "done" }> {
+  link.onAsk?.();
   const end = link.host.clock.now() + deadlineMs;
   while (link.running) {
     const left = await within(link, lane.ready(), end);

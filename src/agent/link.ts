@@ -49,6 +49,8 @@ export class Link {
   online: boolean | undefined;
   /** Called with the `Date` of an answer that came over TLS. */
   onDate: ((ms: number) => void) | undefined;
+  /** Called when the application asks for something that can't wait for `start()`. */
+  onAsk: (() => void) | undefined;
   /** Called when the platform took a request with the token. */
   onReached: (() => void) | undefined;
   /** Called when the platform answers 401 to the token. */

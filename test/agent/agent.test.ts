@@ -202,3 +202,37 @@ test("telemetry goes on while a client-side RPC waits for its answer", async (t)
   await rig.clock.advance(60_000);
   await silent;
 });
+
+test("read, call and claim work before start: they connect, and nothing else is sent", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.telemetry.record({ n: 1 });
+  const reading = agent.attributes.read({ sharedKeys: ["interval"] });
+  await rig.clock.advance(60_000);
+  t.deepEqual({ ...(await reading).shared }, {});
+  t.deepEqual(
+    rig.platform.seen.map(({ method, path }) => `${method} ${path.split("/").at(-1)}`),
+    ["POST provision", "GET attributes?sharedKeys=interval"],
+  );
+  agent.start();
+  await rig.clock.advance(5000);
+  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
+  await agent.stop();
+  const late = t.throwsAsync(agent.rpc.call("getCurrentTime", {}), { code: "STOPPED" });
+  await rig.clock.advance(0);
+  await late;
+});
+
+test("a stop and a start in one breath leave a running agent", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  const stopping = agent.stop();
+  agent.start();
+  await rig.clock.advance(5000);
+  await stopping;
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(60_000);
+  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
+});

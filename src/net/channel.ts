@@ -22,7 +22,7 @@ export interface ChannelOwner {
   /** The answer is there; `reusable`: the channel takes another request. Otherwise it is closed. */
   answered(answer: Answer, reusable: boolean): void;
   /** The channel ended by itself, with a request on it or without. Once at most. */
-  broken(channel: Channel, reason: string): void;
+  broken(reason: string): void;
 }
 
 export class Channel {
@@ -180,7 +180,7 @@ export class Channel {
   #break(reason: string): void {
     if (this.#over) return;
     this.close();
-    this.#owner.broken(this, reason);
+    this.#owner.broken(reason);
   }
 }
 

@@ -21,7 +21,6 @@ interface Job {
   /** Ends the deadline. */
   cancel: (() => void) | undefined;
   told: boolean;
-  repeated: boolean;
 }
 
 export class Connection implements ChannelOwner {
@@ -44,7 +43,7 @@ export class Connection implements ChannelOwner {
    * once if the connection was closed, 32 requests wait already, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
-    const job: Job = { request, done, cancel: undefined, told: false, repeated: false };
+    const job: Job = { request, done, cancel: undefined, told: false };
     if (this.#closed) this.#refuse(job, "stopped");
     else if (this.#queue.length >= QUEUE) this.#refuse(job, "too many requests wait");
     else {
@@ -89,15 +88,13 @@ export class Connection implements ChannelOwner {
     this.#finish(classify(answer, answer.status === 200 && request?.sink !== undefined));
   }
 
-  broken(channel: Channel, reason: string): void {
-    if (channel !== this.#channel) return;
-    this.#channel = undefined;
+  broken(reason: string): void {
     const job = this.#job;
-    if (!job) return;
-    if (!job.repeated && mayRepeat(job.request, channel)) {
-      job.repeated = true;
-      this.#attempt(job);
-    } else this.#finish(lost(reason));
+    const again = job && this.#channel && mayRepeat(job.request, this.#channel);
+    this.#channel = undefined;
+    // Once at most: what is sent again goes out on a connection that was not kept.
+    if (again) this.#attempt(job);
+    else if (job) this.#finish(lost(reason));
   }
 
   #next(): void {
@@ -105,7 +102,7 @@ export class Connection implements ChannelOwner {
     const job = this.#queue.shift();
     if (!job) return;
     this.#job = job;
-    job.cancel = this.#host.clock.timer(job.request.deadlineMs, () => this.#late(job));
+    job.cancel = this.#host.clock.timer(job.request.deadlineMs, () => this.#late());
     this.#attempt(job);
   }
 
@@ -121,8 +118,7 @@ export class Connection implements ChannelOwner {
     this.#channel.run(job.request, bytes);
   }
 
-  #late(job: Job): void {
-    if (job !== this.#job) return;
+  #late(): void {
     const reason = this.#channel?.waitingFor ?? "not sent in time";
     this.#drop();
     this.#finish(lost(reason));

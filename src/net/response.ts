@@ -135,7 +135,7 @@ export class ResponseReader {
   #wholeLine(bytes: Uint8Array, from: number, length: number): void {
     const cut = length > LINE;
     let to = from + Math.min(length, LINE);
-    if (!cut && to > from && bytes[to - 1] === CR) to--;
+    if (to > from && bytes[to - 1] === CR) to--;
     switch (this.#state) {
       case "status":
         if (this.#check(this.#head.takeStatus(bytes, from, to))) this.#enter("fields");

@@ -125,6 +125,23 @@ export const LAWFUL: readonly Lawful[] = [
     reusable: false,
   },
   { name: "limit 0", bytes: `${OK}${BODY}`, limit: 0, status: 200, whole: false, reusable: false },
+  {
+    name: "beyond the limit, and the rest never comes",
+    bytes: `${OK}Content-Length: 4\r\n\r\n[1`,
+    limit: 2,
+    status: 200,
+    body: "[1",
+    whole: false,
+    reusable: false,
+  },
+  {
+    name: "limit 0, and the body never comes",
+    bytes: `${OK}Content-Length: 4\r\n\r\n`,
+    limit: 0,
+    status: 200,
+    whole: false,
+    reusable: false,
+  },
   { name: "just the limit", bytes: `${OK}${BODY}`, limit: 4, status: 200, body: "[12]" },
   {
     name: "chunks just the limit",

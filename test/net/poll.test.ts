@@ -120,6 +120,7 @@ test("a straggler does not lift the ceiling", (t) => {
   timing.judge(busy(503), 13_000);
   timing.judge(busy(503), 25_000);
   t.is(timing.askedMs, 10_400);
+  t.is(timing.ceiling?.ceilingMs, 10_400);
 });
 
 test("a longer poll is tried again after 52 h of polling", (t) => {

@@ -36,6 +36,16 @@ export const UNLAWFUL: readonly Unlawful[] = [
     bytes: `${OK}Content-Length: ${"0".repeat(199)}4\r\n\r\n`,
     flaw: "bad Content-Length",
   },
+  {
+    name: "a length beyond what is looked at",
+    bytes: `${OK}Content-Length: 4${" ".repeat(200)}5\r\n\r\n`,
+    flaw: "bad Content-Length",
+  },
+  {
+    name: "a coding beyond what is looked at",
+    bytes: `${OK}Transfer-Encoding: chunked${" ".repeat(200)}, gzip\r\n\r\n`,
+    flaw: "unknown Transfer-Encoding",
+  },
   { name: "gzip", bytes: `${OK}Transfer-Encoding: gzip\r\n\r\n`, flaw: "unknown Transfer-Encoding" },
   {
     name: "gzip and chunks",

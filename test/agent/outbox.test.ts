@@ -1,5 +1,6 @@
 import test from "ava";
 import fc from "fast-check";
+import type { TelemetryOptions } from "../../src/agent/telemetry-options.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { rig, textOf, waitingNumbers } from "./outbox-rig.js";
 import { upTo } from "./telemetry-rig.js";
@@ -12,6 +13,7 @@ const text = (value: string) => new TextEncoder().encode(value);
 interface Real {
   rig: ReturnType<typeof rig>;
   blocks: FakeFlash;
+  readonly options: TelemetryOptions;
 }
 
 // The reference: a list, and how many went in front of it.
@@ -31,9 +33,7 @@ class Append implements fc.Command<Model, Real> {
     for (let i = 0; i < this.count; i++) {
       outbox.append(textOf(model.next), undefined);
       model.waiting.push(model.next++);
-      const lost = outbox.dropped.full - model.full;
-      model.full += lost;
-      model.waiting.splice(0, lost);
+      account(model, outbox);
     }
     compare(model, outbox);
   }
@@ -54,15 +54,34 @@ class Confirm implements fc.Command<Model, Real> {
   toString = () => `confirm ${this.count}`;
 }
 
+class Sync implements fc.Command<Model, Real> {
+  check = () => true;
+  run(model: Model, { rig: { outbox } }: Real): void {
+    outbox.sync();
+    account(model, outbox);
+    compare(model, outbox);
+  }
+  toString = () => "sync";
+}
+
 class Restart implements fc.Command<Model, Real> {
   check = () => true;
   run(model: Model, real: Real): void {
     if (real.blocks.size === 0) return;
+    real.rig.outbox.sync();
+    account(model, real.rig.outbox);
     real.blocks = again(real.blocks);
-    real.rig = rig(real.blocks);
+    real.rig = rig(real.blocks, real.options);
     compare(model, real.rig.outbox);
   }
   toString = () => "restart";
+}
+
+/** What the outbox says it dropped is what is missing in front. */
+function account(model: Model, outbox: ReturnType<typeof rig>["outbox"]): void {
+  const lost = outbox.dropped.full - model.full;
+  model.full += lost;
+  model.waiting.splice(0, lost);
 }
 
 function compare(model: Model, outbox: ReturnType<typeof rig>["outbox"]): void {
@@ -72,23 +91,26 @@ function compare(model: Model, outbox: ReturnType<typeof rig>["outbox"]): void {
   }
 }
 
-for (const [name, sectors] of [
-  ["in memory", 0],
-  ["on 2 sectors", 2],
-  ["on 5 sectors", 5],
+for (const [name, sectors, durable] of [
+  ["in memory", 0, true],
+  ["on 2 sectors", 2, true],
+  ["on 5 sectors", 5, true],
+  ["on 5 sectors, not at once", 5, false],
 ] as const) {
   test(`the outbox ${name} does what a list does`, (t) => {
     const commands = [
       fc.nat(30).map((count) => new Append(count)),
       fc.nat(30).map((count) => new Confirm(count)),
+      fc.constant(new Sync()),
       fc.constant(new Restart()),
     ];
     fc.assert(
       fc.property(fc.commands(commands, { maxCommands: 40 }), (run) => {
         const blocks = flash(sectors);
+        const options = { bufferBytes: 1024, durable };
         const start = () => ({
           model: { waiting: [], next: 0, full: 0 },
-          real: { blocks, rig: rig(blocks, { bufferBytes: 1024 }) },
+          real: { blocks, options, rig: rig(blocks, options) },
         });
         fc.modelRun(start, run);
       }),

@@ -248,6 +248,7 @@ test("points wait for the time, and get time stamps of when they were recorded",
 test("drops for want of room are told once a burst and reported when the line is back", async (t) => {
   const rig = new TelemetryRig({ bufferBytes: 1024 }).record(0, 100);
   const lost = 100 - rig.outbox.waiting;
+  t.is(rig.host.clock.waiting, 1);
   await rig.host.clock.advance(2000);
   t.deepEqual(rig.drops, [{ points: lost, reason: "full" }]);
   rig.start();
@@ -258,6 +259,7 @@ test("drops for want of room are told once a burst and reported when the line is
   await rig.host.clock.advance(20_000);
   rig.record(100, 101);
   await rig.empty();
+  await rig.host.clock.advance(1000);
   t.deepEqual(rig.taken.at(-1)?.values, { n: 100 });
 });
 

@@ -145,3 +145,18 @@ test("an era that the store forgot is delivered all the same", (t) => {
   const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, new FakeStore(), T0 + 60_000);
   t.true(waitingStamps(second).every((ts) => ts !== undefined && ts > 1_000_000_000_000));
 });
+
+test("an era that seems to begin within the last burst begins behind it", async (t) => {
+  const blocks = new FakeFlash(80 * 4096, 4096);
+  const store = new FakeStore();
+  add(rig(blocks, {}, store, T0), 5000);
+  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, null);
+  add(next, 2);
+  next.time.learn(T0 + 1000);
+  add(next, 2);
+  t.true(isRising(waitingStamps(next)));
+  t.deepEqual(
+    next.host.lines.filter((line) => line.includes("set back")),
+    [],
+  );
+});

@@ -56,4 +56,3 @@ if (existsSync(app)) {
     });
   }
 }
-

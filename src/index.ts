@@ -3,7 +3,7 @@ export { Agent, type AgentState, type RpcApi } from "./agent/agent.js";
 export type { AttributesApi, Subscriber } from "./agent/attributes.js";
 export { type ErrorCode, MoteError } from "./agent/errors.js";
 export type { AgentEvent, AgentEvents } from "./agent/events.js";
-export type { Firmware, FirmwareOptions } from "./agent/firmware.js";
+export type { Firmware, FirmwareOptions, FirmwareUpdate } from "./agent/firmware.js";
 export type { AgentOptions, AttributeOptions, ProvisioningOptions, RpcOptions } from "./agent/options.js";
 export type { HandleOptions, RpcHandler } from "./agent/rpc-handlers.js";
 export type { Telemetry } from "./agent/telemetry.js";

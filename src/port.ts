@@ -84,7 +84,12 @@ export interface Host {
   readonly slot: Slot;
   /** Opens a connection. For `secure` the certificate is verified for `name`. `event` tells how it goes; `reason` comes with
    *  `closed` and is for people: no address, no secret, 80 bytes at most; `"end"` when the peer closed in good order. */
-  open(name: string, port: number, secure: boolean, event: (what: SocketEvent, reason?: string) => void): Socket;
+  open(
+    name: string,
+    port: number,
+    secure: boolean,
+    event: (what: SocketEvent, reason?: string) => void,
+  ): Socket;
   /** MD5, SHA256, SHA384 or SHA512; undefined for what the host has not. */
   digest(algorithm: string): Digest | undefined;
   /** UTF-8. */

@@ -5,7 +5,7 @@
 // assignment meanwhile is a 400 or a 404.
 import type { Outcome } from "../../net/outcome.js";
 import type { Sink } from "../../net/request.js";
-import { escapeText } from "../../wire/paths.js";
+import { firmwarePath } from "../../wire/paths.js";
 import type { Lane, Link } from "../link.js";
 import type { Failure } from "./failures.js";
 import type { ImageWriter } from "./image-writer.js";
@@ -78,14 +78,16 @@ export class Download {
   readonly #link: Link;
   readonly #lane: Lane;
   readonly #chunkBytes: number;
-  readonly #query: string;
+  readonly #title: string;
+  readonly #version: string;
   #vain = 0;
 
   constructor(link: Link, lane: Lane, title: string, version: string, chunkBytes: number) {
     this.#link = link;
     this.#lane = lane;
     this.#chunkBytes = chunkBytes;
-    this.#query = `firmware?title=${escapeText(title)}&version=${escapeText(version)}`;
+    this.#title = title;
+    this.#version = version;
   }
 
   /** Fetches up to the writer's `end`, however often the connection drops. Nothing that was taken is fetched again. */
@@ -116,7 +118,7 @@ export class Download {
     const whole = this.#link.mode === 3 && complete;
     const part = nextPart(offset, end, whole, complete ? this.#chunkBytes : Math.min(this.#chunkBytes, end));
     sink.expect(part ? part.bytes : end);
-    const path = part ? `${this.#query}&size=${part.size}&chunk=${part.chunk}` : this.#query;
+    const path = firmwarePath(this.#title, this.#version, part);
     const deadlineMs = whole ? STREAM_DEADLINE_MS : PART_DEADLINE_MS;
     const stopWatch = whole ? this.#watch(writer) : undefined;
     const outcome = await this.#lane.send({

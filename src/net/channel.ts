@@ -127,13 +127,16 @@ export class Channel {
     this.#write();
   }
 
-  /** Offers the rest once: if not all of it is taken, the socket says when to go on. */
+  /** Offers the rest until nothing of it is taken; then the socket says when to go on. */
   #write(): void {
     const out = this.#out;
     if (!out || this.#phase !== "writing" || !this.#socket) return;
-    const rest = this.#outAt === 0 ? out : out.subarray(this.#outAt);
-    this.#outAt += Math.min(rest.length, Math.max(0, this.#socket.write(rest)));
-    if (this.#outAt < out.length) return;
+    while (this.#outAt < out.length) {
+      const rest = this.#outAt === 0 ? out : out.subarray(this.#outAt);
+      const taken = this.#socket.write(rest);
+      if (!(taken > 0)) return;
+      this.#outAt += Math.min(rest.length, taken);
+    }
     this.#out = undefined;
     this.#phase = "waiting";
     this.#owner.sent();

@@ -88,7 +88,6 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= app.close().then(() => ownClock.close());
-    server.closeAllConnections();
     return closing;
   };
   return { url: urlOf(options, address), address, profile, core, api, close };

@@ -1,4 +1,6 @@
 import test from "ava";
+import { AttributeStore } from "../../hosts/platform/core/attributes.js";
+import { Budget } from "../../hosts/platform/core/budget.js";
 import { createRig, MODES } from "./rig.js";
 
 for (const as of MODES) {
@@ -82,4 +84,28 @@ test("with a lag the data is not there when its 200 goes out, and is later", (t)
   clock.advance(50);
   t.is(call("GET", "attributes").text, '{"client":{"a":1}}');
   t.deepEqual(device.series.keys(), ["b"]);
+});
+
+test("a full memory keeps no further value, and gets everything back at the end", (t) => {
+  const budget = new Budget(1_000);
+  const store = new AttributeStore(budget);
+  for (let n = 0; n < 100; n++) store.set("CLIENT_SCOPE", "same", `${n}`, n);
+  t.is(store.get("CLIENT_SCOPE", "same")?.value, "99");
+  store.set("CLIENT_SCOPE", "large", "x".repeat(1_000), 0);
+  t.is(store.get("CLIENT_SCOPE", "large"), undefined);
+  t.true(budget.used > 0);
+  store.clear();
+  t.is(budget.used, 0);
+});
+
+test("an unchanged value keeps its time", (t) => {
+  const { call, clock, device } = createRig();
+  call("POST", "attributes", '{"a":1,"b":{"x":1}}');
+  const ts = clock.now();
+  clock.advance(5);
+  call("POST", "attributes", '{"a":1,"b":{"x":1}}');
+  t.deepEqual(
+    device.attributes.list("CLIENT_SCOPE").map(([, entry]) => entry.ts),
+    [ts, ts],
+  );
 });

@@ -56,6 +56,7 @@ const TABLE: [literal: string, type: string, shown: string][] = [
   ["FALSE", "BOOLEAN", "false"],
   ['"true"', "STRING", '"true"'],
   ['{"a":[1.50,null],"b":null}', "JSON", '{"a":[1.50,null]}'],
+  ['[{"a":{"b":null}}]', "JSON", '[{"a":{}}]'],
   ["[]", "JSON", "[]"],
 ];
 

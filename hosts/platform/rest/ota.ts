@@ -38,19 +38,26 @@ export function otaRoutes(app: FastifyInstance, context: RestContext): void {
   app.get("/api/otaPackage/info/:id", async (request) => view(packageOf(request)));
 
   app.get("/api/otaPackage/:id/download", async (request, reply) => {
-    const { bytes, fileName, contentType } = packageOf(request);
-    const found_ = found(bytes);
+    const { bytes, fileName = "file", contentType = "application/octet-stream" } = packageOf(request);
+    const name = fileName.replace(/[^\x20-\x7e]/g, "_");
     return reply
-      .type(contentType ?? "application/octet-stream")
-      .header("Content-Disposition", `attachment;filename=${plain(fileName ?? "file")}`)
-      .header("x-filename", plain(fileName ?? "file"))
-      .send(Buffer.from(found_));
+      .type(contentType)
+      .header("Content-Disposition", `attachment;filename=${name}`)
+      .header("x-filename", name)
+      .send(Buffer.from(found(bytes)));
   });
 
   app.delete("/api/otaPackage/:id", async (request, reply) => {
     core.deletePackage(packageOf(request));
     return reply.send();
   });
+
+  listRoutes(app, context);
+}
+
+function listRoutes(app: FastifyInstance, context: RestContext): void {
+  const { core } = context;
+  const view = (target: OtaPackage): object => packageView(context, target);
 
   app.get("/api/otaPackages", async (request) => {
     asTenant(request);
@@ -110,8 +117,4 @@ async function readFile(request: FastifyRequest): Promise<PackageFile> {
   const bytes = await file.toBuffer();
   const checksum = parameter(request, "checksum") || undefined;
   return { bytes, fileName: file.filename, contentType: file.mimetype, algorithm, checksum };
-}
-
-function plain(name: string): string {
-  return name.replace(/[^\x20-\x7e]/g, "_");
 }

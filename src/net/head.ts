@@ -9,6 +9,15 @@ export const LINE = 160;
 /** Where the body ends: there is none; after `length` bytes; with the last chunk; with the connection. */
 export type Framing = "none" | "length" | "chunked" | "close";
 
+type Name = "content-length" | "transfer-encoding" | "connection" | "date" | "retry-after";
+
+const BY_LENGTH: Readonly<Record<number, Name>> = {
+  4: "date",
+  10: "connection",
+  11: "retry-after",
+  14: "content-length",
+  17: "transfer-encoding",
+};
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const DOT = 0x2e;
@@ -57,32 +66,27 @@ export class Head {
   /** Takes one header line, `cut` if it was longer than LINE. Returns what is wrong. */
   takeField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
     if (isBlank(bytes[from])) return "folded header";
-    let colon = from;
-    while (colon < to && bytes[colon] !== COLON) colon++;
+    // Natively: it may look beyond the line, which costs less than a look at each byte here.
+    const colon = bytes.indexOf(COLON, from);
     // A blank before the colon is how one header is passed off as another.
-    if (colon === from || colon === to || isBlank(bytes[colon - 1])) return "bad header";
+    if (colon <= from || colon >= to || isBlank(bytes[colon - 1])) return "bad header";
+    const name = nameOf(bytes, from, colon);
+    if (name === undefined) return undefined;
     const value = skipBlanks(bytes, colon + 1, to);
     const end = trimBlanks(bytes, value, to);
-    // Most headers are told from these by their length alone.
-    switch (colon - from) {
-      case 14:
-        return isText(bytes, from, colon, "content-length")
-          ? this.#takeLength(bytes, value, end, cut)
-          : undefined;
-      case 17:
-        return isText(bytes, from, colon, "transfer-encoding")
-          ? this.#takeCoding(bytes, value, end, cut)
-          : undefined;
-      case 10:
-        if (isText(bytes, from, colon, "connection")) this.#takeConnection(bytes, value, end, cut);
+    switch (name) {
+      case "content-length":
+        return this.#takeLength(bytes, value, end, cut);
+      case "transfer-encoding":
+        return this.#takeCoding(bytes, value, end, cut);
+      case "connection":
+        this.#takeConnection(bytes, value, end, cut);
         return undefined;
-      case 4:
-        if (isText(bytes, from, colon, "date")) this.date = parseDate(bytes, value, end);
+      case "date":
+        this.date = parseDate(bytes, value, end);
         return undefined;
-      case 11:
-        if (isText(bytes, from, colon, "retry-after")) this.#takeRetry(bytes, value, end);
-        return undefined;
-      default:
+      case "retry-after":
+        this.#takeRetry(bytes, value, end);
         return undefined;
     }
   }
@@ -147,4 +151,10 @@ export class Head {
     if (seconds >= 0) this.#retryMs = seconds * 1000;
     else this.#retryDate = parseDate(bytes, from, to);
   }
+}
+
+/** Which of the headers that matter this is. No two are of one length, and few others are of these. */
+function nameOf(bytes: Uint8Array, from: number, to: number): Name | undefined {
+  const name = BY_LENGTH[to - from];
+  return name && isText(bytes, from, to, name) ? name : undefined;
 }

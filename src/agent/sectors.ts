@@ -130,7 +130,8 @@ export class Sectors {
   settle(kind: number, number: number): number {
     const points = applyMark(this.state, kind, Math.min(number, this.state.next));
     if (points === 0) return 0;
-    if (this.#number === this.state.confirmed) this.#keepHead();
+    if (this.waiting === 0) this.#headToEnd();
+    else if (this.#number === this.state.confirmed) this.#keepHead();
     this.#mark(kind, this.state.confirmed);
     return points;
   }

@@ -158,6 +158,26 @@ test("a point with more keys than the platform's bucket holds is sent in parts w
   t.deepEqual(rig.delivered, [1]);
 });
 
+test("when a point sent in parts is dropped between them, the next begins with its first key", async (t) => {
+  const rig = new TelemetryRig({ bufferBytes: 1024 }).start();
+  const values = (n: number) => ({ n, a: n, b: n, c: n });
+  rig.answer = (elements) => {
+    const keys = elements.flatMap((one) => Object.keys(one.values));
+    if (keys.length > 2) return { status: 500 };
+    // The first half is taken; while the second is on its way, the point is pushed out of the outbox.
+    if (keys.includes("b") && rig.outbox.dropped.full === 0) {
+      for (let n = 1; n < 60; n++) rig.telemetry.record(values(n));
+      return { status: 500 };
+    }
+    return { status: 200 };
+  };
+  rig.telemetry.record(values(0));
+  await rig.empty();
+  const kept = 60 - rig.outbox.dropped.full;
+  t.true(kept < 59);
+  t.is(rig.taken.filter((one) => "n" in one.values && one.values.n !== 0).length, kept);
+});
+
 test("when nothing can be made smaller the agent waits longer and longer", async (t) => {
   const rig = new TelemetryRig().start().record(0, 1);
   rig.answer = () => ({ status: 500 });

@@ -60,6 +60,10 @@ test("a time stamp of the application's has no say in those of the agent", (t) =
   const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0);
   add(next, 1);
   t.deepEqual(waitingStamps(next), [4_000_000_000_000, T0]);
+  t.deepEqual(
+    next.host.lines.filter((line) => line.includes("set back")),
+    [],
+  );
 });
 
 test("as long as the time is not known points have none; once it is, they get the right one", async (t) => {

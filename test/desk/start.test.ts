@@ -98,6 +98,7 @@ test("the live view tells the platform's address first, and Ctrl-C ends both pro
 test("the shell lines of the hints work", async (t) => {
   const start = run("hints");
   await up(start);
+  await see(() => /^telemetry\.delivered/m.test(start.output));
   const lines = start.output.split("\n").filter((line) => line.startsWith("  "));
   const { stdout } = await promisify(execFile)("sh", ["-c", lines.join("; echo; ")]);
   t.regex(stdout, /\{"on":true,"colour":"green"\}/);

@@ -1,7 +1,12 @@
 import type { Operator } from "../../operator/operator.js";
-import type { AgentRun } from "../agent-run.js";
 import { type LoggedRequest, readRequests } from "../requests.js";
 import { type Step, until } from "../tour.js";
+
+/** The device that is shown: it can be stopped, and started again on the same state. */
+export interface ShownAgent {
+  start(timestamps: "device" | "platform"): unknown;
+  stop(): Promise<void>;
+}
 
 /** What the steps of the tour work with. */
 export interface Tour {
@@ -12,7 +17,7 @@ export interface Tour {
   /** The tenant. */
   readonly operator: Operator;
   readonly customer: Operator;
-  readonly agent: AgentRun;
+  readonly agent: ShownAgent;
   /** When the agent was started, in milliseconds since 1970. */
   readonly startedAt: number;
   /** Where the bytes of firmware 2.0.0 are. */

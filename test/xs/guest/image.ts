@@ -1,0 +1,20 @@
+// A firmware image as a board has it: the agent and its application (the desk's) as one script.
+import setUp, { firmware } from "../../../hosts/desk/app.js";
+import { Agent, type AgentOptions, type Host } from "../../../src/index.js";
+
+declare const host: Host;
+
+let agent: Agent | undefined;
+
+function start(options: AgentOptions, intervalMs: number): void {
+  agent = new Agent(host, { ...options, firmware: { ...firmware, allowHttp: false } });
+  setUp(agent, { ...host, settings: { intervalMs } });
+  agent.start();
+}
+
+async function stop(): Promise<void> {
+  await agent?.flush(1000);
+  await agent?.stop();
+}
+
+Object.assign(globalThis, { image: { start, stop } });

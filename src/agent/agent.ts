@@ -8,7 +8,8 @@ import { AttributesApi } from "./attributes.js";
 import { MoteError } from "./errors.js";
 import { type AgentEvent, type AgentEvents, Events } from "./events.js";
 import { Firmware } from "./firmware.js";
-import { type Lane, Link } from "./link.js";
+import { Lane } from "./lane.js";
+import { Link } from "./link.js";
 import { type AgentOptions, checkOptions } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { rememberedTiming } from "./poll-memory.js";
@@ -70,7 +71,7 @@ export class Agent {
     this.#host = host;
     this.#events = new Events(host);
     this.#link = new Link(host, checked.target, checked.connections, this.#events);
-    this.#uplink = this.#link.lane("uplink");
+    this.#uplink = new Lane(this.#link, "uplink");
     const time = new Time(host);
     this.#outbox = new Outbox(host, time, options.telemetry ?? {});
     this.telemetry = new Telemetry(this.#link, this.#events, time, this.#outbox, options.telemetry ?? {});

@@ -1,6 +1,7 @@
 import type { Outcome } from "../net/outcome.js";
 import { MoteError } from "./errors.js";
-import type { DeviceRequest, Lane, Link } from "./link.js";
+import type { Lane } from "./lane.js";
+import type { DeviceRequest, Link } from "./link.js";
 
 /**
  * Sends a request that the application waits for: again after a loss or a busy answer (if it may be repeated), until `deadlineMs`

@@ -3,10 +3,11 @@
 // A database error of the platform reads as 200 `{}`, the same as "no such attributes". So each GET also asks for one client attribute
 // that the agent itself published, the mark: an answer without it proves nothing.
 import type { Outcome } from "../net/outcome.js";
-import { attributesQuery, parseAttributes } from "../wire/attributes.js";
+import { attributesQuery, parseAttributes, splitKeys } from "../wire/attributes.js";
 import type { Json, JsonObject } from "../wire/json.js";
 import { attributesPath } from "../wire/paths.js";
-import type { DeviceRequest, Lane, Link } from "./link.js";
+import type { Lane } from "./lane.js";
+import type { DeviceRequest, Link } from "./link.js";
 import { MARK_KEY, MARK_VALUE } from "./mark.js";
 
 const DEADLINE_MS = 30_000;
@@ -49,14 +50,13 @@ export class AttributeReader {
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
-    const groups = [keys.filter((key) => !this.#skipped.has(key))];
+    const asked = keys.filter((key) => !this.#skipped.has(key));
+    // Without keys the mark alone is asked for: a look whether the platform is there.
+    const groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
     for (let group = groups.shift(); group; group = groups.shift()) {
-      if (group.length === 0 && keys.length > 0) continue;
       const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
-      if (!query.ok || (query.query.length > QUERY_LENGTH && group.length > 1)) {
-        groups.unshift(...halves(group));
-        continue;
-      }
+      // No key gets here that can't be asked for: `subscribe` refused it.
+      if (!query.ok) continue;
       const outcome = await this.#lane.send(this.#get(query.query));
       if (!this.#link.running) return undefined;
       if (outcome.kind === "done" && !outcome.whole) {

@@ -1,7 +1,7 @@
 // Client attributes and shared attributes. The application's calls are here; the loop that talks to the platform is in attribute-loop.ts.
 
 import type { PollTiming } from "../net/poll.js";
-import { attributesQuery, parseAttributes } from "../wire/attributes.js";
+import { attributesQuery, checkAsked, parseAttributes } from "../wire/attributes.js";
 import type { JsonObject } from "../wire/json.js";
 import { attributesPath } from "../wire/paths.js";
 import { ask } from "./ask.js";
@@ -9,7 +9,8 @@ import { AttributeLoop } from "./attribute-loop.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { MoteError } from "./errors.js";
 import type { Events } from "./events.js";
-import type { Lane, Link } from "./link.js";
+import { Lane } from "./lane.js";
+import type { Link } from "./link.js";
 import type { AttributeLimits } from "./options.js";
 import { SharedValues } from "./shared-values.js";
 
@@ -34,7 +35,7 @@ export class AttributesApi {
 
   constructor(link: Link, events: Events, timing: PollTiming, limits: AttributeLimits) {
     this.#link = link;
-    this.#lane = link.lane("uplink");
+    this.#lane = new Lane(link, "uplink");
     this.#limit = limits.answerBytes;
     this.#client = new ClientAttributes(link.host);
     this.#values = new SharedValues(link.host);
@@ -62,12 +63,8 @@ export class AttributesApi {
    * Throws `BAD_VALUE` for a key that the platform can't be asked for: empty, or with a comma.
    */
   subscribe(key: string, call: Subscriber): () => void {
-    if (typeof key !== "string" || key.trim() === "" || key.includes(",")) {
-      throw new MoteError(
-        "BAD_VALUE",
-        "a shared attribute's key is a text that is not empty and holds no comma",
-      );
-    }
+    const flaw = checkAsked(key);
+    if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
     const subscriber = { key, call };
     this.#subscribers.push(subscriber);
     this.loop.want(this.#keys());

@@ -6,7 +6,6 @@ import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
 import type { Events } from "./events.js";
-import { Lane } from "./lane.js";
 import { Signal } from "./signal.js";
 import { type Way, Ways } from "./ways.js";
 
@@ -17,8 +16,6 @@ const PROBE: Request = {
   limit: 1024,
   repeatable: true,
 };
-
-export type { Lane } from "./lane.js";
 
 const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
 
@@ -63,10 +60,6 @@ export class Link {
     this.#events = events;
     this.#gate = new Backoff(host);
     this.#ways = new Ways(host, target, mode);
-  }
-
-  lane(way: Way): Lane {
-    return new Lane(this, way);
   }
 
   /** A signal that is also raised when the link stops. */

@@ -4,7 +4,8 @@ import { RPC_CALL_PATH } from "../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../wire/rpc.js";
 import { ask } from "./ask.js";
 import { MoteError } from "./errors.js";
-import type { Lane, Link } from "./link.js";
+import { Lane } from "./lane.js";
+import type { Link } from "./link.js";
 
 const TIMEOUT_MS = 30_000;
 
@@ -16,7 +17,7 @@ export class RpcCalls {
 
   constructor(link: Link, answerBytes: number) {
     this.#link = link;
-    this.#lane = link.lane("call");
+    this.#lane = new Lane(link, "call");
     this.#answerBytes = answerBytes;
   }
 

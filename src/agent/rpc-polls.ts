@@ -5,7 +5,8 @@
 import type { Outcome } from "../net/outcome.js";
 import type { PollTiming, PollVerdict } from "../net/poll.js";
 import { rpcPollPath } from "../wire/paths.js";
-import type { Lane, Link } from "./link.js";
+import { Lane } from "./lane.js";
+import type { Link } from "./link.js";
 import type { Signal } from "./signal.js";
 
 const OVERLAP_MS = 2000;
@@ -46,7 +47,7 @@ export class RpcPolls {
     this.#link = link;
     this.#timing = timing;
     this.#signal = signal;
-    this.#lanes = [link.lane("rpc"), link.lane("rpc2")];
+    this.#lanes = [new Lane(link, "rpc"), new Lane(link, "rpc2")];
     this.#limit = limit;
   }
 

@@ -4,7 +4,8 @@ import { rpcAnswerPath } from "../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../wire/rpc.js";
 import { decodeStart } from "../wire/text.js";
 import type { Events } from "./events.js";
-import type { Lane, Link } from "./link.js";
+import { Lane } from "./lane.js";
+import type { Link } from "./link.js";
 import type { RpcLimits } from "./options.js";
 import { PollMemory } from "./poll-memory.js";
 import { type Doubt, Doubts } from "./rpc-doubt.js";
@@ -33,7 +34,7 @@ export class Rpc {
     this.#doubts = new Doubts(link.host);
     this.#signal = link.signal();
     this.#polls = new RpcPolls(link, timing, this.#signal, limits.requestBytes);
-    this.#uplink = link.lane("uplink");
+    this.#uplink = new Lane(link, "uplink");
     this.#memory = new PollMemory(link.host, link.target, timing);
   }
 

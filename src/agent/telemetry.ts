@@ -4,6 +4,7 @@
 // the platform, asked for attributes with the same token, answers 200: else not the content is wrong but the address, the
 // token or a proxy, and all is kept.
 import type { Outcome } from "../net/outcome.js";
+import { TELEMETRY_PATH } from "../wire/paths.js";
 import { checkTs, encodePoint } from "../wire/telemetry.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
@@ -12,7 +13,8 @@ import { DropTeller } from "./drop-teller.js";
 import { MoteError } from "./errors.js";
 import type { Events } from "./events.js";
 import { FlushQueue } from "./flush-queue.js";
-import type { DeviceRequest, Lane, Link } from "./link.js";
+import { Lane } from "./lane.js";
+import type { DeviceRequest, Link } from "./link.js";
 import type { Outbox } from "./outbox.js";
 import type { Signal } from "./signal.js";
 import { type TelemetryOptions, telemetrySettings } from "./telemetry-options.js";
@@ -64,7 +66,7 @@ export class Telemetry {
 
   constructor(link: Link, events: Events, time: Time, outbox: Outbox, options: TelemetryOptions) {
     this.#link = link;
-    this.#lane = link.lane("uplink");
+    this.#lane = new Lane(link, "uplink");
     this.#events = events;
     this.#signal = link.signal();
     this.#outbox = outbox;
@@ -142,7 +144,7 @@ export class Telemetry {
     return (
       body && {
         method: "POST",
-        path: "telemetry",
+        path: TELEMETRY_PATH,
         body,
         deadlineMs: DEADLINE_MS,
         limit: 1024,

@@ -85,7 +85,7 @@ export function attributesQuery(ask: {
 
 /** Says why a key cannot be asked for, or undefined if it can. */
 export function checkAsked(key: unknown): string | undefined {
-  if (typeof key !== "string" || key === "") return "an empty key can't be asked for";
+  if (typeof key !== "string" || key.trim() === "") return "an empty key can't be asked for";
   return key.includes(",") ? "a key with a comma can't be asked for" : undefined;
 }
 

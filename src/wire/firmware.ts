@@ -100,8 +100,3 @@ export function imageKey(assignment: Assignment): string {
   const { title, version, checksum, algorithm, size } = assignment;
   return JSON.stringify([title, version, checksum ?? null, algorithm ?? null, size ?? null]);
 }
-
-/** True if two reads say the same. */
-export function sameAssignment(a: Assignment, b: Assignment): boolean {
-  return imageKey(a) === imageKey(b) && a.url === b.url && a.tag === b.tag;
-}

@@ -22,11 +22,8 @@ export const TIMED_BYTES = 30;
 
 const BRACKET = 0x5b;
 const BRACKET_END = 0x5d;
-const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const COMMA = 0x2c;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /**
  * Values of one point as text. Beyond what `encodeValues` refuses: keys `ts` and `values` in one point, which the platform would read as a time
@@ -49,11 +46,6 @@ export function encodePoint(values: unknown, limit = VALUES_LIMIT): Encoded {
 export function checkTs(ts: unknown): string | undefined {
   if (typeof ts === "number" && Number.isInteger(ts) && ts >= TS_FIRST && ts < TS_END) return undefined;
   return "ts must be a whole number of milliseconds since 1970, of 13 digits";
-}
-
-/** Bytes of a batch: `points` of them, `valuesBytes` the sum of their texts. */
-export function batchBytes(points: number, valuesBytes: number, timed: boolean): number {
-  return valuesBytes + (timed ? points * TIMED_BYTES : 0) + (points > 1 ? points + 1 : 0);
 }
 
 /** Writes what stands before the text of point `index` of `points`; `ts` undefined for the platform's time. Returns where the text goes. */
@@ -94,34 +86,4 @@ function writeAscii(into: Uint8Array, at: number, text: string): number {
   const length = text.length;
   for (let i = 0; i < length; i++) into[at + i] = text.charCodeAt(i);
   return at + length;
-}
-
-/**
- * Where one point's text (the bytes of `from` to `to`) can be cut in two points: the position of the comma after half of its members, or -1
- * if it has only one. Left is `from..cut` and `}`, right is `{` and `cut + 1..to`. For a point with more keys than the platform's limit lets through.
- */
-export function halfOfPoint(bytes: Uint8Array, from: number, to: number): number {
-  const members = commaAfter(bytes, from, to, 0) + 1;
-  return members < 2 ? -1 : commaAfter(bytes, from, to, members >> 1);
-}
-
-/** The position of the `wanted`th comma between members; for 0, how many there are. */
-function commaAfter(bytes: Uint8Array, from: number, to: number, wanted: number): number {
-  let depth = 0;
-  let commas = 0;
-  let quoted = false;
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at] as number;
-    if (quoted) {
-      if (byte === BACKSLASH) at++;
-      else if (byte === QUOTE) quoted = false;
-    } else if (byte === QUOTE) quoted = true;
-    else if (byte === BRACE || byte === BRACKET) depth++;
-    else if (byte === BRACE_END || byte === BRACKET_END) depth--;
-    else if (byte === COMMA && depth === 1) {
-      commas++;
-      if (commas === wanted) return at;
-    }
-  }
-  return commas;
 }

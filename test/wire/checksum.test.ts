@@ -10,7 +10,7 @@ import {
   toAlgorithm,
 } from "../../src/wire/checksum.js";
 import { crc32 } from "../../src/wire/crc32.js";
-import { fromHex, toHex } from "../../src/wire/hex.js";
+import { toHex } from "../../src/wire/hex.js";
 import { ascii } from "./support.js";
 
 const open = (algorithm: Algorithm): Digest => openDigest(algorithm, () => undefined) as Digest;
@@ -125,8 +125,6 @@ test("checksums are compared without regard to case", (t) => {
   t.false(sameChecksum("86a61036", "86a61037"));
 });
 
-test("hexadecimal digits become bytes and bytes digits", (t) => {
+test("bytes become lower-case hexadecimal digits", (t) => {
   t.is(toHex(Uint8Array.of(0, 9, 160, 255)), "0009a0ff");
-  t.deepEqual(fromHex("0009A0ff"), Uint8Array.of(0, 9, 160, 255));
-  for (const text of ["0", "0g", "00 ", "é0"]) t.is(fromHex(text), undefined, text);
 });

@@ -1,13 +1,5 @@
 import test from "ava";
-import {
-  batchBytes,
-  checkTs,
-  encodePoint,
-  halfOfPoint,
-  TIMED_BYTES,
-  writeAfter,
-  writeBefore,
-} from "../../src/wire/telemetry.js";
+import { checkTs, encodePoint, TIMED_BYTES, writeAfter, writeBefore } from "../../src/wire/telemetry.js";
 import { ascii } from "./support.js";
 
 function batchOf(points: readonly string[], ts: number | undefined): string {
@@ -19,8 +11,6 @@ function batchOf(points: readonly string[], ts: number | undefined): string {
     into.set(text, at);
     at = writeAfter(into, at + text.length, index, texts.length, ts !== undefined);
   });
-  const sum = texts.reduce((bytes, text) => bytes + text.length, 0);
-  if (at !== batchBytes(texts.length, sum, ts !== undefined)) throw new Error(`batchBytes is not ${at}`);
   return new TextDecoder().decode(into.subarray(0, at));
 }
 
@@ -70,21 +60,4 @@ test("a point with both ts and values among its keys is refused, with one of the
   t.true(encodePoint({ ts: 1 }).ok);
   t.true(encodePoint({ values: 1 }).ok);
   t.true(encodePoint({ nested: { ts: 1, values: 2 } }).ok);
-});
-
-test("a point is halved between its members, whatever commas its values hold", (t) => {
-  const halves = (text: string): string[] => {
-    const bytes = ascii(`##${text}##`);
-    const cut = halfOfPoint(bytes, 2, bytes.length - 2);
-    if (cut < 0) return [];
-    const part = (from: number, to: number): string => new TextDecoder().decode(bytes.subarray(from, to));
-    return [`${part(2, cut)}}`, `{${part(cut + 1, bytes.length - 2)}`];
-  };
-  t.deepEqual(halves('{"a":1,"b":2}'), ['{"a":1}', '{"b":2}']);
-  t.deepEqual(halves('{"a":"x,\\",}","b":[1,{"c":2,"d":3}],"e":9007199254740993}'), [
-    '{"a":"x,\\",}"}',
-    '{"b":[1,{"c":2,"d":3}],"e":9007199254740993}',
-  ]);
-  t.deepEqual(halves('{"a":[1,2,3]}'), []);
-  t.deepEqual(halves('{"a":1,"b":2,"c":3,"d":4}'), ['{"a":1,"b":2}', '{"c":3,"d":4}']);
 });

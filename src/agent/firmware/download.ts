@@ -6,7 +6,8 @@
 import type { Outcome } from "../../net/outcome.js";
 import type { Sink } from "../../net/request.js";
 import { firmwarePath } from "../../wire/paths.js";
-import type { Lane, Link } from "../link.js";
+import type { Lane } from "../lane.js";
+import type { Link } from "../link.js";
 import type { Failure } from "./failures.js";
 import type { ImageWriter } from "./image-writer.js";
 

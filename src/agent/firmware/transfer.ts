@@ -1,7 +1,8 @@
 // Brings an assigned image into the slot, and reads it back.
 import type { Host } from "../../port.js";
 import { openDigest, sameChecksum } from "../../wire/checksum.js";
-import type { Lane, Link } from "../link.js";
+import { Lane } from "../lane.js";
+import type { Link } from "../link.js";
 import type { Assignment } from "./assignment.js";
 import { Download } from "./download.js";
 import type { Failure } from "./failures.js";
@@ -24,7 +25,7 @@ export class Transfer {
   constructor(link: Link, chunkBytes: number, assignment: Assignment, ledger: Ledger, reporter: Reporter) {
     this.#host = link.host;
     this.#link = link;
-    this.#lane = link.lane("firmware");
+    this.#lane = new Lane(link, "firmware");
     this.#chunkBytes = chunkBytes;
     this.#assignment = assignment;
     this.#ledger = ledger;

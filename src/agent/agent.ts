@@ -199,7 +199,7 @@ export class Agent {
       this.#refused = false;
       if (fresh) loop.provisioned();
     };
-    this.#rpcLoop.onIdle = () => {
+    this.#rpcLoop.onPollEnd = () => {
       if (this.#link.mode !== 3) loop.readSoon();
       // With one connection what waits now would wait for the whole of the next poll.
       if (this.#link.mode === 1) void this.telemetry.flush(FLUSH_MS);

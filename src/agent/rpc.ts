@@ -24,8 +24,8 @@ export class Rpc {
   readonly #polls: RpcPolls;
   readonly #uplink: Lane;
   readonly #signal: Signal;
-  /** Called at the end of each poll that brought no RPC. */
-  onIdle: (() => void) | undefined;
+  /** Called at the end of each poll; if it brought an RPC, once that was answered. */
+  onPollEnd: (() => void) | undefined;
 
   constructor(link: Link, events: Events, timing: PollTiming, handlers: Handlers, limits: RpcLimits) {
     this.#link = link;
@@ -70,7 +70,7 @@ export class Rpc {
       this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
     }
     if (verdict !== "delivered" || outcome.kind !== "done") {
-      this.onIdle?.();
+      this.onPollEnd?.();
       return;
     }
     const text = this.#link.host.decode(outcome.body) ?? decodeStart(outcome.body);
@@ -83,6 +83,7 @@ export class Rpc {
     this.#polls.clearHold();
     this.#doubts.pollEnded(poll.number, request.id, this.#polls.oldestOpen);
     await this.#handle(request, poll.number);
+    this.onPollEnd?.();
   }
 
   async #handle(request: RpcRequest, poll: number): Promise<void> {

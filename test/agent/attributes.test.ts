@@ -37,6 +37,19 @@ for (const [connections, boundMs] of [
   });
 }
 
+for (const connections of [1, 2] as const) {
+  test(`${connections} connection(s): an RPC ends the poll, and the values are read after it was answered`, async (t) => {
+    const rig = startRig(t);
+    const { agent, seen, device } = await started(rig, connections);
+    agent.rpc.handle("reload", () => "done");
+    rig.platform.setShared(device, { interval: 5 });
+    const results = rig.platform.rpc(device, "reload", null);
+    await rig.clock.advance(1000);
+    t.is(results.length, 1);
+    t.deepEqual(seen, [5]);
+  });
+}
+
 test("three connections: a change while a poll is open is seen at once", async (t) => {
   const rig = startRig(t);
   const { seen, device } = await started(rig, 3);

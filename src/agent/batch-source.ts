@@ -1,5 +1,6 @@
 import type { Host } from "../port.js";
-import { BATCH_FRAME, type Batch, BatchWriter, buildBatch } from "./batch.js";
+import { FRAME_BYTES } from "../wire/telemetry.js";
+import { type Batch, BatchWriter, buildBatch } from "./batch.js";
 import { BatchLimit } from "./batch-limit.js";
 import type { Outbox } from "./outbox.js";
 import type { TelemetrySettings } from "./telemetry-options.js";
@@ -47,7 +48,7 @@ export class BatchSource {
   added(bytes: number): boolean {
     const alone = this.#outbox.waiting === 1;
     if (alone) this.#oldestAt = this.#host.clock.now();
-    this.#bytes += bytes + BATCH_FRAME;
+    this.#bytes += bytes + FRAME_BYTES;
     return alone || this.full;
   }
 

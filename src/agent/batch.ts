@@ -1,4 +1,4 @@
-import { TIMED_BYTES, writeAfter, writeBefore } from "../wire/telemetry.js";
+import { LISTED_BYTES, TIMED_BYTES, writeAfter, writeBefore } from "../wire/telemetry.js";
 import type { Outbox } from "./outbox.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";
 import { eraOf, GIVEN, kindOf, POINT_HEAD, timeOf } from "./record.js";
@@ -22,11 +22,6 @@ export interface Batch {
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const CLOSE_BRACKET = 0x5d;
-/** More than one point: brackets around, a comma between. */
-const FRAME = 2;
-
-/** Bytes that a request has beside the text of its only point. */
-export const BATCH_FRAME = TIMED_BYTES + FRAME;
 
 /** Writes the body of a batch point by point. */
 export class BatchWriter {
@@ -59,7 +54,7 @@ export class BatchWriter {
 
   /** Adds the point whose text is `from` to `to`; false if it does not go with those before. */
   add(bytes: Uint8Array, from: number, to: number, ts: number | undefined): boolean {
-    const more = to - from + (ts === undefined ? 0 : TIMED_BYTES) + FRAME;
+    const more = to - from + (ts === undefined ? 0 : TIMED_BYTES) + LISTED_BYTES;
     if (this.length + more > this.#bytes.length) return false;
     if (ts === undefined && !this.#joins(bytes, from, to)) return false;
     if (this.points === 0) this.toKey = this.keys = countMembers(bytes, from, to);

@@ -1,5 +1,5 @@
 import type { Host } from "../port.js";
-import { BATCH_FRAME } from "./batch.js";
+import { FRAME_BYTES } from "../wire/telemetry.js";
 import { DONE, GIVEN, POINT_HEAD, putPoint, REFUSED } from "./record.js";
 import { Ring } from "./ring.js";
 import { Sectors } from "./sectors.js";
@@ -49,7 +49,7 @@ export class Outbox {
     this.bytes = this.#ring.bytes;
     if (host.blocks.size > 0) this.#sectors = this.#openSectors();
     const most = this.#sectors?.usable ? Math.min(bufferBytes, this.#sectors.most) : bufferBytes;
-    this.maxText = Math.min(most - POINT_HEAD, batchBytes - BATCH_FRAME);
+    this.maxText = Math.min(most - POINT_HEAD, batchBytes - FRAME_BYTES);
   }
 
   /** Points waiting. */

@@ -19,6 +19,10 @@ const VALUES = ',"values":';
 
 /** Bytes that a time stamp of the device adds to a point: `{"ts":`, 13 digits, `,"values":` and `}`. */
 export const TIMED_BYTES = 30;
+/** Bytes that more than one point take beside themselves, each: brackets around, a comma between. */
+export const LISTED_BYTES = 2;
+/** Bytes that a request has at most beside the text of a point. */
+export const FRAME_BYTES = TIMED_BYTES + LISTED_BYTES;
 
 const BRACKET = 0x5b;
 const BRACKET_END = 0x5d;

@@ -1,7 +1,9 @@
 import type { PlatformCore } from "./core/platform.js";
+import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
 import { Exchange } from "./device/exchange.js";
 import { type DeviceRequest, type DeviceResponse, errorJson, HTML_400, response } from "./device/messages.js";
 import { MODES, type Mode, type ModeRules } from "./device/modes.js";
+import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { parseQuery } from "./device/query.js";
 import { excerpt, hidePath, RequestLog } from "./device/request-log.js";
 import { findRoute, type Methods, type Route, refusesUrl, type Target } from "./device/routes.js";
@@ -14,6 +16,10 @@ export interface DeviceApiOptions {
   asyncCapMs?: number;
   /** When an open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
   requestTimeoutMs?: number;
+  /** What devices may send. Default: anything. */
+  rateLimits?: RateLimitSpecs;
+  /** A proxy stands in front: it answers 504 after 50 s, and the server's own limit is then 300 s unless given. Default false. */
+  behindProxy?: boolean;
   /** Told of a fault of the stand-in's own: the device gets an empty 500. */
   onError?: (error: unknown) => void;
 }
@@ -30,6 +36,8 @@ export class DeviceApi {
   readonly log = new RequestLog();
   readonly #core: PlatformCore;
   readonly #rules: ModeRules;
+  readonly #limits: RateLimits;
+  readonly #proxyCutMs: number | undefined;
   readonly #requestTimeoutMs: number;
   readonly #onError: (error: unknown) => void;
 
@@ -38,10 +46,15 @@ export class DeviceApi {
     as = "documented",
     asyncCapMs,
     requestTimeoutMs = 60_000,
+    rateLimits = {},
+    behindProxy = false,
     onError = () => {},
   }: DeviceApiOptions) {
     this.#core = core;
-    this.#rules = asyncCapMs === undefined ? MODES[as] : { ...MODES[as], asyncCapMs };
+    const standardCapMs = behindProxy && MODES[as].asyncCapMs ? PROXIED_CAP_MS : MODES[as].asyncCapMs;
+    this.#rules = { ...MODES[as], asyncCapMs: asyncCapMs ?? standardCapMs };
+    this.#limits = new RateLimits(rateLimits, core.clock);
+    this.#proxyCutMs = behindProxy ? PROXY_CUT_MS : undefined;
     this.#requestTimeoutMs = requestTimeoutMs;
     this.#onError = onError;
   }
@@ -77,24 +90,38 @@ export class DeviceApi {
     const options = {
       core: this.#core,
       rules: this.#rules,
+      limits: this.#limits,
       requestTimeoutMs: this.#requestTimeoutMs,
       request,
       query: parseQuery(query),
       onError: this.#onError,
       respond: (answer: DeviceResponse) => {
+        stopProxy();
         note(answer.status);
         respond(answer);
       },
     };
     const exchange = new Exchange(options);
+    const stopProxy = this.#startProxy(exchange, options.respond);
     if (refused) options.respond(refused);
     else if (target) this.#run(exchange, target);
     else exchange.answerError(404, `No static resource ${path.slice(1)}.`);
     return () => {
       if (!exchange.isOpen || refused) return;
+      stopProxy();
       note(0);
       exchange.abandon();
     };
+  }
+
+  /** The proxy hangs up on the platform as a device would, and answers in its place. The result calls it off. */
+  #startProxy(exchange: Exchange, respond: (answer: DeviceResponse) => void): () => void {
+    if (this.#proxyCutMs === undefined) return () => {};
+    return this.#core.clock.timer(this.#proxyCutMs, () => {
+      if (!exchange.isOpen) return;
+      exchange.abandon();
+      respond(gatewayTimeout());
+    });
   }
 
   /** The checks in the real server's order: method, Accept, content type, parameters and body, and only then the token. */

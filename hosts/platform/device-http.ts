@@ -50,8 +50,8 @@ function collect(request: IncomingMessage, done: (body: Uint8Array | undefined) 
 }
 
 /** The real server's status line has no reason. */
-function writeHead(reply: ServerResponse, { status, headers }: DeviceResponse): void {
-  if (!reply.headersSent && !reply.destroyed) reply.writeHead(status, "", headers);
+function writeHead(reply: ServerResponse, { status, reason, headers }: DeviceResponse): void {
+  if (!reply.headersSent && !reply.destroyed) reply.writeHead(status, reason ?? "", headers);
 }
 
 /** Answers before the body has come, then reads what is on its way. */

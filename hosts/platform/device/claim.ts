@@ -12,6 +12,7 @@ export function claim(exchange: Exchange): void {
     if (json.has("secretKey")) secretKey = text(json.get("secretKey") as Json);
     if (json.has("durationMs")) durationMs = whole(text(json.get("durationMs") as Json));
   }
+  if (!exchange.admit()) return;
   exchange.core.claiming.open(exchange.device, secretKey, durationMs);
   exchange.answer(200);
 }

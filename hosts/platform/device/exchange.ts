@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.js";
 import type { Device } from "../core/devices.js";
 import { type Json, JsonSyntaxError, parseJson } from "../core/json.js";
 import type { PlatformCore } from "../core/platform.js";
+import type { RateLimits } from "../core/rate-limits.js";
 import { NumberTooLongError } from "../core/values.js";
 import { type DeviceRequest, type DeviceResponse, errorJson, response } from "./messages.js";
 import type { ModeRules } from "./modes.js";
@@ -9,6 +10,7 @@ import type { ModeRules } from "./modes.js";
 export interface ExchangeOptions {
   core: PlatformCore;
   rules: ModeRules;
+  limits: RateLimits;
   /** When a request ends with 408 if it doesn't say, in milliseconds. */
   requestTimeoutMs: number;
   request: DeviceRequest;
@@ -41,6 +43,7 @@ export class Exchange {
   readonly rules: ModeRules;
   readonly request: DeviceRequest;
   readonly query: ReadonlyMap<string, readonly string[]>;
+  readonly #limits: RateLimits;
   readonly #requestTimeoutMs: number;
   readonly #respond: (response: DeviceResponse) => void;
   readonly #onError: (error: unknown) => void;
@@ -53,6 +56,7 @@ export class Exchange {
   constructor(options: ExchangeOptions) {
     this.core = options.core;
     this.rules = options.rules;
+    this.#limits = options.limits;
     this.request = options.request;
     this.query = options.query;
     this.#requestTimeoutMs = options.requestTimeoutMs;
@@ -118,6 +122,17 @@ export class Exchange {
         this.answer(500);
       }
     }
+  }
+
+  /**
+   * Whether the rate limits let the device's request pass; `points` are those it brings. If not it is answered: 500 without a text,
+   * or, where the server drops the session (`orHang`), nothing before the server's limit.
+   */
+  admit(points = 0, orHang = false): boolean {
+    if (this.#limits.accept(this.device, points)) return true;
+    if (orHang && this.rules.hangs) this.hang();
+    else this.answer(500);
+    return false;
   }
 
   /** No body, unless one is given with its type. */

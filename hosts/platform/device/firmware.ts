@@ -18,6 +18,7 @@ export function bindPackage(exchange: Exchange): string | undefined {
 
 /** The bytes of what is assigned, or of a part of it. */
 export function readPackage(exchange: Exchange, type: PackageType): void {
+  if (!exchange.admit()) return;
   const target = exchange.core.assigned(exchange.device, type);
   if (!target?.bytes) {
     exchange.answer(404);

@@ -8,6 +8,8 @@ export interface DeviceRequest {
 
 export interface DeviceResponse {
   status: number;
+  /** Of the status line. The platform gives none, a proxy does. */
+  reason?: string;
   headers: Record<string, string>;
   body: Uint8Array;
 }

@@ -6,6 +6,7 @@ import { parseInteger } from "./query.js";
 
 /** `{"id":0,"method":"setLed","params":{"on":true}}` */
 export function pollRpc(exchange: Exchange): void {
+  if (!exchange.admit(0, true)) return;
   exchange.wait(pollTimeout(exchange));
   exchange.device.rpc.subscribe({
     deliver: ({ id, method, params }) => {
@@ -24,6 +25,7 @@ export function bindAnswer(exchange: Exchange): string | undefined {
 
 /** Any text is an answer; whether one was awaited is not told. */
 export function answerRpc(exchange: Exchange): void {
+  if (!exchange.admit()) return;
   exchange.device.rpc.answer(parseInteger(exchange.id, 32) as number, exchange.text());
   exchange.answer(200);
 }
@@ -34,6 +36,7 @@ export function callRpc(exchange: Exchange): void {
   const params = json instanceof Map ? json.get("params") : undefined;
   if (!(json instanceof Map) || params === undefined) throw new MemberError("no params");
   const method = primitive(json.get("method"));
+  if (!exchange.admit(0, true)) return;
   const answer = answerClientRpc(method, params, exchange.clock.now());
   exchange.isPlain = true;
   if (answer === undefined) exchange.wait();

@@ -13,6 +13,8 @@ interface Element {
 export function postTelemetry(exchange: Exchange): void {
   const json = exchange.json();
   const elements = (Array.isArray(json) ? json : [json]).map(element);
+  const points = elements.reduce((sum, { values }) => sum + values.length, 0);
+  if (!exchange.admit(points)) return;
   if (elements.length === 0 && exchange.rules.hangs) {
     exchange.hang();
     return;

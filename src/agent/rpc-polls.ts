@@ -71,7 +71,7 @@ export class RpcPolls {
   /** ms until the next poll is due: 0 now, undefined not before one of the open ones ends. */
   dueMs(): number | undefined {
     const [only, other] = this.#open;
-    if (!only) return this.#link.mode === 1 && !this.#quiet && this.#patienceMs > 0 ? QUIET_MS : 0;
+    if (!only) return this.#link.mode === 1 && !this.#quiet && this.#patienceMs > 0 ? this.#untilQuiet : 0;
     if (other || this.#link.mode === 1) return undefined;
     return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this.#link.host.clock.now());
   }
@@ -111,7 +111,13 @@ export class RpcPolls {
   }
 
   get #quiet(): boolean {
-    return this.#link.quietMs >= QUIET_MS;
+    return this.#untilQuiet === 0;
+  }
+
+  /** Since the last poll ended, too: what waited for that end has its turn now, and may not have been sent yet. */
+  get #untilQuiet(): number {
+    const quietMs = Math.min(this.#link.quietMs, this.#link.host.clock.now() - this.#lastEnd);
+    return Math.max(0, Math.ceil(QUIET_MS - quietMs));
   }
 
   get #patienceMs(): number {

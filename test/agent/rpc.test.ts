@@ -48,6 +48,22 @@ for (const connections of [2, 3] as const) {
   });
 }
 
+for (const points of [0, 1]) {
+  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a brief one`, async (t) => {
+    const rig = startRig(t);
+    const agent = rig.agent({ connections: 1 });
+    agent.attributes.subscribe("interval", () => {});
+    agent.start();
+    for (let second = 0; second < 600; second++) {
+      if (points > 0) agent.telemetry.record({ second });
+      await rig.clock.advance(1000);
+    }
+    const polls = rig.platform.seen.filter(({ path }) => path.includes("/rpc?timeout="));
+    t.true(polls.length >= 23 && polls.length <= 26, `${polls.length} polls`);
+    t.true(polls.every(({ path }) => path.endsWith("timeout=25000")));
+  });
+}
+
 test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t) => {
   const rig = startRig(t);
   let refusals = 0;

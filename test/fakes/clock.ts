@@ -17,6 +17,8 @@ export class FakeClock implements Clock {
   #order = 0;
   #queue: Event[] = [];
   #sameInstant = 0;
+  /** Waited for after each event: all that it set off is done. For a test with a part of it in another process. */
+  settled: () => Promise<void> = settle;
 
   /** `wall`: ms since 1970 at the start; undefined if the host does not know the time. */
   constructor(wall?: number) {
@@ -54,7 +56,7 @@ export class FakeClock implements Clock {
   /** Lets `ms` pass. What is due happens in order, and all promises are settled after each event. Rejects with what an event threw. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settle();
+    await this.settled();
     while (await this.#step(end));
     this.#now = end;
   }
@@ -62,7 +64,7 @@ export class FakeClock implements Clock {
   /** Lets time pass until `reached()`, event by event; rejects if that takes more than `withinMs`. Returns the ms that passed. */
   async runUntil(reached: () => boolean, withinMs = 3_600_000): Promise<number> {
     const start = this.#now;
-    await settle();
+    await this.settled();
     while (!reached()) {
       if (await this.#step(start + withinMs)) continue;
       throw new Error(`not reached within ${withinMs} ms (${this.waiting} events wait beyond)`);
@@ -86,7 +88,7 @@ export class FakeClock implements Clock {
     const { run } = event;
     event.run = undefined;
     run?.();
-    await settle();
+    await this.settled();
     return true;
   }
 

@@ -4,6 +4,7 @@ import type { Digest, Host, Slot, Socket, SocketEvent } from "../../../src/port.
 import { ASK, type Message, pack, TELL, unpack } from "./protocol.js";
 
 declare const issueCommand: (question: ArrayBuffer) => ArrayBuffer;
+declare const gc: () => void;
 
 const NONE: Uint8Array = new Uint8Array(0);
 const LONE = /[\ud800-\udfff]/gu;
@@ -156,6 +157,8 @@ function run(id: number, source: string): void {
 function deliver(event: Message): void {
   if (event.op === TELL.run) {
     run(event.id, decoder.decode(event.bytes));
+  } else if (event.op === TELL.collect) {
+    gc();
   } else if (event.op === TELL.guest) {
     (globalThis as { fromParent?: FromParent }).fromParent?.(event.text, event.id, event.bytes);
   } else if (event.op === TELL.socket) {

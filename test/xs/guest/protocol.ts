@@ -38,6 +38,7 @@ export const TELL = {
   due: 2, // id
   socket: 3, // id, text = event, bytes = reason
   guest: 4, // text = what, id, bytes: for globalThis.fromParent
+  collect: 5, // garbage
 } as const;
 
 export interface Message {

@@ -85,4 +85,9 @@ export class DeviceProfiles {
   async save(profile: Partial<DeviceProfile> & { name: string }): Promise<DeviceProfile> {
     return (await this.#rest.call("POST", "/api/deviceProfile", { body: profile })) as DeviceProfile;
   }
+
+  /** Throws OperatorError 400 while it has devices. */
+  async delete(id: string): Promise<void> {
+    await this.#rest.call("DELETE", `/api/deviceProfile/${part(id)}`);
+  }
 }

@@ -16,10 +16,11 @@ export interface Proxy {
 /** Each request of a kept connection is judged; a request must arrive in one piece (Mote's do). */
 export async function startProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
+  const name = hostname.replace(/^\[|\]$/g, "");
   let judge: (requestLine: string) => Verdict = () => "pass";
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
-    const upstream = dial(Number(port), hostname);
+    const upstream = dial(Number(port || 80), name);
     let swallowing = false;
     for (const socket of [client, upstream]) {
       sockets.add(socket);

@@ -7,6 +7,7 @@ import test from "ava";
 import { build } from "esbuild";
 import { createHost } from "../../hosts/node/host.js";
 import { startRig, until } from "./rig.js";
+import { standIn } from "./server.js";
 
 const EXAMPLE = /```ts\n(const agent = new Agent[\s\S]*?)```/;
 const FOLDER = resolve("dist/readme");
@@ -22,7 +23,7 @@ return { agent, shared, answer };
 test("the README's example compiles under the project's own strict settings and runs", async (t) => {
   const example = EXAMPLE.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
   t.true(example.includes("agent.start();"));
-  const rig = await startRig(t, "documented");
+  const rig = await startRig(t, standIn("documented"));
   mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
   writeFileSync(join(FOLDER, "example.ts"), around(example));
@@ -32,7 +33,7 @@ test("the README's example compiles under the project's own strict settings and 
 
   writeFileSync(
     join(FOLDER, "here.ts"),
-    around(example).replace("https://platform.example.com", rig.platform.url),
+    around(example).replace("https://platform.example.com", rig.url).replace("greenhouse-7", rig.name),
   );
   const outfile = join(FOLDER, "here.mjs");
   await build({
@@ -43,7 +44,7 @@ test("the README's example compiles under the project's own strict settings and 
     platform: "node",
   });
   const { run } = await import(pathToFileURL(outfile).href);
-  const { key, secret } = rig.platform.profile;
+  const { key, secret } = rig.provisioning;
   const seconds: number[] = [];
   const host = createHost({ stateDir: rig.stateDir, log: () => {} });
   const sampler = { every: (value: number) => seconds.push(value) };
@@ -51,8 +52,7 @@ test("the README's example compiles under the project's own strict settings and 
   t.teardown(() => agent.stop());
   t.deepEqual({ ...shared }, {});
   t.regex(JSON.stringify(answer), /\d{13}/);
-  const device = await until(() => rig.operator.devices.byName("greenhouse-7"), "the device exists");
-  const id = device.id.id;
+  const id = await rig.deviceId();
   await rig.operator.attributes.set(id, "SHARED_SCOPE", { interval: 5 });
   t.deepEqual(await rig.operator.rpc.twoWay(id, "setLed", { on: true }), { on: true });
   await until(async () => seconds.length > 0, "the shared attribute arrives");

@@ -5,8 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { ExecutionContext } from "ava";
-import { DEVICE, type Rig } from "./rig.js";
+import type { Rig, Teardown } from "./rig.js";
 
 const CLI = fileURLToPath(new URL("../../hosts/node/cli.js", import.meta.url));
 
@@ -27,33 +26,29 @@ export interface Run {
 /** An image whose default function has this body: `agent` and `host` are at hand. */
 export function image(rig: Rig, version: string, body: string): string {
   const file = join(rig.stateDir, `app-${version}.mjs`);
-  writeFileSync(file, imageText(version, body));
+  writeFileSync(file, imageText(rig, version, body));
   return file;
 }
 
-export function imageText(version: string, body: string): string {
-  return `export const firmware = { title: "test", version: "${version}" };\nexport default function (agent, host) {\n${body}\n}\n`;
+export function imageText({ name }: Rig, version: string, body: string): string {
+  return `export const firmware = { title: "${name}", version: "${version}" };\nexport default function (agent, host) {\n${body}\n}\n`;
 }
 
-export function run(
-  t: ExecutionContext,
-  rig: Rig,
-  app: string,
-  more: string[] = [],
-  url = rig.platform.url,
-): Run {
+export function run(t: Teardown, rig: Rig, app: string, more: string[] = [], url = rig.url): Run {
   const args = [
     "run",
     "--url",
     url,
     "--device-name",
-    DEVICE,
+    rig.name,
     "--state",
     join(rig.stateDir, "run"),
     "--app",
     app,
   ];
-  const { key, secret } = rig.platform.profile;
+  // A given server may be elsewhere and speak http.
+  if (rig.server.url !== undefined) args.push("--allow-http-firmware");
+  const { key, secret } = rig.provisioning;
   const child: ChildProcess = spawn(process.execPath, [CLI, ...args, "--log", "json", ...more], {
     env: { ...process.env, MOTE_PROVISION_KEY: key, MOTE_PROVISION_SECRET: secret },
     stdio: ["ignore", "pipe", "inherit"],

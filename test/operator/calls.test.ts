@@ -81,7 +81,7 @@ test.serial("a device is claimed by its customer and taken back", async (t) => {
   t.is(error.status, 400);
 });
 
-test.serial("profiles are listed, read and saved", async (t) => {
+test.serial("profiles are listed, read, saved and deleted", async (t) => {
   const { operator, platform } = await loggedIn();
   const profile = '{"id":{"entityType":"DEVICE_PROFILE","id":"p-1"},"name":"default","default":true}';
   platform
@@ -92,6 +92,8 @@ test.serial("profiles are listed, read and saved", async (t) => {
   t.is((await operator.profiles.get("p-1")).name, "default");
   platform.post("/api/deviceProfile", '{"name":"greenhouse","type":"DEFAULT"}').reply(200, profile, json);
   await operator.profiles.save({ name: "greenhouse", type: "DEFAULT" });
+  platform.delete("/api/deviceProfile/p-1").reply(200);
+  await operator.profiles.delete("p-1");
   t.true(platform.isDone());
 });
 

@@ -189,21 +189,16 @@ class FakeLink {
     return new Signal(this.host.clock);
   }
 
-  lane() {
-    let until = 0;
-    const wait = (ms: number) => new Promise<void>((resolve) => this.host.clock.timer(ms, resolve));
-    return {
-      ready: () => wait(Math.max(1, until - this.host.clock.now())),
-      send: (request: Request) => this.#send(request),
-      hold: (ms?: number) => {
-        until = this.host.clock.now() + (ms ?? 1000);
-      },
-      clear: () => {
-        until = 0;
-      },
-      hangUp: () => {},
-    };
+  ready(until: number): Promise<void> {
+    const { clock } = this.host;
+    return new Promise((resolve) => clock.timer(Math.max(1, until - clock.now()), resolve));
   }
+
+  send(_way: unknown, request: Request): Promise<Outcome> {
+    return this.#send(request);
+  }
+
+  hangUp(): void {}
 
   async #send(request: Request): Promise<Outcome> {
     const platform = this.#platform;

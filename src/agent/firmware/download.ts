@@ -99,6 +99,8 @@ export class Download {
   ): Promise<Fetched> {
     const sink = new PartSink(writer, wanted, progress);
     this.#vain = 0;
+    // Between attempts there is a wait of their own: the back-off of the last one is over.
+    this.#lane.clear();
     while (writer.offset < writer.end) {
       await this.#lane.ready();
       if (!this.#link.running || !wanted()) return { kind: "stopped" };

@@ -18,7 +18,8 @@ export class FileBlocks implements Blocks {
   readonly #zeros = Buffer.alloc(SECTOR);
 
   /**
-   * Makes a file of `size` bytes if there is none. One of another size is kept as it is, and `tell` is told.
+   * Makes a file of `size` bytes if there is none. One of another size is kept as it is, and `tell` is told. On a disk that is
+   * read-only it can only be read.
    * Throws if there can be no such file.
    */
   constructor(path: string, size: number, tell: (line: string) => void) {
@@ -99,6 +100,7 @@ function openFile(path: string): number {
   try {
     return openSync(path, "r+");
   } catch (error) {
+    if (codeOf(error) === "EROFS") return openSync(path, "r");
     if (codeOf(error) !== "ENOENT") throw error;
     return openSync(path, "wx+", 0o600);
   }

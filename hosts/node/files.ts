@@ -6,14 +6,27 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Makes the directory and those above it, for this user only. */
+/** Makes the directory and those above it, for this user only. Throws. */
 export function makeDirectory(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  // Not Node's `recursive`: where nothing can be made (as in /proc) it tries for ever.
+  if (isDirectory(path)) return;
+  const above = dirname(path);
+  if (above !== path) makeDirectory(above);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!isDirectory(path)) throw error;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** Writes the whole of `bytes` at `at`: a write may take fewer than it was given. Throws. */
@@ -42,6 +55,10 @@ export function replaceFile(path: string, bytes: Uint8Array): void {
   try {
     writeAll(file, bytes, 0);
     fsyncSync(file);
+  } catch (error) {
+    // On a full disk each byte counts.
+    unlinkSync(aside);
+    throw error;
   } finally {
     closeSync(file);
   }
@@ -68,6 +85,11 @@ export function removeFile(path: string): void {
     return;
   }
   syncDirectory(dirname(path));
+}
+
+/** True for what a disk that is full, worn out or read-only answers: what is there can still be read. */
+export function isDiskTrouble(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT", "EROFS", "EIO", "EFBIG"].includes(codeOf(error));
 }
 
 /** The system's name of what went wrong: `ENOENT`. */

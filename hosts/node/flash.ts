@@ -1,6 +1,6 @@
 // Images into slots, and out of them to be run; done while no worker runs.
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { FileBlocks, SECTOR } from "./blocks.js";
 import {
@@ -12,7 +12,7 @@ import {
   slotPath,
   writeBoot,
 } from "./boot.js";
-import { makeDirectory, writeAll } from "./files.js";
+import { isDiskTrouble, makeDirectory, readIfThere, writeAll } from "./files.js";
 import { imageRecord } from "./slot.js";
 
 /** Of a slot: the largest image, in bytes. */
@@ -56,17 +56,37 @@ export function unpack(stateDir: string, name: SlotName, image: ImageRecord): st
   makeDirectory(directory);
   const path = join(directory, "image.mjs");
   const aside = join(directory, ".image.new");
-  const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet);
-  const file = openSync(aside, "w", 0o600);
   try {
-    if (image.length > slot.size || copy(slot, image.length, file) !== image.sha256) return undefined;
-    fsyncSync(file);
+    if (!extract(slotPath(stateDir, name), image, aside)) return undefined;
+    renameSync(aside, path);
+  } catch (error) {
+    // On a disk that is full or read-only, the file of the last start serves, if it is that image.
+    if (!isDiskTrouble(error) || !holds(path, image)) throw error;
+    rmSync(aside, { force: true });
+  }
+  return path;
+}
+
+/** False if the slot does not hold that image. Throws. */
+function extract(from: string, image: ImageRecord, to: string): boolean {
+  const slot = new FileBlocks(from, SLOT_BYTES, quiet);
+  try {
+    const file = openSync(to, "w", 0o600);
+    try {
+      if (image.length > slot.size || copy(slot, image.length, file) !== image.sha256) return false;
+      fsyncSync(file);
+      return true;
+    } finally {
+      closeSync(file);
+    }
   } finally {
-    closeSync(file);
     slot.close();
   }
-  renameSync(aside, path);
-  return path;
+}
+
+function holds(path: string, { length, sha256 }: ImageRecord): boolean {
+  const bytes = readIfThere(path);
+  return bytes?.length === length && createHash("sha256").update(bytes).digest("hex") === sha256;
 }
 
 function fill(slot: FileBlocks, bytes: Uint8Array): void {

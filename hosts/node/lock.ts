@@ -1,7 +1,7 @@
 // One `mote run` for one state directory: a file that names the process, and the worker that it started.
 import { linkSync, readFileSync, renameSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { codeOf, readIfThere, replaceFile } from "./files.js";
+import { codeOf, isDiskTrouble, readIfThere, replaceFile } from "./files.js";
 
 /** A process, and when it began: process ids are used again. `since` is undefined where the system does not tell. */
 interface Process {
@@ -20,65 +20,85 @@ export class LockedError extends Error {
 
 const PATIENCE_MS = 5000;
 const LOOK_MS = 50;
+/** Rounds of taking, each lost to another process. */
+const TRIES = 20;
 
 export class Lock {
   readonly #path: string;
   readonly #holder: Holder;
+  /** False on a disk that takes no file: nobody else is kept out. */
+  readonly held: boolean;
 
-  private constructor(path: string, holder: Holder) {
+  private constructor(path: string, holder: Holder, held: boolean) {
     this.#path = path;
     this.#holder = holder;
+    this.held = held;
   }
 
   /**
    * Throws LockedError if a process that lives holds it. If the holder died, its worker (which notices, and ends) is waited for,
-   * and killed after 5 s.
+   * and killed after 5 s. On a disk that is full or read-only there is a lock that holds nothing.
    */
   static async take(stateDir: string): Promise<Lock> {
     const path = join(stateDir, "lock.json");
     const holder = identify(process.pid);
-    for (;;) {
-      if (claim(path, holder)) return new Lock(path, holder);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const claimed = claim(path, holder);
+      if (claimed === "ours") return new Lock(path, holder, true);
       const found = readHolder(path);
-      if (!found) continue;
+      if (!found && claimed === "taken") continue;
+      if (!found) return new Lock(path, holder, false);
       // Without start times our own number in it is from another life, as in a container, where each start has the same.
       if (alive(found) && (found.pid !== process.pid || found.since !== undefined)) {
         throw new LockedError(`${stateDir} is in use by process ${found.pid}`);
       }
       if (found.worker) await outlive(found.worker);
+      if (claimed === "no room") return new Lock(path, holder, false);
       discard(path, found);
     }
+    throw new LockedError(`${path} can't be taken or taken away`);
   }
 
-  /** Notes the worker, or that there is none. Throws. */
+  /** Notes the worker, or that there is none. Without room on the disk a worker that outlives us is not waited for. Throws. */
   worker(pid: number | undefined): void {
     this.#holder.worker = pid === undefined ? undefined : identify(pid);
-    replaceFile(this.#path, encode(this.#holder));
+    if (!this.held) return;
+    try {
+      replaceFile(this.#path, encode(this.#holder));
+    } catch (error) {
+      if (!isDiskTrouble(error)) throw error;
+    }
   }
 
   release(): void {
-    try {
-      unlinkSync(this.#path);
-    } catch {
-      // Gone already: nothing is held.
-    }
+    if (!this.held) return;
+    remove(this.#path);
   }
 }
 
 const encode = (holder: Holder): Buffer => Buffer.from(`${JSON.stringify(holder)}\n`);
 
-/** True if there was no lock and now it is ours: a link appears as a whole, or not at all. */
-function claim(path: string, holder: Holder): boolean {
+/** "ours": there was no lock and now it is ours: a link appears as a whole, or not at all. */
+function claim(path: string, holder: Holder): "ours" | "taken" | "no room" {
   const aside = `${path}.${process.pid}`;
-  replaceFile(aside, encode(holder));
   try {
+    replaceFile(aside, encode(holder));
     linkSync(aside, path);
-    return true;
+    return "ours";
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (codeOf(error) === "EEXIST") return "taken";
+    if (isDiskTrouble(error)) return "no room";
     throw error;
   } finally {
-    unlinkSync(aside);
+    remove(aside);
+  }
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It is not there: nothing to do.
   }
 }
 
@@ -108,7 +128,7 @@ function discard(path: string, dead: Holder): void {
   } catch {
     // A third one was quicker: the next round tells who.
   } finally {
-    unlinkSync(aside);
+    remove(aside);
   }
 }
 

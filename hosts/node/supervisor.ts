@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import { FAILED, REFUSED, RESTART, STOPPED, USAGE } from "./exit.js";
-import { makeDirectory } from "./files.js";
+import { codeOf, isDiskTrouble, makeDirectory } from "./files.js";
 import { flash } from "./flash.js";
 import type { Lines } from "./lines.js";
 import { Lock } from "./lock.js";
@@ -61,8 +61,19 @@ class Supervisor {
   async run(): Promise<number> {
     const { app, lines, stop } = this.#options;
     if (app) this.#flash(app, false);
+    if (!this.#lock.held) {
+      lines.tell({
+        event: "log",
+        level: "error",
+        line: "the state directory can't be written: going on with what is there",
+      });
+    }
     while (!stop.aborted) {
       const start = this.#prepare();
+      if (start === "wait") {
+        await this.#pauseLonger();
+        continue;
+      }
       if (!start) {
         lines.tell({ event: "log", level: "error", line: "no slot holds an image that can be started" });
         return FAILED;
@@ -86,12 +97,23 @@ class Supervisor {
     this.#options.lines.tell({ event: "firmware.flashed", bytes: bytes.length });
   }
 
-  /** With both slots empty or damaged, the image of `--app` or the minimal one is put in (again). */
-  #prepare(): Start | undefined {
+  /**
+   * With both slots empty or damaged, the image of `--app` or the minimal one is put in (again). "wait": there is an image, and
+   * the disk does not take what must be stored before it starts.
+   */
+  #prepare(): Start | "wait" | undefined {
+    const { lines } = this.#options;
     const tell = (slot: string, why: string): void =>
-      this.#options.lines.tell({ event: "firmware.fallback", slot, reason: why });
-    const start = prepareStart(this.#stateDir, tell);
-    if (start) return start;
+      lines.tell({ event: "firmware.fallback", slot, reason: why });
+    try {
+      const start = prepareStart(this.#stateDir, tell);
+      if (start) return start;
+    } catch (error) {
+      if (!isDiskTrouble(error)) throw error;
+      const line = `the start can't be stored (${codeOf(error)}); next try in ${this.#delay / 1000} s`;
+      lines.tell({ event: "log", level: "error", line });
+      return "wait";
+    }
     this.#flash(this.#options.app ?? readFileSync(MINIMAL), true);
     return prepareStart(this.#stateDir, tell);
   }
@@ -115,7 +137,7 @@ class Supervisor {
   #judge(end: WorkerEnd): number | undefined {
     const { stop, lines } = this.#options;
     if (stop.aborted || end.code === REFUSED) {
-      forgetStart(this.#stateDir);
+      this.#forget();
       return stop.aborted ? STOPPED : REFUSED;
     }
     // A file that was never an image: trying it again and again helps nobody.
@@ -127,15 +149,29 @@ class Supervisor {
     return undefined;
   }
 
+  #forget(): void {
+    try {
+      forgetStart(this.#stateDir);
+    } catch (error) {
+      // Not worth an end in disorder: the image has had its try then.
+      if (!isDiskTrouble(error)) throw error;
+    }
+  }
+
+  async #pauseLonger(): Promise<void> {
+    const wait = this.#delay;
+    this.#delay = Math.min(this.#delays.longest, this.#delay * 2);
+    return pause(wait, this.#options.stop);
+  }
+
   /** The wait before the next start: short after a wanted restart and before the way back, growing after crashes. */
   async #rest(end: WorkerEnd, start: Start, ranMs: number): Promise<void> {
     const { lines, stop } = this.#options;
     if (ranMs >= WELL_MS) this.#delay = this.#delays.first;
     if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), stop);
-    const wait = start.state === "pending" ? 0 : this.#delay;
-    lines.tell({ event: "crash", reason: end.reason, retryMs: wait });
-    if (wait > 0) this.#delay = Math.min(this.#delays.longest, this.#delay * 2);
-    return pause(wait, stop);
+    const pending = start.state === "pending";
+    lines.tell({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
+    if (!pending) await this.#pauseLonger();
   }
 }
 

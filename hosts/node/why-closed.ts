@@ -21,6 +21,9 @@ const REASONS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT: "certificate: unknown issuer",
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "certificate: unknown issuer",
   ERR_TLS_CERT_ALTNAME_INVALID: "certificate: for another name",
+  // What Node says when the first bytes that come are no TLS.
+  ERR_SSL_WRONG_VERSION_NUMBER: "TLS: the other side does not speak it (a port for http?)",
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: "TLS: the other side does not speak it (a port for http?)",
 };
 
 /** Why a connection failed, in words that hold no address (those of Node do). 80 bytes at most. */

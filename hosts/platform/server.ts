@@ -5,7 +5,6 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Clock } from "./core/clock.js";
 import { randomIds } from "./core/ids.js";
 import { PlatformCore } from "./core/platform.js";
-import type { RateLimitSpecs } from "./core/rate-limits.js";
 import { HTML_400 } from "./device/messages.js";
 import type { Mode } from "./device/modes.js";
 import { DeviceApi } from "./device-api.js";
@@ -27,16 +26,12 @@ export interface PlatformServerOptions {
   tlsKey?: string;
   /** Provisioning key and secret of the profile that devices may create themselves with. Default: random ones. */
   profile?: { key: string; secret: string };
-  /** When a device's open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented; 300,000 behind a proxy. */
+  /** When a device's open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented. */
   asyncCapMs?: number;
   /** When a device's open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
   requestTimeoutMs?: number;
   /** How long after the 200 a device's data is stored, in milliseconds. Default 0. */
   lagMs?: number;
-  /** What devices may send: `{"device-points":"100:1,3000:60"}`. Default: anything. */
-  rateLimits?: RateLimitSpecs;
-  /** As behind the proxy that the platform is shipped with: what is open for 50 s ends with 504. Default false. */
-  behindProxy?: boolean;
   /** Default: the machine's. */
   clock?: Clock;
   /** Told, in a line without secrets, of faults of the stand-in's own. Default: nobody. */
@@ -66,7 +61,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const { host = "127.0.0.1", port = 8080, log = () => {} } = options;
   const ownClock = new NodeClock();
   const clock = options.clock ?? ownClock;
-  const { as, asyncCapMs, requestTimeoutMs, lagMs, rateLimits, behindProxy } = options;
+  const { as, asyncCapMs, requestTimeoutMs, lagMs } = options;
   const core = new PlatformCore({ clock, ...(lagMs !== undefined && { lagMs }) });
   const onError = (error: unknown): void =>
     log(`fault in the stand-in: ${error instanceof Error ? error.stack : error}`);
@@ -76,8 +71,6 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     ...(as !== undefined && { as }),
     ...(asyncCapMs !== undefined && { asyncCapMs }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
-    ...(rateLimits && { rateLimits }),
-    ...(behindProxy !== undefined && { behindProxy }),
   });
   const profile = options.profile ?? { key: randomIds.token(20), secret: randomIds.token(20) };
   core.profiles.create({
@@ -151,9 +144,20 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
       throw new Error(`port ${port} of ${host} is in use: choose another one, or stop what listens there`, {
         cause: error,
       });
+    const why = CANNOT_LISTEN[code ?? ""];
+    if (why !== undefined)
+      throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause: error });
     throw error;
   }
 }
+
+const CANNOT_LISTEN: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "there is no such name",
+  EAI_AGAIN: "there is no such name",
+  EACCES: "ports below 1024 are for the administrator",
+  EINVAL: "that is no address to listen on",
+};
 
 function urlOf({ tlsCert }: PlatformServerOptions, { host, port }: Platform["address"]): string {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;

@@ -9,6 +9,8 @@ import { killAll, launch, mote, storyOf } from "./commands.js";
 import { CRASHES, image } from "./images.js";
 import { temporaryState } from "./session.js";
 
+/** A file that is there, and holds no certificate. */
+const NO_PEM = process.argv[1] ?? "";
 const SECRETS = { MOTE_PROVISION_KEY: "the-key-of-a-test", MOTE_PROVISION_SECRET: "the-secret-of-a-test" };
 
 test.after.always(killAll);
@@ -33,6 +35,11 @@ test.serial("wrong usage ends with exit code 2, and the nearest name is proposed
     [["run", "--interval", "soon"], /duration like 500ms/],
     [["platform", "--port", "70000"], /0 to 65535/],
     [["platform", "--tls-cert", "x"], /needed together/],
+    [["platform", "--tls-cert", NO_PEM, "--tls-key", NO_PEM], /--tls-cert holds no certificate/],
+    [
+      ["run", "--url", "https://x", "--token", "t", "--state", "x", "--ca", NO_PEM],
+      /--ca holds no certificate/,
+    ],
     [[], /Usage: mote/],
   ];
   await Promise.all(
@@ -63,7 +70,7 @@ test.serial("what the agent refuses is told as wrong usage, without the value", 
     state,
   ]);
   t.is(code, 2);
-  t.regex(err, /baseUrl/);
+  t.regex(err, /--url is a text that begins with http/);
   t.regex(err, /token: /);
   t.false(err.includes("a token/with"));
 });

@@ -10,7 +10,7 @@ import { LockedError } from "../lock.js";
 import type { WorkerConfig } from "../messages.js";
 import { supervise } from "../supervisor.js";
 import { stopSignals } from "./stop.js";
-import { duration, UsageError } from "./usage.js";
+import { certificates, duration, UsageError } from "./usage.js";
 
 interface RunFlags {
   url?: string;
@@ -135,7 +135,7 @@ function configure(flags: RunFlags): WorkerConfig {
     connections: Number(flags.connections) as 1 | 2 | 3,
     timestamps: flags.timestamps,
     durable: flags.durable,
-    ca: flags.ca === undefined ? undefined : load("--ca", flags.ca).toString(),
+    ca: flags.ca === undefined ? undefined : certificates("--ca", load("--ca", flags.ca).toString()),
     allowHttpFirmware: flags.allowHttpFirmware === true,
     exitOnRefusal: flags.exitOnRefusal === true,
   };
@@ -150,9 +150,19 @@ function agentFinds(config: WorkerConfig): string[] {
     checkOptions(agentOptions(config, { title: "any", version: "any" }));
     return [];
   } catch (error) {
-    if (error instanceof MoteError) return [error.message];
+    if (error instanceof MoteError) return [inOptions(error.message)];
     throw error;
   }
+}
+
+/** The agent's names of its options as those of the command line. */
+function inOptions(message: string): string {
+  return message
+    .replace("baseUrl", "--url")
+    .replace("token: ", "--token: ")
+    .replace("provisioning.key", "--provision-key")
+    .replace("provisioning.secret", "--provision-secret")
+    .replace("provisioning.deviceName", "--device-name");
 }
 
 function load(option: string, path: string): Buffer {

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { InvalidArgumentError } from "commander";
 
 /** Wrong usage: told without a stack, exit code 2. */
@@ -15,6 +16,21 @@ export function duration(text: string): number {
   if (ms < 1 || ms > 24 * 24 * UNITS.h!)
     throw new InvalidArgumentError("It is a duration like 500ms, 1s or 2m.");
   return Math.round(ms);
+}
+
+const PEM =
+  /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
+
+/** `pem`, unchanged, if it holds certificates and nothing but good ones: Node would leave out the others in silence. */
+export function certificates(option: string, pem: string): string {
+  const found = pem.match(PEM) ?? [];
+  try {
+    for (const one of found) new X509Certificate(one);
+  } catch {
+    throw new UsageError(`${option} holds a certificate that can't be read`);
+  }
+  if (found.length === 0) throw new UsageError(`${option} holds no certificate (PEM)`);
+  return pem;
 }
 
 /** A TCP port; 0 lets the system choose. For commander. */

@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Clock } from "./core/clock.js";
 import { randomIds } from "./core/ids.js";
 import { PlatformCore } from "./core/platform.js";
+import type { RateLimitSpecs } from "./core/rate-limits.js";
 import { HTML_400 } from "./device/messages.js";
 import type { Mode } from "./device/modes.js";
 import { DeviceApi } from "./device-api.js";
@@ -26,12 +27,16 @@ export interface PlatformServerOptions {
   tlsKey?: string;
   /** Provisioning key and secret of the profile that devices may create themselves with. Default: random ones. */
   profile?: { key: string; secret: string };
-  /** When a device's open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented. */
+  /** When a device's open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented; 300,000 behind a proxy. */
   asyncCapMs?: number;
   /** When a device's open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
   requestTimeoutMs?: number;
   /** How long after the 200 a device's data is stored, in milliseconds. Default 0. */
   lagMs?: number;
+  /** What devices may send: `{"device-points":"100:1,3000:60"}`. Default: anything. */
+  rateLimits?: RateLimitSpecs;
+  /** As behind the proxy that the platform is shipped with: what is open for 50 s ends with 504. Default false. */
+  behindProxy?: boolean;
   /** Default: the machine's. */
   clock?: Clock;
   /** Told, in a line without secrets, of faults of the stand-in's own. Default: nobody. */
@@ -61,7 +66,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const { host = "127.0.0.1", port = 8080, log = () => {} } = options;
   const ownClock = new NodeClock();
   const clock = options.clock ?? ownClock;
-  const { as, asyncCapMs, requestTimeoutMs, lagMs } = options;
+  const { as, asyncCapMs, requestTimeoutMs, lagMs, rateLimits, behindProxy } = options;
   const core = new PlatformCore({ clock, ...(lagMs !== undefined && { lagMs }) });
   const onError = (error: unknown): void =>
     log(`fault in the stand-in: ${error instanceof Error ? error.stack : error}`);
@@ -71,6 +76,8 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     ...(as !== undefined && { as }),
     ...(asyncCapMs !== undefined && { asyncCapMs }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+    ...(rateLimits && { rateLimits }),
+    ...(behindProxy !== undefined && { behindProxy }),
   });
   const profile = options.profile ?? { key: randomIds.token(20), secret: randomIds.token(20) };
   core.profiles.create({

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../platform/core/rate-limits.js";
 import { codeOf } from "../files.js";
 import { stopSignals } from "./stop.js";
-import { certificates, port, UsageError } from "./usage.js";
+import { certificates, duration, port, UsageError } from "./usage.js";
 
 interface PlatformFlags {
   port: number;
@@ -11,6 +12,11 @@ interface PlatformFlags {
   as: "documented" | "deployed";
   tlsCert?: string;
   tlsKey?: string;
+  asyncCap?: number;
+  requestTimeout?: number;
+  lag?: number;
+  rateLimit?: Partial<Record<RateLimit, string>>;
+  behindProxy?: true;
   log: "text" | "json";
 }
 
@@ -19,8 +25,15 @@ The device API under /api/v1, and of the platform's REST what an operator needs,
 The provisioning key and secret are made up at each start unless MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are set.
 It listens on this machine only; --host 0.0.0.0 opens it, with well-known passwords, to the network.
 
-Example:
-  mote platform --port 8080 --as deployed`;
+--rate-limit takes a name and one or more limits, and may be given again: device-points=100:1,3000:60 lets each device send 100 data points
+a second and 3,000 a minute. Names: ${RATE_LIMITS.join(", ")}.
+
+Faults (delays, resets, lost answers and others) are switched on by POST /api/faults from this machine; the requests of devices are listed at
+GET /api/requests.
+
+Examples:
+  mote platform --port 8080 --as deployed
+  mote platform --as deployed --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
 
 export function platformCommand(program: Command): void {
   program
@@ -33,6 +46,19 @@ export function platformCommand(program: Command): void {
         .choices(["documented", "deployed"])
         .default("documented"),
     )
+    .addOption(
+      new Option("--async-cap <time>", "when open requests end with 503 (as deployed: 30s)").argParser(
+        duration,
+      ),
+    )
+    .addOption(
+      new Option("--request-timeout <time>", "when they end with 408 if they don't say (60s)").argParser(
+        duration,
+      ),
+    )
+    .addOption(new Option("--lag <time>", "from the 200 until the data is stored").argParser(duration))
+    .addOption(new Option("--rate-limit <name=limit>", "what devices may send (see below)").argParser(limit))
+    .option("--behind-proxy", "end open requests after 50s with a proxy's 504")
     .option("--tls-cert <file>", "certificate (PEM): https in place of http")
     .option("--tls-key <file>", "its key (PEM)")
     .addOption(
@@ -60,6 +86,11 @@ async function platform(flags: PlatformFlags): Promise<void> {
     as: flags.as,
     ...(tlsCert !== undefined && { tlsCert }),
     ...(tlsKey !== undefined && { tlsKey }),
+    ...(flags.asyncCap !== undefined && { asyncCapMs: flags.asyncCap }),
+    ...(flags.requestTimeout !== undefined && { requestTimeoutMs: flags.requestTimeout }),
+    ...(flags.lag !== undefined && { lagMs: flags.lag }),
+    ...(flags.rateLimit && { rateLimits: flags.rateLimit }),
+    behindProxy: flags.behindProxy === true,
     ...(given && { profile: given }),
     log: (line) => void process.stderr.write(`${line}\n`),
   });
@@ -69,6 +100,19 @@ async function platform(flags: PlatformFlags): Promise<void> {
   if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
   await running.close();
   process.exit(0);
+}
+
+/** `device-points=100:1,3000:60`, added to what was given before. For commander. */
+function limit(text: string, before: PlatformFlags["rateLimit"]): PlatformFlags["rateLimit"] {
+  const [name, spec = ""] = text.split("=", 2);
+  const known = RATE_LIMITS.find((one) => one === name);
+  if (!known) throw new InvalidArgumentError(`It begins with one of ${RATE_LIMITS.join(", ")} and =.`);
+  try {
+    new TokenBucket(spec, { now: () => 0, timer: () => () => {} });
+  } catch {
+    throw new InvalidArgumentError("The limit is tokens:seconds, with commas between several: 20:1,600:60.");
+  }
+  return { ...before, [known]: spec };
 }
 
 /** Certificate and key, tried out before anything starts. */

@@ -1,6 +1,6 @@
 // Writing and reading of sectors one at a time: what `Sectors` builds its queue on.
 import type { Blocks } from "../port.js";
-import { MARK_BYTES, putMark } from "./record.js";
+import { lengthOf, MARK_BYTES, putMark, soundLength } from "./record.js";
 import { emptyState, HEADER_BYTES, isBlank, putHeader, type SectorState } from "./sectors-header.js";
 import { SectorMap } from "./sectors-map.js";
 import { recover } from "./sectors-recover.js";
@@ -20,6 +20,9 @@ export class SectorLog {
   readonly #tell: (line: string) => void;
   readonly #mark = new Uint8Array(MARK_BYTES);
   #loaded = 0;
+  /** The records of `page` in this range were found sound since it was loaded, or written from here: no need to look at their CRC again. */
+  #soundFrom = 0;
+  #soundTo = 0;
 
   constructor(blocks: Blocks, tell: (line: string) => void) {
     this.map = new SectorMap(blocks);
@@ -44,6 +47,7 @@ export class SectorLog {
       this.usable = true;
       this.tail = found.end;
       this.#loaded = this.state.sequence;
+      this.#soundTo = 0;
       return found.oldest;
     }
     if (found.kind === "failed")
@@ -61,6 +65,7 @@ export class SectorLog {
     this.#loaded = 0;
     if (!this.map.blocks.read(this.map.at(sequence), this.page)) return false;
     this.#loaded = sequence;
+    this.#soundTo = 0;
     return true;
   }
 
@@ -69,11 +74,22 @@ export class SectorLog {
     return sequence === this.state.sequence ? this.tail : this.map.size;
   }
 
+  /** The length of the intact record at `at` in `page`, which holds sector `sequence`; 0 if there is none. */
+  lengthAt(at: number, sequence: number): number {
+    if (at >= this.#soundFrom && at < this.#soundTo) return lengthOf(this.page, at);
+    const length = soundLength(this.page, at, this.limit(sequence), sequence);
+    if (length > 0) this.#trust(at, length);
+    return length;
+  }
+
   /** Writes records, for which there is `room`, to the newest sector. */
   write(bytes: Uint8Array): boolean {
     const { sequence } = this.state;
     if (!this.map.blocks.write(this.map.at(sequence) + this.tail, bytes)) return this.#fail();
-    if (this.#loaded === sequence) this.page.set(bytes, this.tail);
+    if (this.#loaded === sequence) {
+      this.page.set(bytes, this.tail);
+      this.#trust(this.tail, bytes.length);
+    }
     this.tail += bytes.length;
     return true;
   }
@@ -112,6 +128,12 @@ export class SectorLog {
     this.map.anchor(0, count - 1);
     this.tail = size;
     this.#loaded = 0;
+    this.#soundTo = 0;
+  }
+
+  #trust(at: number, length: number): void {
+    if (at !== this.#soundTo) this.#soundFrom = at;
+    this.#soundTo = at + length;
   }
 
   #fail(): false {

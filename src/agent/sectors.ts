@@ -5,7 +5,7 @@
 // The sector behind the one being written is always free of waiting points (else the oldest ones are dropped, or the new one is
 // refused): so marks always find room, and a sector is only ever erased when nothing in it is wanted any more.
 import type { Blocks } from "../port.js";
-import { DONE, FULL, isPoint, lengthOf, MAX_RECORD, seal, soundLength, TOLD, UNREADABLE } from "./record.js";
+import { DONE, FULL, isPoint, lengthOf, MAX_RECORD, seal, TOLD, UNREADABLE } from "./record.js";
 import { applyMark, applyRecord, HEADER_BYTES, type SectorState } from "./sectors-header.js";
 import { SectorLog } from "./sectors-log.js";
 
@@ -109,7 +109,7 @@ export class Sectors {
     const log = this.#log;
     while (!this.atEnd) {
       if (!log.load(this.#sequence)) return false;
-      const length = soundLength(this.page, this.#cursor, log.limit(this.#sequence), this.#sequence);
+      const length = log.lengthAt(this.#cursor, this.#sequence);
       if (length === 0) {
         if (log.map.firstIn(this.#sequence + 1) !== this.#number) return false;
         this.#sequence++;

@@ -14,8 +14,11 @@ import { encodeValues, VALUES_LIMIT } from "./values.js";
 
 const TS_FIRST = 1_000_000_000_000;
 const TS_END = 10_000_000_000_000;
-const OPEN = '{"ts":';
-const VALUES = ',"values":';
+/** `{"ts":0000000000000,"values":`, and where its digits end. */
+const BEFORE = ascii('{"ts":0000000000000,"values":');
+const DIGITS_END = 19;
+const LOW_DIGITS = 6;
+const LOW = 1_000_000;
 
 /** Bytes that a time stamp of the device adds to a point: `{"ts":`, 13 digits, `,"values":` and `}`. */
 export const TIMED_BYTES = 30;
@@ -63,13 +66,21 @@ export function writeBefore(
   let to = at;
   if (points > 1) into[to++] = index === 0 ? BRACKET : COMMA;
   if (ts === undefined) return to;
-  to = writeAscii(into, to, OPEN);
-  let rest = ts;
-  for (let i = 12; i >= 0; i--) {
-    into[to + i] = 0x30 + (rest % 10);
-    rest = Math.floor(rest / 10);
+  into.set(BEFORE, to);
+  let high = Math.floor(ts / LOW);
+  let low = ts - high * LOW;
+  const end = to + DIGITS_END;
+  const middle = end - LOW_DIGITS;
+  // In two halves: whole numbers of 32 bits are divided at a fifth of the cost.
+  for (let i = end - 1; i >= middle; i--) {
+    into[i] = 0x30 + (low % 10);
+    low = (low / 10) | 0;
   }
-  return writeAscii(into, to + 13, VALUES);
+  for (let i = middle - 1; high > 0; i--) {
+    into[i] = 0x30 + (high % 10);
+    high = (high / 10) | 0;
+  }
+  return to + BEFORE.length;
 }
 
 /** Writes what stands after the text of point `index` of `points`. Returns where the next point goes, or the end. */
@@ -86,8 +97,8 @@ export function writeAfter(
   return to;
 }
 
-function writeAscii(into: Uint8Array, at: number, text: string): number {
-  const length = text.length;
-  for (let i = 0; i < length; i++) into[at + i] = text.charCodeAt(i);
-  return at + length;
+function ascii(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }

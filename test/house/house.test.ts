@@ -7,7 +7,10 @@ const src = files("src", /\.ts$/);
 const hosts = files("hosts", /\.ts$/);
 
 // Tables that are built once and only read: a preloaded module keeps them in ROM. File and name.
-const TABLES = [["src/wire/crc32.ts", "TABLE"]] as const;
+const TABLES = [
+  ["src/wire/crc32.ts", "TABLE"],
+  ["src/wire/telemetry.ts", "BEFORE"],
+] as const;
 
 test("imports run one way: port, wire, net, agent and report, hosts", (t) => {
   const wrong = [...src, ...hosts].flatMap(({ path, text }) =>

@@ -175,3 +175,39 @@ test("free values are written as JSON.stringify writes them", (t) => {
   t.deepEqual(encodeJson(holes, "free", 1000), { ok: true, text: JSON.stringify(holes) });
   t.false(encodeJson(NaN, "free", 1000).ok);
 });
+
+test("what is written the quick way is what the careful way writes, and nothing else is written", (t) => {
+  class Tricky {
+    value = 1;
+    toJSON(): unknown {
+      return { other: 2 };
+    }
+  }
+  const key = fc.oneof(
+    fc.constantFrom("temperature", "a.b-c_d", "0", "", "a b", "a,b", "ü", "\ud800", "__proto__", "toJSON"),
+    fc.string(),
+  );
+  const value = fc.oneof(
+    fc.integer(),
+    fc.double(),
+    fc.maxSafeInteger(),
+    fc.double({ min: -1000, max: 1000 }).map((number) => Math.round(number * 100) / 100),
+    fc.constantFrom(-0, 0.1 + 0.2, 1e-7, 1.5e-6, 1e15, 2 ** 53, 1e21, 12345678.1234567, 123456789.12345678),
+    fc.boolean(),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom('"', "\\", "\u007f\u2028", "\ud800", null, undefined, 1n, () => 1, Symbol("s")),
+    fc.constantFrom([], [1], {}, { a: 1 }, new Date(0), new Map(), new Uint8Array(2), new Tricky()),
+  );
+  const whole = fc.oneof(
+    fc.dictionary(key, value, { maxKeys: 4 }),
+    fc.constantFrom<object>(new Tricky(), new Date(0), new Map(), new Uint8Array(2), new Number(1)),
+  );
+  const written = (encoded: ReturnType<typeof encodeJson>) => (encoded.ok ? encoded.text : undefined);
+  fc.assert(
+    fc.property(whole, fc.integer({ min: 1, max: 60 }), (values, limit) => {
+      const careful = written(encodeJson(values, "stored", limit));
+      t.is(written(encodeValues(values, limit)), careful === "{}" ? undefined : careful);
+    }),
+    { numRuns: 3000 },
+  );
+});

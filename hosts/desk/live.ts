@@ -30,6 +30,8 @@ export function openLive(output: NodeJS.WriteStream, url: string, deviceName: st
   };
   const screen = new Screen(output, time, (columns) => ["", ...render(model, Date.now(), columns)]);
   const tick = setInterval(() => screen.refresh(), TICK_MS);
+  const redraw = (): void => screen.refresh();
+  output.on("resize", redraw);
   screen.refresh();
   return {
     onEvent(event) {
@@ -39,6 +41,7 @@ export function openLive(output: NodeJS.WriteStream, url: string, deviceName: st
     print: (lines) => screen.print(lines),
     close() {
       clearInterval(tick);
+      output.off("resize", redraw);
       screen.close();
     },
   };
@@ -55,8 +58,10 @@ function plain(output: NodeJS.WriteStream, first: Model): Live {
   const timer = setInterval(say, SUMMARY_MS);
   return {
     onEvent(event) {
+      const before = model.delivered;
       model = apply(model, event, Date.now());
-      if (event.event === "telemetry.delivered") return;
+      // The first delivery is news; the others are in the summary.
+      if (event.event === "telemetry.delivered" && before > 0) return;
       const { event: name, ts: _, ...members } = event;
       output.write(`${clip(`${name} ${JSON.stringify(members)}`, 200)}\n`);
     },

@@ -1,9 +1,12 @@
+import { columnsOf } from "./view.js";
+
 /** At most four pictures a second. */
 const PAUSE_MS = 250;
 
 export interface Terminal {
   write(text: string): unknown;
   readonly columns?: number;
+  readonly rows?: number;
 }
 
 export interface Time {
@@ -17,7 +20,8 @@ export class Screen {
   readonly #terminal: Terminal;
   readonly #time: Time;
   readonly #picture: (columns: number) => string[];
-  #drawn = 0;
+  /** The lines of the last picture. */
+  #drawn: readonly string[] = [];
   #drawnAt = Number.NEGATIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
@@ -44,7 +48,7 @@ export class Screen {
 
   print(lines: readonly string[]): void {
     this.#terminal.write(`${this.#erase()}${lines.map((line) => `${line}\n`).join("")}`);
-    this.#drawn = 0;
+    this.#drawn = [];
     this.#draw();
   }
 
@@ -53,18 +57,30 @@ export class Screen {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#draw();
-    this.#drawn = 0;
+    this.#drawn = [];
   }
 
   #draw(): void {
     this.#drawnAt = this.#time.now();
     // The last column stays free: some terminals wrap when it is filled.
-    const lines = this.#picture((this.#terminal.columns ?? 80) - 1);
+    const lines = this.#fitting(this.#picture((this.#terminal.columns || 80) - 1));
     this.#terminal.write(`${this.#erase()}${lines.map((line) => `${line}\n`).join("")}`);
-    this.#drawn = lines.length;
+    this.#drawn = lines;
   }
 
+  /** What has scrolled out can't be redrawn: no more lines than the terminal shows above the cursor, empty ones left out first. */
+  #fitting(lines: string[]): string[] {
+    const room = Math.max(1, (this.#terminal.rows || lines.length + 1) - 1);
+    return lines.length <= room ? lines : lines.filter((line) => line !== "").slice(0, room);
+  }
+
+  /** A terminal made narrower since has broken its long lines anew. */
   #erase(): string {
-    return this.#drawn === 0 ? "" : `\u001b[${this.#drawn}A\u001b[J`;
+    const columns = this.#terminal.columns || 80;
+    const rows = this.#drawn.reduce(
+      (sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)),
+      0,
+    );
+    return rows === 0 ? "" : `\u001b[${rows}A\u001b[J`;
   }
 }

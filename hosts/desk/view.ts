@@ -2,6 +2,8 @@ import type { Model } from "./model.js";
 
 const BAR = 24;
 const LABEL = 12;
+/** Before a row's value. */
+const MARGIN = 2 + LABEL;
 
 /** The live view's lines, each `columns` wide at most. A pure function: `now` is in milliseconds since 1970. */
 export function render(model: Model, now: number, columns: number): string[] {
@@ -20,7 +22,7 @@ export function render(model: Model, now: number, columns: number): string[] {
       "attributes",
       model.attributes ? `${changed(model.attributes)}, ${ago(model.attributes.at, now)}` : "no change",
     ),
-    row("update", model.update ? progress(model.update) : "none"),
+    row("update", model.update ? progress(model.update, columns - MARGIN) : "none"),
   ];
   if (model.trouble !== "") lines.push(row("note", model.trouble));
   return lines.map((line) => clip(line, columns));
@@ -46,10 +48,12 @@ export function clip(text: string, columns: number): string {
 
 /** `[##########--------------]  42 %` */
 export function bar(percent: number): string {
-  const share = Math.min(100, Math.max(0, percent)) / 100;
-  const full = Math.round(share * BAR);
-  return `[${"#".repeat(full)}${"-".repeat(BAR - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;
+  const full = Math.round((within(percent) / 100) * BAR);
+  return `[${"#".repeat(full)}${"-".repeat(BAR - full)}] ${figure(percent).padStart(5)}`;
 }
+
+const within = (percent: number): number => Math.min(100, Math.max(0, percent));
+const figure = (percent: number): string => `${Math.floor(within(percent))} %`;
 
 function row(label: string, value: string): string {
   return `  ${label.padEnd(LABEL)}${value}`;
@@ -69,9 +73,13 @@ function changed({ keys, deleted }: NonNullable<Model["attributes"]>): string {
   return parts.join(", ") || "changed";
 }
 
-function progress({ version, state, percent, error }: NonNullable<Model["update"]>): string {
-  const shown = percent === undefined ? "" : ` ${bar(percent)}`;
-  return `${version} ${state.toLowerCase()}${shown}${error === undefined ? "" : ` ${error}`}`;
+/** Where the bar has no room, its figure alone is left. */
+function progress({ version, state, percent, error }: NonNullable<Model["update"]>, room: number): string {
+  const lead = `${version} ${state.toLowerCase()}`;
+  const end = error === undefined ? "" : ` ${error}`;
+  if (percent === undefined) return lead + end;
+  const whole = `${lead} ${bar(percent)}${end}`;
+  return columnsOf(whole) <= room ? whole : `${lead} ${figure(percent)}${end}`;
 }
 
 function ago(at: number, now: number): string {
@@ -96,6 +104,13 @@ function cut(line: string, columns: number): string {
     kept += sign;
   }
   return kept;
+}
+
+/** How many columns `line` takes. */
+export function columnsOf(line: string): number {
+  let columns = 0;
+  for (const sign of line) columns += width(sign);
+  return columns;
 }
 
 /** Wide signs take two columns; where in doubt, two. */

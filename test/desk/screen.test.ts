@@ -76,3 +76,29 @@ test("the picture is told one column less than the terminal has", (t) => {
   screen.refresh();
   t.deepEqual(widths, [40]);
 });
+
+function resizable(picture: () => string[], columns: number, rows: number) {
+  const written: string[] = [];
+  const terminal = { write: (text: string) => written.push(text), columns, rows };
+  return { written, terminal, screen: new Screen(terminal, new Clock(), picture) };
+}
+
+test("a terminal made narrower has its broken lines erased too", (t) => {
+  const { written, terminal, screen } = resizable(() => ["x".repeat(30), "", "short"], 41, 24);
+  screen.refresh();
+  terminal.columns = 20;
+  screen.close();
+  t.true(written.at(-1)?.startsWith("\u001b[4A\u001b[J"));
+});
+
+test("a terminal with few rows shows what it has room for, and nothing scrolls", (t) => {
+  const { written, screen } = resizable(() => ["", "one", "two", "three"], 41, 4);
+  screen.refresh();
+  t.is(written.at(-1), "one\ntwo\nthree\n");
+});
+
+test("a terminal that tells a size of nothing is drawn on like any other", (t) => {
+  const { written, screen } = resizable(() => ["", "one"], 0, 0);
+  screen.refresh();
+  t.is(written.at(-1), "\none\n");
+});

@@ -111,6 +111,12 @@ test("text of a device cannot steer the terminal", (t) => {
   t.is(render(model, NOW, 80)[4], "  last RPC    ?[2J?1m?x? #1 running, 0 s ago");
 });
 
+test("where the bar has no room its figure is left", (t) => {
+  const model = after({ event: "firmware.state", state: "DOWNLOADING", version: "2.0.0", progress: 42 });
+  t.is(render(model, NOW, 80)[6], "  update      2.0.0 downloading [##########--------------]  42 %");
+  t.is(render(model, NOW, 50)[6], "  update      2.0.0 downloading 42 %");
+});
+
 test("the bar is empty at 0, full at 100 and stays within", (t) => {
   t.is(bar(0), "[------------------------]   0 %");
   t.is(bar(99.9), "[########################]  99 %");

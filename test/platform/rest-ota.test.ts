@@ -63,6 +63,24 @@ test("a package is created, gets its file, is assigned, taken away and deleted",
   t.is((await call("GET", path)).status, 404);
 });
 
+test("a file that is no multipart body is refused, and no fault of the stand-in's", async (t) => {
+  const { call, platform, tenant } = t.context;
+  const created = (await call("POST", "/api/otaPackage", { type: "FIRMWARE", title: "g", version: "3" }))
+    .json;
+  const path = `${platform.url}/api/otaPackage/${created.id.id}?checksumAlgorithm=CRC32`;
+  const part = '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n';
+  for (const [type, body] of [
+    ["multipart/form-data", "x"],
+    ["multipart/form-data; boundary=b", "x"],
+    ["multipart/form-data; boundary=b", `${part}cut`],
+    ["multipart/form-data; boundary=b", ""],
+  ] as const) {
+    const headers = { "x-authorization": `Bearer ${tenant}`, "content-type": type };
+    const answer = await fetch(path, { method: "POST", headers, body });
+    t.is(answer.status, 400, `${type} ${body}`);
+  }
+});
+
 test("the customer claims a device by name, and the tenant takes it back", async (t) => {
   const { call, customer, platform, deviceId } = t.context;
   const path = "/api/customer/device/d/claim";

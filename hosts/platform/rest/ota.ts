@@ -108,13 +108,18 @@ function algorithmOf(name: string | undefined): Algorithm | undefined {
   return ALGORITHMS.find((known) => known === name?.toUpperCase());
 }
 
+/** The parser's errors on bytes that are no multipart body have no status: they are the caller's fault, not ours. */
+function malformed(error: Error & { statusCode?: number }): never {
+  throw error.statusCode === undefined ? new RestError(400, "Failed to parse multipart request") : error;
+}
+
 async function readFile(request: FastifyRequest): Promise<PackageFile> {
   const algorithm = algorithmOf(parameter(request, "checksumAlgorithm"));
   if (!algorithm) throw new RestError(400, "Required request parameter 'checksumAlgorithm' is not present");
   if (!request.isMultipart()) throw new RestError(415, "Content-Type is not supported");
-  const file = await request.file();
+  const file = await request.file().catch(malformed);
   if (file?.fieldname !== "file") throw new RestError(400, "Required part 'file' is not present.");
-  const bytes = await file.toBuffer();
+  const bytes = await file.toBuffer().catch(malformed);
   const checksum = parameter(request, "checksum") || undefined;
   return { bytes, fileName: file.filename, contentType: file.mimetype, algorithm, checksum };
 }

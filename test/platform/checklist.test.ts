@@ -195,6 +195,17 @@ test("checklist 4: the server's limit and the poll's default time are settable",
   t.is((await poll.answer).status, 408);
 });
 
+test("checklist 4: rate limits are settable, for each device and for the tenant", async (t) => {
+  for (const owner of ["device", "tenant"] as const) {
+    const rateLimits = { [`${owner}-telemetry`]: "2:1,3:60" };
+    const { ask, clock } = await startWire(t, { as: "deployed", rateLimits });
+    const post = async (): Promise<number> => (await ask("POST", "telemetry", '{"a":1}')).status;
+    t.deepEqual([await post(), await post(), await post()], [200, 200, 500]);
+    clock.advance(1_000);
+    t.deepEqual([await post(), await post()], [200, 500]);
+  }
+});
+
 test(
   "checklist 4: an empty list of points and an empty key hang as deployed, and are answered as documented",
   inModes(BOTH, async (t, { as, ask, hold, clock }) => {

@@ -20,6 +20,7 @@ test(
     }
     t.regex((await ask("POST", "telemetry", "{1:}")).text, /^(?:com\.google\.gson|java\.io)\./);
     t.is((await ask("POST", "telemetry", "5")).text, "Can't parse value: 5");
+    t.is((await ask("POST", "telemetry", " ")).text, "Can't parse value: null");
     t.is((await ask("POST", "telemetry", '{"ts":"soon","values":{"a":1}}')).text, "");
     const missing = await statuses(wire, [
       ["POST", "telemetry"],
@@ -35,6 +36,26 @@ test(
     t.deepEqual(numbers, [400, 400, 400]);
   }),
 );
+
+for (const as of BOTH) {
+  test(`surprise 2: a rate limit is an empty 500 or a hang and never 429, and a batch above the bucket never passes (${as})`, async (t) => {
+    const rateLimits = { "device-points": "3:1", "device-messages": "1:1" };
+    const { ask, hold, clock } = await startWire(t, { as, rateLimits });
+    for (let tries = 0; tries < 3; tries++) {
+      t.like(await ask("POST", "telemetry", '{"a":1,"b":2,"c":3,"d":4}'), { status: 500, text: "" });
+      clock.advance(3_600_000);
+    }
+    t.is((await ask("POST", "telemetry", '{"a":1,"b":2,"c":3}')).status, 200);
+    t.is((await ask("GET", "attributes")).status, 200);
+    if (as === "documented") {
+      t.like(await ask("GET", "attributes"), { status: 500, text: "" });
+      return;
+    }
+    const held = await hold("GET", "attributes");
+    clock.advance(30_000);
+    t.is((await held.answer).status, 503);
+  });
+}
 
 test(
   "surprise 3: a poll ends with an empty 408 at its own time, or with 503 at the server's 30 s, whichever is first",
@@ -54,6 +75,15 @@ test(
     }
   }),
 );
+
+test("surprise 3: behind the proxy it is shipped with, a poll of no stated length ends with the proxy's 504 at 50 s", async (t) => {
+  const { hold, clock } = await startWire(t, { as: "deployed", behindProxy: true });
+  const poll = await hold("GET", "rpc");
+  clock.advance(50_000);
+  const { status, headers } = await poll.answer;
+  t.is(status, 504);
+  t.regex(headers["content-type"] ?? "", /^text\/html/);
+});
 
 test(
   "surprise 4: the platform ends the connection after 400, 408, 500 and 503, and keeps it after 200, 401 and 404",

@@ -89,6 +89,8 @@ type Request = [method: string, path: string, body?: string, headers?: Record<st
 function exchange({ address }: Platform, request: Request): Held {
   const socket = connect(address.port, address.host);
   let bytes = Buffer.alloc(0);
+  // The test's clock stands still meanwhile: whoever says nothing for so long has nothing to say.
+  socket.setTimeout(5_000, () => socket.destroy(new Error(`no answer to ${request[0]} ${request[1]}`)));
   socket.write(text(request));
   const answer = new Promise<Answer>((resolve, reject) => {
     socket.on("error", reject);

@@ -64,6 +64,7 @@ export class Agent {
   #ending: Promise<void> | undefined;
   #refused = false;
   #provisioned = false;
+  #forgets = false;
 
   /** Throws `BAD_OPTIONS` with all that is wrong with `options`. */
   constructor(host: Host, options: AgentOptions) {
@@ -136,6 +137,7 @@ export class Agent {
   async #end(): Promise<void> {
     await Promise.all(this.#loops);
     this.#loops = [];
+    if (this.#forgets) this.#forget();
     this.#ending = undefined;
     if (this.#wanted) this.start();
   }
@@ -178,7 +180,13 @@ export class Agent {
    * doubt. The firmware and what is known of its update stay. The next `start()` begins like a new device.
    */
   async reset(): Promise<void> {
+    this.#forgets = true;
     await this.stop();
+  }
+
+  /** Before a start that was asked for meanwhile. */
+  #forget(): void {
+    this.#forgets = false;
     this.#provisioning.forget();
     this.#outbox.forget();
     this.attributes.forget();
@@ -194,10 +202,10 @@ export class Agent {
     };
     this.#link.onDate = (ms) => time.learn(ms);
     this.#link.onReached = () => this.firmware.platformReached();
-    this.#provisioning.onReady = (fresh) => {
+    this.#provisioning.onFresh = () => loop.provisioned();
+    this.#provisioning.onReady = () => {
       this.#provisioned = true;
       this.#refused = false;
-      if (fresh) loop.provisioned();
     };
     this.#rpcLoop.onPollEnd = () => {
       if (this.#link.mode !== 3) loop.readSoon();

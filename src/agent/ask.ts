@@ -3,6 +3,11 @@ import { MoteError } from "./errors.js";
 import type { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
 
+/** A host's timer goes no further. */
+const LONGEST_MS = 20 * 86_400_000;
+/** Until a place in the queue is looked for again. */
+const TURN_MS = 200;
+
 /**
  * Sends a request that the application waits for: again after a loss or a busy answer (if it may be repeated), until `deadlineMs`
  * are over. Returns the `done` outcome; rejects with `TIMEOUT`, `REFUSED` or `STOPPED`.
@@ -13,12 +18,18 @@ export async function ask(
   request: DeviceRequest,
   deadlineMs: number,
 ): Promise<Outcome & { kind: "done" }> {
+  if (!(deadlineMs >= 0 && deadlineMs <= LONGEST_MS))
+    throw new MoteError("BAD_VALUE", "a deadline is a number of ms, 0 to 20 days");
   link.onAsk?.();
   const end = link.host.clock.now() + deadlineMs;
   while (link.running) {
     const left = await within(link, lane.ready(), end);
     if (!link.running) break;
     if (left <= 0) throw new MoteError("TIMEOUT", "the platform can't be reached");
+    if (link.crowded) {
+      await pause(link, Math.min(left, TURN_MS));
+      continue;
+    }
     const outcome = await lane.send({ ...request, deadlineMs: Math.min(request.deadlineMs, left) });
     if (outcome.kind === "done") {
       lane.clear();
@@ -29,6 +40,12 @@ export async function ask(
     if (!request.repeatable && link.running) throw new MoteError("TIMEOUT", "no answer came");
   }
   throw new MoteError("STOPPED", "the agent is stopped");
+}
+
+function pause(link: Link, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    link.host.clock.timer(ms, resolve);
+  });
 }
 
 /** Waits for `ready`, but not beyond `end`; returns the ms that are left. */

@@ -5,7 +5,6 @@
 import type { Outcome } from "../net/outcome.js";
 import type { PollTiming } from "../net/poll.js";
 import { parseNotification } from "../wire/attributes.js";
-import type { JsonObject } from "../wire/json.js";
 import { attributesPath, updatesPath } from "../wire/paths.js";
 import { AttributeReader } from "./attribute-reader.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
@@ -19,9 +18,13 @@ import type { Signal } from "./signal.js";
 
 /** After the next poll was written, so that it is registered before the values are read. */
 const READ_AFTER_POLL_MS = 500;
-/** With less than three connections there is no attribute poll. */
+/** Where there is no attribute poll. */
 const READ_EVERY_MS = 30_000;
 const POST_DEADLINE_MS = 30_000;
+/** Attribute polls begin so far apart at least, however fast they are answered. */
+const POLL_PACE_MS = 500;
+/** Statuses by which the platform refuses a content. Others say that the address or a proxy is wrong. */
+const CONTENT = [400, 403, 413, 422, 500];
 
 export class AttributeLoop {
   readonly #link: Link;
@@ -35,7 +38,10 @@ export class AttributeLoop {
   readonly #limit: number;
   readonly #signal: Signal;
   #keys: string[] = [];
-  #polling = false;
+  // The poll that is open, or waits to be.
+  #poll: object | undefined;
+  /** No poll is let through: the values are read as if there were none. */
+  #blocked = false;
   #ended: { outcome: Outcome; tookMs: number } | undefined;
   #readAt: number | undefined;
   #alone = false;
@@ -62,6 +68,7 @@ export class AttributeLoop {
     this.#pollLane = new Lane(link, "attributes");
     this.#limit = limits.answerBytes;
     this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes);
+    this.#reader.onUnmarked = () => client.again();
     this.#signal = link.signal();
   }
 
@@ -90,7 +97,7 @@ export class AttributeLoop {
 
   /** Ends with the link. */
   async run(): Promise<void> {
-    this.#polling = false;
+    this.#poll = undefined;
     this.#ended = undefined;
     this.#greeted = false;
     this.readSoon();
@@ -121,11 +128,12 @@ export class AttributeLoop {
   }
 
   #openPoll(): void {
-    if (this.#link.mode !== 3 || this.#polling || this.#wanted().length === 0) return;
-    this.#polling = true;
+    if (this.#link.mode !== 3 || this.#poll || this.#wanted().length === 0) return;
+    const poll = {};
+    this.#poll = poll;
     const clock = this.#link.host.clock;
     const askedMs = this.#timing.askedMs;
-    let since = clock.now();
+    let since = 0;
     const send = () => {
       since = clock.now();
       return this.#pollLane.send({
@@ -140,8 +148,10 @@ export class AttributeLoop {
     // The poll's own back-off may still run while the uplink is free.
     this.#pollLane
       .ready()
-      .then(send)
+      .then(() => (this.#poll === poll ? send() : undefined))
       .then((outcome) => {
+        // One of before a stop is of no interest.
+        if (this.#poll !== poll || !outcome) return;
         this.#ended = { outcome, tookMs: clock.now() - since };
         this.wake();
       });
@@ -151,21 +161,29 @@ export class AttributeLoop {
     const ended = this.#ended;
     if (!ended) return;
     this.#ended = undefined;
-    this.#polling = false;
+    this.#poll = undefined;
     const verdict = this.#timing.judge(ended.outcome, ended.tookMs);
+    if (verdict === "ended") this.#pollLane.clear();
     if (verdict === "busy") this.#pollLane.hold();
-    if (verdict !== "delivered") return;
-    if (ended.outcome.kind !== "done" || !ended.outcome.whole) return;
-    const told = parseNotification(this.#link.host.decode(ended.outcome.body) ?? "");
-    if (told.kind === "updated") this.#changed(this.#values.update(this.#keys, told.values), []);
+    this.#blocked = verdict === "busy" || verdict === "lost";
+    if (verdict === "delivered" && ended.outcome.kind === "done") this.#notified(ended.outcome, ended.tookMs);
+    if (this.#blocked) this.readSoon(READ_EVERY_MS);
+  }
+
+  #notified({ body, whole }: Outcome & { kind: "done" }, tookMs: number): void {
+    const told = parseNotification((whole && this.#link.host.decode(body)) || "");
+    if (told.kind === "updated" && Object.keys(told.values).length > 0)
+      this.#changed(this.#values.update(this.#keys, told.values), []);
     else if (told.kind === "deleted")
       this.#changed([], this.#values.remove(this.#keys.filter((key) => told.keys.includes(key))));
     else {
-      this.#link.malformed("a notification of shared attributes");
+      if (whole) this.#link.malformed("a notification of shared attributes");
       this.#pollLane.hold();
-      return;
+      this.#blocked = true;
     }
+    if (this.#blocked) return;
     this.#pollLane.clear();
+    if (tookMs < POLL_PACE_MS) this.#pollLane.pause(POLL_PACE_MS - tookMs);
   }
 
   async #read(): Promise<void> {
@@ -174,7 +192,7 @@ export class AttributeLoop {
     if (!this.#link.running) return;
     // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.
     if (this.#ended && this.#ended.outcome.kind === "done") return this.readSoon(READ_AFTER_POLL_MS);
-    if (this.#link.mode !== 3) this.readSoon(READ_EVERY_MS);
+    if (this.#link.mode !== 3 || this.#blocked) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
     this.#greeted = true;
     const changed = this.#values.update(this.#keys, trusted.values);
@@ -184,10 +202,6 @@ export class AttributeLoop {
     );
     this.#changed(changed, missing.gone);
     if (missing.pending) this.readSoon(SECOND_LOOK_MS);
-    this.#offer(trusted);
-  }
-
-  #offer(trusted: { keys: readonly string[]; values: JsonObject }): void {
     const firmware = this.firmware;
     if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
   }
@@ -221,6 +235,7 @@ export class AttributeLoop {
 
   /** Only what the platform refuses alone, while it accepts the token, is dropped. */
   async #refused(batch: Batch, status: number): Promise<void> {
+    if (!CONTENT.includes(status)) return this.#uplink.hold();
     const probe = await this.#uplink.send(this.#reader.probe());
     if (!this.#link.running) return;
     if (probe.kind !== "done") return this.#uplink.hold();

@@ -15,6 +15,8 @@ const DEADLINE_MS = 30_000;
 const MARK_LAG_MS = 10_000;
 /** Of a request line the platform takes 8 KiB with all headers. */
 const QUERY_LENGTH = 1500;
+/** A value that was too large may be another one by now, or was no answer of the platform. */
+const SKIP_MS = 10 * 60_000;
 
 /** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can tell. */
 export interface Trusted {
@@ -26,8 +28,10 @@ export class AttributeReader {
   readonly #link: Link;
   readonly #lane: Lane;
   readonly #limit: number;
-  readonly #skipped = new Set<string>();
+  readonly #skippedAt = new Map<string, number>();
   #markPostedAt: number | undefined;
+  /** Called when the platform has no mark: it has none of the client attributes. */
+  onUnmarked: (() => void) | undefined;
 
   constructor(link: Link, lane: Lane, limit: number) {
     this.#link = link;
@@ -46,11 +50,12 @@ export class AttributeReader {
   }
 
   /**
-   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the lane waits. A key whose value alone is larger than the limit is told once and left out.
+   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the lane waits. A key whose value alone is larger than the limit is told once, left out,
+   * and asked for again after 10 min.
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
-    const asked = keys.filter((key) => !this.#skipped.has(key));
+    const asked = keys.filter((key) => !this.#skips(key));
     // Without keys the mark alone is asked for: a look whether the platform is there.
     const groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
     for (let group = groups.shift(); group; group = groups.shift()) {
@@ -60,6 +65,10 @@ export class AttributeReader {
       const outcome = await this.#lane.send(this.#get(query.query));
       if (!this.#link.running) return undefined;
       if (outcome.kind === "done" && !outcome.whole) {
+        if (group.length === 0) {
+          this.#lane.hold();
+          return undefined;
+        }
         groups.unshift(...this.#smaller(group));
         continue;
       }
@@ -81,19 +90,21 @@ export class AttributeReader {
       return false;
     }
     const marked = Object.hasOwn(answer.client, MARK_KEY);
-    if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this.#postMark();
+    if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this.#postMark(marked);
     if (!marked) {
       this.#lane.hold();
       return false;
     }
     this.#lane.clear();
+    this.#link.onProven?.();
     trusted.keys.push(...group);
     for (const key of group)
       if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
     return true;
   }
 
-  async #postMark(): Promise<void> {
+  /** `isOld`: the one there is of another version. */
+  async #postMark(isOld: boolean): Promise<void> {
     const now = this.#link.host.clock.now();
     if (this.#markPostedAt !== undefined && now - this.#markPostedAt < MARK_LAG_MS) return;
     const body = this.#link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
@@ -106,7 +117,9 @@ export class AttributeReader {
       repeatable: true,
     } as const;
     const outcome = await this.#lane.send(request);
-    if (outcome.kind === "done") this.#markPostedAt = now;
+    if (outcome.kind !== "done") return;
+    this.#markPostedAt = now;
+    if (!isOld) this.onUnmarked?.();
   }
 
   #get(query: string): DeviceRequest {
@@ -121,9 +134,20 @@ export class AttributeReader {
 
   #smaller(group: string[]): string[][] {
     if (group.length > 1) return halves(group);
-    this.#link.host.log("error", `a shared attribute is larger than ${this.#limit} bytes and is left out`);
-    for (const key of group) this.#skipped.add(key);
+    for (const key of group) {
+      if (!this.#skippedAt.has(key))
+        this.#link.host.log(
+          "error",
+          `a shared attribute is larger than ${this.#limit} bytes and is left out`,
+        );
+      this.#skippedAt.set(key, this.#link.host.clock.now());
+    }
     return [];
+  }
+
+  #skips(key: string): boolean {
+    const at = this.#skippedAt.get(key);
+    return at !== undefined && this.#link.host.clock.now() - at < SKIP_MS;
   }
 }
 

@@ -9,6 +9,7 @@ import { AttributeLoop } from "./attribute-loop.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { MoteError } from "./errors.js";
 import type { Events } from "./events.js";
+import { guarded } from "./guarded.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
 import type { AttributeLimits } from "./options.js";
@@ -121,10 +122,8 @@ export class AttributesApi {
   }
 
   #call(subscriber: { key: string; call: Subscriber }): void {
-    try {
-      subscriber.call(this.#values.value(subscriber.key));
-    } catch {
-      this.#link.host.log("error", "a subscriber of a shared attribute threw");
-    }
+    guarded(this.#link.host, "a subscriber of a shared attribute threw", () =>
+      subscriber.call(this.#values.value(subscriber.key)),
+    );
   }
 }

@@ -21,6 +21,7 @@ const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 export class ClientAttributes {
   readonly #host: Host;
   #items: Item[] = [];
+  #kept = true;
 
   constructor(host: Host) {
     this.#host = host;
@@ -41,14 +42,18 @@ export class ClientAttributes {
   /** Merges `values`; throws `BAD_VALUE` or `TOO_LARGE`, and then keeps nothing of them. Unchanged values are not sent again. */
   publish(values: Readonly<Record<string, unknown>>): void {
     const items = this.#items.slice();
+    let changed = false;
     for (const key of Object.keys(values)) {
       const encoded = encodeValues({ [key]: values[key] });
       if (!encoded.ok) throw new MoteError("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);
       const at = items.findIndex((item) => item.key === key);
+      if (at >= 0 && items[at]?.member === member) continue;
+      changed = true;
       if (at < 0) items.push({ key, member, dirty: true });
-      else if (items[at]?.member !== member) items[at] = { key, member, dirty: true };
+      else items[at] = { key, member, dirty: true };
     }
+    if (!changed && this.#kept) return;
     if (this.#host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
       throw new MoteError("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
     }
@@ -79,6 +84,7 @@ export class ClientAttributes {
 
   /** A device that was provisioned anew has none of them. */
   again(): void {
+    if (this.#items.every((item) => item.dirty)) return;
     for (const item of this.#items) item.dirty = true;
     this.#keep();
   }
@@ -89,7 +95,7 @@ export class ClientAttributes {
   }
 
   #keep(): void {
-    writeStored(this.#host, STORED, this.#items.map(stored));
+    this.#kept = writeStored(this.#host, STORED, this.#items.map(stored), !this.#kept);
   }
 }
 

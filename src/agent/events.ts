@@ -1,4 +1,5 @@
 import type { Host } from "../port.js";
+import { guarded } from "./guarded.js";
 
 /** What `agent.on` tells, and with which detail. */
 export interface AgentEvents {
@@ -49,11 +50,8 @@ export class Events {
   emit<E extends AgentEvent>(event: E, detail: AgentEvents[E]): void {
     for (const listener of this.#listeners.slice()) {
       if (listener.event !== event) continue;
-      try {
-        (listener.call as (detail: AgentEvents[E]) => void)(detail);
-      } catch {
-        this.#host.log("error", `a listener of "${event}" threw`);
-      }
+      const call = listener.call as (detail: AgentEvents[E]) => void;
+      guarded(this.#host, `a listener of "${event}" threw`, () => call(detail));
     }
   }
 }

@@ -23,13 +23,23 @@ export class Lane {
 
   /** Sends `request` to the device API. Never rejects. */
   send(request: DeviceRequest): Promise<Outcome> {
-    return this.#link.send(this.#way, request);
+    const since = this.#link.host.clock.now();
+    return this.#link.send(this.#way, request).then((outcome) => {
+      // The platform answered others meanwhile: it is not away, so nothing else would slow this lane down.
+      if (outcome.kind === "lost" && this.#link.running && this.#link.answeredAt > since) this.hold();
+      return outcome;
+    });
   }
 
   /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
   hold(retryAfterMs?: number): void {
     const delay = this.#backoff.next();
     this.#until = this.#link.host.clock.now() + (retryAfterMs ?? delay);
+  }
+
+  /** The next `ready()` waits `ms`, and a `hold()` after it no longer for that. */
+  pause(ms: number): void {
+    this.#until = this.#link.host.clock.now() + ms;
   }
 
   /** The platform took something: the next `hold()` is a short one again. */

@@ -6,6 +6,7 @@ import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
 import type { Events } from "./events.js";
+import { guarded } from "./guarded.js";
 import { Signal } from "./signal.js";
 import { type Way, Ways } from "./ways.js";
 
@@ -18,6 +19,10 @@ const PROBE: Request = {
 };
 
 const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
+/** After an answer to what was sent before the last loss. */
+const LATE_GATE_MS = 10_000;
+/** Less than a connection lets wait: to be turned away there would be taken for a loss. */
+const MOST_UNDER_WAY = 24;
 
 /** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
@@ -30,7 +35,8 @@ export class Link {
   readonly #ways: Ways;
   readonly #signals: Signal[] = [];
   readonly #gate: Backoff;
-  #gateSince = 0;
+  /** When the last loss was; what was under way then belongs to it. */
+  #gateSince = -1;
   #gateUntil = 0;
   #losses = 0;
   #waiting: (() => void)[] = [];
@@ -44,12 +50,16 @@ export class Link {
   readonly #toldMalformed: string[] = [];
   /** Undefined until the platform answered, or failed to, for the first time. */
   online: boolean | undefined;
+  /** When the last answer of the platform came. */
+  answeredAt = -1;
   /** Called with the `Date` of an answer that came over TLS. */
   onDate: ((ms: number) => void) | undefined;
   /** Called when the application asks for something that can't wait for `start()`. */
   onAsk: (() => void) | undefined;
   /** Called when the platform took a request with the token. */
   onReached: (() => void) | undefined;
+  /** Called when what the agent published was found on the platform. */
+  onProven: (() => void) | undefined;
   /** Called when the platform answers 401 to the token. */
   onUnauthorized: (() => void) | undefined;
 
@@ -81,6 +91,10 @@ export class Link {
     this.#wakeAll();
     this.online = undefined;
     this.#losses = 0;
+    this.#gate.reset();
+    this.#gateUntil = 0;
+    // The next start says whose token it is.
+    this.#prefix = undefined;
   }
 
   /** The token's path, escaped: `/api/v1/TOKEN/`. Undefined: no token, requests wait. */
@@ -118,7 +132,7 @@ export class Link {
     const sent = { ...request, path: prefix + request.path };
     return exchange(this.#ways.connection(way), sent).then((outcome) => {
       if (!POLLS.includes(way)) this.#ended();
-      if (this.running) this.#judge(outcome, since, prefix);
+      if (this.running) guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix));
       return outcome;
     });
   }
@@ -134,6 +148,11 @@ export class Link {
   /** For how long, in ms, nothing but polls was under way. */
   get quietMs(): number {
     return this.#underWay > 0 ? 0 : this.host.clock.now() - this.#quietSince;
+  }
+
+  /** So many requests are under way that what the application asks waits for its turn. */
+  get crowded(): boolean {
+    return this.#underWay >= MOST_UNDER_WAY;
   }
 
   /** Asks whether the platform knows the token of `prefix`: GET attributes is the one harmless request that needs it. */
@@ -181,7 +200,7 @@ export class Link {
       this.#lost(outcome.reason, since);
       return;
     }
-    this.#answered();
+    this.#answered(since);
     if (outcome.kind === "done" && outcome.date !== undefined && this.target.secure)
       this.onDate?.(outcome.date);
     if (outcome.kind === "done" && prefix === this.#prefix) this.onReached?.();
@@ -190,11 +209,15 @@ export class Link {
       this.onUnauthorized?.();
   }
 
-  #answered(): void {
+  #answered(since: number): void {
+    const now = this.host.clock.now();
+    this.answeredAt = now;
     this.#losses = 0;
-    this.#gate.reset();
+    // What was under way at the last loss may have a connection that still works, when a new one does not come about.
+    const late = since <= this.#gateSince;
+    if (!late) this.#gate.reset();
     if (this.#gateUntil !== 0) {
-      this.#gateUntil = 0;
+      this.#gateUntil = late ? Math.min(this.#gateUntil, now + LATE_GATE_MS) : 0;
       this.#wakeAll();
     }
     if (this.online !== true) {
@@ -205,7 +228,7 @@ export class Link {
 
   #lost(reason: string, since: number): void {
     // Requests that were under way together fail together: they are one loss.
-    if (since < this.#gateSince) return;
+    if (since <= this.#gateSince) return;
     const now = this.host.clock.now();
     this.#gateSince = now;
     this.#gateUntil = now + this.#gate.next();

@@ -11,13 +11,12 @@ import type { Events } from "./events.js";
 import type { Link } from "./link.js";
 import type { ProvisioningOptions } from "./options.js";
 import type { Signal } from "./signal.js";
-import { readStored, writeStored } from "./stored.js";
+import { TokenRefusals } from "./token-refusals.js";
+import { TokenStore } from "./token-store.js";
 
 const DEADLINE_MS = 30_000;
 const RETRY_MS = 10 * 60_000;
 const STORE_RETRY_MS = 60_000;
-const TOKEN_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
-const TOKEN_LENGTH = 20;
 
 /**
  * - `probe`: find out whether the platform knows the token in hand.
@@ -33,15 +32,19 @@ export class Provisioning {
   readonly #events: Events;
   readonly #options: ProvisioningOptions | undefined;
   readonly #signal: Signal;
-  readonly #base: string;
+  readonly #tokens: TokenStore;
   readonly #backoff: Backoff;
   #step: Step = "ask";
   #token: string | undefined;
   #proposed: string | undefined;
   #fresh = false;
   #told: string | undefined;
-  /** Called once a token is in use; `fresh` if the device was provisioned just now. */
-  onReady: ((fresh: boolean) => void) | undefined;
+  readonly #refusals: TokenRefusals;
+  #probeAt = 0;
+  /** Called before a new token is kept: the platform knows nothing of the device yet. */
+  onFresh: (() => void) | undefined;
+  /** Called once a token is in use. */
+  onReady: (() => void) | undefined;
 
   constructor(
     link: Link,
@@ -53,10 +56,13 @@ export class Provisioning {
     this.#events = events;
     this.#options = options;
     this.#signal = link.signal();
-    this.#base = `${link.target.secure ? "https" : "http"}://${link.target.authority}${link.target.prefix}`;
+    const { secure, authority, prefix } = link.target;
+    this.#tokens = new TokenStore(link.host, `${secure ? "https" : "http"}://${authority}${prefix}`);
     this.#backoff = new Backoff(link.host);
+    this.#refusals = new TokenRefusals(link.host);
     this.#token = token;
     link.onUnauthorized = () => this.#unauthorized();
+    link.onProven = () => this.#proven();
   }
 
   /** The name under which the device is provisioned. */
@@ -77,32 +83,19 @@ export class Provisioning {
 
   /** Forgets the token for good. */
   forget(): void {
-    this.#link.host.store.delete("token");
-    this.#link.host.store.delete("proposed");
+    this.#tokens.forget();
     this.#proposed = undefined;
     if (this.#options) this.#token = undefined;
   }
 
   #begin(): void {
     this.#fresh = false;
-    if (!this.#token) this.#token = this.#kept("token");
-    if (this.#token) {
-      this.#ready(true);
-      return;
+    if (!this.#token) {
+      this.#token = this.#tokens.get("token");
+      this.#proposed = this.#tokens.get("proposed");
     }
-    this.#proposed = this.#kept("proposed");
-    this.#step = this.#proposed ? "probe" : "ask";
-  }
-
-  /** A token is only ever sent to the base URL that it was got from. */
-  #kept(key: string): string | undefined {
-    const value = readStored(this.#link.host, key);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    if (value.url !== this.#base) {
-      this.#link.host.log("warn", `the stored ${key} belongs to another base URL and is not used`);
-      return undefined;
-    }
-    return typeof value.token === "string" ? value.token : undefined;
+    if (this.#token) this.#ready(true);
+    else this.#step = this.#proposed ? "probe" : "ask";
   }
 
   /** One step; returns how long to wait before the next: undefined for "until something happens". */
@@ -120,6 +113,8 @@ export class Provisioning {
   }
 
   async #probe(): Promise<number> {
+    const early = this.#probeAt - this.#link.host.clock.now();
+    if (early > 0) return early;
     const token = this.#token ?? this.#proposed ?? "";
     const outcome = await this.#link.probe(devicePrefix(token));
     if (!this.#link.running) return 0;
@@ -129,7 +124,9 @@ export class Provisioning {
       return 0;
     }
     if (outcome.kind !== "refused" || outcome.status !== 401) return this.#later();
-    if (this.#token) return RETRY_MS;
+    if (this.#token && this.#token !== this.#proposed) return RETRY_MS;
+    // It was only taken for accepted: by an answer that was not the platform's, perhaps.
+    this.#token = undefined;
     this.#step = "ask";
     return 0;
   }
@@ -161,15 +158,8 @@ export class Provisioning {
   }
 
   #propose(): boolean {
-    if (this.#proposed) return true;
-    const letters = new Uint8Array(TOKEN_LENGTH);
-    this.#link.host.random(letters);
-    let token = "";
-    // 256 is no multiple of 56: the bias costs less than a bit of the 116.
-    for (const letter of letters) token += TOKEN_LETTERS.charAt(letter % TOKEN_LETTERS.length);
-    if (!writeStored(this.#link.host, "proposed", { url: this.#base, token })) return false;
-    this.#proposed = token;
-    return true;
+    this.#proposed ??= this.#tokens.propose();
+    return this.#proposed !== undefined;
   }
 
   #judge(outcome: Outcome): number {
@@ -214,11 +204,12 @@ export class Provisioning {
 
   #keep(): number {
     const token = this.#proposed ?? "";
+    // Also if the answer was lost and the token found accepted later, or the power goes between these steps.
+    this.onFresh?.();
     // Without a kept token the next start could not prove who it is.
-    if (!writeStored(this.#link.host, "token", { url: this.#base, token })) return STORE_RETRY_MS;
-    this.#link.host.store.delete("proposed");
+    if (!this.#tokens.keep(token)) return STORE_RETRY_MS;
     this.#token = token;
-    this.#proposed = undefined;
+    if (this.#fresh) this.#forgetProposed();
     this.#ready(!this.#fresh);
     return 0;
   }
@@ -229,15 +220,28 @@ export class Provisioning {
     this.#backoff.reset();
     this.#link.authorize(devicePrefix(this.#token ?? ""));
     this.#events.emit("provisioned", { deviceName: this.deviceName, adopted });
-    this.onReady?.(!adopted);
+    this.#refusals.ready();
+    this.onReady?.();
+  }
+
+  #forgetProposed(): void {
+    this.#proposed = undefined;
+    this.#tokens.proven();
+  }
+
+  /** A token found accepted by a 200 alone stays proposed until the platform gave back what was published with it. */
+  #proven(): void {
+    if (this.#step === "ready" && this.#proposed !== undefined) this.#forgetProposed();
   }
 
   #unauthorized(): void {
     if (this.#step !== "ready") return;
     this.#step = "probe";
     this.#link.authorize(undefined);
+    const { waitMs, isNews } = this.#refusals.refused();
+    this.#probeAt = this.#link.host.clock.now() + waitMs;
     const reason = "the platform does not know the access token (401)";
-    this.#link.host.log("error", `${reason}; asking again every 10 minutes, recording goes on`);
+    if (isNews) this.#link.host.log("error", `${reason}; asking again every 10 minutes, recording goes on`);
     this.#events.emit("refused", { what: "token", reason });
     this.#signal.notify();
   }

@@ -24,6 +24,10 @@ export interface Doubt {
   acknowledged: boolean;
   /** A poll opened after that has ended without this RPC. */
   cleared: boolean;
+  /** The answer is in the store. */
+  kept: boolean;
+  /** How often an answer was refused, or came to nothing. */
+  failures: number;
 }
 
 export class Doubts {
@@ -33,18 +37,29 @@ export class Doubts {
 
   constructor(host: Host) {
     this.#host = host;
-    const kept = readStored(host, STORED);
-    if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return;
-    const { id, hash, answer } = kept;
+    const stored = readStored(host, STORED);
+    if (typeof stored !== "object" || stored === null || Array.isArray(stored)) return;
+    const { id, hash, answer } = stored;
     if (typeof id !== "number" || typeof hash !== "number") return;
     // Whoever ran it is gone: every poll from now on is later than its answer.
-    const entry = { id, hash, answer: undefined, settledAt: 0, acknowledged: false, cleared: false };
-    this.#stored = { ...entry, answer: typeof answer === "string" ? answer : undefined };
+    const text = typeof answer === "string" ? answer : undefined;
+    const kept = text !== undefined;
+    this.#stored = {
+      id,
+      hash,
+      answer: text,
+      settledAt: 0,
+      acknowledged: false,
+      cleared: false,
+      kept,
+      failures: 0,
+    };
     this.#entries = [this.#stored];
   }
 
-  find(id: number, hash: number): Doubt | undefined {
-    return this.#entries.find((entry) => entry.id === id && entry.hash === hash);
+  /** The RPC that poll number `poll` brought, if it was seen before. */
+  find(id: number, hash: number, poll: number): Doubt | undefined {
+    return this.#entries.find((entry) => entry.id === id && entry.hash === hash && !isOver(entry, poll));
   }
 
   /** Before the handler runs. `durable`: also over a restart; undefined if that could not be stored. */
@@ -56,6 +71,8 @@ export class Doubts {
       settledAt: undefined,
       acknowledged: false,
       cleared: false,
+      kept: false,
+      failures: 0,
     };
     if (durable && !writeStored(this.#host, STORED, { id, hash })) return undefined;
     if (durable) this.#stored = entry;
@@ -66,9 +83,9 @@ export class Doubts {
 
   /** The answer was not acknowledged at once: it is kept with the RPC, if it is short. */
   keepAnswer(entry: Doubt): void {
-    if (entry !== this.#stored || entry.answer === undefined) return;
+    if (entry !== this.#stored || entry.answer === undefined || entry.kept) return;
     if (entry.answer.length > STORED_ANSWER_LIMIT) return;
-    writeStored(this.#host, STORED, { id: entry.id, hash: entry.hash, answer: entry.answer });
+    entry.kept = writeStored(this.#host, STORED, { id: entry.id, hash: entry.hash, answer: entry.answer });
   }
 
   /** The answer was acknowledged (or given up); `nextPoll` is the number that the next poll will have. */
@@ -100,4 +117,9 @@ export class Doubts {
     this.#stored = undefined;
     this.#host.store.delete(STORED);
   }
+}
+
+/** What a poll opened later brings under this id is a new RPC, although copies of the old one may still come on older polls. */
+function isOver(entry: Doubt, poll: number): boolean {
+  return entry.cleared && entry.settledAt !== undefined && poll >= entry.settledAt;
 }

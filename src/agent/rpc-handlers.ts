@@ -94,5 +94,6 @@ export class Handlers {
 
 /** The handler's own words reach the operator: 80 characters of them. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.slice(0, 80) : "the handler failed";
+  const known = error instanceof Error && typeof error.message === "string";
+  return known ? error.message.slice(0, 80) : "the handler failed";
 }

@@ -86,7 +86,7 @@ export class RpcPolls {
     const request = {
       method: "GET",
       path: rpcPollPath(askedMs),
-      deadlineMs: this.#timing.deadlineMs,
+      deadlineMs: this.#timing.deadlineMs - this.#timing.askedMs + askedMs,
       limit: this.#limit,
       // A poll whose connection was dead takes no RPC with it that would not be lost anyway.
       repeatable: true,
@@ -102,12 +102,17 @@ export class RpcPolls {
     for (const lane of this.#lanes) lane.hold();
   }
 
+  /** The next polls wait `ms`. */
+  pause(ms: number): void {
+    for (const lane of this.#lanes) lane.pause(ms);
+  }
+
   clearHold(): void {
     for (const lane of this.#lanes) lane.clear();
   }
 
   ready(): Promise<void> {
-    return this.#lanes[0].ready();
+    return this.#lanes[0].ready().then(() => this.#lanes[1].ready());
   }
 
   get #quiet(): boolean {

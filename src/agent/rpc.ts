@@ -14,6 +14,12 @@ import { type EndedPoll, RpcPolls } from "./rpc-polls.js";
 import type { Signal } from "./signal.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
+const TOO_LARGE = 413;
+/** An answer that came to nothing is tried again so often within the time that a caller waits, then ever more rarely. */
+const QUICK = 12;
+const PAUSE_MS = 500;
+/** Bytes of an answer that is refused as too large for another reason. */
+const SMALL = 256;
 
 export class Rpc {
   readonly #link: Link;
@@ -80,15 +86,18 @@ export class Rpc {
       this.#polls.hold();
       return;
     }
-    this.#polls.clearHold();
+    // Looked for first: the end of the last poll that may bring a copy is also what makes it forgotten.
+    const again = this.#doubts.find(request.id, request.hash, poll.number);
     this.#doubts.pollEnded(poll.number, request.id, this.#polls.oldestOpen);
-    await this.#handle(request, poll.number);
+    if (again) await this.#repeat(again, request, poll.number);
+    else {
+      this.#polls.clearHold();
+      await this.#handle(request);
+    }
     this.onPollEnd?.();
   }
 
-  async #handle(request: RpcRequest, poll: number): Promise<void> {
-    const again = this.#doubts.find(request.id, request.hash);
-    if (again) return this.#repeat(again, request, poll);
+  async #handle(request: RpcRequest): Promise<void> {
     this.#events.emit("rpc", { stage: "received", id: request.id, method: request.method });
     const handler = this.#handlers.find(request.method);
     const refusal = refuse(request, handler);
@@ -121,9 +130,15 @@ export class Rpc {
   ): Promise<void> {
     doubt.answer = text;
     const { id, method } = request;
+    // A platform that hands out what it took the answer of, or takes none, would do so without a pause.
+    const insists = doubt.acknowledged;
     const acknowledged = await this.#post(doubt, text);
-    if (!this.#link.running) return;
     this.#doubts.settle(doubt, this.#polls.next, acknowledged);
+    if (!acknowledged) this.#doubts.keepAnswer(doubt);
+    if (!this.#link.running) return;
+    if (acknowledged && !insists) this.#polls.clearHold();
+    else if (doubt.failures++ < QUICK) this.#polls.pause(PAUSE_MS);
+    else this.#polls.hold();
     this.#events.emit("rpc", {
       stage: acknowledged ? "answered" : "unanswered",
       id,
@@ -136,7 +151,7 @@ export class Rpc {
   async #post(doubt: Doubt, text: string): Promise<boolean> {
     const { clock } = this.#link.host;
     const end = clock.now() + ANSWER_DEADLINE_MS;
-    const body = this.#link.host.encode(text);
+    let body = this.#link.host.encode(text);
     for (let left = ANSWER_DEADLINE_MS; left > 0 && this.#link.running; left = end - clock.now()) {
       const path = rpcAnswerPath(doubt.id);
       const outcome = await this.#uplink.send({
@@ -152,7 +167,12 @@ export class Rpc {
         return true;
       }
       this.#doubts.keepAnswer(doubt);
-      if (outcome.kind === "refused") return false;
+      if (outcome.kind === "refused") {
+        // The way to the platform takes less than the platform: without an answer this RPC would block those behind it.
+        if (outcome.status !== TOO_LARGE || body.length <= SMALL) return false;
+        body = this.#link.host.encode(encodeError("ANSWER_TOO_LARGE"));
+        continue;
+      }
       if (outcome.kind === "busy") this.#uplink.hold(outcome.retryAfterMs);
       await this.#uplink.ready();
     }

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../wire/json.js";
 import { readStored, writeStored } from "./stored.js";
 
 const SNAPSHOT = "shared";
+/** Bytes. */
 const SNAPSHOT_LIMIT = 3500;
 /** Two trusted answers without a key, this far apart, mean that it was deleted. */
 export const SECOND_LOOK_MS = 2000;
@@ -23,6 +24,7 @@ export class SharedValues {
   readonly #host: Host;
   readonly #known = new Map<string, Known>();
   #snapshotTold = false;
+  #kept = true;
 
   constructor(host: Host) {
     this.#host = host;
@@ -83,8 +85,8 @@ export class SharedValues {
   keep(): void {
     const values: JsonObject = Object.create(null);
     for (const [key, known] of this.#known) values[key] = JSON.parse(known.text) as Json;
-    if (JSON.stringify(values).length <= SNAPSHOT_LIMIT) {
-      writeStored(this.#host, SNAPSHOT, values);
+    if (this.#host.encode(JSON.stringify(values)).length <= SNAPSHOT_LIMIT) {
+      this.#kept = writeStored(this.#host, SNAPSHOT, values, !this.#kept);
       return;
     }
     this.#host.store.delete(SNAPSHOT);

@@ -16,13 +16,13 @@ export function readStored(host: Host, key: string): Json | undefined {
   return undefined;
 }
 
-/** Replaces the value under `key`; false if it could not be kept. */
-export function writeStored(host: Host, key: string, value: unknown): boolean {
+/** Replaces the value under `key`; false if it could not be kept. `quiet`: that was said before. */
+export function writeStored(host: Host, key: string, value: unknown, quiet = false): boolean {
   const text = host.encode(JSON.stringify(value));
   const bytes = new Uint8Array(text.length + 1);
   bytes[0] = FORMAT;
   bytes.set(text, 1);
   const kept = host.store.set(key, bytes);
-  if (!kept) host.log("error", `stored value "${key}" could not be written`);
+  if (!kept && !quiet) host.log("error", `stored value "${key}" could not be written`);
   return kept;
 }

@@ -1,0 +1,53 @@
+// The access token in the store, and the one proposed while provisioning.
+import type { Host } from "../port.js";
+import { isObject } from "../wire/json.js";
+import { readStored, writeStored } from "./stored.js";
+
+const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
+const LENGTH = 20;
+
+/** A token is only ever handed out for the base URL that it was got from. */
+export class TokenStore {
+  readonly #host: Host;
+  readonly #base: string;
+
+  constructor(host: Host, base: string) {
+    this.#host = host;
+    this.#base = base;
+  }
+
+  get(key: "token" | "proposed"): string | undefined {
+    const value = readStored(this.#host, key);
+    if (!isObject(value)) return undefined;
+    if (value.url !== this.#base) {
+      this.#host.log("warn", `the stored ${key} belongs to another base URL and is not used`);
+      return undefined;
+    }
+    return typeof value.token === "string" ? value.token : undefined;
+  }
+
+  /** A new random token, stored as proposed; undefined if that failed. */
+  propose(): string | undefined {
+    const letters = new Uint8Array(LENGTH);
+    this.#host.random(letters);
+    let token = "";
+    // 256 is no multiple of 56: the bias costs less than a bit of the 116.
+    for (const letter of letters) token += LETTERS.charAt(letter % LETTERS.length);
+    return writeStored(this.#host, "proposed", { url: this.#base, token }) ? token : undefined;
+  }
+
+  /** From now on `token` is the one in use; false if that could not be stored. */
+  keep(token: string): boolean {
+    return writeStored(this.#host, "token", { url: this.#base, token });
+  }
+
+  /** Nothing is proposed any more. */
+  proven(): void {
+    this.#host.store.delete("proposed");
+  }
+
+  forget(): void {
+    this.#host.store.delete("token");
+    this.#host.store.delete("proposed");
+  }
+}

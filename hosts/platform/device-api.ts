@@ -1,12 +1,15 @@
 import type { PlatformCore } from "./core/platform.js";
 import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
+import { allowed, pick, problemOf } from "./device/checks.js";
 import { Exchange } from "./device/exchange.js";
 import { type DeviceRequest, type DeviceResponse, errorJson, HTML_400, response } from "./device/messages.js";
 import { MODES, type Mode, type ModeRules } from "./device/modes.js";
 import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { parseQuery } from "./device/query.js";
 import { excerpt, hidePath, RequestLog } from "./device/request-log.js";
-import { findRoute, type Methods, type Route, refusesUrl, type Target } from "./device/routes.js";
+import { findRoute, refusesUrl, type Target } from "./device/routes.js";
+import { runPlan, skewOf } from "./faults/run.js";
+import { Switchboard } from "./faults/switchboard.js";
 
 export interface DeviceApiOptions {
   core: PlatformCore;
@@ -26,14 +29,12 @@ export interface DeviceApiOptions {
 
 const BASE = "/api/v1/";
 const RPC_PATH = /^\/api\/v1\/[^/?]*\/rpc(?:$|[/?])/;
-const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
-const JSON_RANGE =
-  /(?:^|,)\s*(?:\*\/\*|application\/\*|application\/json|application\/[\w.]+\+json)\s*(?:;|,|$)/;
 const LARGEST = { rpc: 65_536, other: 16_777_216 };
 
 /** The device API: a request in, one answer out, now or later. Speaks no HTTP itself. */
 export class DeviceApi {
   readonly log = new RequestLog();
+  readonly faults: Switchboard;
   readonly #core: PlatformCore;
   readonly #rules: ModeRules;
   readonly #limits: RateLimits;
@@ -51,6 +52,7 @@ export class DeviceApi {
     onError = () => {},
   }: DeviceApiOptions) {
     this.#core = core;
+    this.faults = new Switchboard(core.clock);
     const standardCapMs = behindProxy && MODES[as].asyncCapMs ? PROXIED_CAP_MS : MODES[as].asyncCapMs;
     this.#rules = { ...MODES[as], asyncCapMs: asyncCapMs ?? standardCapMs };
     this.#limits = new RateLimits(rateLimits, core.clock);
@@ -80,36 +82,70 @@ export class DeviceApi {
       : undefined;
   }
 
-  /** Calls `respond` once, unless the device hangs up first, which is told by calling the result. */
+  /** Calls `respond` once, unless the device hangs up first, which is told by calling the result, or a fault takes the answer. */
   handle(request: DeviceRequest, respond: (response: DeviceResponse) => void): () => void {
-    const [path, query] = split(request.url);
+    const [path] = split(request.url);
     const target = findRoute(path.slice(BASE.length));
     const device = target?.token === undefined ? undefined : this.#core.devices.byToken(target.token);
-    const note = this.#note(request, target, () => device?.name);
-    const refused = this.refuse(request);
-    const options = {
+    const note = this.#note(request, target, device?.name);
+    const occasion = { method: request.method, path: afterToken(path), device: device?.name };
+    const plan = this.faults.plan(occasion);
+    let open = true;
+    const end = (status: number): void => {
+      open = false;
+      note(status, plan?.names);
+    };
+    const told = (answer: DeviceResponse): void => {
+      end(answer.status);
+      respond(answer);
+    };
+    const { clock } = this.#core;
+    const abandon = plan
+      ? runPlan(
+          plan,
+          clock,
+          (answered) => this.#serve(request, target, skewOf(plan), answered),
+          told,
+          () => end(0),
+        )
+      : this.#serve(request, target, 0, told);
+    return () => {
+      if (!open) return;
+      end(0);
+      abandon();
+    };
+  }
+
+  #serve(
+    request: DeviceRequest,
+    target: Target | undefined,
+    skewMs: number,
+    answered: (answer: DeviceResponse) => void,
+  ): () => void {
+    const [path, query] = split(request.url);
+    let stopProxy = (): void => {};
+    const respond = (answer: DeviceResponse): void => {
+      stopProxy();
+      answered(answer);
+    };
+    const exchange = new Exchange({
       core: this.#core,
       rules: this.#rules,
       limits: this.#limits,
       requestTimeoutMs: this.#requestTimeoutMs,
       request,
       query: parseQuery(query),
+      skewMs,
       onError: this.#onError,
-      respond: (answer: DeviceResponse) => {
-        stopProxy();
-        note(answer.status);
-        respond(answer);
-      },
-    };
-    const exchange = new Exchange(options);
-    const stopProxy = this.#startProxy(exchange, options.respond);
-    if (refused) options.respond(refused);
+      respond,
+    });
+    stopProxy = this.#startProxy(exchange, respond);
+    const refused = this.refuse(request);
+    if (refused) respond(refused);
     else if (target) this.#run(exchange, target);
     else exchange.answerError(404, `No static resource ${path.slice(1)}.`);
     return () => {
-      if (!exchange.isOpen || refused) return;
       stopProxy();
-      note(0);
       exchange.abandon();
     };
   }
@@ -135,7 +171,7 @@ export class DeviceApi {
       return;
     }
     exchange.id = id;
-    const problem = this.#problem(exchange, route);
+    const problem = problemOf(exchange, route);
     if (problem) {
       exchange.answerError(...problem);
       return;
@@ -151,51 +187,33 @@ export class DeviceApi {
     exchange.guard(() => route.run(exchange));
   }
 
-  #problem(exchange: Exchange, route: Route): [status: number, message: string] | undefined {
-    const { headers, body } = exchange.request;
-    const { accept } = headers;
-    if (route.producesJson && accept && !JSON_RANGE.test(accept))
-      return [406, "No acceptable representation"];
-    const type = headers["content-type"];
-    if (route.needsBody && type && !MEDIA_TYPE.test(type))
-      return [415, `Content-Type '${type.slice(0, 100)}' is not supported`];
-    const wrong = route.bind?.(exchange);
-    if (wrong !== undefined) return [400, wrong];
-    if (route.needsBody && body.length === 0)
-      return [400, "Required request body is missing: java.lang.String"];
-    return undefined;
-  }
-
   /** Writes the request down, once, with the status it ended with. */
   #note(
     { method, url, body }: DeviceRequest,
     target: Target | undefined,
-    deviceName: () => string | undefined,
-  ): (status: number) => void {
+    deviceName: string | undefined,
+  ): (status: number, faults?: readonly string[]) => void {
     const ts = this.#core.clock.now();
     let noted = false;
-    return (status) => {
+    return (status, faults) => {
       if (noted) return;
       noted = true;
       const durationMs = this.#core.clock.now() - ts;
       const shown = excerpt(url, body, target?.token);
-      const device = deviceName() ?? null;
-      this.log.add({ ts, method, path: hidePath(url), device, status, durationMs, body: shown });
+      const device = deviceName ?? null;
+      const entry = { ts, method, path: hidePath(url), device, status, durationMs, body: shown };
+      this.log.add(faults ? { ...entry, faults } : entry);
     };
   }
+}
+
+/** `/api/v1/TOKEN/rpc/0` -> `rpc/0`; `/api/v1/provision` -> `provision`. */
+function afterToken(path: string): string {
+  const rest = path.slice(BASE.length);
+  return rest.slice(rest.indexOf("/") + 1);
 }
 
 function split(url: string): [string, string] {
   const at = url.indexOf("?");
   return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
-}
-
-/** HEAD is served like GET: it takes an RPC with it, too. */
-function pick(methods: Methods, method: string): Route | undefined {
-  if (method === "GET" || method === "HEAD") return methods.GET;
-  return method === "POST" ? methods.POST : undefined;
-}
-
-function allowed({ GET, POST }: Methods): string {
-  return [GET && "GET,HEAD", POST && "POST"].filter((name) => name !== undefined).join(",");
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { DeviceRequest, DeviceResponse } from "./device/messages.js";
+import type { DeviceRequest, DeviceResponse, Wire } from "./device/messages.js";
 import type { DeviceApi } from "./device-api.js";
 
 /** A body without a length is not limited by the platform; here it ends at this. */
@@ -7,6 +7,8 @@ const LARGEST = 64 * 1024 * 1024;
 /** Of a body that nobody wants, this much is read, so that the answer arrives before the connection is cut. */
 const SWALLOWED = 2 * 1024 * 1024;
 const SWALLOW_MS = 2_000;
+/** Between the last byte and a reset, which may overtake it. */
+const RESET_MS = 20;
 
 /** Serves one request of the device API from Node's HTTP server. */
 export function serveDevice(api: DeviceApi, request: IncomingMessage, reply: ServerResponse): void {
@@ -29,6 +31,10 @@ export function serveDevice(api: DeviceApi, request: IncomingMessage, reply: Ser
 
 function handle(api: DeviceApi, request: DeviceRequest, reply: ServerResponse): void {
   const abandon = api.handle(request, (answer) => {
+    if (answer.wire) {
+      sendWire(reply, answer.wire);
+      return;
+    }
     writeHead(reply, answer);
     reply.end(request.method === "HEAD" ? undefined : answer.body);
   });
@@ -49,13 +55,21 @@ function collect(request: IncomingMessage, done: (body: Uint8Array | undefined) 
   request.on("end", () => done(Buffer.concat(pieces)));
 }
 
-/** The real server's status line has no reason. */
+/** The real server's status line has no reason; it says that it keeps a connection only to who asks for that. */
 function writeHead(reply: ServerResponse, { status, reason, headers }: DeviceResponse): void {
-  if (!reply.headersSent && !reply.destroyed) reply.writeHead(status, reason ?? "", headers);
+  if (reply.headersSent || reply.destroyed) return;
+  const asksToKeep = /\bkeep-alive\b/i.test(reply.req.headers.connection ?? "");
+  if (reply.shouldKeepAlive && !asksToKeep && headers.Connection === undefined)
+    reply.removeHeader("Connection");
+  reply.writeHead(status, reason ?? "", headers);
 }
 
 /** Answers before the body has come, then reads what is on its way. */
 function sendUnread(request: IncomingMessage, reply: ServerResponse, answer: DeviceResponse): void {
+  if (answer.wire) {
+    sendWire(reply, answer.wire);
+    return;
+  }
   writeHead(reply, answer);
   reply.write(request.method === "HEAD" ? "" : answer.body);
   const end = (): void => {
@@ -70,4 +84,18 @@ function sendUnread(request: IncomingMessage, reply: ServerResponse, answer: Dev
   });
   request.on("end", end);
   request.on("close", end);
+}
+
+/** A fault: other bytes than the answer, and the end of the connection. */
+function sendWire(reply: ServerResponse, { bytes, end }: Wire): void {
+  const { socket } = reply;
+  if (!socket || socket.destroyed) return;
+  const finish = (): void => {
+    if (end === "close") socket.end();
+    else if ("encrypted" in socket) socket.destroy();
+    else if (!socket.destroyed) socket.resetAndDestroy();
+  };
+  const later = (): void => void setTimeout(finish, end === "reset" ? RESET_MS : 0).unref();
+  if (bytes.length === 0) finish();
+  else socket.write(bytes, later);
 }

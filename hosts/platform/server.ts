@@ -37,6 +37,8 @@ export interface PlatformServerOptions {
   rateLimits?: RateLimitSpecs;
   /** As behind the proxy that the platform is shipped with: what is open for 50 s ends with 504. Default false. */
   behindProxy?: boolean;
+  /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */
+  idleMs?: number;
   /** Default: the machine's. */
   clock?: Clock;
   /** Told, in a line without secrets, of faults of the stand-in's own. Default: nobody. */
@@ -89,7 +91,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const { app, server } = createApp(api, options);
   const users = new Users(randomIds, clock.now());
   const tokens = new Tokens(users, clock, randomIds);
-  restRoutes(app, { core, users, tokens, log: api.log }, onError);
+  restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, onError);
   await listen(app, host, port);
   const address = { host, port: (server.address() as AddressInfo).port };
   let closing: Promise<void> | undefined;
@@ -103,7 +105,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
 /** One server: the device API goes past Fastify, because it needs the bytes as they came and the answers as they are. */
 function createApp(
   api: DeviceApi,
-  { tlsCert, tlsKey }: PlatformServerOptions,
+  { tlsCert, tlsKey, idleMs = KEEP_ALIVE.idleMs }: PlatformServerOptions,
 ): { app: FastifyInstance; server: Server } {
   let server: Server | undefined;
   const served = new WeakMap<Socket, number>();
@@ -123,11 +125,13 @@ function createApp(
         if (api.serves(request.url ?? "")) serveDevice(api, request, reply);
         else rest(request, reply);
       };
-      const limits = { maxHeaderSize: HEAD_BYTES, keepAliveTimeout: KEEP_ALIVE.idleMs };
+      const limits = { maxHeaderSize: HEAD_BYTES, keepAliveTimeout: idleMs };
       server =
         tlsCert !== undefined && tlsKey !== undefined
           ? createTlsServer({ ...limits, cert: tlsCert, key: tlsKey }, listener)
           : createServer(limits, listener);
+      // Newer versions of Node add a second to what was asked for.
+      Object.assign(server, { keepAliveTimeoutBuffer: 0 });
       return server;
     },
   });

@@ -15,6 +15,8 @@ export interface ExchangeOptions {
   requestTimeoutMs: number;
   request: DeviceRequest;
   query: ReadonlyMap<string, readonly string[]>;
+  /** How much the platform's clock is ahead of what it should be, in milliseconds. */
+  skewMs: number;
   /** Called once at most. */
   respond: (response: DeviceResponse) => void;
   onError: (error: unknown) => void;
@@ -45,6 +47,7 @@ export class Exchange {
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly #limits: RateLimits;
   readonly #requestTimeoutMs: number;
+  readonly #skewMs: number;
   readonly #respond: (response: DeviceResponse) => void;
   readonly #onError: (error: unknown) => void;
   readonly #timers: (() => void)[] = [];
@@ -60,12 +63,18 @@ export class Exchange {
     this.request = options.request;
     this.query = options.query;
     this.#requestTimeoutMs = options.requestTimeoutMs;
+    this.#skewMs = options.skewMs;
     this.#respond = options.respond;
     this.#onError = options.onError;
   }
 
   get clock(): Clock {
     return this.core.clock;
+  }
+
+  /** The platform's time as it says it: milliseconds since 1970. */
+  now(): number {
+    return this.clock.now() + this.#skewMs;
   }
 
   /** Only where the route has a token. */
@@ -157,7 +166,7 @@ export class Exchange {
   }
 
   answerError(status: number, message: string | null, headers?: Record<string, string>): void {
-    this.answer(status, errorJson(status, message, this.clock.now()), JSON_TYPE, headers);
+    this.answer(status, errorJson(status, message, this.now()), JSON_TYPE, headers);
   }
 
   /** Waits for an answer from elsewhere: 408 after `timeoutMs` (0: the platform's own time), 503 at the server's limit. */
@@ -202,7 +211,7 @@ export class Exchange {
   }
 
   #cut(): void {
-    if (this.isOpen) this.#send(response(503, errorJson(503, null, this.clock.now()), JSON_TYPE));
+    if (this.isOpen) this.#send(response(503, errorJson(503, null, this.now()), JSON_TYPE));
   }
 
   #finish(): void {

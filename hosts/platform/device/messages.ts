@@ -6,12 +6,20 @@ export interface DeviceRequest {
   body: Uint8Array;
 }
 
+/** These bytes in place of an answer, and then the end of the connection, in order or not. */
+export interface Wire {
+  bytes: Uint8Array;
+  end: "close" | "reset";
+}
+
 export interface DeviceResponse {
   status: number;
   /** Of the status line. The platform gives none, a proxy does. */
   reason?: string;
   headers: Record<string, string>;
   body: Uint8Array;
+  /** Where a fault was asked for: what goes out instead. */
+  wire?: Wire;
 }
 
 /** As the real server sends them with every answer of the device API. */
@@ -55,3 +63,14 @@ export function errorJson(status: number, message: string | null, now: number): 
 /** What the web server under the platform says to a request it can't read. */
 export const HTML_400 =
   '<!doctype html><html lang="en"><head><title>HTTP Status 400 – Bad Request</title></head><body><h1>HTTP Status 400 – Bad Request</h1></body></html>';
+
+/** An answer as it goes over the wire; `head` is the length of its head. */
+export function wireBytes(
+  { status, reason = "", headers, body }: DeviceResponse,
+  now: number,
+): { whole: Uint8Array; head: number } {
+  const dated = { Date: new Date(now).toUTCString(), ...headers };
+  const lines = Object.entries(dated).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Buffer.from(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n`, "latin1");
+  return { whole: Buffer.concat([head, body]), head: head.length };
+}

@@ -8,9 +8,11 @@ export interface LoggedRequest {
   path: string;
   /** Name of the device; null if the token is not known. */
   device: string | null;
-  /** 0 if the device hung up before there was an answer. */
+  /** 0 if there was no answer: the device hung up before, or a fault took it. */
   status: number;
   durationMs: number;
+  /** What the switchboard did to it; absent if nothing. */
+  faults?: readonly string[];
   /** 200 bytes of it at most, secrets as `***`. */
   body: string;
 }

@@ -37,7 +37,7 @@ export function callRpc(exchange: Exchange): void {
   if (!(json instanceof Map) || params === undefined) throw new MemberError("no params");
   const method = primitive(json.get("method"));
   if (!exchange.admit(0, true)) return;
-  const answer = answerClientRpc(method, params, exchange.clock.now());
+  const answer = answerClientRpc(method, params, exchange.now());
   exchange.isPlain = true;
   if (answer === undefined) exchange.wait();
   else exchange.answerText(200, answer);

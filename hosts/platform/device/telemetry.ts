@@ -19,7 +19,7 @@ export function postTelemetry(exchange: Exchange): void {
     exchange.hang();
     return;
   }
-  const now = exchange.clock.now();
+  const now = exchange.now();
   for (const { ts, values } of elements) exchange.core.receiveTelemetry(exchange.device, ts ?? now, values);
   exchange.answer(200);
 }

@@ -7,7 +7,7 @@ import type { User } from "./users.js";
 import { entityId } from "./views.js";
 
 /** Routes that need no login. */
-const OPEN = new Set(["/api/auth/login", "/api/auth/token", "/api/requests"]);
+const OPEN = new Set(["/api/auth/login", "/api/auth/token", "/api/requests", "/api/faults"]);
 const BEARER = /^bearer\s+(\S+)$/i;
 
 /** Login, the user, a new token; and the check of every other route. */

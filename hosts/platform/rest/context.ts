@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { Device } from "../core/devices.js";
 import type { PlatformCore } from "../core/platform.js";
 import type { RequestLog } from "../device/request-log.js";
+import type { Switchboard } from "../faults/switchboard.js";
 import { found, RestError } from "./error.js";
 import { uuid } from "./input.js";
 import type { Tokens } from "./tokens.js";
@@ -20,6 +21,7 @@ export interface RestContext {
   readonly users: Users;
   readonly tokens: Tokens;
   readonly log: RequestLog;
+  readonly faults: Switchboard;
 }
 
 export function forbidden(): RestError {

@@ -3,6 +3,7 @@ import { authRoutes } from "./auth.js";
 import type { RestContext } from "./context.js";
 import { deviceRoutes } from "./devices.js";
 import { errorBody, RestError, toRestError } from "./error.js";
+import { faultRoutes } from "./faults.js";
 import { otaRoutes } from "./ota.js";
 import { profileRoutes } from "./profiles.js";
 import { requestRoutes } from "./requests.js";
@@ -40,4 +41,5 @@ export function restRoutes(
   rpcRoutes(app, context);
   otaRoutes(app, context);
   requestRoutes(app, context);
+  faultRoutes(app, context);
 }

@@ -1,0 +1,81 @@
+import { type DeviceResponse, response, type Wire, wireBytes } from "../device/messages.js";
+import type { Random } from "./random.js";
+import type { FaultName, FaultRule } from "./shapes.js";
+import type { TornSets } from "./torn.js";
+
+/** What one fault does to one request. */
+export interface Effect {
+  delayMs?: number;
+  skewMs?: number;
+  /** In place of the platform: an answer, or nothing ever. */
+  instead?: DeviceResponse | "silence";
+  /** Made of the platform's answer. */
+  change?: (answer: DeviceResponse) => DeviceResponse | "silence";
+}
+
+export interface Occasion {
+  method: string;
+  path: string;
+  /** Undefined if the token is not known. */
+  device: string | undefined;
+}
+
+interface Cause {
+  readonly rule: FaultRule;
+  readonly occasion: Occasion;
+  readonly random: Random;
+  readonly torn: TornSets;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Of these only one can happen to a request. */
+export const ENDS: ReadonlySet<FaultName> = new Set<FaultName>([
+  ...(["drop", "reset", "truncated", "garbage", "status", "eviction"] as const),
+]);
+
+const readsAttributes = ({ method, path }: Occasion): boolean => method === "GET" && path === "attributes";
+const readsPackage = ({ method, path }: Occasion): boolean =>
+  method === "GET" && (path === "firmware" || path === "software");
+/** Which requests a fault can happen to at all; any, if it isn't named. */
+export const FITTING: Partial<Record<FaultName, (occasion: Occasion) => boolean>> = {
+  "no-attributes": readsAttributes,
+  "torn-firmware": readsAttributes,
+  eviction: readsPackage,
+};
+
+export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
+  delay: ({ rule: { ms = 0 } }) => ({ delayMs: ms }),
+  drop: ({ rule: { at = "answer" } }) =>
+    at === "request" ? { instead: "silence" } : { change: () => "silence" },
+  reset: ({ rule: { afterBytes = 0 }, now }) =>
+    onWire((answer) => ({ bytes: wireBytes(answer, now).whole.subarray(0, afterBytes), end: "reset" })),
+  truncated: ({ rule: { afterBytes }, random, now }) =>
+    onWire((answer) => {
+      const { whole, head } = wireBytes(answer, now);
+      const place = whole.length > head ? head + random(whole.length - head) : random(head);
+      return { bytes: whole.subarray(0, afterBytes ?? place), end: "close" };
+    }),
+  garbage: ({ rule: { bytes = 64 }, random }) =>
+    onWire(() => ({ bytes: Uint8Array.from({ length: bytes }, () => random(256)), end: "close" })),
+  status: ({ rule: { status = 500, body = "", at = "request" } }) => {
+    const answer = response(status, body, body === "" ? undefined : "text/plain;charset=UTF-8");
+    return at === "request" ? { instead: answer } : { change: () => answer };
+  },
+  "no-attributes": () => ({ change: (answer) => withJson(answer, () => "{}") }),
+  "torn-firmware": ({ occasion: { device = "" }, random, torn }) => ({
+    change: (answer) => withJson(answer, (json) => torn.tear(device, json, random)),
+  }),
+  eviction: () => ({ instead: response(500) }),
+  "clock-skew": ({ rule: { ms = 0 } }) => ({ skewMs: ms }),
+};
+
+function onWire(wire: (answer: DeviceResponse) => Wire): Effect {
+  return { change: (answer) => ({ ...answer, wire: wire(answer) }) };
+}
+
+function withJson(answer: DeviceResponse, change: (json: string) => string): DeviceResponse {
+  if (answer.status !== 200 || answer.wire) return answer;
+  const body = Buffer.from(change(Buffer.from(answer.body).toString("utf8")));
+  return { ...answer, headers: { ...answer.headers, "Content-Length": String(body.length) }, body };
+}

@@ -1,6 +1,7 @@
 // What is known of the two firmware slots: one small file, replaced as a whole.
+import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { readIfThere, replaceFile } from "./files.js";
+import { readIfThere, replaceFile, syncDirectory } from "./files.js";
 
 export type SlotName = "a" | "b";
 
@@ -39,6 +40,28 @@ export function readBoot(stateDir: string): Boot | undefined {
   const boot = parse(bytes.toString());
   if (!boot) throw new Error(`${bootPath(stateDir)} has a format that this version cannot read`);
   return boot;
+}
+
+/**
+ * Sets a record that is no JSON at all aside, as `boot.json.damaged`; true if it did. One of another version stays: it can be read
+ * by that version. Throws.
+ */
+export function setDamagedAside(stateDir: string): boolean {
+  const path = bootPath(stateDir);
+  const bytes = readIfThere(path);
+  if (!bytes || isJson(bytes.toString())) return false;
+  renameSync(path, `${path}.damaged`);
+  syncDirectory(stateDir);
+  return true;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** On disk when it returns. Throws. */

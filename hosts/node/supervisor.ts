@@ -1,6 +1,7 @@
 // The process that outlives every image: it starts the worker, starts it again, and goes back to the image before when one fails.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { setDamagedAside } from "./boot.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import { FAILED, REFUSED, RESTART, STOPPED, USAGE } from "./exit.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "./files.js";
@@ -60,6 +61,11 @@ class Supervisor {
 
   async run(): Promise<number> {
     const { app, lines, stop } = this.#options;
+    if (setDamagedAside(this.#stateDir)) {
+      const line =
+        "what was known of the firmware slots is damaged: kept as boot.json.damaged, the first image is put in again";
+      lines.tell({ event: "log", level: "error", line });
+    }
     if (app) this.#flash(app, false);
     if (!this.#lock.held) {
       lines.tell({

@@ -35,6 +35,21 @@ test.serial("the same file is not put in again, a changed one is", async (t) => 
   t.is(readBoot(stateDir)?.state, "confirmed");
 });
 
+test.serial(
+  "a damaged record of the slots is set aside and told, and the first image put in again",
+  async (t) => {
+    const stateDir = temporaryState(t);
+    writeFileSync(join(stateDir, "boot.json"), '{"format":1,"act');
+    const { story, stop } = session(t, stateDir, image("1", STAYS));
+    await story.until(({ starts }) => starts.length === 1);
+    t.is(await stop(), 0);
+    t.is(readFileSync(join(stateDir, "boot.json.damaged"), "utf8"), '{"format":1,"act');
+    t.true(
+      story.events.some(({ event, line }) => event === "log" && /boot\.json\.damaged/.test(String(line))),
+    );
+  },
+);
+
 test.serial("an update that confirms stays, also over the next run with the old file", async (t) => {
   const stateDir = temporaryState(t);
   const app = image("1", updateTo(image("2", CONFIRMS)));

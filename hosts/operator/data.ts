@@ -72,6 +72,12 @@ export class TimeSeries {
     return this.#read(deviceId, { keys: range.keys.join(","), startTs, endTs, limit, orderBy });
   }
 
+  /** All points of the keys. */
+  async delete(deviceId: string, keys: readonly string[]): Promise<void> {
+    const query = { keys: keys.join(","), deleteAllDataForKeys: true };
+    await this.#rest.call("DELETE", `${of(deviceId)}/timeseries/delete`, { query });
+  }
+
   async #read(deviceId: string, query: Record<string, string | number>): Promise<Record<string, Reading[]>> {
     const call = { query: { ...query, useStrictDataTypes: true } };
     return ((await this.#rest.call("GET", `${of(deviceId)}/values/timeseries`, call)) ?? {}) as Record<

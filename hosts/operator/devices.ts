@@ -52,6 +52,12 @@ export class Devices {
     return (await this.#rest.call("GET", `/api/device/${part(id)}/credentials`)) as Credentials;
   }
 
+  /** What `credentials` read, with the changes. Polls of the device get nothing more. */
+  async setCredentials(credentials: Credentials): Promise<Credentials> {
+    const call = { body: credentials, secrets: [credentials.credentialsId] };
+    return (await this.#rest.call("POST", "/api/device/credentials", call)) as Credentials;
+  }
+
   /** As the customer: makes the device theirs. Throws OperatorError 400 for a wrong secret, no claiming, or an owned device. */
   async claim(deviceName: string, secretKey: string): Promise<void> {
     const call = { body: { secretKey }, secrets: [secretKey] };

@@ -11,6 +11,17 @@ export interface NewPackage {
   /** Default FIRMWARE. */
   type?: "FIRMWARE" | "SOFTWARE";
   tag?: string;
+  /** Where the file is, if not on the platform: there is no upload then. */
+  elsewhere?: Elsewhere;
+}
+
+/** A file that devices fetch from its own address; what isn't told here they aren't told. */
+export interface Elsewhere {
+  url: string;
+  /** In bytes. */
+  dataSize?: number;
+  checksumAlgorithm?: Algorithm;
+  checksum?: string;
 }
 
 export interface Upload {
@@ -31,9 +42,11 @@ export class Ota {
   }
 
   /** The entry alone; `upload` adds the file. */
-  async create({ title, version, deviceProfileId, type = "FIRMWARE", tag }: NewPackage): Promise<OtaPackage> {
+  async create(wanted: NewPackage): Promise<OtaPackage> {
+    const { title, version, deviceProfileId, type = "FIRMWARE", tag, elsewhere } = wanted;
     const profile: EntityId = { entityType: "DEVICE_PROFILE", id: deviceProfileId };
-    const body = { title, version, type, tag, deviceProfileId: profile, usesUrl: false };
+    const usesUrl = elsewhere !== undefined;
+    const body = { title, version, type, tag, deviceProfileId: profile, usesUrl, ...elsewhere };
     return (await this.#rest.call("POST", "/api/otaPackage", { body })) as OtaPackage;
   }
 

@@ -1,5 +1,5 @@
 import type { Rest } from "./rest.js";
-import type { PersistentRpc } from "./shapes.js";
+import type { Page, PageQuery, PersistentRpc } from "./shapes.js";
 
 const part = encodeURIComponent;
 
@@ -53,6 +53,22 @@ export class Rpc {
 
   async get(rpcId: string): Promise<PersistentRpc> {
     return (await this.#rest.call("GET", `/api/rpc/persistent/${part(rpcId)}`)) as PersistentRpc;
+  }
+
+  /** The device's persistent RPCs, those of one status if it is named. */
+  async list(
+    deviceId: string,
+    { pageSize = 100, page = 0, rpcStatus }: PageQuery & { rpcStatus?: PersistentRpc["status"] } = {},
+  ): Promise<Page<PersistentRpc>> {
+    const path = `/api/rpc/persistent/device/${part(deviceId)}`;
+    return (await this.#rest.call("GET", path, {
+      query: { pageSize, page, rpcStatus },
+    })) as Page<PersistentRpc>;
+  }
+
+  /** Takes it back, if it was not delivered yet, and forgets it. */
+  async delete(rpcId: string): Promise<void> {
+    await this.#rest.call("DELETE", `/api/rpc/persistent/${part(rpcId)}`);
   }
 
   async #send(

@@ -193,3 +193,35 @@ test.serial("a persistent RPC gives its id, and its record is read by it", async
     .reply(200, '{"id":{"entityType":"RPC","id":"r-1"},"status":"SUCCESSFUL","response":{"on":false}}', json);
   t.is((await operator.rpc.get("r-1")).status, "SUCCESSFUL");
 });
+
+test.serial("credentials are changed, and no error shows the token", async (t) => {
+  const { operator, platform } = await loggedIn();
+  const changed = { credentialsType: "ACCESS_TOKEN", credentialsId: "T2-secret" };
+  platform
+    .post("/api/device/credentials", '{"credentialsType":"ACCESS_TOKEN","credentialsId":"T2-secret"}')
+    .reply(200, changed, json);
+  t.is((await operator.devices.setCredentials(changed)).credentialsId, "T2-secret");
+  platform.post("/api/device/credentials").reply(400, '{"message":"T2-secret is taken"}', json);
+  const error = await t.throwsAsync(() => operator.devices.setCredentials(changed));
+  t.regex(error.message, /\*\*\* is taken/);
+});
+
+test.serial("persistent RPCs are listed by status and taken back", async (t) => {
+  const { operator, platform } = await loggedIn();
+  platform
+    .get("/api/rpc/persistent/device/d-1?pageSize=100&page=0&rpcStatus=QUEUED")
+    .reply(200, '{"data":[{"status":"QUEUED"}],"totalPages":1,"totalElements":1,"hasNext":false}', json);
+  t.is((await operator.rpc.list("d-1", { rpcStatus: "QUEUED" })).data[0]?.status, "QUEUED");
+  platform.delete("/api/rpc/persistent/r-1").reply(200);
+  await operator.rpc.delete("r-1");
+  t.true(platform.isDone());
+});
+
+test.serial("time series are deleted by their keys", async (t) => {
+  const { operator, platform } = await loggedIn();
+  platform
+    .delete("/api/plugins/telemetry/DEVICE/d-1/timeseries/delete?keys=a%2Cb&deleteAllDataForKeys=true")
+    .reply(200);
+  await operator.timeSeries.delete("d-1", ["a", "b"]);
+  t.true(platform.isDone());
+});

@@ -4,6 +4,7 @@ import type { RestContext } from "./context.js";
 import { deviceRoutes } from "./devices.js";
 import { errorBody, RestError, toRestError } from "./error.js";
 import { faultRoutes } from "./faults.js";
+import { rememberMethods } from "./methods.js";
 import { otaRoutes } from "./ota.js";
 import { profileRoutes } from "./profiles.js";
 import { requestRoutes } from "./requests.js";
@@ -18,6 +19,7 @@ export function restRoutes(
   onError: (error: unknown) => void,
 ): void {
   const now = (): number => context.core.clock.now();
+  const methodsOf = rememberMethods(app);
   app.removeAllContentTypeParsers();
   // Bodies stay text: how a number is spelt decides on its type.
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) =>
@@ -31,6 +33,11 @@ export function restRoutes(
   });
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split("?", 1)[0]?.slice(1) ?? "";
+    const methods = methodsOf(`/${path}`);
+    if (methods.length > 0) {
+      const refused = new RestError(405, `Request method '${request.method}' is not supported`);
+      return reply.code(405).header("Allow", methods.join(",")).send(errorBody(refused, now()));
+    }
     return reply.code(404).send(errorBody(new RestError(404, `No static resource ${path}.`), now()));
   });
   authRoutes(app, context);

@@ -150,7 +150,8 @@ export class Agent {
     this.#loops = [this.#guard("provisioning", () => this.#provisioning.run())];
   }
 
-  /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`. */
+  /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.
+   *  Rejects with `BAD_VALUE` for what is no deadline. */
   flush(deadlineMs: number): Promise<boolean> {
     return this.telemetry.flush(deadlineMs);
   }

@@ -1,10 +1,9 @@
 import type { Outcome } from "../net/outcome.js";
+import { checkDeadline } from "./deadline.js";
 import { MoteError } from "./errors.js";
 import type { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
 
-/** A host's timer goes no further. */
-const LONGEST_MS = 20 * 86_400_000;
 /** Until a place in the queue is looked for again. */
 const TURN_MS = 200;
 
@@ -18,8 +17,7 @@ export async function ask(
   request: DeviceRequest,
   deadlineMs: number,
 ): Promise<Outcome & { kind: "done" }> {
-  if (!(deadlineMs >= 0 && deadlineMs <= LONGEST_MS))
-    throw new MoteError("BAD_VALUE", "a deadline is a number of ms, 0 to 20 days");
+  checkDeadline(deadlineMs);
   link.onAsk?.();
   const end = link.host.clock.now() + deadlineMs;
   while (link.running) {

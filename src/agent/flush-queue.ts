@@ -1,9 +1,6 @@
 import type { Clock } from "../port.js";
 import type { Outbox } from "./outbox.js";
 
-/** A host's timer goes no further. */
-const LONGEST_MS = 20 * 86_400_000;
-
 interface Flush {
   /** The number of the first point that need not be delivered. */
   readonly number: number;
@@ -36,7 +33,7 @@ export class FlushQueue {
           resolve(all);
         },
       };
-      const cancel = this.#clock.timer(Math.min(Math.max(deadlineMs, 0), LONGEST_MS), () => {
+      const cancel = this.#clock.timer(deadlineMs, () => {
         this.#queue = this.#queue.filter((one) => one !== flush);
         resolve(false);
       });

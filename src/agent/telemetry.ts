@@ -8,6 +8,7 @@ import { TELEMETRY_PATH } from "../wire/paths.js";
 import { checkTs, encodePoint } from "../wire/telemetry.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
+import { checkDeadline } from "./deadline.js";
 import { DropReporter } from "./drop-reporter.js";
 import { DropTeller } from "./drop-teller.js";
 import { MoteError } from "./errors.js";
@@ -100,9 +101,10 @@ export class Telemetry {
 
   /**
    * Sends what waits now, without waiting for full batches. True once nothing of it waits any more, false after `deadlineMs`, at `stop()`,
-   * and at once if the agent is stopped and points wait.
+   * and at once if the agent is stopped and points wait. Rejects with `BAD_VALUE` for what is no deadline.
    */
-  flush(deadlineMs: number): Promise<boolean> {
+  async flush(deadlineMs: number): Promise<boolean> {
+    checkDeadline(deadlineMs);
     const flushed = this.#flushes.add(deadlineMs, this.#link.running);
     this.#signal.notify();
     return flushed;

@@ -236,3 +236,12 @@ test("a stop and a start in one breath leave a running agent", async (t) => {
   await rig.clock.advance(60_000);
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
+
+test("what is no deadline is refused by name", async (t) => {
+  const agent = startRig(t).agent();
+  agent.telemetry.record({ n: 1 });
+  for (const deadline of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
+    await t.throwsAsync(agent.flush(deadline), { code: "BAD_VALUE" });
+    await t.throwsAsync(agent.attributes.read({ deadlineMs: deadline }), { code: "BAD_VALUE" });
+  }
+});

@@ -13,8 +13,7 @@ const TRAILING_ZEROS = /\.?0+$/;
 
 /**
  * The text of a number that the platform stores as a number, or undefined for NaN, Infinity and |x| >= 2^63.
- * Integers leave in full; others with 15 significant digits and
- * 15 decimals at most, never with an exponent: 0.1 + 0.2 as 0.3, 1e-16 as 0. A double without decimals (21.0) is stored as a long.
+ * Integers leave in full; others with 15 significant digits and 15 decimals at most, never with an exponent: 0.1 + 0.2 as 0.3, 1e-16 as 0. A double without decimals (21.0) is stored as a long.
  */
 export function numberText(value: number): string | undefined {
   if (!(Math.abs(value) < LONG_END)) return undefined;

@@ -1,8 +1,7 @@
-import test from "ava";
-import { details, NAME, startRig } from "./rig.js";
+import { details, NAME, startRig, test } from "./rig.js";
 
-test("an unreachable platform: offline is told once, attempts grow rare and keep their distance, and all is delivered in the end", async (t) => {
-  const rig = startRig(t);
+test("an unreachable platform: offline is told once, attempts grow rare and keep their distance, and all is delivered in the end", async (t, as) => {
+  const rig = startRig(t, as);
   rig.net.onConnect = undefined;
   const attempts: number[] = [];
   const { onConnect } = rig.net;
@@ -24,8 +23,8 @@ test("an unreachable platform: offline is told once, attempts grow rare and keep
   rig.net.onConnect = onConnect;
 });
 
-test("a platform that goes away and comes back: offline and online are told once each, nothing is lost", async (t) => {
-  const rig = startRig(t);
+test("a platform that goes away and comes back: offline and online are told once each, nothing is lost", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -47,8 +46,8 @@ test("a platform that goes away and comes back: offline and online are told once
   t.is(details(rig, "online").length, 2);
 });
 
-test("one poll that is cut is no outage: offline is not told", async (t) => {
-  const rig = startRig(t);
+test("one poll that is cut is no outage: offline is not told", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -57,8 +56,8 @@ test("one poll that is cut is no outage: offline is not told", async (t) => {
   t.deepEqual(details(rig, "offline"), []);
 });
 
-test("a captive portal's 200 is no answer: what was sent is kept and sent again", async (t) => {
-  const rig = startRig(t);
+test("a captive portal's 200 is no answer: what was sent is kept and sent again", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -72,8 +71,8 @@ test("a captive portal's 200 is no answer: what was sent is kept and sent again"
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
-test("malformed answers of every kind are survived, and the device works afterwards", async (t) => {
-  const rig = startRig(t);
+test("malformed answers of every kind are survived, and the device works afterwards", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   agent.attributes.subscribe("interval", () => {});
   agent.rpc.handle("ping", () => "pong");
@@ -104,8 +103,8 @@ test("malformed answers of every kind are survived, and the device works afterwa
   t.true(rig.platform.seen.length < 2000, `${rig.platform.seen.length} requests`);
 });
 
-test("stop ends every exchange at once and leaves nothing running; start goes on where it was", async (t) => {
-  const rig = startRig(t);
+test("stop ends every exchange at once and leaves nothing running; start goes on where it was", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -123,8 +122,8 @@ test("stop ends every exchange at once and leaves nothing running; start goes on
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
-test("start twice is start once", async (t) => {
-  const rig = startRig(t);
+test("start twice is start once", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   agent.start();
@@ -132,8 +131,8 @@ test("start twice is start once", async (t) => {
   t.is(rig.platform.seen.filter(({ path }) => path.endsWith("/provision")).length, 1);
 });
 
-test("reset forgets token, telemetry and attributes, and the next start begins like a new device", async (t) => {
-  const rig = startRig(t);
+test("reset forgets token, telemetry and attributes, and the next start begins like a new device", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A" });
   agent.start();
@@ -154,8 +153,8 @@ test("reset forgets token, telemetry and attributes, and the next start begins l
   t.is(rig.platform.points(device, "fresh").length, 1);
 });
 
-test("a claim is sent with what was given, and a wrong one is refused before it is sent", async (t) => {
-  const rig = startRig(t);
+test("a claim is sent with what was given, and a wrong one is refused before it is sent", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -169,8 +168,8 @@ test("a claim is sent with what was given, and a wrong one is refused before it 
   await t.throwsAsync(agent.claim({ durationMs: -1 }), { code: "BAD_VALUE" });
 });
 
-test("a client-side RPC is sent once, and ends with its answer, an error or TIMEOUT", async (t) => {
-  const rig = startRig(t);
+test("a client-side RPC is sent once, and ends with its answer, an error or TIMEOUT", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -190,8 +189,8 @@ test("a client-side RPC is sent once, and ends with its answer, an error or TIME
   t.is(calls(), 3);
 });
 
-test("telemetry goes on while a client-side RPC waits for its answer", async (t) => {
-  const rig = startRig(t);
+test("telemetry goes on while a client-side RPC waits for its answer", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ connections: 2 });
   agent.start();
   await rig.clock.advance(5000);
@@ -203,8 +202,8 @@ test("telemetry goes on while a client-side RPC waits for its answer", async (t)
   await silent;
 });
 
-test("read, call and claim work before start: they connect, and nothing else is sent", async (t) => {
-  const rig = startRig(t);
+test("read, call and claim work before start: they connect, and nothing else is sent", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.telemetry.record({ n: 1 });
   const reading = agent.attributes.read({ sharedKeys: ["interval"] });
@@ -223,8 +222,8 @@ test("read, call and claim work before start: they connect, and nothing else is 
   await late;
 });
 
-test("a stop and a start in one breath leave a running agent", async (t) => {
-  const rig = startRig(t);
+test("a stop and a start in one breath leave a running agent", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -237,8 +236,8 @@ test("a stop and a start in one breath leave a running agent", async (t) => {
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
-test("what is no deadline is refused by name", async (t) => {
-  const agent = startRig(t).agent();
+test("what is no deadline is refused by name", async (t, as) => {
+  const agent = startRig(t, as).agent();
   agent.telemetry.record({ n: 1 });
   for (const deadline of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
     await t.throwsAsync(agent.flush(deadline), { code: "BAD_VALUE" });

@@ -1,5 +1,4 @@
-import test from "ava";
-import { details, NAME, type Rig, startRig } from "./rig.js";
+import { details, NAME, type Rig, startRig, test } from "./rig.js";
 
 const started = async (rig: Rig, connections: 1 | 2 | 3, keys: string[] = ["interval"]) => {
   const agent = rig.agent({ connections });
@@ -17,8 +16,8 @@ for (const [connections, boundMs] of [
   [2, 31_000],
   [3, 26_000],
 ] as const) {
-  test(`${connections} connection(s): a subscriber sees a change and a deletion within ${boundMs / 1000} s, each once`, async (t) => {
-    const rig = startRig(t);
+  test(`${connections} connection(s): a subscriber sees a change and a deletion within ${boundMs / 1000} s, each once`, async (t, as) => {
+    const rig = startRig(t, as);
     const { seen, device } = await started(rig, connections);
     rig.platform.setShared(device, { interval: 5 });
     await rig.clock.advance(boundMs);
@@ -38,8 +37,8 @@ for (const [connections, boundMs] of [
 }
 
 for (const connections of [1, 2] as const) {
-  test(`${connections} connection(s): an RPC ends the poll, and the values are read after it was answered`, async (t) => {
-    const rig = startRig(t);
+  test(`${connections} connection(s): an RPC ends the poll, and the values are read after it was answered`, async (t, as) => {
+    const rig = startRig(t, as);
     const { agent, seen, device } = await started(rig, connections);
     agent.rpc.handle("reload", () => "done");
     rig.platform.setShared(device, { interval: 5 });
@@ -50,8 +49,8 @@ for (const connections of [1, 2] as const) {
   });
 }
 
-test("three connections: a change while a poll is open is seen at once", async (t) => {
-  const rig = startRig(t);
+test("three connections: a change while a poll is open is seen at once", async (t, as) => {
+  const rig = startRig(t, as);
   const { seen, device } = await started(rig, 3);
   await rig.clock.advance(5000);
   rig.platform.setShared(device, { interval: 5 });
@@ -59,8 +58,8 @@ test("three connections: a change while a poll is open is seen at once", async (
   t.deepEqual(seen, [5]);
 });
 
-test("changes that fall between two polls are all found: after 300 random changes the subscriber has the last value", async (t) => {
-  const rig = startRig(t);
+test("changes that fall between two polls are all found: after 300 random changes the subscriber has the last value", async (t, as) => {
+  const rig = startRig(t, as);
   const { seen, device } = await started(rig, 3);
   let random = 7;
   for (let i = 0; i < 300; i++) {
@@ -72,8 +71,8 @@ test("changes that fall between two polls are all found: after 300 random change
   t.is(seen.at(-1), 299);
 });
 
-test("a deletion followed at once by an assignment, as the platform does it for firmware, ends with the assignment", async (t) => {
-  const rig = startRig(t);
+test("a deletion followed at once by an assignment, as the platform does it for firmware, ends with the assignment", async (t, as) => {
+  const rig = startRig(t, as);
   const { seen, device } = await started(rig, 3);
   rig.platform.setShared(device, { interval: 1 });
   await rig.clock.advance(100);
@@ -84,8 +83,8 @@ test("a deletion followed at once by an assignment, as the platform does it for 
 });
 
 for (const connections of [2, 3] as const) {
-  test(`${connections} connections: an empty answer, as a database error gives it, is never taken for a deletion`, async (t) => {
-    const rig = startRig(t);
+  test(`${connections} connections: an empty answer, as a database error gives it, is never taken for a deletion`, async (t, as) => {
+    const rig = startRig(t, as);
     const { seen, device } = await started(rig, connections);
     rig.platform.setShared(device, { interval: 5 });
     await rig.clock.advance(40_000);
@@ -100,8 +99,8 @@ for (const connections of [2, 3] as const) {
   });
 }
 
-test("one answer without a key deletes nothing: it is gone after a second one, two seconds later", async (t) => {
-  const rig = startRig(t);
+test("one answer without a key deletes nothing: it is gone after a second one, two seconds later", async (t, as) => {
+  const rig = startRig(t, as);
   const { seen, device } = await started(rig, 2);
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(31_000);
@@ -114,8 +113,8 @@ test("one answer without a key deletes nothing: it is gone after a second one, t
   t.deepEqual(seen, [5]);
 });
 
-test("a subscriber is called at once with what is known, also from before a restart without a network", async (t) => {
-  const rig = startRig(t);
+test("a subscriber is called at once with what is known, also from before a restart without a network", async (t, as) => {
+  const rig = startRig(t, as);
   const { agent, device } = await started(rig, 3);
   rig.platform.setShared(device, { interval: { s: 5 } });
   await rig.clock.advance(1000);
@@ -130,8 +129,8 @@ test("a subscriber is called at once with what is known, also from before a rest
   t.deepEqual(seen[1], { s: 5 });
 });
 
-test("a value equal to the known one is not told again", async (t) => {
-  const rig = startRig(t);
+test("a value equal to the known one is not told again", async (t, as) => {
+  const rig = startRig(t, as);
   const { seen, device } = await started(rig, 3);
   for (let i = 0; i < 5; i++) {
     rig.platform.setShared(device, { interval: 5 });
@@ -140,8 +139,8 @@ test("a value equal to the known one is not told again", async (t) => {
   t.deepEqual(seen, [5]);
 });
 
-test("a subscriber that throws harms neither the others nor the agent", async (t) => {
-  const rig = startRig(t);
+test("a subscriber that throws harms neither the others nor the agent", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   const seen: unknown[] = [];
   agent.attributes.subscribe("a", () => {
@@ -156,8 +155,8 @@ test("a subscriber that throws harms neither the others nor the agent", async (t
   t.true(rig.host.lines.some((line) => line.includes("subscriber")));
 });
 
-test("a key whose value is larger than the agent takes is left out and told, and the others are still read", async (t) => {
-  const rig = startRig(t);
+test("a key whose value is larger than the agent takes is left out and told, and the others are still read", async (t, as) => {
+  const rig = startRig(t, as);
   const { seen, device } = await started(rig, 2, ["a", "large", "b", "c"]);
   rig.platform.setShared(device, { a: 1, large: "x".repeat(20_000), b: 2, c: 3 });
   await rig.clock.advance(90_000);
@@ -165,15 +164,15 @@ test("a key whose value is larger than the agent takes is left out and told, and
   t.is(rig.host.lines.filter((line) => line.includes("larger than")).length, 1);
 });
 
-test("a key that the platform can't be asked for is refused", (t) => {
-  const agent = startRig(t).agent();
+test("a key that the platform can't be asked for is refused", (t, as) => {
+  const agent = startRig(t, as).agent();
   for (const key of ["", " ", "a,b"]) {
     t.throws(() => agent.attributes.subscribe(key, () => {}), { code: "BAD_VALUE" }, `"${key}"`);
   }
 });
 
-test("client attributes reach the platform, merged by key, and an unchanged one is not sent again", async (t) => {
-  const rig = startRig(t);
+test("client attributes reach the platform, merged by key, and an unchanged one is not sent again", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A-113", colour: "red" });
   agent.attributes.publish({ colour: "blue" });
@@ -190,8 +189,8 @@ test("client attributes reach the platform, merged by key, and an unchanged one 
   t.is(posts(rig).at(-1)?.body, '{"serial":"A-114"}');
 });
 
-test("client attributes that the platform has not accepted outlive a restart", async (t) => {
-  const rig = startRig(t);
+test("client attributes that the platform has not accepted outlive a restart", async (t, as) => {
+  const rig = startRig(t, as);
   rig.platform.fault = ({ method, path }) =>
     method === "POST" && path.endsWith("/attributes") ? "drop" : undefined;
   const first = rig.agent();
@@ -205,8 +204,8 @@ test("client attributes that the platform has not accepted outlive a restart", a
   t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
 });
 
-test("client attributes are published again after the device was provisioned anew", async (t) => {
-  const rig = startRig(t);
+test("client attributes are published again after the device was provisioned anew", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A-113" });
   agent.start();
@@ -219,8 +218,8 @@ test("client attributes are published again after the device was provisioned ane
   t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
 });
 
-test("a client attribute that the platform refuses is dropped alone, and told", async (t) => {
-  const rig = startRig(t);
+test("a client attribute that the platform refuses is dropped alone, and told", async (t, as) => {
+  const rig = startRig(t, as);
   rig.platform.fault = ({ method, path, body }) =>
     method === "POST" && path.endsWith("/attributes") && body.includes("bad") ? { status: 400 } : undefined;
   const agent = rig.agent();
@@ -233,15 +232,15 @@ test("a client attribute that the platform refuses is dropped alone, and told", 
   t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
 });
 
-test("more client attributes than fit are refused, and nothing of them is kept", (t) => {
-  const agent = startRig(t).agent();
+test("more client attributes than fit are refused, and nothing of them is kept", (t, as) => {
+  const agent = startRig(t, as).agent();
   t.throws(() => agent.attributes.publish({ a: "x".repeat(4000) }), { code: "TOO_LARGE" });
   t.throws(() => agent.attributes.publish({ b: Number.NaN }), { code: "BAD_VALUE" });
   t.notThrows(() => agent.attributes.publish({ a: "x".repeat(3000) }));
 });
 
-test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t) => {
-  const rig = startRig(t);
+test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t, as) => {
+  const rig = startRig(t, as);
   const { agent, device } = await started(rig, 2);
   rig.platform.setShared(device, { interval: 5, mode: "auto" });
   agent.attributes.publish({ serial: "A-113" });
@@ -259,8 +258,8 @@ test("read gives both kinds by key, all without keys, and leaves out what does n
   t.like(await read(), { client: { serial: "A-113" }, shared: { interval: 5, mode: "auto" } });
 });
 
-test("read ends with TIMEOUT at its deadline while the platform is away, and with STOPPED at a stop", async (t) => {
-  const rig = startRig(t);
+test("read ends with TIMEOUT at its deadline while the platform is away, and with STOPPED at a stop", async (t, as) => {
+  const rig = startRig(t, as);
   const { agent } = await started(rig, 2);
   rig.platform.fault = () => "drop";
   const late = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], deadlineMs: 5000 }), {

@@ -1,12 +1,11 @@
 // What went wrong once does not stay wrong.
-import test from "ava";
 import { RpcActor } from "../../hosts/platform/core/rpc.js";
-import { details, NAME, startRig } from "./rig.js";
+import { details, NAME, startRig, test } from "./rig.js";
 
 const MINUTE = 60_000;
 
-test("an RPC's copy that comes late, after another RPC was handled, does not run the handler again", async (t) => {
-  const rig = startRig(t);
+test("an RPC's copy that comes late, after another RPC was handled, does not run the handler again", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ connections: 2 });
   const runs: unknown[] = [];
   agent.rpc.handle("setLed", (params) => runs.push(params));
@@ -27,8 +26,8 @@ test("an RPC's copy that comes late, after another RPC was handled, does not run
   t.deepEqual(runs, [{ on: 1 }, { on: 2 }]);
 });
 
-test("an RPC under way at stop() is not what a later one with its id and content is taken for", async (t) => {
-  const rig = startRig(t);
+test("an RPC under way at stop() is not what a later one with its id and content is taken for", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   let runs = 0;
   agent.rpc.handle("setLed", () => {
@@ -51,8 +50,8 @@ test("an RPC under way at stop() is not what a later one with its id and content
   t.deepEqual(results, [{ kind: "answer", text: "2" }]);
 });
 
-test("an answer that the way to the platform does not take for its size is answered ANSWER_TOO_LARGE", async (t) => {
-  const rig = startRig(t);
+test("an answer that the way to the platform does not take for its size is answered ANSWER_TOO_LARGE", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.rpc.handle("list", () => "x".repeat(5000));
   rig.platform.fault = ({ method, body }) =>
@@ -67,8 +66,8 @@ test("an answer that the way to the platform does not take for its size is answe
   t.true(result?.kind === "answer" && result.text.includes("ANSWER_TOO_LARGE"));
 });
 
-test("a handler that fails with an error of no text is answered at once", async (t) => {
-  const rig = startRig(t);
+test("a handler that fails with an error of no text is answered at once", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.rpc.handle("setLed", () => {
     throw Object.assign(new Error("x"), { message: 7 });
@@ -80,8 +79,8 @@ test("a handler that fails with an error of no text is answered at once", async 
   t.is(results[0]?.kind, "answer");
 });
 
-test("a shared attribute that was too large is seen again once it is smaller", async (t) => {
-  const rig = startRig(t);
+test("a shared attribute that was too large is seen again once it is smaller", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ connections: 2 });
   let seen: unknown;
   agent.attributes.subscribe("interval", (value) => {
@@ -98,8 +97,8 @@ test("a shared attribute that was too large is seen again once it is smaller", a
   t.is(rig.host.lines.filter((line) => line.includes("left out")).length, 1);
 });
 
-test("shared attributes whose text is longer in bytes than in characters do not overrun the store", async (t) => {
-  const rig = startRig(t);
+test("shared attributes whose text is longer in bytes than in characters do not overrun the store", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.attributes.subscribe("note", () => {});
   agent.start();
@@ -112,8 +111,8 @@ test("shared attributes whose text is longer in bytes than in characters do not 
   );
 });
 
-test("a client attribute refused by a status that says nothing of its content is kept", async (t) => {
-  const rig = startRig(t);
+test("a client attribute refused by a status that says nothing of its content is kept", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -125,8 +124,8 @@ test("a client attribute refused by a status that says nothing of its content is
   t.is(rig.platform.attributes(rig.platform.device(NAME)).serial, "A-113");
 });
 
-test("a client attribute published with the value it has writes nothing to the store", async (t) => {
-  const rig = startRig(t);
+test("a client attribute published with the value it has writes nothing to the store", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A-113" });
   const { length } = rig.store.changes;
@@ -134,8 +133,8 @@ test("a client attribute published with the value it has writes nothing to the s
   t.is(rig.store.changes.length, length);
 });
 
-test("client attributes that the platform lost are published again", async (t) => {
-  const rig = startRig(t);
+test("client attributes that the platform lost are published again", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.attributes.subscribe("interval", () => {});
   agent.attributes.publish({ serial: "A-113" });
@@ -147,8 +146,8 @@ test("client attributes that the platform lost are published again", async (t) =
   t.is(rig.platform.attributes(device).serial, "A-113");
 });
 
-test("client attributes are published again by a device provisioned anew whose answer was lost", async (t) => {
-  const rig = startRig(t);
+test("client attributes are published again by a device provisioned anew whose answer was lost", async (t, as) => {
+  const rig = startRig(t, as);
   const first = rig.agent();
   first.attributes.publish({ serial: "A-113" });
   first.start();
@@ -164,8 +163,8 @@ test("client attributes are published again by a device provisioned anew whose a
   t.is(rig.platform.attributes(rig.platform.device("b")).serial, "A-113");
 });
 
-test("a proposed token that only a proxy found good is provisioned once the platform refuses it", async (t) => {
-  const rig = startRig(t);
+test("a proposed token that only a proxy found good is provisioned once the platform refuses it", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "drop" : { status: 200, body: {} });
   agent.start();
@@ -175,8 +174,8 @@ test("a proposed token that only a proxy found good is provisioned once the plat
   t.is(agent.state, "online");
 });
 
-test("reset and start in one breath begin like a new device, and the old token is sent no more", async (t) => {
-  const rig = startRig(t);
+test("reset and start in one breath begin like a new device, and the old token is sent no more", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);
@@ -191,8 +190,8 @@ test("reset and start in one breath begin like a new device, and the old token i
   t.not(rig.platform.device(NAME).credentials.credentialsId, before);
 });
 
-test("a subscriber and a listener whose promise rejects are logged, and harm nothing", async (t) => {
-  const rig = startRig(t);
+test("a subscriber and a listener whose promise rejects are logged, and harm nothing", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.on("online", async () => {
     throw new Error("mine");

@@ -1,12 +1,11 @@
-import test from "ava";
 import { KEY, SECRET } from "../fakes/platform.js";
-import { details, NAME, startRig } from "./rig.js";
+import { details, NAME, startRig, test } from "./rig.js";
 
 const asked = (rig: ReturnType<typeof startRig>) =>
   rig.platform.seen.filter(({ path }) => path === "/api/v1/provision");
 
-test("a new device provisions itself with a token it proposed and stored first", async (t) => {
-  const rig = startRig(t);
+test("a new device provisions itself with a token it proposed and stored first", async (t, as) => {
+  const rig = startRig(t, as);
   let storedBefore = false;
   rig.platform.fault = ({ path }) => {
     if (path.endsWith("/provision")) storedBefore = rig.store.values.has("proposed");
@@ -21,15 +20,15 @@ test("a new device provisions itself with a token it proposed and stored first",
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
 
-test("a device whose name is not given is named after its hardware id", async (t) => {
-  const rig = startRig(t);
+test("a device whose name is not given is named after its hardware id", async (t, as) => {
+  const rig = startRig(t, as);
   rig.agent({ provisioning: { key: KEY, secret: SECRET } }).start();
   await rig.clock.advance(1000);
   t.notThrows(() => rig.platform.device("mote-fake-0001"));
 });
 
-test("the token is used again after a restart, and nothing is provisioned twice", async (t) => {
-  const rig = startRig(t);
+test("the token is used again after a restart, and nothing is provisioned twice", async (t, as) => {
+  const rig = startRig(t, as);
   const first = rig.agent();
   first.start();
   await rig.clock.advance(1000);
@@ -42,8 +41,8 @@ test("the token is used again after a restart, and nothing is provisioned twice"
   t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
 });
 
-test("an answer to provisioning that is lost loses nothing: the proposed token is found accepted", async (t) => {
-  const rig = startRig(t);
+test("an answer to provisioning that is lost loses nothing: the proposed token is found accepted", async (t, as) => {
+  const rig = startRig(t, as);
   rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "lose-answer" : undefined);
   rig.agent().start();
   await rig.clock.advance(10_000);
@@ -51,9 +50,9 @@ test("an answer to provisioning that is lost loses nothing: the proposed token i
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: true }]);
 });
 
-test("a power cut while provisioning loses nothing: the next start adopts or asks again with the same token", async (t) => {
+test("a power cut while provisioning loses nothing: the next start adopts or asks again with the same token", async (t, as) => {
   for (const fault of ["lose-answer", "hang", "drop"] as const) {
-    const rig = startRig(t);
+    const rig = startRig(t, as);
     rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? fault : undefined);
     const first = rig.agent();
     first.start();
@@ -69,8 +68,8 @@ test("a power cut while provisioning loses nothing: the next start adopts or ask
   }
 });
 
-test("a wrong secret is told once and tried again every 10 minutes", async (t) => {
-  const rig = startRig(t);
+test("a wrong secret is told once and tried again every 10 minutes", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } });
   agent.start();
   await rig.clock.advance(35 * 60_000);
@@ -82,8 +81,8 @@ test("a wrong secret is told once and tried again every 10 minutes", async (t) =
   t.false(rig.host.lines.join().includes("wrong,"));
 });
 
-test("a name that is taken is told, and asked for again every 10 minutes until it is free", async (t) => {
-  const rig = startRig(t);
+test("a name that is taken is told, and asked for again every 10 minutes until it is free", async (t, as) => {
+  const rig = startRig(t, as);
   const other = rig.platform.create(NAME, "other");
   const agent = rig.agent();
   agent.start();
@@ -94,8 +93,8 @@ test("a name that is taken is told, and asked for again every 10 minutes until i
   t.is(agent.state, "online");
 });
 
-test("a token kept for one base URL is never sent to another", async (t) => {
-  const rig = startRig(t);
+test("a token kept for one base URL is never sent to another", async (t, as) => {
+  const rig = startRig(t, as);
   const first = rig.agent();
   first.start();
   await rig.clock.advance(1000);
@@ -109,8 +108,8 @@ test("a token kept for one base URL is never sent to another", async (t) => {
   t.true(later.every((peer) => peer.name === "elsewhere.test" && !peer.received.includes(token)));
 });
 
-test("401 to a token in use: told, asked again every 10 minutes, recording goes on, and all is delivered in the end", async (t) => {
-  const rig = startRig(t);
+test("401 to a token in use: told, asked again every 10 minutes, recording goes on, and all is delivered in the end", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);
@@ -133,8 +132,8 @@ test("401 to a token in use: told, asked again every 10 minutes, recording goes 
   );
 });
 
-test("no token, key or secret is ever logged or told", async (t) => {
-  const rig = startRig(t);
+test("no token, key or secret is ever logged or told", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);

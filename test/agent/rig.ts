@@ -1,5 +1,5 @@
 // An agent and a platform on one clock that stands still until a test moves it.
-import type { ExecutionContext } from "ava";
+import anyTest, { type ExecutionContext } from "ava";
 import type { Mode } from "../../hosts/platform/device/modes.js";
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { FakeClock } from "../fakes/clock.js";
@@ -9,6 +9,7 @@ import { FakeNet } from "../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 
 export const NAME = "greenhouse-7";
+const MODE_NAMES = ["documented", "deployed"] as const;
 const WALL = Date.UTC(2026, 0, 1);
 
 export interface Rig {
@@ -39,7 +40,12 @@ const EVENTS = [
   "restart",
 ] as const;
 
-export function startRig(t: ExecutionContext, as: Mode = "deployed"): Rig {
+/** Declares a test once for each mode of the platform, which begins its title. */
+export function test(title: string, run: (t: ExecutionContext, as: Mode) => void | Promise<void>): void {
+  for (const as of MODE_NAMES) anyTest(`${as}: ${title}`, (t) => run(t, as));
+}
+
+export function startRig(t: ExecutionContext, as: Mode): Rig {
   const clock = new FakeClock(WALL);
   const net = new FakeNet(clock);
   const platform = new FakePlatform(clock, net, as);

@@ -1,5 +1,4 @@
-import test from "ava";
-import { details, NAME, type Rig, startRig } from "./rig.js";
+import { details, NAME, type Rig, startRig, test } from "./rig.js";
 
 const text = (results: { kind: string; text?: string }[]) => results.map(({ kind, text }) => text ?? kind);
 const started = async (rig: Rig, connections: 1 | 2 | 3 = 2) => {
@@ -10,8 +9,8 @@ const started = async (rig: Rig, connections: 1 | 2 | 3 = 2) => {
 };
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller`, async (t) => {
-    const rig = startRig(t);
+  test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller`, async (t, as) => {
+    const rig = startRig(t, as);
     const agent = await started(rig, connections);
     const seen: unknown[] = [];
     agent.rpc.handle("setLed", (params) => {
@@ -30,8 +29,8 @@ for (const connections of [1, 2, 3] as const) {
 }
 
 for (const connections of [2, 3] as const) {
-  test(`${connections} connections: of one-way RPCs sent at any time over ten minutes none is lost, and each runs once`, async (t) => {
-    const rig = startRig(t);
+  test(`${connections} connections: of one-way RPCs sent at any time over ten minutes none is lost, and each runs once`, async (t, as) => {
+    const rig = startRig(t, as);
     const agent = await started(rig, connections);
     const seen: number[] = [];
     agent.rpc.handle("note", (params) => {
@@ -49,8 +48,8 @@ for (const connections of [2, 3] as const) {
 }
 
 for (const points of [0, 1]) {
-  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a brief one`, async (t) => {
-    const rig = startRig(t);
+  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a brief one`, async (t, as) => {
+    const rig = startRig(t, as);
     const agent = rig.agent({ connections: 1 });
     agent.attributes.subscribe("interval", () => {});
     agent.start();
@@ -64,8 +63,8 @@ for (const points of [0, 1]) {
   });
 }
 
-test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t) => {
-  const rig = startRig(t);
+test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t, as) => {
+  const rig = startRig(t, as);
   let refusals = 0;
   rig.platform.fault = ({ method, path }) => {
     if (method !== "POST" || !/\/rpc\/\d+$/.test(path) || refusals >= 12) return undefined;
@@ -82,8 +81,8 @@ test("a two-way RPC handed out on every poll while its answer can't be delivered
   t.deepEqual(text(results), ["1"]);
 });
 
-test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNOWN and does not run again", async (t) => {
-  const rig = startRig(t);
+test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNOWN and does not run again", async (t, as) => {
+  const rig = startRig(t, as);
   let runs = 0;
   const endless = () => {
     runs++;
@@ -109,8 +108,8 @@ test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNO
   await rig.clock.advance(20_000);
 });
 
-test("an answer that was not acknowledged before a restart is the one that is given after it", async (t) => {
-  const rig = startRig(t);
+test("an answer that was not acknowledged before a restart is the one that is given after it", async (t, as) => {
+  const rig = startRig(t, as);
   rig.platform.fault = ({ method, path }) =>
     method === "POST" && /\/rpc\/\d+$/.test(path) ? "drop" : undefined;
   let runs = 0;
@@ -128,8 +127,8 @@ test("an answer that was not acknowledged before a restart is the one that is gi
   t.deepEqual(text(results), ["1"]);
 });
 
-test("the same id with other content is a new RPC: ids begin at 0 again when the platform restarts", async (t) => {
-  const rig = startRig(t);
+test("the same id with other content is a new RPC: ids begin at 0 again when the platform restarts", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = await started(rig);
   const seen: unknown[] = [];
   agent.rpc.handle("set", (params) => seen.push(params));
@@ -144,8 +143,8 @@ test("the same id with other content is a new RPC: ids begin at 0 again when the
   t.deepEqual(seen, [1, 2]);
 });
 
-test("the same id with the same content is a new RPC once a poll has ended without it", async (t) => {
-  const rig = startRig(t);
+test("the same id with the same content is a new RPC once a poll has ended without it", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = await started(rig);
   let runs = 0;
   agent.rpc.handle("set", () => ++runs);
@@ -178,8 +177,8 @@ const ERRORS: [string, (params: unknown) => unknown, string][] = [
   ["that answers nothing", () => undefined, "null"],
 ];
 for (const [what, handler, expected] of ERRORS) {
-  test(`a handler ${what} is answered ${expected}`, async (t) => {
-    const rig = startRig(t);
+  test(`a handler ${what} is answered ${expected}`, async (t, as) => {
+    const rig = startRig(t, as);
     const agent = await started(rig);
     agent.rpc.handle("act", handler);
     const results = rig.platform.rpc(rig.platform.device(NAME), "act", {});
@@ -188,8 +187,8 @@ for (const [what, handler, expected] of ERRORS) {
   });
 }
 
-test("a handler that takes too long is answered TIMEOUT, and the next RPC is handled", async (t) => {
-  const rig = startRig(t);
+test("a handler that takes too long is answered TIMEOUT, and the next RPC is handled", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = await started(rig);
   agent.rpc.handle("hang", () => new Promise(() => {}), { timeoutMs: 500 });
   agent.rpc.handle("next", () => "done");
@@ -201,8 +200,8 @@ test("a handler that takes too long is answered TIMEOUT, and the next RPC is han
   t.deepEqual(text(next), ['"done"']);
 });
 
-test("a method is compared whole: a handler of setLed gets neither set nor setLedColour", async (t) => {
-  const rig = startRig(t);
+test("a method is compared whole: a handler of setLed gets neither set nor setLedColour", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = await started(rig);
   agent.rpc.handle("setLed", () => "wrong");
   const device = rig.platform.device(NAME);
@@ -213,8 +212,8 @@ test("a method is compared whole: a handler of setLed gets neither set nor setLe
   }
 });
 
-test("params larger than the device takes are answered PARAMS_TOO_LARGE, and what is behind them is handled", async (t) => {
-  const rig = startRig(t);
+test("params larger than the device takes are answered PARAMS_TOO_LARGE, and what is behind them is handled", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = await started(rig);
   agent.rpc.handle("take", (params) => String(params).length);
   const device = rig.platform.device(NAME);
@@ -225,8 +224,8 @@ test("params larger than the device takes are answered PARAMS_TOO_LARGE, and wha
   t.deepEqual(text(small), ["1"]);
 });
 
-test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t) => {
-  const rig = startRig(t);
+test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = await started(rig);
   agent.rpc.handle("dump", () => "x".repeat(100_000));
   const results = rig.platform.rpc(rig.platform.device(NAME), "dump", {});
@@ -234,8 +233,8 @@ test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t) => 
   t.regex(text(results)[0] ?? "", /ANSWER_TOO_LARGE/);
 });
 
-test("where the RPC can't be stored, its handler does not run", async (t) => {
-  const rig = startRig(t);
+test("where the RPC can't be stored, its handler does not run", async (t, as) => {
+  const rig = startRig(t, as);
   const agent = await started(rig);
   let runs = 0;
   agent.rpc.handle("open", () => ++runs);

@@ -4,11 +4,15 @@ import type { DeviceApi } from "./device-api.js";
 
 /** A body without a length is not limited by the platform; here it ends at this. */
 const LARGEST = 64 * 1024 * 1024;
+/** Of all bodies that are on their way together. */
+const LARGEST_TOGETHER = 256 * 1024 * 1024;
 /** Of a body that nobody wants, this much is read, so that the answer arrives before the connection is cut. */
 const SWALLOWED = 2 * 1024 * 1024;
 const SWALLOW_MS = 2_000;
 /** Between the last byte and a reset, which may overtake it. */
 const RESET_MS = 20;
+
+let together = 0;
 
 /** Serves one request of the device API from Node's HTTP server. */
 export function serveDevice(api: DeviceApi, request: IncomingMessage, reply: ServerResponse): void {
@@ -45,14 +49,25 @@ function handle(api: DeviceApi, request: DeviceRequest, reply: ServerResponse): 
 
 /** Calls back with the whole body; with nothing if it is too large. If the device hangs up before, there is no call. */
 function collect(request: IncomingMessage, done: (body: Uint8Array | undefined) => void): void {
-  const pieces: Uint8Array[] = [];
+  let pieces: Uint8Array[] = [];
   let size = 0;
+  const release = (): void => {
+    together -= size;
+    size = 0;
+    pieces = [];
+  };
   request.on("data", (piece: Uint8Array) => {
     size += piece.length;
-    if (size > LARGEST) done(undefined);
+    together += piece.length;
+    if (size > LARGEST || together > LARGEST_TOGETHER) done(undefined);
     else pieces.push(piece);
   });
-  request.on("end", () => done(Buffer.concat(pieces)));
+  request.on("end", () => {
+    const body = Buffer.concat(pieces);
+    release();
+    done(body);
+  });
+  request.on("close", release);
 }
 
 /** The real server's status line has no reason; it says that it keeps a connection only to who asks for that. */

@@ -3,9 +3,9 @@ import { guarded } from "./guarded.js";
 
 /** What `agent.on` tells, and with which detail. */
 export interface AgentEvents {
-  /** The device has its access token. `adopted`: one kept from before, or proposed earlier and found accepted. */
+  /** The device has its access token. `adopted`: one kept from before, or proposed earlier and found accepted. The name is not known of a token that was given. */
   provisioned: { deviceName: string | undefined; adopted: boolean };
-  /** The platform answers (again). */
+  /** The platform serves the device (again): it took or answered a request with its token. */
   online: Record<string, never>;
   /** The platform can't be reached; told once until the next `online`. */
   offline: { reason: string };

@@ -1,7 +1,7 @@
 // The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
 import { Backoff } from "../net/backoff.js";
 import { exchange } from "../net/exchange.js";
-import type { Outcome } from "../net/outcome.js";
+import { isSilence, type Outcome } from "../net/outcome.js";
 import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
@@ -128,11 +128,13 @@ export class Link {
   sendTo(way: Way, request: DeviceRequest, prefix: string): Promise<Outcome> {
     if (!this.running) return Promise.resolve({ kind: "lost", reason: "stopped" });
     const since = this.host.clock.now();
-    if (!POLLS.includes(way)) this.#underWay++;
+    const poll = POLLS.includes(way);
+    if (!poll) this.#underWay++;
     const sent = { ...request, path: prefix + request.path };
     return exchange(this.#ways.connection(way), sent).then((outcome) => {
-      if (!POLLS.includes(way)) this.#ended();
-      if (this.running) guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix));
+      if (!poll) this.#ended();
+      if (this.running)
+        guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix, poll));
       return outcome;
     });
   }
@@ -195,21 +197,22 @@ export class Link {
     for (const look of waiting) look();
   }
 
-  #judge(outcome: Outcome, since: number, prefix: string): void {
+  #judge(outcome: Outcome, since: number, prefix: string, poll: boolean): void {
     if (outcome.kind === "lost") {
-      this.#lost(outcome.reason, since);
+      this.#lost(outcome.reason, since, isSilence(outcome) && !poll);
       return;
     }
-    this.#answered(since);
+    const unknown = outcome.kind === "refused" && outcome.status === 401;
+    this.#answered(since, prefix === this.#prefix && !unknown);
     if (outcome.kind === "done" && outcome.date !== undefined && this.target.secure)
       this.onDate?.(outcome.date);
     if (outcome.kind === "done" && prefix === this.#prefix) this.onReached?.();
     // Only for the token in use now: an old request may end after a new token was given.
-    if (outcome.kind === "refused" && outcome.status === 401 && prefix === this.#prefix)
-      this.onUnauthorized?.();
+    if (unknown && prefix === this.#prefix) this.onUnauthorized?.();
   }
 
-  #answered(since: number): void {
+  /** `served`: by the platform, as this device; any answer ends the back-off, but only that is being online. */
+  #answered(since: number, served: boolean): void {
     const now = this.host.clock.now();
     this.answeredAt = now;
     this.#losses = 0;
@@ -220,20 +223,20 @@ export class Link {
       this.#gateUntil = late ? Math.min(this.#gateUntil, now + LATE_GATE_MS) : 0;
       this.#wakeAll();
     }
-    if (this.online !== true) {
+    if (served && this.online !== true) {
       this.online = true;
       this.#events.emit("online", {});
     }
   }
 
-  #lost(reason: string, since: number): void {
+  #lost(reason: string, since: number, silent: boolean): void {
     // Requests that were under way together fail together: they are one loss.
     if (since <= this.#gateSince) return;
     const now = this.host.clock.now();
     this.#gateSince = now;
     this.#gateUntil = now + this.#gate.next();
-    this.#losses++;
-    // One loss may be a poll's connection that the platform let go; the second is an outage.
+    // One loss may be a connection that the platform let go; the second is an outage, and so is silence where polls are not meant.
+    this.#losses += silent ? 2 : 1;
     if (this.#losses >= 2 && this.online !== false) {
       this.online = false;
       this.#events.emit("offline", { reason });

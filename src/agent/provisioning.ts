@@ -35,6 +35,7 @@ export class Provisioning {
   readonly #tokens: TokenStore;
   readonly #backoff: Backoff;
   #step: Step = "ask";
+  readonly #given: boolean;
   #token: string | undefined;
   #proposed: string | undefined;
   #fresh = false;
@@ -60,12 +61,13 @@ export class Provisioning {
     this.#tokens = new TokenStore(link.host, `${secure ? "https" : "http"}://${authority}${prefix}`);
     this.#backoff = new Backoff(link.host);
     this.#refusals = new TokenRefusals(link.host);
+    this.#given = token !== undefined;
     this.#token = token;
     link.onUnauthorized = () => this.#unauthorized();
     link.onProven = () => this.#proven();
   }
 
-  /** The name under which the device is provisioned. */
+  /** The name under which the device provisions itself. */
   get deviceName(): string | undefined {
     if (!this.#options) return undefined;
     return this.#options.deviceName ?? `mote-${this.#link.host.hardwareId}`;
@@ -207,7 +209,7 @@ export class Provisioning {
     // Also if the answer was lost and the token found accepted later, or the power goes between these steps.
     this.onFresh?.();
     // Without a kept token the next start could not prove who it is.
-    if (!this.#tokens.keep(token)) return STORE_RETRY_MS;
+    if (!this.#tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;
     if (this.#fresh) this.#forgetProposed();
     this.#ready(!this.#fresh);
@@ -219,7 +221,7 @@ export class Provisioning {
     this.#told = undefined;
     this.#backoff.reset();
     this.#link.authorize(devicePrefix(this.#token ?? ""));
-    this.#events.emit("provisioned", { deviceName: this.deviceName, adopted });
+    this.#events.emit("provisioned", { deviceName: this.#given ? undefined : this.#tokens.name, adopted });
     this.#refusals.ready();
     this.onReady?.();
   }

@@ -45,6 +45,7 @@ export class SectorLog {
     const found = recover(this.map, this.page, this.state);
     if (found.kind === "ready") {
       this.usable = true;
+      if (found.strange) this.#tell("the blocks hold something that is no durable queue: it begins empty");
       this.tail = found.end;
       this.#loaded = this.state.sequence;
       this.#soundTo = 0;

@@ -4,6 +4,7 @@ import {
   applyRecord,
   HEADER_BYTES,
   headerKind,
+  isBlank,
   readHeader,
   type SectorState,
   sequenceOf,
@@ -12,12 +13,12 @@ import type { SectorMap } from "./sectors-map.js";
 
 /**
  * - `ready`: go on at `end` of the newest sector (its size: nothing may be appended to it). `oldest` is the sector to read from. An unused
- *   or foreign-looking partition is as empty as a new one: `end` is the sector's size and the sequence number 0.
+ *   or foreign-looking (`strange`) partition is as empty as a new one: `end` is the sector's size and the sequence number 0.
  * - `foreign`: written by another format of this queue.
  * - `failed`: the host could not read.
  */
 export type Recovered =
-  | { readonly kind: "ready"; readonly end: number; readonly oldest: number }
+  | { readonly kind: "ready"; readonly end: number; readonly oldest: number; readonly strange: boolean }
   | { readonly kind: "foreign" }
   | { readonly kind: "failed" };
 
@@ -25,23 +26,26 @@ export type Recovered =
 export function recover(map: SectorMap, page: Uint8Array, state: SectorState): Recovered {
   let newest = 0;
   let index = 0;
+  // One alone is the first header of all, cut while it was written.
+  let strange = 0;
   for (let i = 0; i < map.count; i++) {
     if (!map.blocks.read(i * map.size, map.header)) return { kind: "failed" };
     const kind = headerKind(map.header);
     if (kind === "foreign") return { kind: "foreign" };
+    if (kind === "none" && !isBlank(map.header)) strange++;
     if (kind === "none" || sequenceOf(map.header) <= newest) continue;
     newest = sequenceOf(map.header);
     index = i;
   }
   if (newest === 0) {
     map.anchor(0, map.count - 1);
-    return { kind: "ready", end: map.size, oldest: 1 };
+    return { kind: "ready", end: map.size, oldest: 1, strange: strange > 1 };
   }
   map.anchor(newest, index);
   if (!map.blocks.read(index * map.size, page)) return { kind: "failed" };
   readHeader(page, state);
   const end = replay(page, state);
-  return { kind: "ready", end, oldest: findOldest(map, state) };
+  return { kind: "ready", end, oldest: findOldest(map, state), strange: false };
 }
 
 /** Applies the records of the newest sector; returns where the next may go. */

@@ -36,9 +36,15 @@ export class TokenStore {
     return writeStored(this.#host, "proposed", { url: this.#base, token }) ? token : undefined;
   }
 
-  /** From now on `token` is the one in use; false if that could not be stored. */
-  keep(token: string): boolean {
-    return writeStored(this.#host, "token", { url: this.#base, token });
+  /** From now on `token`, the device `name`'s, is the one in use; false if that could not be stored. */
+  keep(token: string, name: string | undefined): boolean {
+    return writeStored(this.#host, "token", { url: this.#base, token, name });
+  }
+
+  /** The name under which the token in use was got. */
+  get name(): string | undefined {
+    const value = readStored(this.#host, "token");
+    return isObject(value) && typeof value.name === "string" ? value.name : undefined;
   }
 
   /** Nothing is proposed any more. */

@@ -244,3 +244,19 @@ test("what is no deadline is refused by name", async (t, as) => {
     await t.throwsAsync(agent.attributes.read({ deadlineMs: deadline }), { code: "BAD_VALUE" });
   }
 });
+
+test("a platform that falls silent is told as offline after one request without an answer", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 3 });
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = () => "hang";
+  agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(32_000);
+  t.is(agent.state, "offline");
+  t.is(details(rig, "offline").length, 1);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(120_000);
+  t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
+  t.is(agent.state, "online");
+});

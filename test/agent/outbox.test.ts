@@ -303,6 +303,15 @@ test("whatever the blocks held before they were the outbox's, it starts empty an
   );
 });
 
+test("blocks full of something else are told, as points may have been in them; blank ones are not", (t) => {
+  const strange = rig(new FakeFlash(2048, 512, new Uint8Array(2048).fill(0x5a)));
+  t.true(
+    strange.host.lines.some((line) => line.includes("it begins empty")),
+    strange.host.lines.join(),
+  );
+  t.deepEqual(rig(flash(4)).host.lines, []);
+});
+
 test("forget leaves no point behind, on flash neither", (t) => {
   const blocks = flash(4);
   const { outbox } = rig(blocks);

@@ -81,6 +81,29 @@ test("a wrong secret is told once and tried again every 10 minutes", async (t, a
   t.false(rig.host.lines.join().includes("wrong,"));
 });
 
+test("a platform that refuses the device is not online, and a given token says nothing of a name", async (t, as) => {
+  const refused = startRig(t, as);
+  refused.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } }).start();
+  await refused.clock.advance(60_000);
+  t.deepEqual(details(refused, "online"), []);
+  const unknown = startRig(t, as);
+  unknown.agent({ token: "nobodys-token" }).start();
+  await unknown.clock.advance(60_000);
+  t.deepEqual(details(unknown, "online"), []);
+  t.deepEqual(details(unknown, "provisioned"), [{ deviceName: undefined, adopted: true }]);
+});
+
+test("a token that is kept goes by the name under which it was got", async (t, as) => {
+  const rig = startRig(t, as);
+  const first = rig.agent();
+  first.start();
+  await rig.clock.advance(1000);
+  await first.stop();
+  rig.agent({ provisioning: { key: KEY, secret: SECRET, deviceName: "renamed" } }).start();
+  await rig.clock.advance(1000);
+  t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
+});
+
 test("a name that is taken is told, and asked for again every 10 minutes until it is free", async (t, as) => {
   const rig = startRig(t, as);
   const other = rig.platform.create(NAME, "other");

@@ -29,7 +29,8 @@ export type AgentState = "stopped" | "provisioning" | "connecting" | "online" | 
 
 /** Server-side and client-side RPC. */
 export interface RpcApi {
-  /** Handles a server-side RPC. A call of a method without a handler is answered `METHOD_NOT_FOUND`. */
+  /** Handles a server-side RPC. A call of a method without a handler is answered `METHOD_NOT_FOUND`.
+   *  Throws `BAD_VALUE` for an empty method, what is no function, and a `timeoutMs` out of its range. */
   handle(method: string, handler: RpcHandler, options?: HandleOptions): void;
   /**
    * A client-side RPC (POST /api/v1/{token}/rpc): resolves with the answer of the platform's rule chain. A stock platform has none for it and never answers.
@@ -104,7 +105,8 @@ export class Agent {
     return this.#link.online ? "online" : "connecting";
   }
 
-  /** Calls `listener` at each such event, until the returned function is called. An exception of a listener is logged and goes no further. */
+  /** Calls `listener` at each such event, until the returned function is called. An exception of a listener is logged and goes no further.
+   *  Throws `BAD_VALUE` for an event that does not exist, and for what is no function. */
   on<E extends AgentEvent>(event: E, listener: (detail: AgentEvents[E]) => void): () => void {
     return this.#events.on(event, listener);
   }

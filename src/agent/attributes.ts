@@ -61,11 +61,13 @@ export class AttributesApi {
    * once per change, with undefined when the attribute was deleted. Changes made between two polls are found by reading again:
    * within one poll, or 30 s with less than three connections. Returns what ends the subscription.
    *
-   * Throws `BAD_VALUE` for a key that the platform can't be asked for: empty, or with a comma.
+   * Throws `BAD_VALUE` for a key that the platform can't be asked for (empty, or with a comma), and for what is no function.
    */
   subscribe(key: string, call: Subscriber): () => void {
     const flaw = checkAsked(key);
     if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
+    if (typeof call !== "function")
+      throw new MoteError("BAD_VALUE", `the subscriber of "${key}" is no function`);
     const subscriber = { key, call };
     this.#subscribers.push(subscriber);
     this.loop.want(this.#keys());

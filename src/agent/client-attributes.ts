@@ -41,6 +41,8 @@ export class ClientAttributes {
 
   /** Merges `values`; throws `BAD_VALUE` or `TOO_LARGE`, and then keeps nothing of them. Unchanged values are not sent again. */
   publish(values: Readonly<Record<string, unknown>>): void {
+    if (typeof values !== "object" || values === null || Array.isArray(values))
+      throw new MoteError("BAD_VALUE", "values must be an object of keys and values");
     const items = this.#items.slice();
     let changed = false;
     for (const key of Object.keys(values)) {

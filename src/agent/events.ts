@@ -1,4 +1,5 @@
 import type { Host } from "../port.js";
+import { MoteError } from "./errors.js";
 import { guarded } from "./guarded.js";
 
 /** What `agent.on` tells, and with which detail. */
@@ -26,6 +27,18 @@ export interface AgentEvents {
 }
 
 export type AgentEvent = keyof AgentEvents;
+const NAMES: { readonly [E in AgentEvent]: true } = {
+  provisioned: true,
+  online: true,
+  offline: true,
+  delivered: true,
+  drop: true,
+  attributes: true,
+  rpc: true,
+  firmware: true,
+  refused: true,
+  restart: true,
+};
 type Listener = { event: AgentEvent; call: (detail: never) => void };
 
 /** Listeners, guarded: an exception of one is logged and stops neither the others nor the agent. */
@@ -37,8 +50,11 @@ export class Events {
     this.#host = host;
   }
 
-  /** Returns what removes the listener again. */
+  /** Returns what removes the listener again. Throws `BAD_VALUE` for an event that does not exist, and for what is no function. */
   on<E extends AgentEvent>(event: E, call: (detail: AgentEvents[E]) => void): () => void {
+    if (!Object.hasOwn(NAMES, event)) throw new MoteError("BAD_VALUE", "there is no such event");
+    if (typeof call !== "function")
+      throw new MoteError("BAD_VALUE", `the listener of "${event}" is no function`);
     const listener: Listener = { event, call };
     this.#listeners.push(listener);
     return () => {

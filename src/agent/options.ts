@@ -64,6 +64,7 @@ export interface CheckedOptions {
   readonly rpc: RpcLimits;
 }
 
+/** Names there are; those of telemetry and firmware are checked where they are defined. */
 const KNOWN = [
   "baseUrl",
   "token",
@@ -74,14 +75,21 @@ const KNOWN = [
   "attributes",
   "rpc",
 ];
+const GROUPS = {
+  provisioning: ["key", "secret", "deviceName"],
+  attributes: ["answerBytes"],
+  rpc: ["requestBytes", "answerBytes"],
+} as const;
 const BYTES = { default: 8192, least: 512, most: 1_048_576 } as const;
 const ANSWER = { default: 8192, least: 512, most: 65_536 } as const;
 
 /** The options with their defaults; throws `BAD_OPTIONS` with every mistake by name. No value is quoted: it may be a secret. */
 export function checkOptions(options: AgentOptions): CheckedOptions {
+  if (!isObject(options)) throw new MoteError("BAD_OPTIONS", "the options are an object");
   const wrong: string[] = [];
-  for (const name of Object.keys(options))
-    if (!KNOWN.includes(name)) wrong.push(`there is no option "${name}"`);
+  checkNames("", options, KNOWN, wrong);
+  checkNames("attributes.", options.attributes, GROUPS.attributes, wrong);
+  checkNames("rpc.", options.rpc, GROUPS.rpc, wrong);
   const target = parseTarget(options.baseUrl);
   if (!target.ok) wrong.push(`baseUrl ${target.reason}`);
   checkIdentity(options, wrong);
@@ -90,8 +98,8 @@ export function checkOptions(options: AgentOptions): CheckedOptions {
   const answerBytes = bytes("attributes.answerBytes", options.attributes?.answerBytes, BYTES, wrong);
   const requestBytes = bytes("rpc.requestBytes", options.rpc?.requestBytes, BYTES, wrong);
   const rpcAnswerBytes = bytes("rpc.answerBytes", options.rpc?.answerBytes, ANSWER, wrong);
-  wrong.push(...checkTelemetryOptions(options.telemetry ?? {}));
-  if (options.firmware) wrong.push(...checkFirmwareOptions(options.firmware));
+  wrong.push(...checkTelemetryOptions(options.telemetry === undefined ? {} : options.telemetry));
+  if (options.firmware !== undefined) wrong.push(...checkFirmwareOptions(options.firmware));
   if (wrong.length > 0 || !target.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
   return {
     target: target.target,
@@ -106,7 +114,8 @@ function checkIdentity(options: AgentOptions, wrong: string[]): void {
   if (token === undefined && provisioning === undefined) wrong.push("either token or provisioning is needed");
   const flaw = token === undefined ? undefined : checkToken(token);
   if (flaw !== undefined) wrong.push(`token: ${flaw}`);
-  if (provisioning === undefined) return;
+  checkNames("provisioning.", provisioning, GROUPS.provisioning, wrong);
+  if (!isObject(provisioning)) return;
   const { key, secret, deviceName } = provisioning;
   if (typeof key !== "string" || key === "") wrong.push("provisioning.key is a text that is not empty");
   if (typeof secret !== "string" || secret === "")
@@ -115,6 +124,22 @@ function checkIdentity(options: AgentOptions, wrong: string[]): void {
   if (typeof deviceName !== "string" || deviceName.trim() === "" || deviceName.length > 255) {
     wrong.push("provisioning.deviceName is a text of 1 to 255 characters");
   }
+}
+
+/** Tells members of a group that are no options, and what is no group. */
+function checkNames(prefix: string, group: unknown, known: readonly string[], wrong: string[]): void {
+  if (group === undefined) return;
+  if (!isObject(group)) {
+    wrong.push(`${prefix.slice(0, -1)} is an object of options`);
+    return;
+  }
+  for (const name of Object.keys(group)) {
+    if (!known.includes(name)) wrong.push(`there is no option "${prefix}${name}"`);
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function bytes(

@@ -50,7 +50,7 @@ export class Handlers {
       throw new MoteError("BAD_VALUE", "a method is a text that is not empty");
     if (typeof call !== "function")
       throw new MoteError("BAD_VALUE", `the handler of "${method}" is no function`);
-    if (!(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS)) {
+    if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS)) {
       throw new MoteError("BAD_VALUE", `timeoutMs of "${method}" is 1 to ${TIMEOUT_LIMIT_MS}`);
     }
     const handler = { method, call, once: options.once !== false, timeoutMs };

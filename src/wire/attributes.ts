@@ -70,6 +70,8 @@ export function attributesQuery(ask: {
 }): Query {
   const client = ask.clientKeys ?? [];
   const shared = ask.sharedKeys ?? [];
+  if (!Array.isArray(client) || !Array.isArray(shared))
+    return { ok: false, reason: "clientKeys and sharedKeys are arrays of keys" };
   if (client.length + shared.length === 0) return { ok: false, reason: "no key is asked for" };
   for (const keys of [client, shared]) {
     for (const key of keys) {

@@ -236,6 +236,22 @@ test("a stop and a start in one breath leave a running agent", async (t, as) => 
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
+test("a listener, subscriber or handler that could never be called is refused, and so is what is no set of values", async (t, as) => {
+  const agent = startRig(t, as).agent();
+  const bad: readonly (() => unknown)[] = [
+    () => agent.on("onlin" as "online", () => {}),
+    () => agent.on("toString" as "online", () => {}),
+    () => agent.on("online", 5 as never),
+    () => agent.attributes.subscribe("interval", undefined as never),
+    () => agent.attributes.publish(null as never),
+    () => agent.rpc.handle("setLed", undefined as never),
+    () => agent.rpc.handle("setLed", () => 1, { timeoutMs: "5" as never }),
+  ];
+  for (const call of bad) t.like(t.throws(call), { name: "MoteError", code: "BAD_VALUE" }, String(call));
+  const read = agent.attributes.read({ sharedKeys: "interval" as never });
+  t.like(await t.throwsAsync(read), { code: "BAD_VALUE" });
+});
+
 test("what is no deadline is refused by name", async (t, as) => {
   const agent = startRig(t, as).agent();
   agent.telemetry.record({ n: 1 });

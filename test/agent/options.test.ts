@@ -51,6 +51,29 @@ test("all wrong options are told at once, each by its name", (t) => {
   }
 });
 
+test("what is no option and what is no group of options is told by its name", (t) => {
+  t.deepEqual(
+    mistakes({
+      ...GOOD,
+      provisioning: { key: "k", secret: "s", name: "greenhouse-7" },
+      attributes: { bytes: 1 },
+      rpc: 7,
+      telemetry: null,
+      firmware: null,
+    }),
+    [
+      'there is no option "attributes.bytes"',
+      "rpc is an object of options",
+      'there is no option "provisioning.name"',
+      "telemetry is an object of options",
+      "firmware is an object",
+    ],
+  );
+  t.deepEqual(mistakes({ ...GOOD, provisioning: null }), ["provisioning is an object of options"]);
+  for (const options of [undefined, null, "x", []])
+    t.deepEqual(mistakes(options), ["the options are an object"]);
+});
+
 test("no value of an option is quoted: it may be a secret", (t) => {
   const told = mistakes({
     baseUrl: "https://user:hunter2@host",

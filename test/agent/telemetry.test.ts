@@ -62,11 +62,30 @@ test("a time stamp in seconds is refused", (t) => {
   t.regex(error.message, /13 digits/);
 });
 
-test("a value that can't be sent is refused by name", (t) => {
-  const error = t.throws(() => new TelemetryRig().telemetry.record({ pressure: Number.NaN }));
-  t.true(error instanceof MoteError && error.code === "BAD_VALUE");
-  t.regex(error.message, /pressure/);
-});
+const cycle: Record<string, unknown> = {};
+cycle.inner = cycle;
+const UNFIT: readonly (readonly [string, unknown, RegExp])[] = [
+  ["NaN", { pressure: Number.NaN }, /^"pressure" is NaN$/],
+  ["Infinity", { pressure: [Number.POSITIVE_INFINITY] }, /^"pressure"\[0\] is Infinity$/],
+  ["undefined", { pressure: undefined }, /^"pressure" is undefined$/],
+  ["a cycle", { pressure: cycle }, /^"pressure"\."inner" refers to itself$/],
+  [
+    "a key of more than 255 characters",
+    { ["k".repeat(256)]: 1 },
+    /^"k+\.*" is a key of more than 255 characters$/,
+  ],
+  ["a key with markup", { "<b>": 1 }, /^"<b>" is a key with markup$/],
+  ["a key with a comma", { "a,b": 1 }, /^"a,b" is a key with a comma$/],
+];
+for (const [what, values, reason] of UNFIT) {
+  test(`record refuses ${what} with a sentence that names it, and keeps nothing`, (t) => {
+    const rig = new TelemetryRig();
+    const error = t.throws(() => rig.telemetry.record(values as Record<string, unknown>));
+    t.true(error instanceof MoteError && error.code === "BAD_VALUE");
+    t.regex(error.message, reason);
+    t.is(rig.outbox.waiting, 0);
+  });
+}
 
 test("a point that fits in no request is refused", (t) => {
   const rig = new TelemetryRig({ batchBytes: 512 });

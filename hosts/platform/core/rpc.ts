@@ -1,4 +1,4 @@
-// Server-side RPC as the platform's device actor does it (contract: strategy BURST, sessions that end with one answer).
+// Server-side RPC as the platform's device actor does it (strategy BURST, sessions that end with one answer).
 
 import { addBounded } from "./bounded.js";
 import type { Clock } from "./clock.js";

@@ -42,3 +42,24 @@ test.serial("platform: wrong limits and times are told as wrong usage", async (t
     }),
   );
 });
+
+test.serial(
+  "platform: a key and secret that were given are not repeated, those made up are told",
+  async (t) => {
+    const given = { MOTE_PROVISION_KEY: "given-key", MOTE_PROVISION_SECRET: "given-secret" };
+    for (const [env, told] of [
+      [given, "as given"],
+      [{}, ""],
+    ] as const) {
+      const child = launch(["platform", "--port", "0"], env);
+      let out = "";
+      child.stdout?.on("data", (data) => {
+        out += data;
+        if (out.includes("Ctrl-C")) child.kill("SIGTERM");
+      });
+      t.deepEqual(await once(child, "close"), [0, null]);
+      t.notRegex(out, /given-/);
+      t.regex(out, new RegExp(`provisioning secret  ${told || "[A-Za-z0-9]{20}"}\n`));
+    }
+  },
+);

@@ -95,7 +95,8 @@ async function platform(flags: PlatformFlags): Promise<void> {
     log: (line) => void process.stderr.write(`${line}\n`),
   });
   // The address first: it is what everybody looks for.
-  const lines = flags.log === "json" ? [listening(running, given === undefined)] : greeting(running, flags);
+  const tell = given === undefined;
+  const lines = flags.log === "json" ? [listening(running, tell)] : greeting(running, flags, tell);
   process.stdout.write(`${lines.join("\n")}\n`);
   if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
   await running.close();
@@ -141,13 +142,13 @@ function listening({ url, profile }: Running, tell: boolean): string {
   return JSON.stringify({ ts: Date.now(), event: "listening", url, ...keys });
 }
 
-function greeting({ url, profile }: Running, { as }: PlatformFlags): string[] {
+function greeting({ url, profile }: Running, { as }: PlatformFlags, tell: boolean): string[] {
   return [
     `Platform (stand-in, ${as}) at ${url}`,
     "  tenant               tenant@thingsboard.org / tenant",
     "  customer             customer@thingsboard.org / customer",
-    `  provisioning key     ${profile.key}`,
-    `  provisioning secret  ${profile.secret}`,
+    `  provisioning key     ${tell ? profile.key : "as given"}`,
+    `  provisioning secret  ${tell ? profile.secret : "as given"}`,
     "Ctrl-C stops it.",
   ];
 }

@@ -160,8 +160,8 @@ for (const server of SERVERS) {
 const last = SERVERS.at(-1) ?? SERVERS[0];
 
 test(`${last.name}: SIGKILL at any time keeps the token and every point that was on file`, async (t) => {
-  const seed = Number(process.env.SEED ?? Date.now() % 100_000);
-  t.log(`SEED=${seed} replays this run`);
+  const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
+  t.log(`MOTE_SEED=${seed} replays this run`);
   const rig = await startRig(t, last);
   // What record() returned for stands in a file of its own: the test's memory of what must arrive.
   const file = JSON.stringify(`${rig.stateDir}/recorded`);

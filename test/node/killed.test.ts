@@ -45,8 +45,8 @@ async function gone(pid: number): Promise<boolean> {
 test.serial(
   "a value in the store is the one before the kill or the one after, and none that was acknowledged is lost",
   async (t) => {
-    const seed = Number(process.env.SEED ?? Date.now() % 100_000);
-    t.log(`seed ${seed}`);
+    const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
+    t.log(`MOTE_SEED=${seed} replays this run`);
     const stateDir = temporaryState(t);
     let random = seed;
     for (let round = 0; round < 12; round++) {
@@ -134,8 +134,8 @@ test.serial("the end of the channel to the parent stops a run", async (t) => {
 test.serial(
   "an update under SIGKILLs of everything ends in the old image or the new, and always starts",
   async (t) => {
-    const seed = Number(process.env.SEED ?? Date.now() % 100_000);
-    t.log(`seed ${seed}`);
+    const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
+    t.log(`MOTE_SEED=${seed} replays this run`);
     let random = seed;
     const outcomes = new Set<string>();
     for (let round = 0; round < 6; round++) {

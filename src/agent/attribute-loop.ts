@@ -8,6 +8,7 @@ import { parseNotification } from "../wire/attributes.js";
 import { attributesPath, updatesPath } from "../wire/paths.js";
 import { AttributeReader } from "./attribute-reader.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
+import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import type { Firmware } from "./firmware.js";
 import { Lane } from "./lane.js";
@@ -20,7 +21,6 @@ import type { Signal } from "./signal.js";
 const READ_AFTER_POLL_MS = 500;
 /** Where there is no attribute poll. */
 const READ_EVERY_MS = 30_000;
-const POST_DEADLINE_MS = 30_000;
 /** Attribute polls begin so far apart at least, however fast they are answered. */
 const POLL_PACE_MS = 500;
 /** Statuses by which the platform refuses a content. Others say that the address or a proxy is wrong. */
@@ -220,7 +220,7 @@ export class AttributeLoop {
       method: "POST",
       path: attributesPath(),
       body: this.#link.host.encode(batch.text),
-      deadlineMs: POST_DEADLINE_MS,
+      deadlineMs: EXCHANGE_MS,
       limit: 256,
       repeatable: true,
     });

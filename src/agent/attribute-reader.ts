@@ -6,11 +6,11 @@ import type { Outcome } from "../net/outcome.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../wire/attributes.js";
 import type { Json, JsonObject } from "../wire/json.js";
 import { attributesPath } from "../wire/paths.js";
+import { EXCHANGE_MS } from "./deadline.js";
 import type { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
 import { MARK_KEY, MARK_VALUE } from "./mark.js";
 
-const DEADLINE_MS = 30_000;
 /** Storage may be asynchronous: the mark is given this long to appear before it is published again. */
 const MARK_LAG_MS = 10_000;
 /** Of a request line the platform takes 8 KiB with all headers. */
@@ -112,7 +112,7 @@ export class AttributeReader {
       method: "POST",
       path: attributesPath(),
       body,
-      deadlineMs: DEADLINE_MS,
+      deadlineMs: EXCHANGE_MS,
       limit: 256,
       repeatable: true,
     } as const;
@@ -126,7 +126,7 @@ export class AttributeReader {
     return {
       method: "GET",
       path: attributesPath(query),
-      deadlineMs: DEADLINE_MS,
+      deadlineMs: EXCHANGE_MS,
       limit: this.#limit,
       repeatable: true,
     };

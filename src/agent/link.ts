@@ -5,6 +5,7 @@ import { isSilence, type Outcome } from "../net/outcome.js";
 import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
+import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import { guarded } from "./guarded.js";
 import { Signal } from "./signal.js";
@@ -13,7 +14,7 @@ import { type Way, Ways } from "./ways.js";
 const PROBE: Request = {
   method: "GET",
   path: "attributes?sharedKeys=fw_version",
-  deadlineMs: 30_000,
+  deadlineMs: EXCHANGE_MS,
   limit: 1024,
   repeatable: true,
 };
@@ -229,15 +230,18 @@ export class Link {
     }
   }
 
+  /** `silent`: a request that is answered at once, or not at all. */
   #lost(reason: string, since: number, silent: boolean): void {
     // Requests that were under way together fail together: they are one loss.
-    if (since <= this.#gateSince) return;
-    const now = this.host.clock.now();
-    this.#gateSince = now;
-    this.#gateUntil = now + this.#gate.next();
-    // One loss may be a connection that the platform let go; the second is an outage, and so is silence where polls are not meant.
-    this.#losses += silent ? 2 : 1;
-    if (this.#losses >= 2 && this.online !== false) {
+    if (since > this.#gateSince) {
+      const now = this.host.clock.now();
+      this.#gateSince = now;
+      this.#gateUntil = now + this.#gate.next();
+      this.#losses++;
+    }
+    // One loss may be a connection that the platform let go; the second is an outage. So is silence while nothing else is answered.
+    const outage = this.#losses >= 2 || (silent && this.answeredAt <= since);
+    if (outage && this.online !== false) {
       this.online = false;
       this.#events.emit("offline", { reason });
     }

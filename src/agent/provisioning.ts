@@ -7,6 +7,7 @@ import { Backoff } from "../net/backoff.js";
 import type { Outcome } from "../net/outcome.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../wire/paths.js";
 import { encodeProvision, parseProvision } from "../wire/provision.js";
+import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import type { Link } from "./link.js";
 import type { ProvisioningOptions } from "./options.js";
@@ -14,7 +15,6 @@ import type { Signal } from "./signal.js";
 import { TokenRefusals } from "./token-refusals.js";
 import { TokenStore } from "./token-store.js";
 
-const DEADLINE_MS = 30_000;
 const RETRY_MS = 10 * 60_000;
 const STORE_RETRY_MS = 60_000;
 
@@ -150,7 +150,7 @@ export class Provisioning {
         method: "POST",
         path: PROVISION_PATH,
         body: host.encode(body),
-        deadlineMs: DEADLINE_MS,
+        deadlineMs: EXCHANGE_MS,
         limit: 1024,
         repeatable: false,
       },

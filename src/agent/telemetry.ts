@@ -8,7 +8,7 @@ import { TELEMETRY_PATH } from "../wire/paths.js";
 import { checkTs, encodePoint } from "../wire/telemetry.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
-import { checkDeadline } from "./deadline.js";
+import { checkDeadline, EXCHANGE_MS } from "./deadline.js";
 import { DropReporter } from "./drop-reporter.js";
 import { DropTeller } from "./drop-teller.js";
 import { MoteError } from "./errors.js";
@@ -21,7 +21,6 @@ import type { Signal } from "./signal.js";
 import { type TelemetryOptions, telemetrySettings } from "./telemetry-options.js";
 import type { Time } from "./time.js";
 
-const DEADLINE_MS = 30_000;
 /** The host does not say when it learns the time. */
 const TIME_LOOK_MS = 1000;
 /** Statuses by which the platform refuses a content; 500 is only refused if it came with a text. */
@@ -42,7 +41,7 @@ type Step = keyof typeof STEPS;
 const PROBE: DeviceRequest = {
   method: "GET",
   path: "attributes?sharedKeys=fw_version",
-  deadlineMs: DEADLINE_MS,
+  deadlineMs: EXCHANGE_MS,
   limit: 1024,
   repeatable: true,
 };
@@ -148,7 +147,7 @@ export class Telemetry {
         method: "POST",
         path: TELEMETRY_PATH,
         body,
-        deadlineMs: DEADLINE_MS,
+        deadlineMs: EXCHANGE_MS,
         limit: 1024,
         repeatable: true,
       }
@@ -179,7 +178,7 @@ export class Telemetry {
         return this.#busy(batch, outcome.status, outcome.retryAfterMs);
       case "lost":
         // A batch that is too much for the platform may also hang.
-        if (this.#link.host.clock.now() - this.#sentAt >= DEADLINE_MS) this.#source.limit.busy(batch);
+        if (this.#link.host.clock.now() - this.#sentAt >= EXCHANGE_MS) this.#source.limit.busy(batch);
         return "send";
     }
   }

@@ -267,12 +267,28 @@ test("a platform that falls silent is told as offline after one request without 
   agent.start();
   await rig.clock.advance(5000);
   rig.platform.fault = () => "hang";
+  // Nor are the polls answered that are open by now.
+  for (const peer of rig.net.peers) Object.assign(peer, { send: () => {}, end: () => {} });
   agent.telemetry.record({ n: 1 });
-  await rig.clock.advance(32_000);
+  await rig.clock.advance(37_000);
   t.is(agent.state, "offline");
   t.is(details(rig, "offline").length, 1);
   rig.platform.fault = undefined;
   await rig.clock.advance(120_000);
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
   t.is(agent.state, "online");
+});
+
+test("one kind of request that is left without an answer is no outage while the others are answered", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 3 });
+  agent.attributes.subscribe("interval", () => {});
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = ({ path }) => (path.includes("/attributes?") ? "hang" : undefined);
+  for (let n = 0; n < 300; n++) {
+    agent.telemetry.record({ n });
+    await rig.clock.advance(2000);
+  }
+  t.deepEqual(details(rig, "offline"), []);
 });

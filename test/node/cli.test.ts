@@ -220,23 +220,28 @@ test.serial("run: goes on when nobody reads its lines any more", async (t) => {
   t.deepEqual(await once(child, "close"), [0, null]);
 });
 
-test.serial(
-  "platform: the address comes first, then logins and provisioning key; SIGTERM stops with 0",
-  async (t) => {
-    const child = launch(["platform", "--port", "0"], SECRETS);
-    let out = "";
-    child.stdout?.on("data", (text) => {
-      out += text;
-    });
-    if (child.stdout) await once(child.stdout, "data");
-    child.kill("SIGTERM");
-    t.deepEqual(await once(child, "close"), [0, null]);
-    const [first] = out.split("\n");
-    t.regex(first ?? "", /http:\/\/127\.0\.0\.1:\d+$/);
-    for (const word of ["tenant@thingsboard.org / tenant", ...Object.values(SECRETS)])
-      t.true(out.includes(word));
-  },
-);
+for (const given of [true, false]) {
+  const keys = given ? "no key that was given" : "the provisioning key";
+  test.serial(
+    `platform: the address comes first, then logins and ${keys}; SIGTERM stops with 0`,
+    async (t) => {
+      const child = launch(["platform", "--port", "0"], given ? SECRETS : {});
+      let out = "";
+      child.stdout?.on("data", (text) => {
+        out += text;
+      });
+      if (child.stdout) await once(child.stdout, "data");
+      child.kill("SIGTERM");
+      t.deepEqual(await once(child, "close"), [0, null]);
+      const [first] = out.split("\n");
+      t.regex(first ?? "", /http:\/\/127\.0\.0\.1:\d+$/);
+      t.true(out.includes("tenant@thingsboard.org / tenant"));
+      t.regex(out, given ? /provisioning key +as given\n/ : /provisioning key +\w{10,}\n/);
+      t.regex(out, given ? /provisioning secret +as given\n/ : /provisioning secret +\w{10,}\n/);
+      for (const secret of Object.values(SECRETS)) t.false(out.includes(secret));
+    },
+  );
+}
 
 test.serial("platform: as json one line with the address, and no secret that was given", async (t) => {
   const child = launch(["platform", "--port", "0", "--log", "json"], SECRETS);

@@ -14,6 +14,7 @@ import { type AgentOptions, checkOptions } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { rememberedTiming } from "./poll-memory.js";
 import { Provisioning } from "./provisioning.js";
+import { post } from "./requests.js";
 import { Rpc } from "./rpc.js";
 import { RpcCalls } from "./rpc-calls.js";
 import { type HandleOptions, Handlers, type RpcHandler } from "./rpc-handlers.js";
@@ -167,15 +168,7 @@ export class Agent {
     const encoded = encodeClaim(claim);
     if (!encoded.ok) throw new MoteError("BAD_VALUE", encoded.reason);
     const body = this.#host.encode(encoded.text);
-    const request = {
-      method: "POST",
-      path: CLAIM_PATH,
-      body,
-      deadlineMs: CLAIM_DEADLINE_MS,
-      limit: 256,
-      repeatable: true,
-    } as const;
-    await ask(this.#link, this.#uplink, request, CLAIM_DEADLINE_MS);
+    await ask(this.#link, this.#uplink, post(CLAIM_PATH, body), CLAIM_DEADLINE_MS);
   }
 
   /**

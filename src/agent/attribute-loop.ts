@@ -8,12 +8,12 @@ import { parseNotification } from "../wire/attributes.js";
 import { attributesPath, updatesPath } from "../wire/paths.js";
 import { AttributeReader } from "./attribute-reader.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
-import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import type { Firmware } from "./firmware.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
 import type { AttributeLimits } from "./options.js";
+import { PROBE, post } from "./requests.js";
 import { SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
 import type { Signal } from "./signal.js";
 
@@ -216,14 +216,7 @@ export class AttributeLoop {
   async #post(): Promise<void> {
     const batch = this.#client.batch(this.#alone);
     if (!batch) return;
-    const outcome = await this.#uplink.send({
-      method: "POST",
-      path: attributesPath(),
-      body: this.#link.host.encode(batch.text),
-      deadlineMs: EXCHANGE_MS,
-      limit: 256,
-      repeatable: true,
-    });
+    const outcome = await this.#uplink.send(post(attributesPath(), this.#link.host.encode(batch.text)));
     if (!this.#link.running) return;
     if (outcome.kind === "done") {
       this.#alone = false;
@@ -236,7 +229,7 @@ export class AttributeLoop {
   /** Only what the platform refuses alone, while it accepts the token, is dropped. */
   async #refused(batch: Batch, status: number): Promise<void> {
     if (!CONTENT.includes(status)) return this.#uplink.hold();
-    const probe = await this.#uplink.send(this.#reader.probe());
+    const probe = await this.#uplink.send(PROBE);
     if (!this.#link.running) return;
     if (probe.kind !== "done") return this.#uplink.hold();
     if (batch.items.length > 1) {

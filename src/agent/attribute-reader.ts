@@ -10,6 +10,7 @@ import { EXCHANGE_MS } from "./deadline.js";
 import type { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
 import { MARK_KEY, MARK_VALUE } from "./mark.js";
+import { post } from "./requests.js";
 
 /** Storage may be asynchronous: the mark is given this long to appear before it is published again. */
 const MARK_LAG_MS = 10_000;
@@ -42,11 +43,6 @@ export class AttributeReader {
   /** The device was provisioned anew: it has no mark. */
   forgetMark(): void {
     this.#markPostedAt = undefined;
-  }
-
-  /** A harmless request that succeeds with a good token. */
-  probe(): DeviceRequest {
-    return this.#get(`?clientKeys=${MARK_KEY}`);
   }
 
   /**
@@ -108,15 +104,7 @@ export class AttributeReader {
     const now = this.#link.host.clock.now();
     if (this.#markPostedAt !== undefined && now - this.#markPostedAt < MARK_LAG_MS) return;
     const body = this.#link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
-    const request = {
-      method: "POST",
-      path: attributesPath(),
-      body,
-      deadlineMs: EXCHANGE_MS,
-      limit: 256,
-      repeatable: true,
-    } as const;
-    const outcome = await this.#lane.send(request);
+    const outcome = await this.#lane.send(post(attributesPath(), body));
     if (outcome.kind !== "done") return;
     this.#markPostedAt = now;
     if (!isOld) this.onUnmarked?.();

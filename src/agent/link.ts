@@ -8,16 +8,9 @@ import type { Host } from "../port.js";
 import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import { guarded } from "./guarded.js";
+import { PROBE } from "./requests.js";
 import { Signal } from "./signal.js";
 import { type Way, Ways } from "./ways.js";
-
-const PROBE: Request = {
-  method: "GET",
-  path: "attributes?sharedKeys=fw_version",
-  deadlineMs: EXCHANGE_MS,
-  limit: 1024,
-  repeatable: true,
-};
 
 const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
 /** After an answer to what was sent before the last loss. */
@@ -130,12 +123,14 @@ export class Link {
     if (!this.running) return Promise.resolve({ kind: "lost", reason: "stopped" });
     const since = this.host.clock.now();
     const poll = POLLS.includes(way);
+    // An application may be in a hurry, and a poll's ceiling is found by its silence: only these waited as long as an answer may take.
+    const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this.#underWay++;
     const sent = { ...request, path: prefix + request.path };
     return exchange(this.#ways.connection(way), sent).then((outcome) => {
       if (!poll) this.#ended();
       if (this.running)
-        guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix, poll));
+        guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix, patient));
       return outcome;
     });
   }
@@ -158,7 +153,7 @@ export class Link {
     return this.#underWay >= MOST_UNDER_WAY;
   }
 
-  /** Asks whether the platform knows the token of `prefix`: GET attributes is the one harmless request that needs it. */
+  /** Asks whether the platform knows the token of `prefix`. */
   probe(prefix: string): Promise<Outcome> {
     return this.sendTo("uplink", PROBE, prefix);
   }
@@ -198,9 +193,9 @@ export class Link {
     for (const look of waiting) look();
   }
 
-  #judge(outcome: Outcome, since: number, prefix: string, poll: boolean): void {
+  #judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {
     if (outcome.kind === "lost") {
-      this.#lost(outcome.reason, since, isSilence(outcome) && !poll);
+      this.#lost(outcome.reason, since, patient && isSilence(outcome));
       return;
     }
     const unknown = outcome.kind === "refused" && outcome.status === 401;
@@ -230,7 +225,7 @@ export class Link {
     }
   }
 
-  /** `silent`: a request that is answered at once, or not at all. */
+  /** `silent`: all the time was waited in which the platform answers. */
   #lost(reason: string, since: number, silent: boolean): void {
     // Requests that were under way together fail together: they are one loss.
     if (since > this.#gateSince) {

@@ -8,6 +8,7 @@ import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
 import type { RpcLimits } from "./options.js";
 import { PollMemory } from "./poll-memory.js";
+import { post } from "./requests.js";
 import { type Doubt, Doubts } from "./rpc-doubt.js";
 import type { Handler, HandlerResult, Handlers } from "./rpc-handlers.js";
 import { type EndedPoll, RpcPolls } from "./rpc-polls.js";
@@ -153,15 +154,7 @@ export class Rpc {
     const end = clock.now() + ANSWER_DEADLINE_MS;
     let body = this.#link.host.encode(text);
     for (let left = ANSWER_DEADLINE_MS; left > 0 && this.#link.running; left = end - clock.now()) {
-      const path = rpcAnswerPath(doubt.id);
-      const outcome = await this.#uplink.send({
-        method: "POST",
-        path,
-        body,
-        deadlineMs: left,
-        limit: 256,
-        repeatable: true,
-      });
+      const outcome = await this.#uplink.send(post(rpcAnswerPath(doubt.id), body, left));
       if (outcome.kind === "done") {
         this.#uplink.clear();
         return true;

@@ -17,6 +17,7 @@ import { FlushQueue } from "./flush-queue.js";
 import { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
 import type { Outbox } from "./outbox.js";
+import { PROBE, post } from "./requests.js";
 import type { Signal } from "./signal.js";
 import { type TelemetryOptions, telemetrySettings } from "./telemetry-options.js";
 import type { Time } from "./time.js";
@@ -37,14 +38,6 @@ const BUCKET = [429, 500];
  */
 const STEPS = { wait: "wait", send: "send", probe: "probe", report: "report" } as const;
 type Step = keyof typeof STEPS;
-
-const PROBE: DeviceRequest = {
-  method: "GET",
-  path: "attributes?sharedKeys=fw_version",
-  deadlineMs: EXCHANGE_MS,
-  limit: 1024,
-  repeatable: true,
-};
 
 /** Telemetry: `record` at any time, also before `start()` and while offline. */
 export class Telemetry {
@@ -142,16 +135,7 @@ export class Telemetry {
     if (step === "probe") return PROBE;
     const body = step === "report" ? this.#reporter.body() : this.#nextBatch()?.body;
     this.#sentAt = this.#link.host.clock.now();
-    return (
-      body && {
-        method: "POST",
-        path: TELEMETRY_PATH,
-        body,
-        deadlineMs: EXCHANGE_MS,
-        limit: 1024,
-        repeatable: true,
-      }
-    );
+    return body && post(TELEMETRY_PATH, body);
   }
 
   #nextBatch(): Batch | undefined {

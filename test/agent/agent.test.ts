@@ -292,3 +292,17 @@ test("one kind of request that is left without an answer is no outage while the 
   }
   t.deepEqual(details(rig, "offline"), []);
 });
+
+test("an application in a hurry makes no outage of a platform that is slow", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 3 });
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = ({ path }) => (path.includes("/attributes") ? "hang" : undefined);
+  const hurried = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], deadlineMs: 200 }), {
+    code: "TIMEOUT",
+  });
+  await rig.clock.advance(300);
+  await hurried;
+  t.deepEqual(details(rig, "offline"), []);
+});

@@ -1,0 +1,22 @@
+// The requests that more than one loop sends.
+
+import type { Request } from "../net/request.js";
+import { attributesPath } from "../wire/paths.js";
+import { EXCHANGE_MS } from "./deadline.js";
+
+/** Of the answer to a POST only an error's text is longer than nothing, and nobody reads it to its end. */
+const LIMIT = 1024;
+
+/** Whether the platform knows the token: GET attributes is the one harmless request that needs it. */
+export const PROBE: Request = {
+  method: "GET",
+  path: attributesPath("?sharedKeys=fw_version"),
+  deadlineMs: EXCHANGE_MS,
+  limit: LIMIT,
+  repeatable: true,
+};
+
+/** A POST that may reach the platform twice without harm. */
+export function post(path: string, body: Uint8Array, deadlineMs = EXCHANGE_MS): Request {
+  return { method: "POST", path, body, deadlineMs, limit: LIMIT, repeatable: true };
+}

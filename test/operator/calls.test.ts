@@ -1,10 +1,8 @@
 import test from "ava";
 import nock from "nock";
 import { OperatorError } from "../../hosts/operator/error.js";
-import { Operator } from "../../hosts/operator/operator.js";
+import { json, loggedIn } from "./logged-in.js";
 
-const url = "http://platform.test:8080";
-const json = { "content-type": "application/json" };
 const device =
   '{"id":{"entityType":"DEVICE","id":"d-1"},"createdTime":1760000000000,"name":"desk 1","type":"default","label":"kept",' +
   '"deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},"firmwareId":null}';
@@ -12,13 +10,6 @@ const page = `{"data":[${device}],"totalPages":1,"totalElements":1,"hasNext":fal
 
 nock.disableNetConnect();
 test.afterEach.always(() => nock.cleanAll());
-
-async function loggedIn(): Promise<{ operator: Operator; platform: nock.Scope }> {
-  nock(url).post("/api/auth/login").reply(200, '{"token":"a.b.c","refreshToken":"d.e.f"}', json);
-  const operator = new Operator({ url });
-  await operator.login("tenant@thingsboard.org", "tenant");
-  return { operator, platform: nock(url).matchHeader("x-authorization", "Bearer a.b.c") };
-}
 
 test.serial("a device is found by its name, escaped, and an unknown name is no error", async (t) => {
   const { operator, platform } = await loggedIn();

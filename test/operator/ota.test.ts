@@ -1,22 +1,13 @@
 import test from "ava";
 import nock from "nock";
-import { Operator } from "../../hosts/operator/operator.js";
+import { json, loggedIn } from "./logged-in.js";
 
-const url = "http://platform.test:8080";
-const json = { "content-type": "application/json" };
 const entry =
   '{"id":{"entityType":"OTA_PACKAGE","id":"o-1"},"type":"FIRMWARE","title":"desk","version":"2.0.0","hasData":true,' +
   '"checksumAlgorithm":"SHA256","checksum":"2cf24dba","dataSize":5}';
 
 nock.disableNetConnect();
 test.afterEach.always(() => nock.cleanAll());
-
-async function loggedIn(): Promise<{ operator: Operator; platform: nock.Scope }> {
-  nock(url).post("/api/auth/login").reply(200, '{"token":"a.b.c","refreshToken":"d.e.f"}', json);
-  const operator = new Operator({ url });
-  await operator.login("tenant@thingsboard.org", "tenant");
-  return { operator, platform: nock(url).matchHeader("x-authorization", "Bearer a.b.c") };
-}
 
 test.serial("a package is created for a profile", async (t) => {
   const { operator, platform } = await loggedIn();

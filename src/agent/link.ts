@@ -143,6 +143,11 @@ export class Link {
     this.host.log("warn", `${what} can't be read and is taken for none (told once)`);
   }
 
+  /** The platform was heard of, and nothing was lost since: it answers, whatever it says. */
+  get answers(): boolean {
+    return this.answeredAt >= 0 && this.#losses === 0;
+  }
+
   /** For how long, in ms, nothing but polls was under way. */
   get quietMs(): number {
     return this.#underWay > 0 ? 0 : this.host.clock.now() - this.#quietSince;

@@ -1,8 +1,10 @@
-// A device for the firmware tests: two slots with a boot loader, a store, and power that can be cut at any durable operation.
-import type { Host } from "../../src/port.js";
+// A device for the firmware tests: two slots with a boot loader, a store, and power that can be cut at any durable operation and at
+// any event of the network.
+import type { Host, Socket } from "../../src/port.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../fakes/host.js";
+import { FakeNet } from "../fakes/net.js";
 
 export const SECTOR = 4096;
 
@@ -12,6 +14,7 @@ export type Cut = "before" | "torn" | "after";
 /** What outlives a power cut, and the boot loader: an image that was started once and not confirmed is given up at the next start. */
 export class Machine {
   readonly clock = new FakeClock(Date.UTC(2026, 0, 1));
+  readonly net = new FakeNet(this.clock, { segmentBytes: 1460 });
   readonly store = new FakeStore();
   readonly slots: [FakeFlash, FakeFlash];
   readonly lengths: [number, number];
@@ -21,13 +24,15 @@ export class Machine {
   /** Starts so far; what belongs to an earlier one is dead. */
   starts = 0;
   alive = false;
-  /** Durable operations so far, by name. */
+  /** Durable operations and events of the network so far, by name. */
   readonly operations: string[] = [];
   /** The operation at which the power goes. */
   cutAt = -1;
   cut: Cut = "before";
-  /** Called before each of them. */
-  onOperation: ((name: string) => void) | undefined;
+  /** Called before each of them. Of a durable one `false` makes it fail. */
+  onOperation: ((name: string) => unknown) | undefined;
+  /** What the boot loader makes of an image that shall be activated. */
+  fit: (image: Uint8Array) => boolean = () => true;
   lines: string[] = [];
 
   constructor(image: Uint8Array, slotSize: number) {
@@ -49,20 +54,27 @@ export class Machine {
     return { host: this.#host(), image: this.slots[this.active].bytes.slice(0, this.lengths[this.active]) };
   }
 
+  /** The power goes, or the application crashes. */
   off(): void {
     this.alive = false;
+    for (const peer of this.net.peers.splice(0)) if (!peer.closed) peer.onClose?.();
   }
 
   #host(): Host {
     const start = this.starts;
     const live = () => this.alive && start === this.starts;
-    const base: FakeHost = fakeHost({ clock: this.clock, store: this.store });
+    const base: FakeHost = fakeHost({
+      clock: this.clock,
+      network: this.net,
+      store: this.store,
+      seed: this.starts,
+    });
     this.lines = base.lines;
     const durable = (name: string, act: () => unknown, half?: () => unknown) =>
       live() && this.#durable(name, act, half);
     return {
       ...base,
-      open: base.open,
+      open: this.#opener(live, base.open),
       clock: {
         now: () => this.clock.now(),
         wall: () => this.clock.wall(),
@@ -75,8 +87,34 @@ export class Machine {
       },
       slot: this.#slot(durable),
       restart: () => {
-        if (live()) this.alive = false;
+        if (live()) this.off();
       },
+    };
+  }
+
+  /** Connections of a device: each event and each write of its own is one at which the power may go. */
+  #opener(live: () => boolean, open: Host["open"]): Host["open"] {
+    return (name, port, secure, event) => {
+      const socket: Socket = open(name, port, secure, (what, reason) => {
+        if (live()) this.#durable(`net ${what}`, () => event(what, reason), undefined);
+      });
+      return {
+        write: (bytes) => {
+          let taken = 0;
+          const send = (part: Uint8Array) => {
+            taken = socket.write(part);
+          };
+          if (live())
+            this.#durable(
+              "net write",
+              () => send(bytes),
+              () => send(bytes.subarray(0, bytes.length >> 1)),
+            );
+          return taken;
+        },
+        read: (into) => (live() ? socket.read(into) : 0),
+        close: () => socket.close(),
+      };
     };
   }
 
@@ -101,10 +139,12 @@ export class Machine {
       state: () => this.state,
       activate: (length) =>
         durable("activate", () => {
+          if (!this.fit(other().bytes.subarray(0, length))) return false;
           this.#swap();
           this.lengths[this.active] = length;
           this.state = "pending";
           this.#started = false;
+          return true;
         }),
       confirm: () =>
         durable("confirm", () => {
@@ -126,11 +166,11 @@ export class Machine {
 
   #durable(name: string, act: () => unknown, half: (() => unknown) | undefined): boolean {
     this.operations.push(name);
-    this.onOperation?.(name);
+    if (this.onOperation?.(name) === false) return false;
     if (this.operations.length - 1 !== this.cutAt) return act() !== false;
     if (this.cut === "after" || (this.cut === "torn" && !half)) act();
     else if (this.cut === "torn") half?.();
-    this.alive = false;
+    this.off();
     return false;
   }
 }

@@ -20,8 +20,9 @@ export class FakeFlash implements Blocks {
     this.size = size;
     this.sectorSize = sectorSize;
     this.bytes = bytes ?? new Uint8Array(size).fill(0xff);
+    this.#written = new Uint8Array(size);
     // What is not 0xff was written; a byte written as 0xff before the cut can't be told.
-    this.#written = this.bytes.map((byte) => (byte === 0xff ? 0 : 1));
+    if (bytes) for (let at = 0; at < size; at++) if (bytes[at] !== 0xff) this.#written[at] = 1;
     this.erases = new Array<number>(size / Math.max(1, sectorSize)).fill(0);
   }
 

@@ -11,6 +11,8 @@ export interface NetOptions {
   readBytes?: number;
   /** Bytes of the peer that arrive together, each group with a `readable` of its own. Default: what one `send` sent. */
   segmentBytes?: number;
+  /** ms that each such group takes: what follows it waits. Default 0. */
+  segmentMs?: number;
 }
 
 const text = new TextDecoder();
@@ -73,6 +75,7 @@ class FakeSocket implements Socket {
   #over = false;
   #closed = false;
   #full = false;
+  #freeAt = 0;
 
   constructor(
     clock: FakeClock,
@@ -128,8 +131,8 @@ class FakeSocket implements Socket {
 
   fromPeer(what: "opened" | "data" | "closed", detail?: string | Uint8Array): void {
     if (what === "data") this.#segments(detail as Uint8Array);
-    else if (what === "opened") this.#later(() => this.#open());
-    else this.#later(() => this.#end(detail as string));
+    else if (what === "opened") this.#inOrder(() => this.#open());
+    else this.#inOrder(() => this.#end(detail as string));
   }
 
   #live(): boolean {
@@ -140,11 +143,11 @@ class FakeSocket implements Socket {
     const size = this.#options.segmentBytes ?? Math.max(1, bytes.length);
     for (let at = 0; at < bytes.length; at += size) {
       const segment = bytes.slice(at, at + size);
-      this.#later(() => {
+      this.#inOrder(() => {
         if (!this.#live()) return;
         this.#arrived.push(segment);
         this.#event("readable");
-      });
+      }, this.#options.segmentMs);
     }
   }
 
@@ -162,6 +165,13 @@ class FakeSocket implements Socket {
 
   #later(what: () => void): void {
     this.#clock.timer(this.#options.latencyMs ?? 1, what);
+  }
+
+  /** After all that the peer did before. */
+  #inOrder(what: () => void, takesMs = 0): void {
+    const now = this.#clock.now();
+    this.#freeAt = Math.max(now + (this.#options.latencyMs ?? 1), this.#freeAt) + takesMs;
+    this.#clock.timer(this.#freeAt - now, what);
   }
 }
 

@@ -14,8 +14,15 @@ import { type SeenRequest, serve } from "./server.js";
 export const KEY = "provision-key";
 export const SECRET = "provision-secret";
 
-/** What becomes of one request: undefined passes it on; `drop` closes the connection, `hang` never answers, or an answer of the test's. */
-export type Fault = "drop" | "hang" | "lose-answer" | { status: number; body?: unknown } | undefined;
+/** What becomes of one request: undefined passes it on; `drop` closes the connection, `hang` never answers, or an answer of the test's;
+ *  `breakAt`: the connection breaks after so many bytes of the answer, head included. */
+export type Fault =
+  | "drop"
+  | "hang"
+  | "lose-answer"
+  | { status: number; body?: unknown }
+  | { breakAt: number }
+  | undefined;
 
 export class FakePlatform {
   readonly core: PlatformCore;
@@ -100,7 +107,8 @@ export class FakePlatform {
       request.peer.reset();
       return;
     }
-    if (typeof fault === "object") {
+    const breakAt = typeof fault === "object" && "breakAt" in fault ? fault.breakAt : undefined;
+    if (typeof fault === "object" && "status" in fault) {
       request.reply(fault.status, fault.body);
       return;
     }
@@ -113,16 +121,18 @@ export class FakePlatform {
     };
     const abandon = api.handle(message, (response) => {
       if (fault === "lose-answer") peer.reset();
-      else send(peer, response);
+      else send(peer, response, breakAt);
     });
     peer.onClose = abandon;
   }
 }
 
-function send(peer: Peer, { status, headers, body }: DeviceResponse): void {
+function send(peer: Peer, { status, headers, body }: DeviceResponse, breakAt: number | undefined): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  peer.send(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} \r\n${lines.join("")}\r\n`), body]));
-  if (headers.Connection === "close") peer.end();
+  const whole = Buffer.concat([Buffer.from(`HTTP/1.1 ${status} \r\n${lines.join("")}\r\n`), body]);
+  peer.send(whole.subarray(0, breakAt));
+  if (breakAt !== undefined) peer.reset();
+  else if (headers.Connection === "close") peer.end();
 }
 
 function entries(values: Record<string, unknown>): [string, NonNullable<ReturnType<typeof typed>>][] {

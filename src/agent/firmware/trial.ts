@@ -55,7 +55,8 @@ export class Trial {
     let onlineMs = 0;
     let offlineMs = 0;
     while (!this.reached && this.#link.running) {
-      const online = this.#link.online === true;
+      // A token that this image does not present as it must is refused: that is an answer, too.
+      const online = this.#link.online === true || this.#link.answers;
       await this.#signal.wait(TICK_MS);
       const passed = clock.now() - last;
       last += passed;

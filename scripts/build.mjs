@@ -3,6 +3,7 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildBoard } from "./board.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, "dist");
@@ -38,6 +39,8 @@ await build({
   sourcemap: true,
   logLevel: "warning",
 });
+
+await buildBoard(root, join(out, "xs"));
 
 // The desk demo's firmware images: the same application in two versions, each one bundled ES module.
 const app = join(root, "hosts/desk/app.ts");

@@ -1,8 +1,14 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { root } from "../house/tree.js";
 
+interface Board {
+  forBoard(text: string): Promise<string>;
+}
+
 /**
- * One script for XS of a TypeScript text whose imports are relative to the root. Nothing may be left to import.
+ * One script for XS of a TypeScript text whose imports are relative to the root, made lean as a board's module is. Nothing may be left to import.
  * `define`: expressions that take the place of names.
  */
 export async function bundle(text: string, define: Record<string, string> = {}): Promise<string> {
@@ -17,5 +23,6 @@ export async function bundle(text: string, define: Record<string, string> = {}):
     define,
     logLevel: "silent",
   });
-  return result.outputFiles[0]!.text;
+  const board: Board = await import(pathToFileURL(join(root, "scripts/board.mjs")).href);
+  return board.forBoard(result.outputFiles[0]!.text);
 }

@@ -1,0 +1,66 @@
+// The root manifest, as far as it can be held without the SDK. `npm run esp32 -- --check` builds with it.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import test from "ava";
+import { build } from "esbuild";
+import * as mote from "../../src/index.js";
+import { imports } from "./rules.js";
+import { files, read, root } from "./tree.js";
+
+const manifest: { modules: Record<string, string>; preload: string[] } = JSON.parse(read("manifest.json"));
+const board = (name: string): string => pathToFileURL(join(root, name)).href;
+
+test("every module of the root manifest is there and is preloaded, and nothing else", (t) => {
+  t.deepEqual([...manifest.preload].sort(), Object.keys(manifest.modules).sort());
+  for (const path of Object.values(manifest.modules)) t.true(existsSync(join(root, `${path}.js`)), path);
+});
+
+test("the root manifest is of no platform, and everything it has was meant", (t) => {
+  t.deepEqual(Object.keys(manifest), ["modules", "preload", "creation"]);
+  t.false(read("manifest.json").includes("$("));
+});
+
+test("the board's module is all of src that has code, and imports nothing", async (t) => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["src/index.ts"],
+    bundle: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    logLevel: "silent",
+  });
+  // A file of types alone leaves nothing behind.
+  const code = files("src", /\.ts$/).filter(({ text }) =>
+    /^(?:export )?(?:class|const|let|(?:async )?function)\b/m.test(text),
+  );
+  const left = code.filter(({ path }) => metafile.inputs[path] === undefined);
+  t.true(code.length > 50);
+  t.deepEqual(
+    left.map(({ path }) => path),
+    [],
+  );
+  t.deepEqual(imports(read("dist/xs/mote.js")), []);
+});
+
+test("the board's module has the public names of the core", async (t) => {
+  t.deepEqual(Object.keys(await import(board("dist/xs/mote.js"))).sort(), Object.keys(mote).sort());
+});
+
+test("the board's module has no private names and no variables of its own, which cost RAM and ROM", (t) => {
+  const text = read("dist/xs/mote.js");
+  t.notRegex(text, /#[A-Za-z]/);
+  t.notRegex(text, /^var /m);
+  // What a private name becomes must not be taken.
+  for (const source of files("src", /\.ts$/)) t.notRegex(source.text, /[^\w$"`/\\]_[a-z]\w*/, source.path);
+});
+
+test("what can't be made lean is refused", async (t) => {
+  const { forBoard } = await import(board("scripts/board.mjs"));
+  await t.throwsAsync(forBoard("class A { #a = 1; has(o) { return #a in o; } }"), {
+    message: /private name is left/,
+  });
+  await t.throwsAsync(forBoard("var a = 1;\nfunction f() { a = 2; }"));
+  await t.throwsAsync(forBoard("class A { #a() {} _a() {} }"));
+});

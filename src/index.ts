@@ -5,6 +5,7 @@ export { type ErrorCode, MoteError } from "./agent/errors.js";
 export type { AgentEvent, AgentEvents } from "./agent/events.js";
 export type { Firmware, FirmwareOptions, FirmwareUpdate } from "./agent/firmware.js";
 export type { AgentOptions, AttributeOptions, ProvisioningOptions, RpcOptions } from "./agent/options.js";
+export { type LastRun, Recovery } from "./agent/recovery.js";
 export type { HandleOptions, RpcHandler } from "./agent/rpc-handlers.js";
 export type { Telemetry } from "./agent/telemetry.js";
 export type { TelemetryOptions } from "./agent/telemetry-options.js";

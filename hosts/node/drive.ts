@@ -3,13 +3,13 @@ import type { Agent, AgentOptions } from "../../src/index.js";
 import type { Image } from "./image.js";
 import type { Event, WorkerConfig } from "./messages.js";
 
-export function agentOptions(config: WorkerConfig, firmware: Image["firmware"]): AgentOptions {
+export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] | undefined): AgentOptions {
   return {
     baseUrl: config.url,
     token: config.token,
     provisioning: config.provisioning,
     connections: config.connections,
-    firmware: { ...firmware, allowHttp: config.allowHttpFirmware },
+    firmware: firmware && { ...firmware, allowHttp: config.allowHttpFirmware },
     telemetry: { timestamps: config.timestamps, durable: config.durable },
   };
 }

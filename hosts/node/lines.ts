@@ -34,6 +34,8 @@ const SAY: Readonly<Record<string, Say>> = {
     `firmware ${e.version}: ${e.state}${e.progress === undefined ? "" : ` ${e.progress} %`}${after(": ", e.error)}`,
   "firmware.flashed": (e) => `firmware put in (${e.bytes} bytes)`,
   "firmware.fallback": (e) => `firmware in slot ${e.slot} given up (${e.reason}): back to the one before`,
+  recovery: (e) =>
+    `recovery mode, without the application: it crashed again and again${after(": ", e.cause)}`,
   restart: (e) => `restart${after(": ", e.reason)}`,
   crash: (e) => `the worker ended: ${e.reason}; next try in ${Number(e.retryMs) / 1000} s`,
   log: (e) => (e.level === "info" ? `${e.line}` : `${e.level}: ${e.line}`),
@@ -65,11 +67,17 @@ export class Lines {
     this.#output.write(`${line}\n`);
   }
 
+  /** A text without secrets. */
+  clean(text: string): string {
+    let clean = text;
+    for (const secret of this.#secrets) clean = clean.replace(secret, "***");
+    return clean;
+  }
+
   /** Texts without secrets and not too long, also in lists. */
   #clean(value: unknown): unknown {
     if (typeof value === "string") {
-      let text = value;
-      for (const secret of this.#secrets) text = text.replace(secret, "***");
+      const text = this.clean(value);
       return text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text;
     }
     if (Array.isArray(value)) return value.map((item) => this.#clean(item));

@@ -23,7 +23,17 @@ export interface WorkerConfig {
 export type Event = { event: string } & Record<string, unknown>;
 
 export type ToWorker =
-  | { kind: "start"; config: WorkerConfig; path: string; slot: SlotName; state: "confirmed" | "pending" }
+  | {
+      kind: "start";
+      config: WorkerConfig;
+      path: string;
+      slot: SlotName;
+      state: "confirmed" | "pending";
+      /** Of the image. */
+      sha256: string;
+      /** Why the worker before this one crashed; false if it did not, or there was none. */
+      crash: string | false;
+    }
   | { kind: "stop" };
 
 export type FromWorker =

@@ -7,6 +7,8 @@ export interface Start {
   path: string;
   slot: SlotName;
   state: "confirmed" | "pending";
+  /** Of the image. */
+  sha256: string;
 }
 
 /** Told of each image that is given up: `failed`: it ended before it was confirmed; `damaged`: its bytes changed. */
@@ -29,7 +31,7 @@ export function prepareStart(stateDir: string, tell: TellFallback): Start | unde
   for (let tries = 0; boot && tries < 2; tries++) {
     const image = boot.images[boot.active];
     const path = image && unpack(stateDir, boot.active, image);
-    if (path !== undefined) return begin(stateDir, boot, path);
+    if (image && path !== undefined) return begin(stateDir, boot, path, image.sha256);
     tell(boot.active, "damaged");
     const other: Boot = {
       ...without(boot, boot.active),
@@ -48,9 +50,9 @@ export function forgetStart(stateDir: string): void {
   if (boot?.state === "pending" && boot.started) keep(stateDir, { ...boot, started: false });
 }
 
-function begin(stateDir: string, boot: Boot, path: string): Start {
+function begin(stateDir: string, boot: Boot, path: string, sha256: string): Start {
   if (boot.state === "pending") keep(stateDir, { ...boot, started: true });
-  return { path, slot: boot.active, state: boot.state };
+  return { path, slot: boot.active, state: boot.state, sha256 };
 }
 
 function keep(stateDir: string, boot: Boot): Boot {

@@ -50,6 +50,8 @@ class Supervisor {
   readonly #delays: { first: number; longest: number };
   #delay: number;
   #flashed = false;
+  /** Why the worker before crashed. */
+  #crash: string | false = false;
 
   constructor(options: SuperviseOptions, lock: Lock) {
     this.#options = options;
@@ -128,7 +130,7 @@ class Supervisor {
     const { config, lines, stop, kill, worker = WORKER, patience = PATIENCE } = this.#options;
     const end = await runWorker({
       entry: worker,
-      start: { kind: "start", config, ...start },
+      start: { kind: "start", config, crash: this.#crash, ...start },
       tell: (event) => lines.tell(event),
       born: (pid) => this.#lock.worker(pid),
       stop,
@@ -174,6 +176,7 @@ class Supervisor {
   async #rest(end: WorkerEnd, start: Start, ranMs: number): Promise<void> {
     const { lines, stop } = this.#options;
     if (ranMs >= WELL_MS) this.#delay = this.#delays.first;
+    this.#crash = end.code === RESTART ? false : lines.clean(end.reason);
     if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), stop);
     const pending = start.state === "pending";
     lines.tell({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });

@@ -1,10 +1,11 @@
 // The worker process of `mote run`: one agent with the active image. It is told all it needs, ends when it is asked to, when the
 // agent wants a restart, and when its supervisor is gone.
-import { Agent, MoteError } from "../../src/index.js";
+import { Agent, MoteError, Recovery } from "../../src/index.js";
 import { agentOptions, follow } from "./drive.js";
 import { FAILED, REFUSED, RESTART, STOPPED } from "./exit.js";
 import { createHost, type NodeHost } from "./host.js";
 import { ImageError, loadImage } from "./image.js";
+import { keepFirmware, keptFirmware } from "./known.js";
 import type { FromWorker, ToWorker } from "./messages.js";
 
 const ALIVE_MS = 5000;
@@ -62,21 +63,26 @@ function describe(error: unknown): string {
   return `${error.name}: ${error.message.slice(0, 200)}${place ? ` (${place.trim()})` : ""}`;
 }
 
-async function start({ config, path, slot, state }: StartMessage): Promise<void> {
+async function start({ config, path, slot, state, sha256, crash }: StartMessage): Promise<void> {
   const host: NodeHost = createHost({
     stateDir: config.stateDir,
     ca: config.ca,
     log: (level, line) => tell({ kind: "event", event: { event: "log", level, line } }),
     restart: () => void end(RESTART, false),
   });
-  const image = await loadImage(path);
-  const made = new Agent(host, agentOptions(config, image.firmware));
+  const recovery = new Recovery(host, { image: sha256, crash });
+  const image = recovery.active ? undefined : await loadImage(path);
+  if (image) keepFirmware(host, sha256, image.firmware);
+  const firmware = image ? image.firmware : keptFirmware(host, sha256);
+  const made = new Agent(host, agentOptions(config, firmware));
   agent = made;
+  recovery.attend(made);
   follow(made, (event) => tell({ kind: "event", event }));
   if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
-  const { title, version } = image.firmware;
+  const { title, version } = firmware ?? {};
   tell({ kind: "event", event: { event: "started", title, version, slot, state } });
-  image.default(made, { ...host, settings: { intervalMs: config.intervalMs } });
+  if (recovery.active) tell({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
+  image?.default(made, { ...host, settings: { intervalMs: config.intervalMs } });
   if (!ending) made.start();
 }
 

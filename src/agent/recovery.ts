@@ -1,0 +1,173 @@
+// Keeps a device within reach whose application crashes again and again: after five crashes in ten minutes the agent starts without
+// it, so that a fix can arrive.
+import type { Host } from "../port.js";
+import { isObject } from "../wire/json.js";
+import type { Agent } from "./agent.js";
+import { guarded } from "./guarded.js";
+import { readStored, writeStored } from "./stored.js";
+
+/** How the run before this one ended. */
+export interface LastRun {
+  /** Tells the running image from others: its version, or a digest of it. */
+  image: string;
+  /**
+   * Why it crashed, for people; false if it did not (power, a button, asked for). Undefined if the machine can't tell: then every end counts
+   * but a restart that the agent asked for.
+   */
+  crash?: string | false | undefined;
+}
+
+const KEY = "recovery";
+const CRASHES = 5;
+const WINDOW_MS = 600_000;
+const STAY_MS = 3_600_000;
+/** Between two notes of the time that passed: what a crash may make it forget. */
+const TICK_MS = 30_000;
+/** For the answer of the RPC to arrive. */
+const RESTART_MS = 5000;
+const CAUSE_LENGTH = 200;
+
+interface Kept {
+  image: string;
+  /** ms of running since each crash of the last ten minutes; times without power do not count. */
+  ages: number[];
+  /** Left to stay in recovery mode; 0: not in it. */
+  leftMs: number;
+  cause: string;
+  /** However this run ends, it is no crash of the image that starts next: a restart was asked for, or another image is on trial. */
+  asked: boolean;
+  /** The platform was told of a recovery once: it is told of the end, too. */
+  told: boolean;
+}
+
+/**
+ * To be made once, before the agent, and before anything that is the application's:
+ *
+ *     const recovery = new Recovery(host, { image: VERSION, crash: host.crash });
+ *     const agent = new Agent(host, options);
+ *     if (!recovery.active) application(agent, host);
+ *     recovery.attend(agent);
+ *     agent.start();
+ *
+ * A pending image is not counted: the host falls back from it at its first crash.
+ */
+export class Recovery {
+  readonly #host: Host;
+  readonly #tells: boolean;
+  #kept: Kept;
+  #agent: Agent | undefined;
+  #cancel: (() => void) | undefined;
+  /** The application must not be started. */
+  readonly active: boolean;
+
+  constructor(host: Host, { image, crash }: LastRun) {
+    this.#host = host;
+    this.#tells = crash !== undefined;
+    const before = readKept(host);
+    const kept = before ?? fresh(image, false);
+    const pending = host.slot.state() === "pending";
+    const crashed = !kept.asked && (this.#tells ? crash !== false : before !== undefined);
+    this.#kept = { ...kept, asked: pending };
+    if (!pending) this.#count(image, crashed, crash || "unknown");
+    this.active = !pending && this.#kept.leftMs > 0;
+    const changed = JSON.stringify(this.#kept) !== JSON.stringify(before ?? fresh(image, false));
+    // Where nobody else can tell a crash, the record itself says that there was a run.
+    if (changed || (!before && !this.#tells)) this.#keep();
+    if (this.active)
+      host.log("error", `recovery: the application crashed ${CRASHES} times and is not started`);
+    this.#tick();
+  }
+
+  /** Why the application is not started; empty if it is. 200 characters at most. */
+  get cause(): string {
+    return this.active ? this.#kept.cause : "";
+  }
+
+  /**
+   * Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery mode answers the RPC `restart`: with params
+   * `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
+   */
+  attend(agent: Agent): void {
+    this.#agent = agent;
+    agent.on("restart", () => this.#asked());
+    const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
+    if (this.#kept.told) guarded(this.#host, "recovery: the cause could not be published", publish);
+    if (!this.active) return;
+    agent.rpc.handle("restart", (params) => {
+      const leave = isObject(params) && params.application === true;
+      this.#host.clock.timer(RESTART_MS, () => (leave ? this.#leave() : this.#restart()));
+      return true;
+    });
+  }
+
+  /** Lets go of its timer. What is stored stays. */
+  close(): void {
+    this.#cancel?.();
+  }
+
+  #count(image: string, crashed: boolean, cause: string): void {
+    const kept = this.#kept;
+    if (kept.image !== image) this.#kept = fresh(image, kept.told);
+    else if (crashed && kept.leftMs === 0) {
+      kept.ages = [...kept.ages, 0].slice(-CRASHES);
+      kept.cause = cause.slice(0, CAUSE_LENGTH);
+      if (kept.ages.length < CRASHES) return;
+      kept.ages = [];
+      kept.leftMs = STAY_MS;
+      kept.told = true;
+    }
+  }
+
+  #tick(): void {
+    if (!this.active && this.#kept.ages.length === 0) return;
+    this.#cancel = this.#host.clock.timer(TICK_MS, () => {
+      const kept = this.#kept;
+      if (this.active) kept.leftMs = Math.max(1, kept.leftMs - TICK_MS);
+      else kept.ages = kept.ages.map((age) => age + TICK_MS).filter((age) => age < WINDOW_MS);
+      // An update under way is what recovery mode is for.
+      if (this.active && kept.leftMs === 1 && !this.#agent?.firmware.downloading) return this.#leave();
+      this.#keep();
+      this.#tick();
+    });
+  }
+
+  #leave(): void {
+    this.#kept = { ...this.#kept, leftMs: 0, ages: [] };
+    this.#keep();
+    this.#restart();
+  }
+
+  #restart(): void {
+    this.close();
+    this.#asked();
+    this.#host.restart("recovery");
+  }
+
+  #asked(): void {
+    if (this.#tells || this.#kept.asked) return;
+    this.#kept.asked = true;
+    this.#keep();
+  }
+
+  #keep(): void {
+    writeStored(this.#host, KEY, this.#kept);
+  }
+}
+
+function fresh(image: string, told: boolean): Kept {
+  return { image, ages: [], leftMs: 0, cause: "", asked: false, told };
+}
+
+function readKept(host: Host): Kept | undefined {
+  const kept = readStored(host, KEY);
+  if (!isObject(kept) || typeof kept.image !== "string") return undefined;
+  const { image, ages, leftMs, cause, asked, told } = kept;
+  return {
+    image,
+    ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number").slice(-CRASHES) : [],
+    leftMs: typeof leftMs === "number" ? Math.min(leftMs, STAY_MS) : 0,
+    cause: typeof cause === "string" ? cause.slice(0, CAUSE_LENGTH) : "",
+    asked: asked === true,
+    told: told === true,
+  };
+}

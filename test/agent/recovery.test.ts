@@ -1,0 +1,184 @@
+// Five crashes in ten minutes, on in-memory hosts that share a store.
+import test from "ava";
+import { type Agent, type LastRun, Recovery } from "../../src/index.js";
+import { FakeClock } from "../fakes/clock.js";
+import { FakeSlot } from "../fakes/flash.js";
+import { type FakeHost, FakeStore, fakeHost } from "../fakes/host.js";
+import { test as inModes, NAME, startRig } from "./rig.js";
+
+const MINUTE = 60_000;
+
+/** A device that is started again and again. */
+class Starts {
+  readonly clock = new FakeClock();
+  readonly store = new FakeStore();
+  readonly slot = new FakeSlot(64 * 4096, 4096);
+  host!: FakeHost;
+  recovery: Recovery | undefined;
+  image = "1.0.0";
+
+  start(crash?: LastRun["crash"]): Recovery {
+    this.recovery?.close();
+    this.host = fakeHost({ clock: this.clock, store: this.store, slot: this.slot });
+    this.recovery = new Recovery(this.host, { image: this.image, crash });
+    return this.recovery;
+  }
+
+  /** Runs for `ms` and ends by a crash. */
+  async crash(times: number, ms = 1000): Promise<Recovery> {
+    for (let i = 0; i < times; i++) {
+      if (!this.recovery) this.start(false);
+      await this.clock.advance(ms);
+      this.start("TypeError");
+    }
+    return this.recovery as Recovery;
+  }
+}
+
+test("four crashes are none too many, the fifth in ten minutes starts recovery mode with its cause", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.crash(4)).active);
+  t.is(starts.recovery?.cause, "");
+  t.true((await starts.crash(1)).active);
+  t.is(starts.recovery?.cause, "TypeError");
+});
+
+test("crashes more than ten minutes apart are forgotten, and with them the timer", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.crash(4)).active);
+  await starts.clock.advance(10 * MINUTE);
+  t.is(starts.clock.waiting, 0);
+  t.false((await starts.crash(4)).active);
+});
+
+test("the ten minutes slide: five crashes 2 min 30 s apart are too few, and so are any number of them", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.crash(30, 2.5 * MINUTE)).active);
+});
+
+test("a device that is not crashing writes nothing", async (t) => {
+  const starts = new Starts();
+  starts.start(false);
+  await starts.clock.advance(20 * MINUTE);
+  starts.start(false);
+  t.deepEqual(starts.store.changes, []);
+});
+
+test("starts after the power came back are no crashes", (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10; i++) t.false(starts.start(false).active);
+});
+
+test("where the machine can't tell, every end counts that the agent did not ask for", (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 5; i++) t.false(starts.start().active, `start ${i}`);
+  t.true(starts.start().active);
+  t.is(starts.recovery?.cause, "unknown");
+});
+
+test("recovery mode lasts an hour of running, over restarts, and ends by a restart with the application", async (t) => {
+  const starts = new Starts();
+  await starts.crash(5);
+  for (let i = 0; i < 3; i++) {
+    await starts.clock.advance(15 * MINUTE);
+    t.true(starts.start(false).active);
+  }
+  await starts.clock.advance(14 * MINUTE);
+  t.deepEqual(starts.host.restarts, []);
+  await starts.clock.advance(2 * MINUTE);
+  t.deepEqual(starts.host.restarts, ["recovery"]);
+  t.false(starts.start(false).active);
+  t.false((await starts.crash(4)).active, "it takes five crashes again");
+});
+
+test("a new image leaves recovery mode", async (t) => {
+  const starts = new Starts();
+  await starts.crash(5);
+  starts.image = "1.0.1";
+  t.false(starts.start(false).active);
+  t.false((await starts.crash(4)).active);
+});
+
+test("an image on trial runs with its application, and its crash does not count for the one before it", async (t) => {
+  const starts = new Starts();
+  await starts.crash(4);
+  starts.slot.current = "pending";
+  starts.image = "2.0.0";
+  t.false(starts.start(false).active);
+  starts.slot.current = "confirmed";
+  starts.image = "1.0.0";
+  t.false(starts.start("TypeError").active);
+  t.true((await starts.crash(1)).active);
+});
+
+test("an image that comes back from a trial in recovery mode is in it still", async (t) => {
+  const starts = new Starts();
+  await starts.crash(5);
+  starts.slot.current = "pending";
+  starts.image = "2.0.0";
+  t.false(starts.start(false).active);
+  starts.slot.current = "confirmed";
+  starts.image = "1.0.0";
+  t.true(starts.start("TypeError").active);
+});
+
+test("a store that takes nothing does not keep the device from starting", async (t) => {
+  const starts = new Starts();
+  starts.store.fails = () => true;
+  t.false((await starts.crash(6)).active);
+});
+
+test("what is stored is bounded, whatever the cause, and what makes no sense is taken for nothing", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 6; i++) starts.start("x".repeat(100_000));
+  t.is(starts.recovery?.cause.length, 200);
+  for (const text of [
+    "[]",
+    "{}",
+    '{"image":1}',
+    '{"image":"1.0.0","ages":"x","leftMs":1e99,"cause":7}',
+    "{",
+  ]) {
+    starts.store.values.set("recovery", new Uint8Array([1, ...new TextEncoder().encode(text)]));
+    t.notThrows(() => starts.start("y"));
+  }
+});
+
+inModes("in recovery mode the cause is published, and the RPC restart restarts or leaves", async (t, as) => {
+  const rig = startRig(t, as);
+  const start = (crash: string | false): Agent => {
+    const agent = rig.agent({ firmware: { title: "lamp", version: "1.0.0" } });
+    const recovery = new Recovery(rig.host, { image: "1.0.0", crash });
+    t.teardown(() => recovery.close());
+    recovery.attend(agent);
+    agent.start();
+    active = recovery.active;
+    return agent;
+  };
+  let active = false;
+  const stop = async (agent: Agent): Promise<void> => {
+    const stopped = agent.stop();
+    await rig.clock.advance(0);
+    await stopped;
+  };
+  for (let i = 0; i < 4; i++) await stop(start("TypeError"));
+  let agent = start("RangeError");
+  t.true(active);
+  await rig.clock.advance(10_000);
+  const device = rig.platform.device(NAME);
+  t.is(rig.platform.attributes(device).moteRecovery, "RangeError");
+  for (const [params, stays] of [
+    [{}, true],
+    [{ application: true }, false],
+  ] as const) {
+    const results = rig.platform.rpc(device, "restart", params);
+    await rig.clock.advance(10_000);
+    t.is(results[0]?.kind, "answer");
+    t.deepEqual(rig.host.restarts, ["recovery"]);
+    await stop(agent);
+    agent = start(false);
+    t.is(active, stays);
+    await rig.clock.advance(10_000);
+  }
+  t.is(rig.platform.attributes(device).moteRecovery, "");
+});

@@ -2,14 +2,23 @@
 // `mote`: one file for each command in commands/.
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../../src/index.js";
+import { attributesCommand } from "./commands/attributes.js";
+import { devicesCommand } from "./commands/devices.js";
+import { firmwareCommand } from "./commands/firmware.js";
+import { loginCommands } from "./commands/login.js";
 import { platformCommand } from "./commands/platform.js";
+import { rpcCommand } from "./commands/rpc.js";
 import { runCommand } from "./commands/run.js";
 import { startCommand } from "./commands/start.js";
+import { telemetryCommand } from "./commands/telemetry.js";
 import { UsageError } from "./commands/usage.js";
+import { watchCommand } from "./commands/watch.js";
 import { FAILED, STOPPED, USAGE } from "./exit.js";
+import { ExitError } from "./operate/operate.js";
 
 const EXIT_CODES = `
-Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 refused by the platform (run --exit-on-refusal).`;
+Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 refused by the platform (a login, a right; run --exit-on-refusal),
+4 the device did not answer, or its update failed.`;
 
 export function makeProgram(): Command {
   const program = new Command("mote")
@@ -18,11 +27,20 @@ export function makeProgram(): Command {
     .helpOption("-h, --help", "show the help of a command")
     .helpCommand("help [command]", "show the help of a command")
     .addHelpText("after", EXIT_CODES)
+    // `firmware push` has a --version of its own.
+    .enablePositionalOptions()
     // Before the commands are added: they take this over.
     .exitOverride();
   startCommand(program);
   runCommand(program);
   platformCommand(program);
+  loginCommands(program);
+  devicesCommand(program);
+  attributesCommand(program);
+  rpcCommand(program);
+  telemetryCommand(program);
+  firmwareCommand(program);
+  watchCommand(program);
   return program;
 }
 
@@ -36,6 +54,7 @@ async function main(): Promise<number | undefined> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? STOPPED : USAGE;
     process.stderr.write(`error: ${error instanceof Error ? error.message : "unknown"}\n`);
+    if (error instanceof ExitError) return error.code;
     return error instanceof UsageError ? USAGE : FAILED;
   }
 }

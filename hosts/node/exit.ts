@@ -8,5 +8,7 @@ export const FAILED = 1;
 export const USAGE = 2;
 /** The platform refuses the device, and `--exit-on-refusal` was given. */
 export const REFUSED = 3;
+/** The device did not answer an RPC, or its update failed. */
+export const UNANSWERED = 4;
 /** Of the worker: start again (sysexits' "try again"). */
 export const RESTART = 75;

@@ -1,6 +1,6 @@
 import { OperatorError } from "./error.js";
 import type { Rest } from "./rest.js";
-import type { Credentials, Device, DeviceProfile, Page, PageQuery } from "./shapes.js";
+import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } from "./shapes.js";
 
 const part = encodeURIComponent;
 
@@ -29,6 +29,12 @@ export class Devices {
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<Device>> {
     const query = { pageSize, page, textSearch };
     return (await this.#rest.call("GET", "/api/tenant/devices", { query })) as Page<Device>;
+  }
+
+  /** With what a list shows besides: whether a device is active, and the name of its profile. */
+  async infos({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<DeviceInfo>> {
+    const query = { pageSize, page, textSearch };
+    return (await this.#rest.call("GET", "/api/tenant/deviceInfos", { query })) as Page<DeviceInfo>;
   }
 
   /** With an access token of one's own, or one the platform makes up. */

@@ -1,3 +1,4 @@
+import { fileForm } from "./multipart.js";
 import type { Rest } from "./rest.js";
 import type { Algorithm, Device, DeviceProfile, EntityId, OtaPackage, Page, PageQuery } from "./shapes.js";
 
@@ -31,6 +32,10 @@ export interface Upload {
   algorithm?: Algorithm;
   /** Lower-case hex; the platform computes it if there is none, and refuses one that differs. */
   checksum?: string;
+  /** Told of the bytes handed to the connection so far. */
+  onSent?: (bytes: number) => void;
+  /** Default 10 minutes, in milliseconds. */
+  timeoutMs?: number;
 }
 
 /** OTA packages and their assignment. */
@@ -50,13 +55,11 @@ export class Ota {
     return (await this.#rest.call("POST", "/api/otaPackage", { body })) as OtaPackage;
   }
 
-  /** One minute for the transfer. */
   async upload(id: string, bytes: Uint8Array, options: Upload = {}): Promise<OtaPackage> {
-    const { fileName = "firmware.bin", algorithm = "SHA256", checksum } = options;
-    const body = new FormData();
-    body.set("file", new Blob([new Uint8Array(bytes)], { type: "application/octet-stream" }), fileName);
+    const { fileName = "firmware.bin", algorithm = "SHA256", checksum, onSent = () => {} } = options;
     const query = { checksumAlgorithm: algorithm, checksum };
-    const call = { query, body, timeoutMs: 60_000 };
+    const form = () => fileForm("file", fileName, bytes, onSent);
+    const call = { query, form, timeoutMs: options.timeoutMs ?? 600_000 };
     return (await this.#rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
   }
 

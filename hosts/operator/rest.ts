@@ -1,4 +1,5 @@
 import { OperatorError, tame } from "./error.js";
+import type { FileForm } from "./multipart.js";
 
 /** Of an answer's body, in bytes; what is longer is an error. */
 const LARGEST = 32 * 1024 * 1024;
@@ -8,12 +9,18 @@ export interface RestOptions {
   url: string;
   /** For one call, in milliseconds. Default 15,000. */
   timeoutMs?: number;
+  /** Of an earlier login. */
+  session?: Session | undefined;
+  /** Told of each new session: after a login, and when the platform gave a new token. */
+  onSession?: (session: Session) => void;
 }
 
 export interface Call {
   query?: Record<string, string | number | boolean | undefined>;
-  /** Sent as JSON, or as multipart if it is a form. */
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent in place of a body; made anew for each attempt. */
+  form?: () => FileForm;
   /** Must not show up in an error. */
   secrets?: readonly string[];
   /** In place of the client's. */
@@ -22,7 +29,8 @@ export interface Call {
   open?: boolean;
 }
 
-interface Session {
+/** What a login gave. Both are secrets: who has them is the user. */
+export interface Session {
   token: string;
   refreshToken: string;
 }
@@ -33,22 +41,23 @@ export class Rest {
   readonly #timeoutMs: number;
   #session: Session | undefined;
   #refreshing: Promise<void> | undefined;
+  readonly #onSession: (session: Session) => void;
 
-  constructor({ url, timeoutMs = 15_000 }: RestOptions) {
+  constructor({ url, timeoutMs = 15_000, session, onSession = () => {} }: RestOptions) {
     const { origin, pathname, protocol } = new URL(url);
     if (protocol !== "http:" && protocol !== "https:")
       throw new TypeError("the platform's URL is neither http nor https");
     this.#base = origin + pathname.replace(/\/+$/, "");
     this.#timeoutMs = timeoutMs;
+    this.#session = session;
+    this.#onSession = onSession;
   }
 
   /** POST /api/auth/login. Throws OperatorError 401 for a wrong name or password. */
   async login(username: string, password: string): Promise<void> {
     this.#session = undefined;
     const body = { username, password };
-    this.#session = session(
-      await this.#send("POST", "/api/auth/login", { body, secrets: [password], open: true }),
-    );
+    this.#begin(await this.#send("POST", "/api/auth/login", { body, secrets: [password], open: true }));
   }
 
   /** Forgets the session. */
@@ -68,7 +77,12 @@ export class Rest {
     const refreshToken = this.#session?.refreshToken;
     if (refreshToken === undefined) throw new OperatorError(401, "not logged in");
     const call = { body: { refreshToken }, open: true };
-    this.#session = session(await this.#send("POST", "/api/auth/token", call));
+    this.#begin(await this.#send("POST", "/api/auth/token", call));
+  }
+
+  #begin(answer: unknown): void {
+    this.#session = sessionOf(answer);
+    this.#onSession(this.#session);
   }
 
   /** The answer's JSON; undefined for an empty body. Throws OperatorError. */
@@ -87,16 +101,20 @@ export class Rest {
   async #send(method: string, path: string, call: Call): Promise<unknown> {
     const headers: Record<string, string> = { accept: "application/json" };
     if (!call.open && this.#session) headers["x-authorization"] = `Bearer ${this.#session.token}`;
-    const form = call.body instanceof FormData;
-    if (call.body !== undefined && !form) headers["content-type"] = "application/json";
-    const init: RequestInit = {
+    const form = call.form?.();
+    if (form) headers["content-type"] = form.type;
+    else if (call.body !== undefined) headers["content-type"] = "application/json";
+    // "duplex" is what fetch wants to see beside a stream.
+    const init: RequestInit & { duplex: "half" } = {
+      duplex: "half",
       method,
       headers,
       signal: AbortSignal.timeout(call.timeoutMs ?? this.#timeoutMs),
     };
     // A redirect would carry the token to wherever the answer points.
     init.redirect = "manual";
-    if (call.body !== undefined) init.body = form ? (call.body as FormData) : JSON.stringify(call.body);
+    if (form) init.body = form.body;
+    else if (call.body !== undefined) init.body = JSON.stringify(call.body);
     const name = `${method} ${path}`;
     const secrets = [...(call.secrets ?? []), this.#session?.token ?? "", this.#session?.refreshToken ?? ""];
     const { status, text } = await exchange(`${this.#base}${path}${query(call.query)}`, init, name);
@@ -158,7 +176,7 @@ function cause(error: unknown): string {
   return typeof inner?.code === "string" ? `no connection (${inner.code})` : "no connection";
 }
 
-function session(answer: unknown): Session {
+function sessionOf(answer: unknown): Session {
   const { token, refreshToken } = (answer ?? {}) as Record<string, unknown>;
   if (typeof token !== "string" || typeof refreshToken !== "string")
     throw new OperatorError(200, "login: the answer holds no token");

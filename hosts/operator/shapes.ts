@@ -22,6 +22,13 @@ export interface Device extends Entity {
   firmwareId?: EntityId | null;
 }
 
+/** `active`: it sent something in the last ten minutes (the platform's default). */
+export interface DeviceInfo extends Device {
+  active?: boolean;
+  deviceProfileName?: string;
+  customerTitle?: string | null;
+}
+
 export interface DeviceProfile extends Entity {
   default?: boolean;
   firmwareId?: EntityId | null;

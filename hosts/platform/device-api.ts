@@ -183,6 +183,7 @@ export class DeviceApi {
         return;
       }
       exchange.device = device;
+      device.lastActivityTime = this.#core.clock.now();
     }
     exchange.guard(() => route.run(exchange));
   }

@@ -60,3 +60,29 @@ test("time series are read by range and as latest, as text or with their types",
   );
   t.is((await call("GET", `${base}/values/timeseries?keys=a&startTs=x&endTs=9`)).status, 400);
 });
+
+test("a device is active from its first request until it was silent for ten minutes", async (t) => {
+  const { call, clock, deviceId, platform } = t.context;
+  const info = async () => (await call("GET", "/api/tenant/deviceInfos?pageSize=10&page=0")).json.data[0];
+  const server = async () =>
+    (await call("GET", `/api/plugins/telemetry/DEVICE/${deviceId}/values/attributes/SERVER_SCOPE`)).text;
+  t.is((await info()).active, false);
+  t.is(await server(), "[]");
+  await fetch(`${platform.url}/api/v1/${TOKEN}/attributes`);
+  t.deepEqual([(await info()).active, (await info()).deviceProfileName], [true, "default"]);
+  t.is(
+    await server(),
+    `[{"lastUpdateTs":${START},"key":"active","value":true},{"lastUpdateTs":${START},"key":"lastActivityTime","value":${START}}]`,
+  );
+  await clock.advance(600_000);
+  t.is((await info()).active, false);
+  t.is(
+    (
+      await call(
+        "GET",
+        `/api/plugins/telemetry/DEVICE/${deviceId}/values/attributes/SERVER_SCOPE?keys=lastActivityTime`,
+      )
+    ).json[0].value,
+    START,
+  );
+});

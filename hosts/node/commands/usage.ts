@@ -33,6 +33,14 @@ export function certificates(option: string, pem: string): string {
   return pem;
 }
 
+/** A whole number from 1 on. For commander. */
+export function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError("It is a whole number from 1 on.");
+  return value;
+}
+
 /** A TCP port; 0 lets the system choose. For commander. */
 export function port(text: string): number {
   const value = Number(text);

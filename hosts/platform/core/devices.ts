@@ -39,6 +39,8 @@ export interface Device extends DeviceFields {
   readonly createdTime: number;
   version: number;
   customerId: string | undefined;
+  /** When its last request came, in milliseconds since 1970. */
+  lastActivityTime: number | undefined;
   readonly credentials: Credentials;
   readonly attributes: AttributeStore;
   readonly series: TimeSeries;
@@ -93,6 +95,7 @@ export class Devices {
       createdTime: this.#clock.now(),
       version: 1,
       customerId: undefined,
+      lastActivityTime: undefined,
       credentials: {
         id: this.#ids.uuid(),
         type: "ACCESS_TOKEN",

@@ -3,7 +3,7 @@ import { CREDENTIALS, type Device, type DeviceFields } from "../core/devices.js"
 import { asCustomer, asTenant, deviceOf, forbidden, type RestContext } from "./context.js";
 import { found, RestError } from "./error.js";
 import { type Fields, idField, objectBody, pageOf, parameter, textField, uuid } from "./input.js";
-import { credentialsView, deviceView } from "./views.js";
+import { credentialsView, deviceInfoView, deviceView } from "./views.js";
 
 /** Devices, their credentials, and claiming. */
 export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
@@ -34,6 +34,16 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
     const name = parameter(request, "deviceName");
     if (name !== undefined) return view(found(core.devices.byName(name)));
     return pageOf(request, core.devices.list(), (device) => device.name, view);
+  });
+
+  app.get("/api/tenant/deviceInfos", async (request) => {
+    asTenant(request);
+    return pageOf(
+      request,
+      core.devices.list(),
+      (device) => device.name,
+      (device) => deviceInfoView(context, device),
+    );
   });
 
   app.get("/api/customer/:customerId/devices", async (request) => {

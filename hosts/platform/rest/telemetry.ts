@@ -3,6 +3,7 @@ import { type Attribute, SCOPES, type Scope } from "../core/attributes.js";
 import type { Device } from "../core/devices.js";
 import { jsonText } from "../core/json.js";
 import { isStorableKey, NumberTooLongError, typed, type Value, valueJson } from "../core/values.js";
+import { activityOf } from "./activity.js";
 import { asTenant, deviceOf, type RestContext } from "./context.js";
 import { RestError } from "./error.js";
 import { keysParameter, spelledBody } from "./input.js";
@@ -36,18 +37,18 @@ export function attributeRoutes(app: FastifyInstance, context: RestContext): voi
   app.delete(`${BASE}/DEVICE/:deviceId/:scope`, remove);
 
   app.get(`${BASE}/DEVICE/:deviceId/values/attributes`, async (request, reply) => {
-    const list = attributes(deviceOf(context, request), SCOPES, keysParameter(request));
+    const list = attributes(context, deviceOf(context, request), SCOPES, keysParameter(request));
     return reply.type("application/json").send(`[${list.map(attributeJson).join(",")}]`);
   });
   app.get(`${BASE}/DEVICE/:deviceId/values/attributes/:scope`, async (request, reply) => {
-    const list = attributes(deviceOf(context, request), [scopeOf(request)], keysParameter(request));
+    const list = attributes(context, deviceOf(context, request), [scopeOf(request)], keysParameter(request));
     return reply.type("application/json").send(`[${list.map(attributeJson).join(",")}]`);
   });
   app.get(`${BASE}/DEVICE/:deviceId/keys/attributes`, async (request) =>
-    names(deviceOf(context, request), SCOPES),
+    names(context, deviceOf(context, request), SCOPES),
   );
   app.get(`${BASE}/DEVICE/:deviceId/keys/attributes/:scope`, async (request) =>
-    names(deviceOf(context, request), [scopeOf(request)]),
+    names(context, deviceOf(context, request), [scopeOf(request)]),
   );
 }
 
@@ -59,15 +60,19 @@ function scopeOf({ params }: FastifyRequest): Scope {
 }
 
 function attributes(
+  { core }: RestContext,
   device: Device,
   scopes: readonly Scope[],
   keys: readonly string[] | undefined,
 ): [string, Attribute][] {
-  return scopes.flatMap((scope) => device.attributes.list(scope, keys));
+  const found = scopes.flatMap((scope) => device.attributes.list(scope, keys));
+  if (!scopes.includes("SERVER_SCOPE")) return found;
+  const activity = activityOf(device, core.clock.now());
+  return [...found, ...(keys ? activity.filter(([key]) => keys.includes(key)) : activity)];
 }
 
-function names(device: Device, scopes: readonly Scope[]): string[] {
-  return [...new Set(attributes(device, scopes, undefined).map(([key]) => key))];
+function names(context: RestContext, device: Device, scopes: readonly Scope[]): string[] {
+  return [...new Set(attributes(context, device, scopes, undefined).map(([key]) => key))];
 }
 
 /** Values set through REST get their types by the rules for devices, but only once. */

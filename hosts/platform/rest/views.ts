@@ -4,6 +4,7 @@ import type { Credentials, Device } from "../core/devices.js";
 import { NIL_ID } from "../core/ids.js";
 import { hasData, type OtaPackage } from "../core/packages.js";
 import type { Profile } from "../core/profiles.js";
+import { isActive } from "./activity.js";
 import type { RestContext } from "./context.js";
 
 export interface EntityIdView {
@@ -35,6 +36,18 @@ export function deviceView({ core, users }: RestContext, device: Device): object
     version: device.version,
     additionalInfo: device.additionalInfo ?? null,
     deviceData: { configuration: { type: "DEFAULT" }, transportConfiguration: { type: "DEFAULT" } },
+  };
+}
+
+/** The device with what a list of devices shows besides. */
+export function deviceInfoView(context: RestContext, device: Device): object {
+  const { core } = context;
+  return {
+    ...deviceView(context, device),
+    customerTitle: device.customerId === undefined ? null : "Customer A",
+    customerIsPublic: false,
+    deviceProfileName: core.profiles.get(device.profileId)?.name ?? "default",
+    active: isActive(device, core.clock.now()),
   };
 }
 

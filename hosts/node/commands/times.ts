@@ -1,0 +1,53 @@
+import { InvalidArgumentError } from "commander";
+
+const AGO = /^-(\d+)(s|m|h|d|w)$/;
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
+};
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?$/;
+const EPOCH_MS = /^\d{12,15}$/;
+/** The largest time that a Date holds. */
+const MOST = 8_640_000_000_000_000;
+
+const HELP =
+  "It is a date (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now.";
+
+/**
+ * Milliseconds since 1970 of `2026-01-31` (its first instant, local time), `2026-01-31T12:00`, `2026-01-31T12:00:00Z`, 13 digits,
+ * `-7d` (s, m, h, d, w), `today`, `yesterday`, `now`. Throws InvalidArgumentError, for commander.
+ */
+export function parseTime(text: string, now: number = Date.now()): number {
+  const found = relative(text, now) ?? absolute(text);
+  if (found === undefined || !Number.isSafeInteger(found) || Math.abs(found) > MOST)
+    throw new InvalidArgumentError(HELP);
+  return found;
+}
+
+function relative(text: string, now: number): number | undefined {
+  if (text === "now") return now;
+  if (text === "today") return midnight(now, 0);
+  if (text === "yesterday") return midnight(now, -1);
+  const [, number, unit] = AGO.exec(text) ?? [];
+  return unit === undefined ? undefined : now - Number(number) * (UNITS[unit] ?? Number.NaN);
+}
+
+function midnight(now: number, days: number): number {
+  const date = new Date(now);
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime();
+}
+
+function absolute(text: string): number | undefined {
+  if (EPOCH_MS.test(text)) return Number(text);
+  // A date alone would be read as UTC.
+  if (DAY.test(text)) return lawful(text, `${text}T00:00`);
+  return MOMENT.test(text) ? lawful(text.slice(0, 10), text) : undefined;
+}
+
+/** February 30 is no date, though Date takes it for one of March. */
+function lawful(day: string, moment: string): number | undefined {
+  const noon = new Date(`${day}T12:00Z`);
+  if (Number.isNaN(noon.getTime()) || noon.toISOString().slice(0, 10) !== day) return undefined;
+  const ms = new Date(moment).getTime();
+  return Number.isNaN(ms) ? undefined : ms;
+}

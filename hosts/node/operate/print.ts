@@ -1,0 +1,61 @@
+// What a peer sent, shown on a terminal: no control characters, columns by their width.
+import stringWidth from "string-width";
+
+const CONTROL = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** One line of text that leaves the terminal as it is. */
+export function plain(text: string): string {
+  return text.replace(CONTROL, "\ufffd");
+}
+
+/** A value as a cell: text as it is, the rest as JSON; absent is a dash. */
+export function cell(value: unknown): string {
+  if (value === undefined || value === null) return "-";
+  return plain(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** Rows under a head, columns two spaces apart. Cells are made plain. */
+export function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const lines = [head, ...rows.map((row) => row.map(cell))];
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
+  return lines
+    .map((line) =>
+      line
+        .map((text, column) => text + " ".repeat((widths[column] ?? 0) - stringWidth(text)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** `2026-01-31 12:00:00`, local time; a dash for none. */
+export function moment(ms: unknown): string {
+  if (typeof ms !== "number" || !Number.isFinite(ms)) return "-";
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return "-";
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** How long ago, in one unit: `12 s`, `3 min`, `5 h`, `2 d`. */
+export function ago(ms: number): string {
+  const s = Math.max(0, Math.round(ms / 1000));
+  if (s < 120) return `${s} s`;
+  if (s < 7200) return `${Math.round(s / 60)} min`;
+  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
+}
+
+export function out(text: string): void {
+  process.stdout.write(text);
+}
+
+export function outJson(value: unknown): void {
+  out(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Beside the result: for the person who reads along. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

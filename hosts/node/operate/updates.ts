@@ -1,0 +1,90 @@
+// The update of several devices, followed by what they report: fw_state, fw_progress, fw_error and current_fw_* as telemetry.
+import type { Operator } from "../../operator/operator.js";
+import type { Reading } from "../../operator/shapes.js";
+
+const KEYS = ["fw_state", "fw_progress", "fw_error", "current_fw_title", "current_fw_version"] as const;
+
+export interface Target {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Update {
+  readonly device: Target;
+  /** As reported; `waiting` until the device reports something new. */
+  readonly state: string;
+  /** 0 to 100, while it downloads. */
+  readonly progress: number | undefined;
+  readonly error: string | undefined;
+  readonly end: "updated" | "failed" | undefined;
+}
+
+export interface Version {
+  readonly title: string;
+  readonly version: string;
+}
+
+/** Of a device that has not reported yet. */
+export function waiting(device: Target): Update {
+  return { device, state: "waiting", progress: undefined, error: undefined, end: undefined };
+}
+
+type Readings = Readonly<Record<string, Reading>>;
+
+/** Follows one device. What it had reported before the assignment is not taken for news. */
+export class UpdateWatch {
+  readonly device: Target;
+  readonly #operator: Operator;
+  readonly #wanted: Version;
+  #before: Readings = {};
+
+  constructor(operator: Operator, device: Target, wanted: Version) {
+    this.#operator = operator;
+    this.device = device;
+    this.#wanted = wanted;
+  }
+
+  /** Before the assignment. */
+  async begin(): Promise<void> {
+    this.#before = await this.#read();
+  }
+
+  async look(): Promise<Update> {
+    return judge(this.device, this.#before, await this.#read(), this.#wanted);
+  }
+
+  #read(): Promise<Readings> {
+    return this.#operator.timeSeries.latest(this.device.id, KEYS);
+  }
+}
+
+/** What the readings before and after an assignment mean. */
+export function judge(device: Target, before: Readings, after: Readings, wanted: Version): Update {
+  const fresh = (key: string): unknown => {
+    const now = after[key];
+    const old = before[key];
+    const isNew = now !== undefined && (old === undefined || now.ts !== old.ts || now.value !== old.value);
+    return isNew ? now.value : undefined;
+  };
+  const state = fresh("fw_state");
+  const progress = fresh("fw_progress");
+  const error = fresh("fw_error");
+  const runs =
+    isSame(after.current_fw_title?.value, wanted.title) &&
+    isSame(after.current_fw_version?.value, wanted.version);
+  const updated =
+    runs && (state === "UPDATED" || before.current_fw_version?.value !== after.current_fw_version?.value);
+  const already = runs && state === undefined && after.fw_state?.value === "UPDATED";
+  return {
+    device,
+    state: already ? "UPDATED" : typeof state === "string" ? state : "waiting",
+    progress: state === "DOWNLOADING" && typeof progress === "number" ? progress : undefined,
+    error: typeof error === "string" && error !== "" ? error : undefined,
+    end: updated || already ? "updated" : state === "FAILED" ? "failed" : undefined,
+  };
+}
+
+/** The platform makes a number of a text that looks like one: "2.0" is kept as 2. */
+function isSame(value: unknown, text: string): boolean {
+  return typeof value === "number" ? value === Number(text) : value === text;
+}

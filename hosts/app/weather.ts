@@ -1,4 +1,4 @@
-import type { Host } from "../../../src/port.js";
+import type { Host } from "../../src/port.js";
 
 export interface Weather {
   /** °C */

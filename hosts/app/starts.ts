@@ -1,4 +1,4 @@
-import type { Host } from "../../../src/port.js";
+import type { Host } from "../../src/port.js";
 
 const KEY = "desk.starts";
 /** The record: this byte, then a decimal count in ASCII. */

@@ -1,8 +1,8 @@
 import test from "ava";
-import { handleMethods } from "../../hosts/desk/app/methods.js";
-import { intervalOf, Sampler } from "../../hosts/desk/app/sampler.js";
-import { countStart } from "../../hosts/desk/app/starts.js";
-import { Room } from "../../hosts/desk/app/weather.js";
+import { handleMethods } from "../../hosts/app/methods.js";
+import { intervalOf, Sampler } from "../../hosts/app/sampler.js";
+import { countStart } from "../../hosts/app/starts.js";
+import { Room } from "../../hosts/app/weather.js";
 import type { Agent, Host } from "../../src/index.js";
 
 class Clock {

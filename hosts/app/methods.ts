@@ -1,5 +1,5 @@
-import type { Agent } from "../../../src/index.js";
-import type { Host } from "../../../src/port.js";
+import type { Agent } from "../../src/index.js";
+import type { Host } from "../../src/port.js";
 
 /** What the methods may ask of the application. */
 export interface Desk {

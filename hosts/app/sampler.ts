@@ -1,4 +1,4 @@
-import type { Host } from "../../../src/port.js";
+import type { Host } from "../../src/port.js";
 
 /** Shortest and longest interval, in milliseconds. */
 export const LIMITS = { least: 50, most: 3_600_000 } as const;

@@ -109,7 +109,7 @@ export class Connection implements ChannelOwner {
   #attempt(job: Job): void {
     const bytes = writeRequest(this.#host, this.#target, job.request);
     if (!bytes) {
-      this.#host.clock.timer(0, () => job === this.#job && this.#finish(lost("path not escaped")));
+      this.#host.clock.timer(0, () => job === this.#job && this.#finish(lost("request not escaped")));
       return;
     }
     const stale = !job.request.repeatable && (this.#channel?.idleMs ?? 0) > FRESH_MS;

@@ -5,14 +5,17 @@ import type { Target } from "./target.js";
 
 /** No blank, no control character: nothing that could end the request line. */
 const PATH = /^\/[!-~]*$/;
+/** Nothing that could begin another header. */
+const HEADER = /^[A-Za-z-]+: [ -~]+$/;
 
-/** The bytes of a request; undefined if its path is not escaped. */
+/** The bytes of a request; undefined if its path is not escaped, or its header is none. */
 export function writeRequest(
   host: Pick<Host, "encode">,
   target: Target,
   request: Request,
 ): Uint8Array | undefined {
   if (!PATH.test(request.path)) return undefined;
+  if (request.header !== undefined && !HEADER.test(request.header)) return undefined;
   const head = host.encode(headText(target, request));
   const { body } = request;
   if (!body || body.length === 0) return head;
@@ -23,9 +26,11 @@ export function writeRequest(
 }
 
 function headText(target: Target, request: Request): string {
-  const { method, path, body, sink } = request;
-  const accept = sink ? "*/*" : "application/json";
+  const { method, path, header, body, sink } = request;
+  // What is fetched by GET into a sink is an image.
+  const accept = sink && method === "GET" ? "*/*" : "application/json";
   let text = `${method} ${target.prefix}${path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: mote\r\nAccept: ${accept}\r\n`;
+  if (header !== undefined) text += `${header}\r\n`;
   if (body && body.length > 0) text += "Content-Type: application/json\r\n";
   if (body || method === "POST") text += `Content-Length: ${body?.length ?? 0}\r\n`;
   return `${text}\r\n`;

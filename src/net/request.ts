@@ -11,6 +11,8 @@ export interface Request {
   readonly method: "GET" | "POST";
   /** Begins with "/", escaped already, below the path of the base URL. */
   readonly path: string;
+  /** One header more, `Name: value` in printable ASCII; it may hold a secret. Anything else, and nothing is sent. */
+  readonly header?: string;
   /** JSON. A POST without one sends `Content-Length: 0`. */
   readonly body?: Uint8Array;
   /** ms for the whole exchange (connecting, TLS, sending, answer), from the moment its turn comes. */

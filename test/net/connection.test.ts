@@ -62,12 +62,20 @@ test("done is never called from within send, whatever is wrong", async (t) => {
   connection.send({ ...GET, path: "/a b" }, push);
   t.is(outcomes.length, 0);
   await host.clock.advance(1);
-  isLost(t, outcomes[0], "path not escaped");
+  isLost(t, outcomes[0], "request not escaped");
   connection.close();
   connection.send(GET, push);
   t.is(outcomes.length, 1);
   await host.clock.advance(1);
   isLost(t, outcomes[1], "stopped");
+});
+
+test("one header more leaves as it was given; one that could begin another leaves nothing", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ headers, reply }) => reply(200, JSON.stringify(headers.jwt ?? null)));
+  t.is(bodyOf(await sendOn(host, connection, { ...POST, header: "jwt: a.b-c_d=" })), '"a.b-c_d="');
+  for (const header of ["jwt: a\r\nEvil: 1", "jwt: a\n", "jwt:a", "jwt: ", ": a", "jwt: \u00e4", ""])
+    isLost(t, await sendOn(host, connection, { ...POST, header }), "request not escaped");
 });
 
 test("a host that throws costs one request and no more", async (t) => {

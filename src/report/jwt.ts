@@ -1,0 +1,39 @@
+// What the client reads of a JWT: its life. Whether it is genuine is the platform's to judge.
+import type { Host } from "../port.js";
+import { isObject, parseJson } from "../wire/json.js";
+
+/** What may stand in a header and in a query as it is. */
+const FIT = /^[A-Za-z0-9._~+/=-]{1,4096}$/;
+const SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/** True for a text that may be sent as a token. */
+export function isToken(token: unknown): token is string {
+  return typeof token === "string" && FIT.test(token);
+}
+
+/** ms from the issue of the token to its end, `exp` - `iat`; undefined if the token does not tell. */
+export function lifeMs(host: Pick<Host, "decode">, token: string): number | undefined {
+  const bytes = fromBase64Url(token.split(".", 3)[1] ?? "");
+  const text = bytes && host.decode(bytes);
+  const claims = text === undefined ? undefined : parseJson(text);
+  if (!claims?.ok || !isObject(claims.value)) return undefined;
+  const { exp, iat } = claims.value;
+  if (typeof exp !== "number" || typeof iat !== "number") return undefined;
+  const life = (exp - iat) * 1000;
+  return life > 0 && Number.isFinite(life) ? life : undefined;
+}
+
+function fromBase64Url(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
+  let [used, bits, held] = [0, 0, 0];
+  for (const sign of text) {
+    const value = SIGNS.indexOf(sign);
+    if (value < 0) return undefined;
+    held = ((held << 6) | value) & 0xfff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[used++] = held >> bits;
+  }
+  return bytes.subarray(0, used);
+}

@@ -1,0 +1,67 @@
+// Deadlines and waits.
+import type { Backoff } from "../net/backoff.js";
+import type { Outcome } from "../net/outcome.js";
+import type { Clock, Host } from "../port.js";
+import { ReportError, refusal } from "./errors.js";
+
+/** A host's timer goes no further than 24 days. */
+const LONGEST_MS = 20 * 86_400_000;
+
+/** When a call must be over, by the host's monotonic clock. Throws `BAD_VALUE` for what is no deadline: more than 0 ms, up to 20 days. */
+export function endOf(clock: Clock, deadlineMs: number): number {
+  if (deadlineMs > 0 && deadlineMs <= LONGEST_MS) return clock.now() + deadlineMs;
+  throw new ReportError("BAD_VALUE", "a deadline is a number of ms, more than 0 and up to 20 days");
+}
+
+/** Waits of one client: over when they are due, or all at once when the client is closed. */
+export class Pauses {
+  readonly #clock: Clock;
+  #waiting: (() => void)[] = [];
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Resolves when `done` does, after `ms`, or when this is closed. Whichever it was, nothing is left behind. */
+  until(ms: number, done?: Promise<unknown>): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const over = () => {
+        cancel();
+        this.#waiting = this.#waiting.filter((other) => other !== over);
+        resolve();
+      };
+      const cancel = this.#clock.timer(Math.max(0, ms), over);
+      this.#waiting.push(over);
+      done?.then(over, over);
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const over of this.#waiting) over();
+  }
+}
+
+/** Waits as long as a busy answer asks for, and a random while more; throws what waiting would not mend before `end`. */
+export function waitBusy(
+  host: Host,
+  pauses: Pauses,
+  what: string,
+  { status, retryAfterMs = 0 }: Outcome & { kind: "busy" },
+  backoff: Backoff,
+  end: number,
+): Promise<void> {
+  // Others mean that this request is too much, or that something is broken: asking again is the user's choice.
+  if (status !== 429 && status !== 503) throw refusal(what, status);
+  const left = end - host.clock.now();
+  const ms = retryAfterMs + backoff.next();
+  if (ms < left) return pauses.until(ms);
+  const text = status === 429 ? "too many requests" : "not available";
+  throw new ReportError("BUSY", `${what}: ${text} (${status}) until the deadline`, status);
+}

@@ -1,0 +1,184 @@
+// A login and what keeps it alive.
+//
+//   POST /api/auth/login  {"username":"tenant@example.com","password":"..."}  ->  {"token":"<JWT>","refreshToken":"<JWT>"}
+//   POST /api/auth/token  {"refreshToken":"<JWT>"}                            ->  the same
+import { Backoff } from "../net/backoff.js";
+import { Connection } from "../net/connection.js";
+import { exchange } from "../net/exchange.js";
+import type { Outcome } from "../net/outcome.js";
+import { parseTarget, type Target } from "../net/target.js";
+import type { Host } from "../port.js";
+import { isObject, parseJson } from "../wire/json.js";
+import { quote } from "../wire/text.js";
+import { ReportError, refusal } from "./errors.js";
+import { isToken, lifeMs } from "./jwt.js";
+import { endOf, Pauses, waitBusy } from "./pause.js";
+
+const DEADLINE_MS = 60_000;
+/** Of one request. */
+const LOGIN_MS = 35_000;
+const ANSWER_BYTES = 16_384;
+/** A token is renewed so long before its end, or a tenth of its life if that is less. */
+const MARGIN_MS = 60_000;
+
+export interface SessionOptions {
+  /** Where users log in: base URL of the platform; `/api/auth/...` is appended. */
+  url: string;
+  /** Both, or a `jwt`, or all three: then the JWT is used until it is refused. */
+  username?: string | undefined;
+  password?: string | undefined;
+  /** A JWT from elsewhere. Without a password it can't be renewed. */
+  jwt?: string | undefined;
+}
+
+/** One user's login on the platform, shared by any number of clients. */
+export class Session {
+  readonly #host: Host;
+  readonly #user: { readonly username: string; readonly password: string } | undefined;
+  readonly #pauses: Pauses;
+  readonly #connection: Connection;
+  #token: string | undefined;
+  #refreshToken: string | undefined;
+  /** Of the token, by the monotonic clock; undefined if it does not tell its life. */
+  #endsAt: number | undefined;
+  /** The one request that is under way for whoever asks. */
+  #asking: Promise<Outcome> | undefined;
+
+  /** Throws `BAD_OPTIONS`. Nothing is sent before a token is asked for. */
+  constructor(host: Host, options: SessionOptions) {
+    const { target, user } = check(options);
+    this.#host = host;
+    this.#user = user;
+    this.#token = options.jwt;
+    this.#pauses = new Pauses(host.clock);
+    this.#connection = new Connection(host, target);
+  }
+
+  /** True if a token that was refused can be replaced. */
+  get renewable(): boolean {
+    return this.#user !== undefined;
+  }
+
+  /**
+   * A JWT that should be good for a minute. `refused`: the one that the platform would not have; then another one, by a fresh
+   * login. Rejects with ReportError `LOGIN`, `FORBIDDEN`, `REFUSED`, `BUSY`, `TIMEOUT`, `LOST`, `MALFORMED` or `STOPPED`.
+   */
+  async token(deadlineMs = DEADLINE_MS, refused?: string): Promise<string> {
+    const { clock } = this.#host;
+    const end = endOf(clock, deadlineMs);
+    const backoff = new Backoff(this.#host);
+    for (;;) {
+      if (this.#pauses.closed) throw new ReportError("STOPPED", "login: the session is closed");
+      const token = this.#token;
+      const over = this.#endsAt !== undefined && clock.now() >= this.#endsAt;
+      if (token !== undefined && token !== refused && !over) return token;
+      if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer before the deadline");
+      if (!this.#user && (token === refused || !this.#refreshToken)) throw refusal("login", 401);
+      // A token whose time is over is refreshed; one that was refused needs the password again.
+      this.#asking ??= this.#ask(refused === undefined).finally(() => {
+        this.#asking = undefined;
+      });
+      const asking = this.#asking;
+      let outcome: Outcome | undefined;
+      await this.#pauses.until(
+        end - clock.now(),
+        asking.then((answer) => {
+          outcome = answer;
+        }),
+      );
+      if (outcome) await this.#judge(outcome, backoff, end);
+    }
+  }
+
+  /** For good. Whoever waits gets `STOPPED`. */
+  close(): void {
+    this.#pauses.close();
+    this.#connection.close();
+    this.#token = undefined;
+    this.#refreshToken = undefined;
+  }
+
+  /** One login or one refresh; a refresh that is refused is followed by a login. What it brought is kept. */
+  async #ask(mayRefresh: boolean): Promise<Outcome> {
+    const refreshToken = this.#refreshToken;
+    this.#refreshToken = undefined;
+    if (mayRefresh && refreshToken !== undefined) {
+      const outcome = await this.#post("/api/auth/token", `{"refreshToken":${quote(refreshToken)}}`);
+      if (outcome.kind !== "refused") {
+        // Not refused: it is still good for the next attempt.
+        if (outcome.kind !== "done") this.#refreshToken = refreshToken;
+        return outcome;
+      }
+    }
+    if (!this.#user) return { kind: "refused", status: 401, body: new Uint8Array(0) };
+    const { username, password } = this.#user;
+    return this.#post("/api/auth/login", `{"username":${quote(username)},"password":${quote(password)}}`);
+  }
+
+  async #post(path: string, text: string): Promise<Outcome> {
+    const since = this.#host.clock.now();
+    const body = this.#host.encode(text);
+    const request = { path, body, deadlineMs: LOGIN_MS, limit: ANSWER_BYTES, repeatable: true };
+    const outcome = await exchange(this.#connection, { method: "POST", ...request });
+    // The next one is hours away.
+    this.#connection.fresh();
+    if (outcome.kind !== "done" || this.#pauses.closed) return outcome;
+    return this.#keep(outcome.body, since) ? outcome : { kind: "lost", reason: "foreign answer" };
+  }
+
+  #keep(body: Uint8Array, since: number): boolean {
+    const text = this.#host.decode(body);
+    const parsed = text === undefined ? undefined : parseJson(text);
+    if (!parsed?.ok || !isObject(parsed.value)) return false;
+    const { token, refreshToken } = parsed.value;
+    if (!isToken(token)) return false;
+    this.#token = token;
+    this.#refreshToken = isToken(refreshToken) ? refreshToken : undefined;
+    const life = lifeMs(this.#host, token);
+    this.#endsAt = life === undefined ? undefined : since + life - Math.min(MARGIN_MS, life / 10);
+    return true;
+  }
+
+  /** Returns when it is time to look again; throws what can't be mended by waiting. */
+  async #judge(outcome: Outcome, backoff: Backoff, end: number): Promise<void> {
+    switch (outcome.kind) {
+      case "done":
+        return;
+      case "refused":
+        if (outcome.status !== 401 && outcome.status !== 403) throw refusal("login", outcome.status);
+        if (!this.#user) throw refusal("login", outcome.status);
+        throw new ReportError(
+          "LOGIN",
+          `login: wrong user name or password (${outcome.status})`,
+          outcome.status,
+        );
+      case "lost":
+        if (this.#pauses.closed) return;
+        throw new ReportError("LOST", `login: ${outcome.reason}`);
+      case "busy":
+        return waitBusy(this.#host, this.#pauses, "login", outcome, backoff, end);
+    }
+  }
+}
+
+function check(options: SessionOptions): {
+  target: Target;
+  user: { username: string; password: string } | undefined;
+} {
+  const wrong: string[] = [];
+  const { url, username, password, jwt } = options;
+  const parsed = parseTarget(url);
+  if (!parsed.ok) wrong.push(`url ${parsed.reason}`);
+  if ((username === undefined) !== (password === undefined)) wrong.push("username and password go together");
+  if (username === undefined && jwt === undefined) wrong.push("username and password, or a jwt, are needed");
+  for (const [name, text] of [
+    ["username", username],
+    ["password", password],
+  ])
+    if (text !== undefined && (typeof text !== "string" || text === ""))
+      wrong.push(`${name} is a text that is not empty`);
+  if (jwt !== undefined && !isToken(jwt)) wrong.push("jwt is a text of letters, digits and . _ ~ + / = -");
+  if (wrong.length > 0 || !parsed.ok) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
+  const user = username === undefined || password === undefined ? undefined : { username, password };
+  return { target: parsed.target, user };
+}

@@ -1,0 +1,241 @@
+// Reads the answer of the report API as its bytes come in, however they are cut, and keeps one row at a time:
+//
+//   {"columnLabels":["Device","Date","Average"],
+//    "dataTable":[{"Device":"greenhouse-7","Date":"1760000000000","Average":21.5},...]}
+//
+// in either order. Other members are skipped. Measures are numbers, dates are ms since 1970 as strings, dimensions are strings, and no
+// types are told.
+import type { Host } from "../port.js";
+import { isObject, type JsonObject, MAX_DEPTH, parseJson } from "./json.js";
+import type { Cell, RowTaker } from "./report.js";
+
+/** `malformed`: no answer of this API. `too large`: a row, or the list of labels, beyond the limit. `given up`: by the taker. */
+export type ReportFlaw = "malformed" | "too large" | "given up";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const FIRST_BYTES = 256;
+const NOTHING = new Uint8Array(0);
+
+/** What may follow, blanks aside, and the state after it. `in...`: that byte is the first of a text that is kept to its end. */
+const STATES = {
+  start: { [OPEN]: "firstName" },
+  firstName: { [QUOTE]: "inName", [CLOSE]: "end" },
+  name: { [QUOTE]: "inName" },
+  colon: { [COLON]: "value" },
+  /** By the name: only what is skipped may begin with anything. */
+  value: {},
+  after: { [COMMA]: "name", [CLOSE]: "end" },
+  firstRow: { [OPEN]: "inRow", [CLOSE_LIST]: "after" },
+  row: { [OPEN]: "inRow" },
+  afterRow: { [COMMA]: "row", [CLOSE_LIST]: "after" },
+  end: {},
+} as const satisfies Record<string, Readonly<Record<number, string>>>;
+
+type Between = keyof typeof STATES;
+type Within = "inName" | "inLabels" | "inOther" | "inRow";
+type State = Between | Within;
+
+export class ReportReader {
+  readonly #host: Pick<Host, "decode">;
+  readonly #taker: RowTaker;
+  readonly #limit: number;
+  #state: State = "start";
+  #name = "";
+  #hasLabels = false;
+  #hasTable = false;
+  /** What came of a text that is cut. */
+  #kept = NOTHING;
+  #used = 0;
+  #depth = 0;
+  #quoted = false;
+  /** The piece before ended with a backslash that escapes what follows. */
+  #escaped = false;
+  #rows = 0;
+  #flaw: ReportFlaw | undefined;
+
+  /** `limit`: bytes of one row, and of the labels, at most. */
+  constructor(host: Pick<Host, "decode">, limit: number, taker: RowTaker) {
+    this.#host = host;
+    this.#limit = limit;
+    this.#taker = taker;
+  }
+
+  /** Why there is nothing more to read; undefined as long as there may be. */
+  get flaw(): ReportFlaw | undefined {
+    return this.#flaw;
+  }
+
+  /** Rows handed out so far. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Takes the next bytes. False once there is a flaw. Throws what the taker throws. */
+  feed(bytes: Uint8Array): boolean {
+    let at = 0;
+    while (at < bytes.length && this.#flaw === undefined) {
+      const state = this.#state;
+      if (isWithin(state)) at = this.#text(bytes, at, state);
+      else if (isBlank(bytes[at] as number)) at++;
+      else at = this.#between(bytes[at] as number, at, state);
+    }
+    return this.#flaw === undefined;
+  }
+
+  /** No more bytes will come. True if that was a whole report. */
+  end(): boolean {
+    if (this.#state !== "end" || !this.#hasLabels || !this.#hasTable) this.#flaw ??= "malformed";
+    return this.#flaw === undefined;
+  }
+
+  /** Takes a byte between two texts. Returns where to go on. */
+  #between(byte: number, at: number, state: Between): number {
+    const follow: Readonly<Record<number, State>> = STATES[state];
+    const next = state === "value" ? this.#valueBegins(byte) : follow[byte];
+    if (next === undefined) {
+      this.#flaw = "malformed";
+      return at;
+    }
+    this.#state = next;
+    return isWithin(next) ? at : at + 1;
+  }
+
+  #valueBegins(byte: number): State | undefined {
+    const isList = byte === OPEN_LIST;
+    if (this.#name === "columnLabels") {
+      if (this.#hasLabels || !isList) return undefined;
+      this.#hasLabels = true;
+      return "inLabels";
+    }
+    if (this.#name === "dataTable") {
+      if (this.#hasTable || !isList) return undefined;
+      this.#hasTable = true;
+      return "firstRow";
+    }
+    return "inOther";
+  }
+
+  /** Finds the end of the text at hand. Returns where to go on. */
+  #text(bytes: Uint8Array, from: number, state: Within): number {
+    let at = from;
+    while (at < bytes.length) {
+      if (this.#quoted) {
+        at = this.#string(bytes, at);
+        if (!this.#quoted && this.#depth === 0) return this.#textEnds(bytes, from, at, state);
+        continue;
+      }
+      const byte = bytes[at] as number;
+      const closes = byte === CLOSE || byte === CLOSE_LIST;
+      // A number or a word ends before what follows it.
+      if (this.#depth === 0 && (closes || byte === COMMA || isBlank(byte)))
+        return this.#textEnds(bytes, from, at, state);
+      at++;
+      if (byte === QUOTE) this.#quoted = true;
+      else if (byte === OPEN || byte === OPEN_LIST) this.#depth++;
+      else if (closes && --this.#depth === 0) return this.#textEnds(bytes, from, at, state);
+    }
+    this.#keep(bytes, from, at);
+    return at;
+  }
+
+  /** Goes on behind the quote that ends the string, or to the end of the bytes. Natively: most of a report is strings. */
+  #string(bytes: Uint8Array, from: number): number {
+    let at = from;
+    for (;;) {
+      const found = bytes.indexOf(QUOTE, at);
+      const end = found < 0 ? bytes.length : found;
+      let first = end;
+      while (first > at && bytes[first - 1] === BACKSLASH) first--;
+      // Backslashes that reach back to where this search began go on from there.
+      const escapes = end - first + (first === at && this.#escaped ? 1 : 0);
+      this.#escaped = escapes % 2 === 1;
+      if (found < 0) return end;
+      at = end + 1;
+      if (!this.#escaped) {
+        this.#quoted = false;
+        return at;
+      }
+      this.#escaped = false;
+    }
+  }
+
+  #keep(bytes: Uint8Array, from: number, to: number): void {
+    const needed = this.#used + to - from;
+    if (needed > this.#limit) {
+      // What is skipped may be of any size.
+      if (this.#state !== "inOther") this.#flaw = "too large";
+      this.#used = this.#limit + 1;
+      return;
+    }
+    if (needed > this.#kept.length) {
+      const grown = new Uint8Array(
+        Math.min(this.#limit, Math.max(needed, this.#kept.length * 2, FIRST_BYTES)),
+      );
+      grown.set(this.#kept.subarray(0, this.#used));
+      this.#kept = grown;
+    }
+    this.#kept.set(bytes.subarray(from, to), this.#used);
+    this.#used = needed;
+  }
+
+  #textEnds(bytes: Uint8Array, from: number, to: number, state: Within): number {
+    // A text that came in one piece is read where it lies.
+    const whole = this.#used === 0 && to - from <= this.#limit;
+    if (!whole) this.#keep(bytes, from, to);
+    const skipped = !whole && this.#used > this.#limit;
+    if (this.#flaw === undefined) {
+      const lies = whole ? bytes.subarray(from, to) : this.#kept.subarray(0, this.#used);
+      const text = skipped ? "null" : this.#host.decode(lies);
+      if (text === undefined || !this.#take(text, state)) this.#flaw ??= "malformed";
+    }
+    this.#used = 0;
+    return to;
+  }
+
+  /** False if the text is not what it should be. */
+  #take(text: string, state: Within): boolean {
+    const parsed = parseJson(text, state === "inOther" ? MAX_DEPTH : 1);
+    if (!parsed.ok) return false;
+    const { value } = parsed;
+    switch (state) {
+      case "inName":
+        this.#name = value as string;
+        this.#state = "colon";
+        return true;
+      case "inLabels":
+        this.#state = "after";
+        if (!Array.isArray(value) || !value.every((label) => typeof label === "string")) return false;
+        if (this.#taker.labels?.(value) === false) this.#flaw = "given up";
+        return true;
+      case "inRow":
+        this.#state = "afterRow";
+        if (!isObject(value) || !isRow(value)) return false;
+        this.#rows++;
+        if (this.#taker.row(value) === false) this.#flaw = "given up";
+        return true;
+      default:
+        this.#state = "after";
+        return true;
+    }
+  }
+}
+
+function isWithin(state: State): state is Within {
+  return state === "inName" || state === "inLabels" || state === "inOther" || state === "inRow";
+}
+
+/** No number beyond what a double holds: read as Infinity, it would be written as nothing. */
+function isRow(row: JsonObject): row is { [label: string]: Cell } {
+  return Object.keys(row).every((label) => typeof row[label] !== "number" || Number.isFinite(row[label]));
+}
+
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

@@ -1,4 +1,4 @@
-// The core as a board takes it: one module for the manifest to preload, dist/xs/mote.js. DESIGN.md has the figures behind it.
+// The core as a board takes it: one module for the manifest to preload, dist/xs/mote.js, and one for the report client. DESIGN.md has the figures behind it.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build, transform } from "esbuild";
@@ -23,20 +23,28 @@ export async function forBoard(text) {
   return lean;
 }
 
-/** Writes dist/xs: the module, and its types for an application's own TypeScript. */
+/** The module of each entry. The report client is one of its own, so that who builds no reports has no ROM to spare for it. */
+const MODULES = [
+  ["mote", "src/index.ts"],
+  ["mote-report", "src/report/index.ts"],
+];
+
+/** Writes dist/xs: the modules, and their types for an application's own TypeScript. */
 export async function buildBoard(root, out) {
-  const { outputFiles } = await build({
-    absWorkingDir: root,
-    entryPoints: ["src/index.ts"],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "neutral",
-    target: "es2022",
-    legalComments: "none",
-    logLevel: "warning",
-  });
   await mkdir(out, { recursive: true });
-  await writeFile(join(out, "mote.js"), await forBoard(outputFiles[0].text));
-  await writeFile(join(out, "mote.d.ts"), 'export * from "../../src/index.js";\n');
+  for (const [name, entry] of MODULES) {
+    const { outputFiles } = await build({
+      absWorkingDir: root,
+      entryPoints: [entry],
+      bundle: true,
+      write: false,
+      format: "esm",
+      platform: "neutral",
+      target: "es2022",
+      legalComments: "none",
+      logLevel: "warning",
+    });
+    await writeFile(join(out, `${name}.js`), await forBoard(outputFiles[0].text));
+    await writeFile(join(out, `${name}.d.ts`), `export * from "../../${entry.replace(/\.ts$/, ".js")}";\n`);
+  }
 }

@@ -27,8 +27,9 @@ export interface SessionOptions {
   /** Both, or a `jwt`, or all three: then the JWT is used until it is refused. */
   username?: string | undefined;
   password?: string | undefined;
-  /** A JWT from elsewhere. Without a password it can't be renewed. */
+  /** A JWT from elsewhere, and the refresh token that came with it. With neither that nor a password it can't be renewed. */
   jwt?: string | undefined;
+  refreshToken?: string | undefined;
 }
 
 /** One user's login on the platform, shared by any number of clients. */
@@ -50,13 +51,14 @@ export class Session {
     this.#host = host;
     this.#user = user;
     this.#token = options.jwt;
+    this.#refreshToken = options.refreshToken;
     this.#pauses = new Pauses(host.clock);
     this.#connection = new Connection(host, target);
   }
 
   /** True if a token that was refused can be replaced. */
   get renewable(): boolean {
-    return this.#user !== undefined;
+    return this.#user !== undefined || this.#refreshToken !== undefined;
   }
 
   /**
@@ -73,9 +75,9 @@ export class Session {
       const over = this.#endsAt !== undefined && clock.now() >= this.#endsAt;
       if (token !== undefined && token !== refused && !over) return token;
       if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer before the deadline");
-      if (!this.#user && (token === refused || !this.#refreshToken)) throw refusal("login", 401);
-      // A token whose time is over is refreshed; one that was refused needs the password again.
-      this.#asking ??= this.#ask(refused === undefined).finally(() => {
+      if (!this.renewable && !this.#asking) throw refusal("login", 401);
+      // A token whose time is over is refreshed; one that was refused needs the password again, if there is one.
+      this.#asking ??= this.#ask(refused === undefined || !this.#user).finally(() => {
         this.#asking = undefined;
       });
       const asking = this.#asking;
@@ -166,7 +168,7 @@ function check(options: SessionOptions): {
   user: { username: string; password: string } | undefined;
 } {
   const wrong: string[] = [];
-  const { url, username, password, jwt } = options;
+  const { url, username, password, jwt, refreshToken } = options;
   const parsed = parseTarget(url);
   if (!parsed.ok) wrong.push(`url ${parsed.reason}`);
   if ((username === undefined) !== (password === undefined)) wrong.push("username and password go together");
@@ -178,6 +180,7 @@ function check(options: SessionOptions): {
     if (text !== undefined && (typeof text !== "string" || text === ""))
       wrong.push(`${name} is a text that is not empty`);
   if (jwt !== undefined && !isToken(jwt)) wrong.push("jwt is a text of letters, digits and . _ ~ + / = -");
+  if (refreshToken !== undefined && !isToken(refreshToken)) wrong.push("refreshToken is a text like the jwt");
   if (wrong.length > 0 || !parsed.ok) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
   const user = username === undefined || password === undefined ? undefined : { username, password };
   return { target: parsed.target, user };

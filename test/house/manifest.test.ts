@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import test from "ava";
 import { build } from "esbuild";
 import * as mote from "../../src/index.js";
+import * as report from "../../src/report/index.js";
 import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
 
@@ -16,15 +17,21 @@ test("every module of the root manifest is there and is preloaded, and nothing e
   for (const path of Object.values(manifest.modules)) t.true(existsSync(join(root, `${path}.js`)), path);
 });
 
+test("the report client's manifest has its module alone", (t) => {
+  const { modules, preload, ...others } = JSON.parse(read("manifest-report.json"));
+  t.deepEqual([modules, preload, others], [{ "mote/report": "./dist/xs/mote-report" }, ["mote/report"], {}]);
+});
+
 test("the root manifest is of no platform, and everything it has was meant", (t) => {
   t.deepEqual(Object.keys(manifest), ["modules", "preload", "creation"]);
   t.false(read("manifest.json").includes("$("));
 });
 
-test("the board's module is all of src that has code, and imports nothing", async (t) => {
+test("the board's modules are all of src that has code, and import nothing", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/index.ts"],
+    entryPoints: ["src/index.ts", "src/report/index.ts"],
+    outdir: "dist",
     bundle: true,
     write: false,
     metafile: true,
@@ -41,17 +48,19 @@ test("the board's module is all of src that has code, and imports nothing", asyn
     left.map(({ path }) => path),
     [],
   );
-  t.deepEqual(imports(read("dist/xs/mote.js")), []);
+  for (const name of ["mote", "mote-report"]) t.deepEqual(imports(read(`dist/xs/${name}.js`)), []);
 });
 
-test("the board's module has the public names of the core", async (t) => {
+test("the board's modules have the public names of the core and of the report client", async (t) => {
   t.deepEqual(Object.keys(await import(board("dist/xs/mote.js"))).sort(), Object.keys(mote).sort());
+  t.deepEqual(Object.keys(await import(board("dist/xs/mote-report.js"))).sort(), Object.keys(report).sort());
 });
 
-test("the board's module has no private names and no variables of its own, which cost RAM and ROM", (t) => {
-  const text = read("dist/xs/mote.js");
-  t.notRegex(text, /#[A-Za-z]/);
-  t.notRegex(text, /^var /m);
+test("the board's modules have no private names and no variables of their own, which cost RAM and ROM", (t) => {
+  for (const text of [read("dist/xs/mote.js"), read("dist/xs/mote-report.js")]) {
+    t.notRegex(text, /#[A-Za-z]/);
+    t.notRegex(text, /^var /m);
+  }
   // What a private name becomes must not be taken.
   for (const source of files("src", /\.ts$/)) t.notRegex(source.text, /[^\w$"`/\\]_[a-z]\w*/, source.path);
 });

@@ -100,6 +100,24 @@ test("a refresh that is refused is followed by a login", async (t) => {
   t.deepEqual(paths(), ["login", "token", "login"]);
 });
 
+test("a JWT from elsewhere that is refused is renewed by its refresh token, as long as that is good", async (t) => {
+  const own = { username: undefined, password: undefined, jwt: jwt("mine"), refreshToken: jwt("refresh-0") };
+  const good = begin(granted, own);
+  t.is(await good.token(), jwt("mine"));
+  t.is(await good.token(1000, jwt("mine")), jwt("user-1"));
+  t.deepEqual(good.paths(), ["token"]);
+  const over = begin((request) => request.reply(401), own);
+  t.is(
+    await over.token(1000, jwt("mine")),
+    "FORBIDDEN 401: login: the JWT is not valid, or has expired (401)",
+  );
+  t.is(
+    await over.token(1000, jwt("mine")),
+    "FORBIDDEN 401: login: the JWT is not valid, or has expired (401)",
+  );
+  t.deepEqual(over.paths(), ["token"]);
+});
+
 for (const status of [401, 403]) {
   test(`a login that is answered ${status} is a wrong name or password, and is not repeated`, async (t) => {
     const { token, seen } = begin((request) => request.reply(status, { message: `no ${USER.password}` }));

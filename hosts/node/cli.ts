@@ -9,6 +9,7 @@ import { loginCommands } from "./commands/login.js";
 import { platformCommand } from "./commands/platform.js";
 import { rpcCommand } from "./commands/rpc.js";
 import { runCommand } from "./commands/run.js";
+import { signCommand } from "./commands/sign.js";
 import { startCommand } from "./commands/start.js";
 import { telemetryCommand } from "./commands/telemetry.js";
 import { UsageError } from "./commands/usage.js";
@@ -41,6 +42,7 @@ export function makeProgram(): Command {
   telemetryCommand(program);
   firmwareCommand(program);
   watchCommand(program);
+  signCommand(program);
   return program;
 }
 

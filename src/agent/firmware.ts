@@ -1,5 +1,5 @@
 // The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
-import { FIRMWARE_KEYS } from "../wire/firmware.js";
+import { FIRMWARE_KEYS, SIGNATURE_KEY } from "../wire/firmware.js";
 import type { JsonObject } from "../wire/json.js";
 import type { Events } from "./events.js";
 import { Assignment } from "./firmware/assignment.js";
@@ -35,8 +35,9 @@ export class Firmware {
   constructor(link: Link, events: Events, options: FirmwareOptions | undefined, reports: Reports) {
     this.#link = link;
     this.#signal = link.signal();
-    this.#assignment = new Assignment(link.host);
     this.keys = options ? [...FIRMWARE_KEYS] : [];
+    if (options?.publicKey !== undefined) this.keys.push(SIGNATURE_KEY);
+    this.#assignment = new Assignment(link.host, this.keys);
     if (!options) return;
     const reporter = new Reporter(link.host, events, reports, options);
     this.#ledger = new Ledger(link.host, options, reporter);

@@ -3,10 +3,13 @@
 //   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_tag":"greenhouse 2.0.0","fw_size":123456,"fw_checksum_algorithm":"SHA256","fw_checksum":"..."}
 //   {"fw_title":"greenhouse","fw_version":"2.0.0","fw_url":"https://files.example.com/2.0.0.bin"}
 //
+// fw_signature is set by whoever signs (ECDSA over P-256 of the image's SHA-256, DER in hexadecimal digits); the platform knows nothing of it.
+//
 // A package with an address of its own may lack size, algorithm and checksum; the platform does not hand such a package out itself.
 // fw_tag is there only if set. All of them gone: nothing is assigned. They are written one after the other, so that a read may see some only.
 import { type Algorithm, isChecksum, toAlgorithm } from "./checksum.js";
 import type { Json, JsonObject } from "./json.js";
+import { type Signature, toSignature } from "./p256.js";
 
 /** The keys to ask for. */
 export const FIRMWARE_KEYS = [
@@ -18,7 +21,10 @@ export const FIRMWARE_KEYS = [
   "fw_checksum_algorithm",
   "fw_checksum",
 ] as const;
-type FirmwareKey = (typeof FIRMWARE_KEYS)[number];
+/** To be asked for as well where images are signed. The platform leaves it there when it takes the others away. */
+export const SIGNATURE_KEY = "fw_signature";
+const ALL_KEYS = [...FIRMWARE_KEYS, SIGNATURE_KEY] as const;
+type FirmwareKey = (typeof ALL_KEYS)[number];
 
 export interface Assignment {
   readonly title: string;
@@ -31,6 +37,7 @@ export interface Assignment {
   readonly algorithm: Algorithm | undefined;
   /** Lower-case hexadecimal digits, as many as the algorithm has. */
   readonly checksum: string | undefined;
+  readonly signature: Signature | undefined;
 }
 
 export type Assigned =
@@ -47,7 +54,7 @@ const MAX_URL = 2048;
 /** Reads the fw_* keys out of shared attributes. */
 export function parseAssignment(shared: JsonObject): Assigned {
   if (FIRMWARE_KEYS.every((key) => memberOf(shared, key) === undefined)) return { kind: "absent" };
-  const flaw = FIRMWARE_KEYS.map((key) => flawOf(key, memberOf(shared, key))).find(
+  const flaw = ALL_KEYS.map((key) => flawOf(key, memberOf(shared, key))).find(
     (reason) => reason !== undefined,
   );
   if (flaw !== undefined) return { kind: "malformed", reason: flaw };
@@ -67,6 +74,7 @@ export function parseAssignment(shared: JsonObject): Assigned {
     size: memberOf(shared, "fw_size") as number | undefined,
     algorithm,
     checksum: checksum?.toLowerCase(),
+    signature: toSignature((memberOf(shared, SIGNATURE_KEY) as string | undefined) ?? ""),
   };
   return { kind: "assigned", assignment };
 }
@@ -83,6 +91,7 @@ function flawOf(key: FirmwareKey, value: Json | undefined): string | undefined {
   // A version set by hand as 2 is a number on the platform, and its text is not known any more.
   if (typeof value !== "string" || value === "") return `${key} is no text`;
   if (value.length > (key === "fw_url" ? MAX_URL : MAX_TEXT)) return `${key} is too long`;
+  if (key === SIGNATURE_KEY && !toSignature(value)) return "fw_signature is no signature";
   if (key === "fw_checksum_algorithm" && toAlgorithm(value) === undefined)
     return "fw_checksum_algorithm is not known";
   return undefined;
@@ -97,6 +106,7 @@ function missingOf(shared: JsonObject): FirmwareKey | undefined {
 
 /** What a failure belongs to: the same text for the same image, whatever its tag or address. */
 export function imageKey(assignment: Assignment): string {
-  const { title, version, checksum, algorithm, size } = assignment;
-  return JSON.stringify([title, version, checksum ?? null, algorithm ?? null, size ?? null]);
+  const { title, version, checksum, algorithm, size, signature } = assignment;
+  const image = [title, version, checksum ?? null, algorithm ?? null, size ?? null];
+  return JSON.stringify(signature ? [...image, `${signature.r}`, `${signature.s}`] : image);
 }

@@ -28,6 +28,7 @@ test("a stored package is read with all it needs", (t) => {
       size: 123456,
       algorithm: "CRC32",
       checksum: "86a61036",
+      signature: undefined,
     },
   });
   t.like(parseAssignment(STORED), {

@@ -1,8 +1,8 @@
 // What the platform assigned, as far as the shared attributes tell.
 import type { Host } from "../../port.js";
-import { type Assigned, FIRMWARE_KEYS, imageKey, parseAssignment } from "../../wire/firmware.js";
+import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
 import { toHex } from "../../wire/hex.js";
-import type { JsonObject } from "../../wire/json.js";
+import type { Json, JsonObject } from "../../wire/json.js";
 import { Murmur128 } from "../../wire/murmur128.js";
 
 /** The platform writes the keys one after the other, after deleting some: only what two looks this far apart agree on counts. */
@@ -13,6 +13,7 @@ const TORN_MS = 10_000;
 
 export class Assignment {
   readonly #host: Host;
+  readonly #keys: readonly string[];
   #text: string | undefined;
   #candidate: string | undefined;
   #since = 0;
@@ -25,8 +26,9 @@ export class Assignment {
   /** Called when the keys should be read again. */
   readAgain: (() => void) | undefined;
 
-  constructor(host: Host) {
+  constructor(host: Host, keys: readonly string[]) {
     this.#host = host;
+    this.#keys = keys;
   }
 
   /** The last look said something else than what is settled, and no second one agreed yet. */
@@ -35,10 +37,10 @@ export class Assignment {
   }
 
   /** Takes a look at all keys. True if something is settled now that was not before. */
-  offer(shared: JsonObject): boolean {
-    const text = JSON.stringify(
-      FIRMWARE_KEYS.map((key) => (Object.hasOwn(shared, key) ? [shared[key]] : [])),
-    );
+  offer(all: JsonObject): boolean {
+    const there = this.#keys.filter((key) => Object.hasOwn(all, key));
+    const shared: JsonObject = Object.fromEntries(there.map((key) => [key, all[key] as Json]));
+    const text = JSON.stringify(shared);
     if (text === this.#text) {
       const settled = this.doubtful;
       this.#candidate = undefined;

@@ -9,7 +9,8 @@ export const FAILURES = {
   url: { text: "packages with an address of their own (fw_url) are not taken", condemns: true, keeps: false },
   title: { text: "the title is not that of this device's firmware", condemns: true, keeps: false },
   slotSize: { text: "the image is larger than the slot", condemns: true, keeps: false },
-  insecure: { text: "no update over http without allowHttp", condemns: true, keeps: false },
+  insecure: { text: "no update over http without a signature or allowHttp", condemns: true, keeps: false },
+  unsigned: { text: "the image has no signature (fw_signature)", condemns: true, keeps: false },
   downgrade: { text: "the version is older than minimumVersion", condemns: true, keeps: false },
   notAllowed: { text: "the application does not allow this update", condemns: true, keeps: false },
   algorithm: { text: "this device can't compute the checksum", condemns: true, keeps: false },
@@ -24,6 +25,7 @@ export const FAILURES = {
   slot: { text: "the slot could not be written", condemns: false, keeps: false },
   // Before it is activated.
   checksum: { text: "wrong checksum", condemns: true, keeps: false },
+  signature: { text: "the signature is not that of this device's key", condemns: true, keeps: false },
   damaged: { text: "wrong checksum after a download with a restart", condemns: false, keeps: false },
   readBack: { text: "the slot does not hold what was written", condemns: false, keeps: false },
   unfit: { text: "the device finds the image unfit to start", condemns: true, keeps: false },

@@ -2,6 +2,7 @@
 import { isLoopback } from "../../net/target.js";
 import { openDigest } from "../../wire/checksum.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
+import { type Point, type Signature, toPublicKey } from "../../wire/p256.js";
 import type { Link } from "../link.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
@@ -12,6 +13,8 @@ export interface Image {
   readonly size: number;
   readonly checksum: string;
   readonly algorithm: NonNullable<Assignment["algorithm"]>;
+  /** What its SHA-256 must be signed with; undefined if no signature is asked for. */
+  readonly signed: { readonly key: Point; readonly signature: Signature } | undefined;
 }
 
 export type Passed =
@@ -22,18 +25,22 @@ export function pass(assigned: Assigned, options: FirmwareOptions, link: Link): 
   if (assigned.kind === "torn") return no("torn", `${assigned.missing} is missing`);
   if (assigned.kind === "malformed") return no("malformed", assigned.reason);
   if (assigned.kind === "absent") return no("withdrawn");
-  const { title, version, url, size, algorithm, checksum } = assigned.assignment;
+  const { title, version, url, size, algorithm, checksum, signature } = assigned.assignment;
   if (title !== options.title) return no("title");
   if (url !== undefined) return no("url");
   if (size === undefined || algorithm === undefined || checksum === undefined) return no("torn");
   if (size > link.host.slot.size) return no("slotSize", `${size} of ${link.host.slot.size} bytes`);
-  if (!link.target.secure && !isLoopback(link.target) && options.allowHttp !== true) return no("insecure");
+  const key = options.publicKey === undefined ? undefined : toPublicKey(options.publicKey);
+  if (options.publicKey !== undefined && !(key && signature)) return no("unsigned");
+  if (!link.target.secure && !isLoopback(link.target) && !key && options.allowHttp !== true)
+    return no("insecure");
   if (options.minimumVersion !== undefined) {
     const newer = compareVersions(version, options.minimumVersion);
     if (newer === undefined || newer < 0) return no("downgrade");
   }
   if (!openDigest(algorithm, (name) => link.host.digest(name))) return no("algorithm", algorithm);
-  return { ok: true, image: { size, algorithm, checksum } };
+  const signed = key && signature && { key, signature };
+  return { ok: true, image: { size, algorithm, checksum, signed } };
 }
 
 function no(failure: Failure, detail = ""): Passed {

@@ -1,10 +1,9 @@
-// Writes an image to the slot while it comes, and takes its digest on the way.
+// Writes an image to the slot while it comes, and checks it on the way.
 //
-// Sector 0 is erased first and written last, after the digest was found right: a slot that holds a part of an image, or a wrong one, has
+// Sector 0 is erased first and written last, after the checksum was found right: a slot that holds a part of an image, or a wrong one, has
 // no header that anything could start. Every other sector is erased when its first byte comes. The only copy of anything is sector 0.
-import type { Digest, Host, Slot } from "../../port.js";
-import { openDigest, sameChecksum } from "../../wire/checksum.js";
-import { toHex } from "../../wire/hex.js";
+import type { Host, Slot } from "../../port.js";
+import { type Check, type Flaw, openCheck } from "./check.js";
 import type { Image } from "./gate.js";
 import { pause } from "./pause.js";
 
@@ -17,7 +16,7 @@ const SLICE_BYTES = 32_768;
 export class ImageWriter {
   readonly #slot: Slot;
   readonly #host: Host;
-  readonly #digest: Digest;
+  readonly #check: Check;
   readonly #first: Uint8Array;
   readonly #step: number;
   readonly size: number;
@@ -30,10 +29,10 @@ export class ImageWriter {
   /** Called when all before `offset` is in the slot, sector 0 apart, every 8 KiB. */
   onStep: ((offset: number) => void) | undefined;
 
-  constructor(host: Host, digest: Digest, size: number, kept: number) {
+  constructor(host: Host, check: Check, size: number, kept: number) {
     this.#host = host;
     this.#slot = host.slot;
-    this.#digest = digest;
+    this.#check = check;
     this.size = size;
     const { sectorSize } = host.slot;
     this.#step = Math.max(1, Math.floor(STEP_BYTES / sectorSize)) * sectorSize;
@@ -54,7 +53,7 @@ export class ImageWriter {
 
   /** Takes the bytes from `offset` on, `end` not exceeded. False if the slot could not be written. */
   take(bytes: Uint8Array): boolean {
-    this.#digest.write(bytes);
+    this.#check.write(bytes);
     let from = 0;
     while (from < bytes.length) {
       const sector = this.#slot.sectorSize;
@@ -73,14 +72,14 @@ export class ImageWriter {
   async recall(): Promise<boolean> {
     const kept = this.kept;
     this.kept = 0;
-    const good = await readSlot(this.#host, this.#digest, this.offset, kept);
+    const good = await readSlot(this.#host, this.#check, this.offset, kept);
     if (good) this.offset = kept;
     return good;
   }
 
-  /** The digest of all bytes, in hexadecimal digits. To be called once. */
-  checksum(): string {
-    return toHex(this.#digest.close());
+  /** Of all bytes. To be called once. */
+  flaw(): Promise<Flaw> {
+    return this.#check.flaw();
   }
 
   /** Writes sector 0. False if it could not. */
@@ -97,18 +96,18 @@ export class ImageWriter {
 
 /** Reads back what was written: true if it is the image, whole. */
 export async function slotHolds(host: Host, image: Image): Promise<boolean> {
-  const digest = openDigest(image.algorithm, (name) => host.digest(name));
-  if (!digest || !(await readSlot(host, digest, 0, image.size))) return false;
-  return sameChecksum(toHex(digest.close()), image.checksum);
+  const check = openCheck(host, image);
+  if (!check || !(await readSlot(host, check, 0, image.size))) return false;
+  return (await check.flaw()) === undefined;
 }
 
-/** Feeds `digest` with what the slot holds from `from` to `to`. False if it could not be read. */
-async function readSlot(host: Host, digest: Digest, from: number, to: number): Promise<boolean> {
+/** Feeds `check` with what the slot holds from `from` to `to`. False if it could not be read. */
+async function readSlot(host: Host, check: Check, from: number, to: number): Promise<boolean> {
   const buffer = new Uint8Array(PIECE_BYTES);
   for (let at = from; at < to; at += PIECE_BYTES) {
     const piece = to - at < PIECE_BYTES ? buffer.subarray(0, to - at) : buffer;
     if (!host.slot.read(at, piece)) return false;
-    digest.write(piece);
+    check.write(piece);
     if ((at - from) % SLICE_BYTES === 0) await pause(host.clock);
   }
   return true;

@@ -1,3 +1,4 @@
+import { toPublicKey } from "../../wire/p256.js";
 import { compareVersions } from "./versions.js";
 
 /** An update that the platform assigned. */
@@ -26,7 +27,13 @@ export interface FirmwareOptions {
   selfTest?: (() => boolean | Promise<boolean>) | undefined;
   /** Told the share of the download that is done, 0 to 100: every 5 percent, or every 5 s if slower. */
   onProgress?: ((percent: number) => void) | undefined;
-  /** Take updates over http from a platform that is not on this machine: whoever is on the way can then replace the image. Default false. */
+  /**
+   * Take only images that were signed: an ECDSA signature over P-256 of the image's SHA-256, DER in hexadecimal digits, in the shared attribute
+   * `fw_signature` (`mote sign` makes it, or `openssl dgst -sha256 -sign key.pem -hex FILE`). This is the key to check it with: the point's
+   * 130 hexadecimal digits, 04 and both coordinates. Default: none is asked for.
+   */
+  publicKey?: string | undefined;
+  /** Take unsigned updates over http from a platform that is not on this machine: whoever is on the way can then replace the image. Default false. */
   allowHttp?: boolean | undefined;
   /** Refuse versions older than this one: parts between dots are compared as numbers, `1.0.0-rc` is older than `1.0.0`. Default: none. */
   minimumVersion?: string | undefined;
@@ -43,6 +50,7 @@ const KNOWN = [
   "allow",
   "selfTest",
   "onProgress",
+  "publicKey",
   "allowHttp",
   "minimumVersion",
   "chunkBytes",
@@ -60,7 +68,9 @@ export function checkFirmwareOptions(options: FirmwareOptions): string[] {
   call("allow", options.allow, wrong);
   call("selfTest", options.selfTest, wrong);
   call("onProgress", options.onProgress, wrong);
-  const { allowHttp, minimumVersion, chunkBytes } = options;
+  const { allowHttp, minimumVersion, chunkBytes, publicKey } = options;
+  if (publicKey !== undefined && !(typeof publicKey === "string" && toPublicKey(publicKey)))
+    wrong.push("firmware.publicKey is a point of P-256: 130 hexadecimal digits that begin with 04");
   if (allowHttp !== undefined && typeof allowHttp !== "boolean")
     wrong.push("firmware.allowHttp is true or false");
   if (minimumVersion !== undefined && compareVersions(minimumVersion, minimumVersion) !== 0)

@@ -1,9 +1,9 @@
 // Brings an assigned image into the slot, and reads it back.
 import type { Host } from "../../port.js";
-import { openDigest, sameChecksum } from "../../wire/checksum.js";
 import { Lane } from "../lane.js";
 import type { Link } from "../link.js";
 import type { Assignment } from "./assignment.js";
+import { openCheck } from "./check.js";
 import { Download } from "./download.js";
 import type { Failure } from "./failures.js";
 import type { Image } from "./gate.js";
@@ -60,7 +60,7 @@ export class Transfer {
       if (fetched.kind === "failed") return this.#refused(fetched.failure, fetched.status);
       if (writer.kept > 0 && !(await writer.recall())) return this.#fail("slot");
     }
-    return this.#finish(writer, image);
+    return this.#finish(writer);
   }
 
   /** Reads the slot back. A slot that does not hold the image loses its header. */
@@ -73,9 +73,9 @@ export class Transfer {
 
   #open(image: Image): ImageWriter | undefined {
     const { record } = this.#ledger;
-    const digest = openDigest(image.algorithm, (name) => this.#host.digest(name));
-    if (!record || !digest) return undefined;
-    const writer = new ImageWriter(this.#host, digest, image.size, record.offset);
+    const check = openCheck(this.#host, image);
+    if (!record || !check) return undefined;
+    const writer = new ImageWriter(this.#host, check, image.size, record.offset);
     writer.onStep = (offset) => {
       this.#ledger.keep({ offset });
     };
@@ -94,10 +94,11 @@ export class Transfer {
     return false;
   }
 
-  #finish(writer: ImageWriter, image: Image): boolean {
+  async #finish(writer: ImageWriter): Promise<boolean> {
     this.#writer = undefined;
-    if (!sameChecksum(writer.checksum(), image.checksum))
-      return this.#fail(writer.fresh ? "checksum" : "damaged");
+    const flaw = await writer.flaw();
+    if (!this.#link.running) return false;
+    if (flaw) return this.#fail(flaw === "checksum" && !writer.fresh ? "damaged" : flaw);
     return writer.finish() || this.#fail("slot");
   }
 

@@ -1,0 +1,49 @@
+// Judges the bytes of an image: by its checksum, and by its signature if there is a key.
+import type { Digest, Host } from "../../port.js";
+import { openDigest, sameChecksum } from "../../wire/checksum.js";
+import { toHex } from "../../wire/hex.js";
+import { isSignedBy } from "../../wire/p256.js";
+import type { Image } from "./gate.js";
+import { pause } from "./pause.js";
+
+/** What is wrong with an image; undefined if nothing is. */
+export type Flaw = "checksum" | "signature" | undefined;
+
+const SIGNED = "SHA256";
+
+export class Check {
+  readonly #host: Host;
+  readonly #image: Image;
+  readonly #digest: Digest;
+  /** What is signed; undefined if nobody asks, or if it is the checksum. */
+  readonly #signed: Digest | undefined;
+
+  constructor(host: Host, image: Image, digest: Digest) {
+    this.#host = host;
+    this.#image = image;
+    this.#digest = digest;
+    if (image.signed && image.algorithm !== SIGNED) this.#signed = host.digest(SIGNED);
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#digest.write(bytes);
+    this.#signed?.write(bytes);
+  }
+
+  /** Of all that was written. To be called once. */
+  async flaw(): Promise<Flaw> {
+    const { checksum, algorithm, signed } = this.#image;
+    const found = toHex(this.#digest.close());
+    if (!sameChecksum(found, checksum)) return "checksum";
+    if (!signed) return undefined;
+    const digest = algorithm === SIGNED ? found : this.#signed && toHex(this.#signed.close());
+    const rest = () => pause(this.#host.clock);
+    return digest && (await isSignedBy(signed.key, digest, signed.signature, rest)) ? undefined : "signature";
+  }
+}
+
+/** Undefined if the host can't compute the checksum. */
+export function openCheck(host: Host, image: Image): Check | undefined {
+  const digest = openDigest(image.algorithm, (name) => host.digest(name));
+  return digest && new Check(host, image, digest);
+}

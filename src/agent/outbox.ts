@@ -204,7 +204,8 @@ export class Outbox {
   #reserve(length: number): number {
     const { durable, drop } = this.#settings;
     const sectors = this.#sectors;
-    if (durable && sectors?.usable && !sectors.place(length) && sectors.usable) return -1;
+    const must = durable || this.#ring.used >= STAGE_BYTES;
+    if (must && sectors?.usable && !sectors.place(length) && sectors.usable) return -1;
     let at = this.#ring.reserve(length);
     if (at < 0) {
       this.sync();

@@ -16,7 +16,7 @@ export interface TelemetryOptions {
   bufferBytes?: number | undefined;
   /**
    * Whether a point is in the host's blocks when `record` returns. Default: true if the host has blocks. False with blocks: it is there after
-   * 1 s or 4 KiB at the latest, unless it was delivered before. Without blocks points are in memory only, whatever is said here.
+   * 1 s or 4 KiB at the latest, unless it was delivered before; while the blocks are full and `drop` is "newest", 4 KiB wait in memory for room. Without blocks points are in memory only, whatever is said here.
    */
   durable?: boolean | undefined;
   /** Which points go when there is no room: `oldest` (default; with blocks, those of the oldest sector) or `newest` (`record` returns false). */

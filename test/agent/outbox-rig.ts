@@ -1,62 +1,10 @@
-// An outbox on fake blocks whose points are numbered, and a power supply that can be cut.
+// An outbox on fake blocks whose points are numbered.
 import { Outbox } from "../../src/agent/outbox.js";
 import { eraOf, kindOf, POINT_HEAD, timeOf } from "../../src/agent/record.js";
 import type { TelemetryOptions } from "../../src/agent/telemetry-options.js";
 import { Time } from "../../src/agent/time.js";
-import { FakeFlash, FakeSlot } from "../fakes/flash.js";
+import { type FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { type FakeHost, type FakeStore, fakeHost } from "../fakes/host.js";
-
-export class PowerCut extends Error {}
-
-/** What a write or erase that was cut leaves: nothing, all, or some of it. */
-export type Tear = "none" | "all" | "prefix" | "random";
-export const TEARS: readonly Tear[] = ["none", "all", "prefix", "random"];
-
-/** Flash whose power fails in the middle of a change; from then on every call throws. */
-export class CutFlash extends FakeFlash {
-  /** Changes that still go through. */
-  left = Number.POSITIVE_INFINITY;
-  tear: Tear = "none";
-  /** 0 to 255. */
-  random: () => number = () => 0;
-  #dead = false;
-
-  override read(at: number, into: Uint8Array): boolean {
-    if (this.#dead) throw new PowerCut();
-    return super.read(at, into);
-  }
-
-  override write(at: number, bytes: Uint8Array): boolean {
-    this.#count(() => this.#torn(at, bytes));
-    return super.write(at, bytes);
-  }
-
-  override erase(at: number): boolean {
-    this.#count(() => this.#torn(at, new Uint8Array(this.sectorSize).fill(0xff)));
-    return super.erase(at);
-  }
-
-  /** The flash as it is after the power came back. */
-  survivor(): CutFlash {
-    return new CutFlash(this.size, this.sectorSize, this.bytes.slice());
-  }
-
-  #count(tear: () => void): void {
-    if (this.#dead) throw new PowerCut();
-    if (this.left-- > 0) return;
-    this.#dead = true;
-    tear();
-    throw new PowerCut();
-  }
-
-  #torn(at: number, bytes: Uint8Array): void {
-    const prefix = Math.floor((this.random() / 256) * bytes.length);
-    for (let i = 0; i < bytes.length; i++) {
-      const done = { none: false, all: true, prefix: i < prefix, random: this.random() < 128 }[this.tear];
-      if (done) this.bytes[at + i] = bytes[i]!;
-    }
-  }
-}
 
 export interface Rig {
   readonly host: FakeHost;

@@ -1,0 +1,34 @@
+// Cases as AVA tests, one for each, and what they ran as a line of the log.
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import test from "ava";
+import { type Case, type Depth, play, type Swept, sweep } from "./runner.js";
+
+const TOLD = 3;
+
+/** Declares a test for each case: `promise` holds wherever it is cut. A failure tells how to see that one run again. */
+export function cutTests<World>(promise: string, cases: readonly Case<World>[], depth: Depth = {}): void {
+  const { MOTE_CUT } = process.env;
+  const file = relative(process.cwd(), fileURLToPath(test.meta.file));
+  for (const one of cases) {
+    test.serial(`${promise}, wherever the power is cut (${one.name})`, async (t) => {
+      const [name, plan = "none"] = MOTE_CUT?.split("@") ?? [];
+      if (name === one.name) await play(one, plan);
+      if (name !== undefined) return t.pass();
+      const swept = await sweep(one, depth);
+      const { flaws } = swept;
+      t.log(line(swept));
+      const first = flaws.slice(0, TOLD).map(({ id, message }) => {
+        return `${message}\n  see it again: MOTE_CUT=${id} npx ava ${file}`;
+      });
+      t.is(flaws.length, 0, `${flaws.length} runs broke it\n${first.join("\n")}`);
+    });
+  }
+}
+
+/** `outbox: 120 runs, 140 cuts at 30 changes (all before 30, ...)`. */
+export function line({ name, runs, cuts, changes }: Swept): string {
+  const all = Object.values(runs).reduce((sum, n) => sum + n, 0);
+  const kinds = Object.entries(runs).map(([label, n]) => `${label} ${n}`);
+  return `${name}: ${all} runs, ${cuts} cuts at ${changes} changes (${kinds.join(", ")})`;
+}

@@ -1,0 +1,95 @@
+// A device whose power can be cut: what it keeps, and a host for each of its lives.
+import type { Clock, Host } from "../../src/port.js";
+import { FakeClock } from "../fakes/clock.js";
+import { FakeFlash, FakeSlot } from "../fakes/flash.js";
+import { FakeStore, fakeHost } from "../fakes/host.js";
+import { FakeNet } from "../fakes/net.js";
+import { type Power, PowerCut, poweredBlocks, poweredStore } from "./power.js";
+
+const WALL = Date.UTC(2026, 0, 1);
+
+export interface Life extends Host {
+  /** `level: line` of every line of this life. */
+  readonly lines: string[];
+}
+
+/** What outlives a cut. The clock and the network are the world's, and go on. */
+export class Body {
+  readonly clock = new FakeClock(WALL);
+  readonly net = new FakeNet(this.clock);
+  readonly store = new FakeStore();
+  flash: FakeFlash;
+  lives = 0;
+  /** False: nobody tells the device the time of day. */
+  knowsTime = true;
+
+  constructor(sectors = 16, sectorSize = 4096) {
+    this.flash = new FakeFlash(sectors * sectorSize, sectorSize);
+  }
+
+  /** Bytes of the flash. */
+  get bytes(): Uint8Array {
+    return this.flash.bytes;
+  }
+
+  /**
+   * A host for the next life. Once the power is off all its calls that could have an effect throw; time, chance and the log are answered still,
+   * but no timer comes and no socket says anything. Every second cut the platform never learns that the connections are gone.
+   */
+  start(power: Power): Life {
+    this.lives++;
+    // Which bytes were written since the last erase is not known any more.
+    this.flash = new FakeFlash(this.flash.size, this.flash.sectorSize, this.bytes);
+    const { clock, net, flash } = this;
+    const base = fakeHost({ clock, network: net, seed: this.lives, slot: new FakeSlot(0, 4096) });
+    const sockets: { close(): void }[] = [];
+    const silent = this.lives % 2 === 0;
+    power.onOff = () => {
+      if (!silent) for (const socket of sockets) socket.close();
+    };
+    return {
+      ...base,
+      clock: this.#clock(power),
+      store: poweredStore(this.store, power),
+      blocks: poweredBlocks(flash, power),
+      open: (name, port, secure, event) => {
+        power.check();
+        const socket = net.open(name, port, secure, (what, reason) =>
+          guarded(power, () => event(what, reason)),
+        );
+        sockets.push(socket);
+        return {
+          write: (bytes) => {
+            power.check();
+            return socket.write(bytes);
+          },
+          read: (into) => {
+            power.check();
+            return socket.read(into);
+          },
+          close: () => socket.close(),
+        };
+      },
+    };
+  }
+
+  #clock(power: Power): Clock {
+    const { clock } = this;
+    const bootedAt = clock.now();
+    return {
+      now: () => clock.now() - bootedAt,
+      wall: () => (this.knowsTime ? clock.wall() : undefined),
+      timer: (ms, due) => (power.on ? clock.timer(ms, () => guarded(power, due)) : () => {}),
+    };
+  }
+}
+
+/** Calls back unless the power is off; that it goes meanwhile ends the callback and nothing else. */
+function guarded(power: Power, call: () => void): void {
+  if (!power.on) return;
+  try {
+    call();
+  } catch (error) {
+    if (power.on || !(error instanceof PowerCut)) throw error;
+  }
+}

@@ -1,0 +1,130 @@
+// The power of a device, which goes in the middle of a change, and what it leaves of that change.
+import type { Blocks, Store } from "../../src/port.js";
+import type { FakeFlash } from "../fakes/flash.js";
+import { type FakeStore, randomBytes } from "../fakes/host.js";
+
+/** Thrown by every call that could have an effect on a device without power: a careless `catch` can't complete the work. */
+export class PowerCut extends Error {}
+
+/**
+ * What is left of the change under way when the power goes:
+ * - `before`: nothing; `after`: all of it, but whoever asked for it never learns that;
+ * - `prefix`: its first bytes; `garbage`: its first bytes, and behind them what nobody wrote;
+ * - `bits`: of each bit that it changes, chance says whether it did; `reordered`: some of its words, whichever.
+ */
+export const KINDS = ["before", "after", "prefix", "garbage", "bits", "reordered"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** The power goes at change number `at` of a life. */
+export interface Cut {
+  readonly at: number;
+  readonly kind: Kind;
+}
+
+/** One change that lasts, or another instant at which the power may go. */
+export interface Change {
+  readonly name: string;
+  /** It can be left half done; else only `before` and `after` differ. */
+  readonly divisible: boolean;
+}
+
+/** Bytes that last, and what a change makes of those from `at` on. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  readonly content: Uint8Array;
+}
+
+const WORD = 4;
+
+/** The power of one life of a device. Everything that outlives a cut is changed through it. */
+export class Power {
+  /** Of this life, the one under way at the cut included. */
+  readonly changes: Change[] = [];
+  /** Called when it goes. */
+  onOff: (() => void) | undefined;
+  readonly #cut: Cut | undefined;
+  readonly #random: () => number;
+  #on = true;
+
+  constructor(cut?: Cut) {
+    this.#cut = cut;
+    this.#random = randomBytes(cut ? cut.at * KINDS.length + KINDS.indexOf(cut.kind) : 0);
+  }
+
+  get on(): boolean {
+    return this.#on;
+  }
+
+  /** Throws if it is gone. */
+  check(): void {
+    if (!this.#on) throw new PowerCut();
+  }
+
+  /** Does what lasts, unless the power goes at it. `piece`: what may be left half done. */
+  change<T>(name: string, act: () => T, piece?: Piece): T {
+    this.check();
+    const at = this.changes.push({ name, divisible: piece !== undefined }) - 1;
+    if (at !== this.#cut?.at) return act();
+    const { kind } = this.#cut;
+    if (kind === "after") act();
+    else if (piece && kind !== "before") this.#tear(kind, piece);
+    this.#on = false;
+    this.onOff?.();
+    throw new PowerCut();
+  }
+
+  /** An instant at which the power may go though nothing lasting happens: something leaves for the network, say. */
+  instant(name: string): void {
+    this.change(name, () => {});
+  }
+
+  #tear(kind: Kind, { bytes, at, content }: Piece): void {
+    const random = this.#random;
+    const prefix = Math.floor((random() / 256) * content.length);
+    let word = 0;
+    for (let i = 0; i < content.length; i++) {
+      if (i % WORD === 0) word = random();
+      const old = bytes[at + i]!;
+      const other = content[i]!;
+      if (kind === "bits") bytes[at + i] = old ^ ((old ^ other) & random());
+      else if (kind === "reordered") bytes[at + i] = word < 128 ? other : old;
+      else if (i < prefix) bytes[at + i] = other;
+      else if (kind === "garbage") bytes[at + i] = random();
+    }
+  }
+}
+
+/** Sectors that keep what they hold when the power goes. `called` begins the names of their changes. */
+export function poweredBlocks(flash: FakeFlash, power: Power, called = ""): Blocks {
+  const { size, sectorSize, bytes } = flash;
+  const erased = new Uint8Array(sectorSize).fill(0xff);
+  return {
+    size,
+    sectorSize,
+    read: (at, into) => {
+      power.check();
+      return flash.read(at, into);
+    },
+    write: (at, content) =>
+      power.change(`${called}write ${at}+${content.length}`, () => flash.write(at, content), {
+        bytes,
+        at,
+        content,
+      }),
+    erase: (at) =>
+      power.change(`${called}erase ${at}`, () => flash.erase(at), { bytes, at, content: erased }),
+  };
+}
+
+/** A store whose values are old or new, as the port promises. */
+export function poweredStore(store: FakeStore, power: Power): Store {
+  return {
+    get: (key) => {
+      power.check();
+      return store.get(key);
+    },
+    set: (key, value) => power.change(`store ${key}`, () => store.set(key, value)),
+    delete: (key) => power.change(`forget ${key}`, () => store.delete(key)),
+  };
+}

@@ -172,6 +172,8 @@ export class AttributeLoop {
 
   #notified({ body, whole }: Outcome & { kind: "done" }, tookMs: number): void {
     const told = parseNotification((whole && this.#link.host.decode(body)) || "");
+    if (told.kind === "updated") this.firmware?.told(Object.keys(told.values));
+    if (told.kind === "deleted") this.firmware?.told(told.keys);
     if (told.kind === "updated" && Object.keys(told.values).length > 0)
       this.#changed(this.#values.update(this.#keys, told.values), []);
     else if (told.kind === "deleted")

@@ -65,6 +65,11 @@ export class Firmware {
     if (this.#updater && this.#assignment.offer(shared)) this.#signal.notify();
   }
 
+  /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */
+  told(keys: readonly string[]): void {
+    if (this.keys.some((key) => keys.includes(key))) this.#assignment.doubt();
+  }
+
   /** For the agent alone: the platform took a request with the token. */
   platformReached(): void {
     if (!this.#updater || this.#updater.trial.reached) return;

@@ -23,6 +23,8 @@ export class Assignment {
   settled: Assigned | undefined;
   /** Stands for the image that is assigned, or for the flawed set of keys; "" if nothing is settled or assigned. */
   key = "";
+  /** What is settled was in doubt, and came back: most likely it was assigned once more. */
+  again = false;
   /** Called when the keys should be read again. */
   readAgain: (() => void) | undefined;
 
@@ -44,6 +46,7 @@ export class Assignment {
     if (text === this.#text) {
       const settled = this.doubtful;
       this.#candidate = undefined;
+      this.again ||= settled;
       return settled;
     }
     const now = this.#host.clock.now();
@@ -66,6 +69,11 @@ export class Assignment {
     this.settled = settled;
     this.key = this.#name(settled, text);
     return true;
+  }
+
+  /** The platform told of a change that may be over before the next look. */
+  doubt(): void {
+    if (this.#text !== undefined) this.#candidate ??= "";
   }
 
   /** Believes nothing any more, and looks again `inMs` from now. */

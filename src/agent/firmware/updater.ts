@@ -105,7 +105,11 @@ export class Updater {
     const { key } = this.#assignment;
     const { title, version } =
       assigned.kind === "assigned" ? assigned.assignment : { title: "", version: "" };
-    if (assigned.kind === "absent" || this.#runs(title, version)) return this.#nothing();
+    const again = this.#assignment.again;
+    this.#assignment.again = false;
+    if (assigned.kind === "absent") this.#ledger.clear();
+    if (assigned.kind === "absent") return undefined;
+    if (this.#runs(title, version)) return this.#runsAlready(key, title, version, again);
     if (this.#ledger.record?.key !== key) {
       this.#ledger.begin(key, title, version);
       this.#laterAt = 0;
@@ -197,9 +201,12 @@ export class Updater {
     return undefined;
   }
 
-  #nothing(): Wait {
-    if (this.#ledger.state !== "updated" || !this.#ledger.isNew) this.#ledger.clear();
-    return undefined;
+  /** Nothing is to be done, and whoever assigned it waits to hear so. */
+  #runsAlready(key: string, title: string, version: string, again: boolean): Wait {
+    const { record, state } = this.#ledger;
+    if (state === "updated" && record?.key === key && !again) return undefined;
+    if (record?.key !== key) this.#ledger.begin(key, title, version);
+    return this.#ledger.enter("updated") ? undefined : STORE_RETRY_MS;
   }
 
   #fail(failure: Failure, detail = ""): Wait {

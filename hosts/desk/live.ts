@@ -1,3 +1,4 @@
+import { DEFAULT_VIEW } from "../platform/core/table-views.js";
 import type { Desk } from "./desk.js";
 import { prepare } from "./guide.js";
 import { CUSTOMER, hints, TENANT } from "./hints.js";
@@ -78,6 +79,7 @@ export function greeting(url: string): string[] {
   return [
     `platform ${url}`,
     `logins   ${TENANT.username} / ${TENANT.password}, ${CUSTOMER.username} / ${CUSTOMER.password}`,
+    `view     ${DEFAULT_VIEW.id} (${DEFAULT_VIEW.name}: mote report --view)`,
     "Ctrl-C stops both processes.",
   ];
 }

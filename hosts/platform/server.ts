@@ -6,6 +6,7 @@ import type { Clock } from "./core/clock.js";
 import { randomIds } from "./core/ids.js";
 import { PlatformCore } from "./core/platform.js";
 import type { RateLimitSpecs } from "./core/rate-limits.js";
+import { DEFAULT_VIEW, type TableView, TableViews } from "./core/table-views.js";
 import { HTML_400 } from "./device/messages.js";
 import type { Mode } from "./device/modes.js";
 import { DeviceApi } from "./device-api.js";
@@ -14,6 +15,7 @@ import { NodeClock } from "./node-clock.js";
 import { restRoutes } from "./rest/rest.js";
 import { Tokens } from "./rest/tokens.js";
 import { Users } from "./rest/users.js";
+import { POOL_DEFAULTS, type PoolLimits } from "./rest/worker-pool.js";
 
 export interface PlatformServerOptions {
   /** 0: any free one. Default 8080. */
@@ -37,6 +39,12 @@ export interface PlatformServerOptions {
   rateLimits?: RateLimitSpecs;
   /** As behind the proxy that the platform is shipped with: what is open for 50 s ends with 504. Default false. */
   behindProxy?: boolean;
+  /** The table views of the report API. Default: one over all devices. */
+  views?: readonly TableView[];
+  /** How many reports run and how many wait. Default: 10 and 10. */
+  reportPool?: Partial<PoolLimits>;
+  /** How long a report takes at least, in milliseconds. Default 0. */
+  reportMs?: number;
   /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */
   idleMs?: number;
   /** Default: the machine's. */
@@ -53,6 +61,7 @@ export interface Platform {
   /** The platform itself, for tests that look inside. */
   readonly core: PlatformCore;
   readonly api: DeviceApi;
+  readonly views: TableViews;
   /** Ends open polls at once; resolves when the port is free. */
   close(): Promise<void>;
 }
@@ -91,7 +100,13 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const { app, server } = createApp(api, options);
   const users = new Users(randomIds, clock.now());
   const tokens = new Tokens(users, clock, randomIds);
-  restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, onError);
+  const views = new TableViews(options.views ?? [DEFAULT_VIEW]);
+  const reports = {
+    views,
+    pool: { ...POOL_DEFAULTS, ...options.reportPool },
+    takesMs: options.reportMs ?? 0,
+  };
+  restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, reports, onError);
   await listen(app, host, port);
   const address = { host, port: (server.address() as AddressInfo).port };
   let closing: Promise<void> | undefined;
@@ -99,7 +114,7 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     closing ??= app.close().then(() => ownClock.close());
     return closing;
   };
-  return { url: urlOf(options, address), address, profile, core, api, close };
+  return { url: urlOf(options, address), address, profile, core, api, views, close };
 }
 
 /** One server: the device API goes past Fastify, because it needs the bytes as they came and the answers as they are. */

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../platform/core/rate-limits.js";
+import type { TableView } from "../../platform/core/table-views.js";
 import { codeOf } from "../files.js";
+import { plain } from "../operate/print.js";
 import { stopSignals } from "./stop.js";
 import { certificates, duration, port, UsageError } from "./usage.js";
 
@@ -17,6 +19,8 @@ interface PlatformFlags {
   lag?: number;
   rateLimit?: Partial<Record<RateLimit, string>>;
   behindProxy?: true;
+  views?: string;
+  reportTime?: number;
   log: "text" | "json";
 }
 
@@ -27,6 +31,10 @@ It listens on this machine only; --host 0.0.0.0 opens it, with well-known passwo
 
 --rate-limit takes a name and one or more limits, and may be given again: device-points=100:1,3000:60 lets each device send 100 data points
 a second and 3,000 a minute. Names: ${RATE_LIMITS.join(", ")}.
+
+Reports of saved table views are built at POST /apiAnalytics/publicApi/buildReport; --views FILE replaces the one view over all devices (the file
+is described in hosts/platform/core/table-views.ts). As on a real server SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE (10) of them run and
+SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY (10) wait; --report-time says how long one takes at least.
 
 Faults (delays, resets, lost answers and others) are switched on by POST /api/faults from this machine; the requests of devices are listed at
 GET /api/requests.
@@ -59,6 +67,8 @@ export function platformCommand(program: Command): void {
     .addOption(new Option("--lag <time>", "from the 200 until the data is stored").argParser(duration))
     .addOption(new Option("--rate-limit <name=limit>", "what devices may send (see below)").argParser(limit))
     .option("--behind-proxy", "end open requests after 50s with a proxy's 504")
+    .option("--views <file>", "saved table views (JSON)")
+    .addOption(new Option("--report-time <time>", "how long a report takes at least").argParser(duration))
     .option("--tls-cert <file>", "certificate (PEM): https in place of http")
     .option("--tls-key <file>", "its key (PEM)")
     .addOption(
@@ -80,6 +90,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   // Only this command pays for loading the server.
   const { startPlatform } = await import("../../platform/server.js");
   const { tlsCert, tlsKey } = certificate(flags);
+  const views = flags.views === undefined ? undefined : await savedViews(flags.views);
   const running = await startPlatform({
     port: flags.port,
     host: flags.host,
@@ -91,12 +102,22 @@ async function platform(flags: PlatformFlags): Promise<void> {
     ...(flags.lag !== undefined && { lagMs: flags.lag }),
     ...(flags.rateLimit && { rateLimits: flags.rateLimit }),
     behindProxy: flags.behindProxy === true,
+    ...(views && { views }),
+    ...(flags.reportTime !== undefined && { reportMs: flags.reportTime }),
+    reportPool: {
+      ...setting("SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY", "queueCapacity", 0),
+      ...setting("SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE", "threadPoolSize", 1),
+    },
     ...(given && { profile: given }),
     log: (line) => void process.stderr.write(`${line}\n`),
   });
   // The address first: it is what everybody looks for.
   const tell = given === undefined;
-  const lines = flags.log === "json" ? [listening(running, tell)] : greeting(running, flags, tell);
+  const saved = running.views.list().map(({ id, name }) => ({ id, name }));
+  const lines =
+    flags.log === "json"
+      ? [listening(running, tell, saved)]
+      : [...greeting(running, flags, tell), ...saved.map(viewLine), "Ctrl-C stops it."];
   process.stdout.write(`${lines.join("\n")}\n`);
   if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
   await running.close();
@@ -131,15 +152,49 @@ function certificate({ tlsCert, tlsKey }: PlatformFlags): { tlsCert?: string; tl
   return pems;
 }
 
+interface Saved {
+  id: string;
+  name: string;
+}
+
 interface Running {
   url: string;
   profile: { key: string; secret: string };
 }
 
 /** Who gave the key and the secret knows them: they are not repeated. */
-function listening({ url, profile }: Running, tell: boolean): string {
+function listening({ url, profile }: Running, tell: boolean, views: readonly Saved[]): string {
   const keys = tell && { provisionKey: profile.key, provisionSecret: profile.secret };
-  return JSON.stringify({ ts: Date.now(), event: "listening", url, ...keys });
+  return JSON.stringify({ ts: Date.now(), event: "listening", url, ...keys, views });
+}
+
+function viewLine({ id, name }: Saved): string {
+  return `  table view           ${id} ${plain(name)}`;
+}
+
+/** A limit from the environment, a whole number from `least` on. */
+function setting(variable: string, name: string, least: number): Record<string, number> {
+  const text = process.env[variable];
+  if (text === undefined || text === "") return {};
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= least) return { [name]: value };
+  throw new UsageError(`${variable} is a whole number from ${least} on`);
+}
+
+async function savedViews(path: string): Promise<TableView[]> {
+  const { readViews } = await import("../../platform/core/table-views.js");
+  let json: unknown;
+  const text = load("--views", path);
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new UsageError(`--views ${path} is no JSON`);
+  }
+  try {
+    return readViews(json);
+  } catch (error) {
+    throw new UsageError(`--views ${path}: ${error instanceof Error ? error.message : "unknown"}`);
+  }
 }
 
 function greeting({ url, profile }: Running, { as }: PlatformFlags, tell: boolean): string[] {
@@ -149,7 +204,6 @@ function greeting({ url, profile }: Running, { as }: PlatformFlags, tell: boolea
     "  customer             customer@thingsboard.org / customer",
     `  provisioning key     ${tell ? profile.key : "as given"}`,
     `  provisioning secret  ${tell ? profile.secret : "as given"}`,
-    "Ctrl-C stops it.",
   ];
 }
 

@@ -1,20 +1,20 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { RestContext } from "./context.js";
 import { RestError } from "./error.js";
 import { objectBody, textField } from "./input.js";
-import { unauthorised } from "./tokens.js";
+import { REPORT_PATHS } from "./reports.js";
+import { bearer } from "./tokens.js";
 import type { User } from "./users.js";
 import { entityId } from "./views.js";
 
-/** Routes that need no login. */
-const OPEN = new Set(["/api/auth/login", "/api/auth/token", "/api/requests", "/api/faults"]);
-const BEARER = /^bearer\s+(\S+)$/i;
+/** Routes that need no login, or judge it themselves. */
+const OPEN = new Set(["/api/auth/login", "/api/auth/token", "/api/requests", "/api/faults", ...REPORT_PATHS]);
 
 /** Login, the user, a new token; and the check of every other route. */
 export function authRoutes(app: FastifyInstance, { tokens, users }: RestContext): void {
   app.decorateRequest("user", null);
   app.addHook("onRequest", async (request) => {
-    if (!OPEN.has(request.routeOptions.url ?? "")) request.user = tokens.user(bearer(request));
+    if (!OPEN.has(request.routeOptions.url ?? "")) request.user = tokens.user(bearer(request) ?? "");
   });
 
   app.post("/api/auth/login", async (request) => {
@@ -33,13 +33,6 @@ export function authRoutes(app: FastifyInstance, { tokens, users }: RestContext)
   app.post("/api/auth/logout", async (_request, reply) => reply.send());
 
   app.get("/api/auth/user", async ({ user }) => userView(user as User));
-}
-
-function bearer({ headers }: FastifyRequest): string {
-  const header = headers["x-authorization"] ?? headers.authorization;
-  const [, token] = BEARER.exec(typeof header === "string" ? header : "") ?? [];
-  if (token === undefined) throw unauthorised();
-  return token;
 }
 
 function userView(user: User): object {

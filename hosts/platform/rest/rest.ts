@@ -7,6 +7,7 @@ import { faultRoutes } from "./faults.js";
 import { rememberMethods } from "./methods.js";
 import { otaRoutes } from "./ota.js";
 import { profileRoutes } from "./profiles.js";
+import { type ReportSettings, reportRoutes } from "./reports.js";
 import { requestRoutes } from "./requests.js";
 import { rpcRoutes } from "./rpc.js";
 import { attributeRoutes } from "./telemetry.js";
@@ -16,6 +17,7 @@ import { timeseriesRoutes } from "./timeseries.js";
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,
+  reports: ReportSettings,
   onError: (error: unknown) => void,
 ): void {
   const now = (): number => context.core.clock.now();
@@ -47,6 +49,7 @@ export function restRoutes(
   timeseriesRoutes(app, context);
   rpcRoutes(app, context);
   otaRoutes(app, context);
+  reportRoutes(app, context, reports);
   requestRoutes(app, context);
   faultRoutes(app, context);
 }

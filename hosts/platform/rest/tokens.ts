@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createSigner, createVerifier } from "fast-jwt";
+import type { FastifyRequest } from "fastify";
 import type { Clock } from "../core/clock.js";
 import type { Ids } from "../core/ids.js";
 import { RestError } from "./error.js";
@@ -78,6 +79,14 @@ export class Tokens {
     if (!user || claims.scopes.includes(REFRESH) !== isRefresh) throw unauthorised();
     return user;
   }
+}
+
+const BEARER = /^bearer\s+(\S+)$/i;
+
+/** What follows `Bearer`, of X-Authorization or Authorization. */
+export function bearer({ headers }: FastifyRequest): string | undefined {
+  const header = headers["x-authorization"] ?? headers.authorization;
+  return BEARER.exec(typeof header === "string" ? header : "")?.[1];
 }
 
 export function unauthorised(): RestError {

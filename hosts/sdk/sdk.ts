@@ -1,0 +1,49 @@
+// The Moddable SDK on this machine.
+import { existsSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The version that hosts/xs was written for. */
+export const SDK_VERSION = "8.2.3";
+
+/** This project's root, whether this runs from its sources' side or from a package. */
+export const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
+
+export interface Sdk {
+  /** `$MODDABLE`. */
+  readonly path: string;
+  readonly mcconfig: string;
+  readonly mcsim: string;
+  /** For what the SDK's tools start: each other, and this project's `tsc`. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What can't be done, and what to do about it. The message is for people, of one line or more. */
+export class SdkError extends Error {
+  override name = "SdkError";
+}
+
+/** The SDK that `$MODDABLE` names. Throws SdkError if there is none, or none that was built for Linux. */
+export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
+  const path = env.MODDABLE;
+  if (!path) throw new SdkError(`the Moddable SDK is missing: $MODDABLE is not set.\n${INSTALL}`);
+  const tools = join(path, "build", "bin", "lin", "release");
+  const [mcconfig, mcsim] = [join(tools, "mcconfig"), join(tools, "mcsim")];
+  for (const [what, tool] of [
+    ["mcconfig", mcconfig],
+    ["mcsim", mcsim],
+  ] as const) {
+    if (!existsSync(tool)) throw new SdkError(`$MODDABLE is ${path}, but ${what} was not built there.\n${INSTALL}`);
+  }
+  const paths = [tools, join(dirname(dirname(tscPath())), ".bin"), env.PATH ?? ""];
+  return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, PATH: paths.join(delimiter) } };
+}
+
+const tscPath = (): string => join(PROJECT, "node_modules", "typescript", "package.json");
+
+const INSTALL = `The SDK's guide installs it (https://www.moddable.com/documentation/Moddable%20SDK%20-%20Getting%20Started, Linux):
+  sudo apt-get install gcc git wget make libncurses-dev flex bison gperf libgtk-3-dev
+  git clone --branch ${SDK_VERSION} https://github.com/Moddable-OpenSource/moddable ~/Projects/moddable
+  export MODDABLE=~/Projects/moddable PATH="$PATH:$MODDABLE/build/bin/lin/release"
+  cd $MODDABLE/build/makefiles/lin && make
+Then try again.`;

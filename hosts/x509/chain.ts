@@ -1,0 +1,117 @@
+// Whether a server's certificates lead from its name to an authority that is trusted (RFC 5280, RFC 6125).
+import { ALGORITHMS, type Certificate, readCertificate } from "./certificate.js";
+import { DerError, equalBytes } from "./der.js";
+
+/** Of one server: more certificates, or more signatures to check, make a board busy for somebody else. */
+const CERTIFICATES = 8;
+const SIGNATURES = 6;
+/** Below these keys say nothing. A small exponent makes signatures that are read loosely easy to forge. */
+const RSA_BITS = 2048;
+const RSA_EXPONENT = 65_537;
+
+export interface Trust {
+  /** Certificates of authorities, DER. */
+  readonly authorities: readonly Uint8Array[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** True if `certificate` carries a signature by the key of `issuer`, whose kind fits the algorithm. May throw: then it does not. */
+  signedBy(certificate: Certificate, issuer: Certificate): boolean;
+}
+
+/**
+ * Undefined if the first of `presented` (DER) is for `name`, a host name or an IPv4 address, and one of the authorities vouches for
+ * it, over others of `presented` or without. Otherwise what is wrong with it, for people, 80 characters at most.
+ */
+export function refusal(presented: readonly Uint8Array[], name: string, trust: Trust): string | undefined {
+  if (presented.length > CERTIFICATES) return "certificate: too many of them";
+  try {
+    const [leaf, ...others] = presented.map(readCertificate);
+    if (!leaf) return "certificate: none";
+    if (!isFor(leaf, name)) return "certificate: for another name";
+    if (!leaf.forServers) return "certificate: not for servers";
+    return new Path(trust, others).from(leaf);
+  } catch (error) {
+    if (error instanceof DerError) return "certificate: malformed";
+    throw error;
+  }
+}
+
+class Path {
+  readonly #trust: Trust;
+  readonly #roots: readonly Certificate[];
+  readonly #others: readonly Certificate[];
+  #signatures = 0;
+
+  constructor(trust: Trust, others: readonly Certificate[]) {
+    this.#trust = trust;
+    this.#roots = trust.authorities.map(readCertificate);
+    this.#others = others;
+  }
+
+  from(leaf: Certificate): string | undefined {
+    let current = leaf;
+    for (let between = 0; between <= this.#others.length; between++) {
+      const flaw = this.#flaw(current);
+      if (flaw) return flaw;
+      // Trusted by name, whoever signed it.
+      if (this.#roots.some(({ der }) => equalBytes(der, current.der))) return undefined;
+      if (!ALGORITHMS[current.algorithm]) return "certificate: signed in a way that is not trusted";
+      const root = this.#issuer(current, this.#roots, between);
+      if (typeof root === "object") return this.#flaw(root);
+      const next = this.#issuer(current, this.#others, between);
+      if (typeof next === "string") return next;
+      if (!next) return root ?? "certificate: unknown issuer";
+      current = next;
+    }
+    return "certificate: unknown issuer";
+  }
+
+  /** The one of `among` that signed `certificate`; a text if the one that did must not; undefined if there is none. */
+  #issuer(
+    certificate: Certificate,
+    among: readonly Certificate[],
+    between: number,
+  ): Certificate | string | undefined {
+    let unfit: string | undefined;
+    for (const candidate of among) {
+      if (!equalBytes(candidate.subject, certificate.issuer)) continue;
+      if (!candidate.authority || candidate.pathLength < between) {
+        unfit = "certificate: its issuer is no authority";
+      } else if (this.#signed(certificate, candidate)) return candidate;
+    }
+    return unfit;
+  }
+
+  #signed(certificate: Certificate, issuer: Certificate): boolean {
+    if (++this.#signatures > SIGNATURES) return false;
+    try {
+      return this.#trust.signedBy(certificate, issuer);
+    } catch {
+      return false;
+    }
+  }
+
+  #flaw({ from, to, strange, key }: Certificate): string | undefined {
+    if (this.#trust.now < from) return "certificate: not valid yet";
+    if (this.#trust.now > to) return "certificate: expired";
+    if (strange) return "certificate: demands what is not known";
+    const { bits = RSA_BITS, exponent = RSA_EXPONENT } = key;
+    return bits < RSA_BITS || exponent < RSA_EXPONENT ? "certificate: its key is too weak" : undefined;
+  }
+}
+
+const address = /^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/;
+
+function isFor({ hosts, addresses }: Certificate, name: string): boolean {
+  if (address.test(name)) return addresses.some((bytes) => bytes.length === 4 && bytes.join(".") === name);
+  const wanted = name.toLowerCase();
+  return hosts.some((host) => matches(host.toLowerCase(), wanted));
+}
+
+/** A star stands for the whole of the first label, of three at least. */
+function matches(host: string, wanted: string): boolean {
+  if (!host.startsWith("*.")) return host === wanted && !host.includes("*");
+  const dot = wanted.indexOf(".");
+  const rest = host.slice(1);
+  return dot > 0 && rest.indexOf(".", 1) > 0 && !rest.includes("*") && wanted.slice(dot) === rest;
+}

@@ -1,0 +1,128 @@
+// DER as certificates use it: definite lengths, tags of one byte. What was not laid out exactly so is refused.
+
+/** Not laid out as DER. The message is for people. */
+export class DerError extends Error {
+  override name = "DerError";
+}
+
+/** One element: its tag, its contents, and where it ends in what was read. */
+export interface Element {
+  readonly tag: number;
+  readonly contents: Uint8Array;
+  /** The element with its tag and length. */
+  readonly whole: Uint8Array;
+}
+
+export const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bits: 0x03,
+  octets: 0x04,
+  oid: 0x06,
+  utcTime: 0x17,
+  time: 0x18,
+  sequence: 0x30,
+} as const;
+
+/** Reads elements one after the other out of `bytes`, which it neither copies nor changes. */
+export class DerReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** The tag of the next element; undefined at the end. */
+  get tag(): number | undefined {
+    return this.#bytes[this.#at];
+  }
+
+  /** The next element, which must have `tag` if one is given. Throws DerError. */
+  next(tag?: number): Element {
+    const start = this.#at;
+    const found = this.#byte();
+    if ((found & 0x1f) === 0x1f) throw new DerError("a tag of more than a byte");
+    if (tag !== undefined && found !== tag) throw new DerError(`tag ${found}, not ${tag}`);
+    const length = this.#length();
+    if (length > this.#bytes.length - this.#at) throw new DerError("longer than what it is in");
+    const contents = this.#bytes.subarray(this.#at, this.#at + length);
+    this.#at += length;
+    return { tag: found, contents, whole: this.#bytes.subarray(start, this.#at) };
+  }
+
+  /** The next element if it has `tag`. */
+  optional(tag: number): Element | undefined {
+    return this.tag === tag ? this.next() : undefined;
+  }
+
+  /** Throws DerError if there is more. */
+  end(): void {
+    if (!this.done) throw new DerError("more than there should be");
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at++];
+    if (byte === undefined) throw new DerError("ends early");
+    return byte;
+  }
+
+  #length(): number {
+    const first = this.#byte();
+    if (first < 0x80) return first;
+    const size = first & 0x7f;
+    // No certificate is longer than three bytes can say.
+    if (size === 0 || size > 3) throw new DerError("a length of no use");
+    let length = 0;
+    for (let i = 0; i < size; i++) length = length * 256 + this.#byte();
+    if (length < 0x80 || length < 256 ** (size - 1)) throw new DerError("a length written too long");
+    return length;
+  }
+}
+
+/** The elements inside a SEQUENCE. */
+export function sequence(bytes: Uint8Array): DerReader {
+  return new DerReader(new DerReader(bytes).next(TAG.sequence).contents);
+}
+
+/** Of an OBJECT IDENTIFIER's contents: its numbers with dots between. Throws DerError. */
+export function oidText(contents: Uint8Array): string {
+  const first = contents[0];
+  if (first === undefined || first >= 120) throw new DerError("no object identifier");
+  let text = `${Math.floor(first / 40)}.${first % 40}`;
+  let value = 0;
+  for (let i = 1; i < contents.length; i++) {
+    const byte = contents[i]!;
+    value = value * 128 + (byte & 0x7f);
+    if (value > 0xffff_ffff) throw new DerError("an object identifier of too large numbers");
+    if (byte >= 0x80) continue;
+    text += `.${value}`;
+    value = 0;
+  }
+  if (contents[contents.length - 1]! >= 0x80) throw new DerError("an object identifier ends early");
+  return text;
+}
+
+/** The octets of a BIT STRING of whole bytes. Throws DerError. */
+export function bitsOf(contents: Uint8Array): Uint8Array {
+  if (contents[0] !== 0) throw new DerError("bits that are no whole bytes");
+  return contents.subarray(1);
+}
+
+export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
+  return true;
+}
+
+/** Of a positive INTEGER's contents: without leading zeros. Throws DerError. */
+export function unsigned(contents: Uint8Array): Uint8Array {
+  if (contents.length === 0 || contents[0]! >= 0x80) throw new DerError("no positive number");
+  let from = 0;
+  while (from < contents.length - 1 && contents[from] === 0) from++;
+  return contents.subarray(from);
+}

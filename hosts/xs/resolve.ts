@@ -1,0 +1,18 @@
+import Net from "net";
+import Timer from "timer";
+
+const address = /^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/;
+
+/** Calls `found` once, later, with an IPv4 address, or undefined if the system's resolver knows none. The simulator's takes the first one only. */
+export function resolve(name: string, found: (address: string | undefined) => void): void {
+  const known = address.test(name) ? name : name === "localhost" ? "127.0.0.1" : undefined;
+  if (known !== undefined) {
+    Timer.set(() => found(known), 0);
+    return;
+  }
+  try {
+    Net.resolve(name, (_: string, first?: string) => found(first));
+  } catch {
+    Timer.set(() => found(undefined), 0);
+  }
+}

@@ -23,10 +23,17 @@ export async function forBoard(text) {
   return lean;
 }
 
-/** The module of each entry. The report client is one of its own, so that who builds no reports has no ROM to spare for it. */
+/**
+ * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay outside. The report client is one
+ * of its own, so that who builds no reports has no ROM to spare for it.
+ */
 const MODULES = [
   ["mote", "src/index.ts"],
   ["mote-report", "src/report/index.ts"],
+  ["mote-simulator", "hosts/simulator/index.ts"],
+  ["ssl-cert", "hosts/xs/tls/cert.ts"],
+  ["ssl-ciphersuites", "hosts/xs/tls/ciphersuites.ts"],
+  ["ssl-handshake", "hosts/xs/tls/handshake.ts"],
 ];
 
 /** Writes dist/xs: the modules, and their types for an application's own TypeScript. */
@@ -39,6 +46,7 @@ export async function buildBoard(root, out) {
       bundle: true,
       write: false,
       format: "esm",
+      packages: "external",
       platform: "neutral",
       target: "es2022",
       legalComments: "none",
@@ -47,4 +55,5 @@ export async function buildBoard(root, out) {
     await writeFile(join(out, `${name}.js`), await forBoard(outputFiles[0].text));
     await writeFile(join(out, `${name}.d.ts`), `export * from "../../${entry.replace(/\.ts$/, ".js")}";\n`);
   }
+}
 }

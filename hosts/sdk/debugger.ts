@@ -81,7 +81,7 @@ class Machine {
     let end = 0;
     for (const match of this.#text.matchAll(ELEMENT)) {
       end = match.index + match[0].length;
-      this.#element(match[1]!, attributesOf(match[2] ?? ""), unescape(match[3] ?? ""));
+      this.#element(match[1]!, attributesOf(match[2] ?? ""), unescaped(match[3] ?? ""));
     }
     this.#text = this.#text.slice(end);
     if (this.#text.length > LONGEST) this.#text = "";
@@ -119,10 +119,12 @@ class Machine {
 }
 
 function attributesOf(text: string): Record<string, string> {
-  return Object.fromEntries([...text.matchAll(ATTRIBUTE)].map(([, name, value]) => [name, unescape(value!)]));
+  return Object.fromEntries(
+    [...text.matchAll(ATTRIBUTE)].map(([, name, value]) => [name, unescaped(value!)]),
+  );
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text.replace(/&(?:#x([0-9a-fA-F]+)|#([0-9]+)|(\w+));/g, (_, hex, decimal, name) =>
     name ? (ENTITIES[name] ?? "") : String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(decimal)),
   );

@@ -33,7 +33,8 @@ export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
     ["mcconfig", mcconfig],
     ["mcsim", mcsim],
   ] as const) {
-    if (!existsSync(tool)) throw new SdkError(`$MODDABLE is ${path}, but ${what} was not built there.\n${INSTALL}`);
+    if (!existsSync(tool))
+      throw new SdkError(`$MODDABLE is ${path}, but ${what} was not built there.\n${INSTALL}`);
   }
   const paths = [tools, join(dirname(dirname(tscPath())), ".bin"), env.PATH ?? ""];
   return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, PATH: paths.join(delimiter) } };

@@ -7,7 +7,7 @@ import { Debugger } from "./debugger.js";
 import type { Sdk } from "./sdk.js";
 
 /** What a program in the simulator prints to be ended: `exit`, with a status, or `restart`, to be started anew. */
-const WORD = /^#(exit|restart)(?: (\d+))?$/;
+const WORD = /^@(exit|restart)(?: (\d+))?$/;
 /** What the machine says before it ends itself. */
 const ABORT = /^XS abort: (.+)$/;
 const START_MS = 30_000;
@@ -42,7 +42,10 @@ export class SimulatorRun {
   static async start(options: RunOptions): Promise<SimulatorRun> {
     const listening = await Debugger.listen();
     const run = new SimulatorRun(options, listening);
-    const late = setTimeout(() => run.#over({ kind: "crash", reason: "the simulator did not start" }), START_MS);
+    const late = setTimeout(
+      () => run.#over({ kind: "crash", reason: "the simulator did not start" }),
+      START_MS,
+    );
     await Promise.race([once(listening, "begun"), run.ended]);
     clearTimeout(late);
     return run;
@@ -80,7 +83,8 @@ export class SimulatorRun {
   /** At once, as a power cut would. */
   async kill(): Promise<void> {
     this.#over({ kind: "stopped" });
-    if (this.#process.exitCode === null && this.#process.signalCode === null) await once(this.#process, "exit");
+    if (this.#process.exitCode === null && this.#process.signalCode === null)
+      await once(this.#process, "exit");
   }
 
   #line(line: string, print: (line: string) => void): void {

@@ -115,7 +115,8 @@ function readKey(der: Uint8Array): PublicKey {
   const modulus = unsigned(numbers.next(TAG.integer).contents);
   const exponent = unsigned(numbers.next(TAG.integer).contents);
   numbers.end();
-  const value = exponent.length > 6 ? Number.POSITIVE_INFINITY : exponent.reduce((n, byte) => n * 256 + byte, 0);
+  const value =
+    exponent.length > 6 ? Number.POSITIVE_INFINITY : exponent.reduce((n, byte) => n * 256 + byte, 0);
   return { algorithm, bits: modulus.length * 8 - Math.clz32(modulus[0]!) + 24, exponent: value };
 }
 
@@ -138,7 +139,8 @@ function readExtensions(contents: Uint8Array | undefined): Extensions {
     const value = extension.next(TAG.octets).contents;
     extension.end();
     if (id === OID.constraints) readConstraints(value, found);
-    else if (id === OID.keyUsage) found.mayNotSign = !((new DerReader(value).next(TAG.bits).contents[1] ?? 0) & 0x04);
+    else if (id === OID.keyUsage)
+      found.mayNotSign = !((new DerReader(value).next(TAG.bits).contents[1] ?? 0) & 0x04);
     else if (id === OID.extendedUsage) known.forServers = namesServers(value);
     else if (id === OID.altNames) readNames(value, known);
     else if (critical) known.strange = true;

@@ -10,8 +10,7 @@ export function digest(algorithm: string): Digest | undefined {
   const native = new Native(known);
   return {
     write(bytes) {
-      // Views are taken, though the SDK's types leave them out.
-      native.write(bytes as unknown as ArrayBuffer);
+      native.write(bytes);
     },
     close: () => new Uint8Array(native.close()),
   };

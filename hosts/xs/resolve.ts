@@ -1,3 +1,4 @@
+// biome-ignore lint/style/useNodejsImportProtocol: the SDK's module of this name
 import Net from "net";
 import Timer from "timer";
 

@@ -115,6 +115,11 @@ declare module "mote-sdk/ssl/cert" {
   }
 }
 
+/** Ours: tls/cert.ts. */
+declare module "ssl/cert" {
+  export { inRange } from "./tls/cert.js";
+}
+
 declare module "x509" {
   export interface SubjectKey {
     modulus?: bigint;

@@ -80,7 +80,11 @@ export class TcpSocket implements Socket {
 
   #connect(address: string | undefined, port: number): void {
     if (this.#over) return;
-    if (address === undefined) return this.#close("name not found");
+    if (address === undefined) this.#close("name not found");
+    else this.#dial(address, port);
+  }
+
+  #dial(address: string, port: number): void {
     try {
       this.#tcp = new TCP({
         address,

@@ -1,87 +1,18 @@
-/// <reference path="./sdk-tls.d.ts" />
-import Session, { type Pipe } from "ssl/session";
+import Session from "ssl/session";
 import Timer from "timer";
 import type { Socket, SocketEvent } from "../../src/port.js";
 import { TcpSocket, type Tell } from "./tcp.js";
-import { Refused } from "./tls/refused.js";
+import { Line } from "./tls/line.js";
+import { isRefused, Refused } from "./tls/refused.js";
 
 /** TLS 1.2, the newest that the SDK speaks. */
 const VERSION = 0x303;
 /** Asked of the server for a record, so that one fits beside everything else. */
 const RECORD = 4096;
-/** What a record may hold at most, with what TLS adds. A longer one would not fit into the board's memory, and is nobody's. */
-const RECORD_AT_MOST = 16_384 + 256;
-const HEADER = 5;
 /** Of what is written goes into one record: with what TLS adds, it fits a segment. */
 const PIECE = 1400;
 /** Of decrypted data that nobody read. */
 const KEEP = 4096;
-
-/** The other side's bytes, between the SDK's session and the socket. What the socket does not take waits here. */
-class Line implements Pipe {
-  writable = RECORD_AT_MOST;
-  readonly #socket: TcpSocket;
-  readonly #waiting: Uint8Array[] = [];
-  readonly #header = new Uint8Array(HEADER);
-  #headed = 0;
-  /** Bytes left of the present record. */
-  #left = 0;
-
-  constructor(socket: TcpSocket) {
-    this.#socket = socket;
-  }
-
-  get readable(): number {
-    return this.#socket.available;
-  }
-
-  /** The session counts down what it reads; the socket knows it anyway. */
-  set readable(_: number) {}
-
-  get idle(): boolean {
-    return this.#waiting.length === 0;
-  }
-
-  /** Throws for a record that is too long, before the session makes room for it. */
-  read(into: Uint8Array): void {
-    this.#socket.read(into);
-    for (let at = 0; at < into.length; ) {
-      const step = Math.min(into.length - at, this.#left);
-      this.#left -= step;
-      at += step;
-      if (at < into.length) this.#head(into[at++]!);
-    }
-  }
-
-  write(packet: Uint8Array): number {
-    this.#waiting.push(packet);
-    this.flush();
-    return RECORD_AT_MOST;
-  }
-
-  flush(): void {
-    for (let first = this.#waiting[0]; first; first = this.#waiting[0]) {
-      const count = this.#socket.write(first);
-      if (count < first.length) {
-        this.#waiting[0] = first.subarray(count);
-        return;
-      }
-      this.#waiting.shift();
-    }
-  }
-
-  #head(byte: number): void {
-    const header = this.#header;
-    header[this.#headed++] = byte;
-    if (this.#headed === 1 && (byte < 20 || byte > 23)) throw new Refused(NO_TLS);
-    if (this.#headed < HEADER) return;
-    this.#headed = 0;
-    this.#left = header[3]! * 256 + header[4]!;
-    if (header[1] !== 3 || this.#left > RECORD_AT_MOST) throw new Refused(NO_TLS);
-  }
-}
-
-const NO_TLS = "TLS: the other side does not speak it (a port for http?)";
 
 export interface TlsOptions {
   /** Certificates of authorities, DER. Without one nothing is trusted. */
@@ -196,9 +127,11 @@ export class TlsSocket implements Socket {
   #onReadable(): void {
     const session = this.#session;
     if (!session) return;
-    if (!this.#ready) return this.#shake(session);
-    if (this.#decrypt(KEEP)) this.#event("readable");
-    if (session.alert) this.#close("end");
+    if (!this.#ready) this.#shake(session);
+    else {
+      if (this.#decrypt(KEEP)) this.#event("readable");
+      if (session.alert) this.#close("end");
+    }
   }
 
   #onWritable(): void {
@@ -235,16 +168,22 @@ export class TlsSocket implements Socket {
   #broken(reason: string): void {
     if (this.#ready) {
       this.#decrypt(Number.POSITIVE_INFINITY);
-      this.#close(this.#session?.alert || reason !== "end" ? (this.#session?.alert ? "end" : reason) : "connection cut");
+      this.#close(
+        this.#session?.alert || reason !== "end" ? (this.#session?.alert ? "end" : reason) : "connection cut",
+      );
     } else if (this.#session) this.#fail(new Error(reason));
     else this.#close(reason);
   }
 
   #fail(error: unknown): void {
     if (this.#over) return;
-    if (error instanceof Refused) return this.#close(error.message);
-    if (this.#ready) return this.#close("TLS: what came can't be decrypted");
-    if (!this.#short) return this.#close("TLS: no agreement with the other side");
+    if (isRefused(error)) this.#close(error.message);
+    else if (this.#ready) this.#close("TLS: what came can't be decrypted");
+    else if (this.#short) this.#again();
+    else this.#close("TLS: no agreement with the other side");
+  }
+
+  #again(): void {
     this.#short = false;
     this.#hangUp();
     this.#socket = this.#dial();

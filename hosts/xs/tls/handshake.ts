@@ -1,12 +1,12 @@
-/// <reference path="../sdk-tls.d.ts" />
 // Takes the place of the SDK's "ssl/handshake". That one takes a server's messages in any order, or not at all, and a key exchange
 // that nobody signed: whoever sits in between could show the server's certificates and go on with a key of their own, or
 // go on without any, and the token would leave in the clear.
+
 import handshake, { type Message, type TlsSession } from "mote-sdk/ssl/handshake";
+import { inRange } from "ssl/cert";
 import Stream from "ssl/stream";
 import X509 from "x509";
-import { inRange } from "mote-hosts/xs/tls/in-range";
-import { Refused } from "mote-hosts/xs/tls/refused";
+import { Refused } from "./refused.js";
 
 const BEGIN = -1;
 const HELLO = 2;
@@ -32,7 +32,11 @@ const RSA = 1;
 const ECDSA = 3;
 
 /** In order, and `check` finds nothing wrong. */
-function inOrder(kind: number, message: Message, check?: (session: TlsSession, last: number) => void): Message {
+function inOrder(
+  kind: number,
+  message: Message,
+  check?: (session: TlsSession, last: number) => void,
+): Message {
   return {
     ...message,
     unpacketize(session, body) {

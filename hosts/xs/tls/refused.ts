@@ -2,3 +2,8 @@
 export class Refused extends Error {
   override name = "Refused";
 }
+
+/** By its name: the modules that take the place of the SDK's are built each for itself. */
+export function isRefused(error: unknown): error is Refused {
+  return error instanceof Error && error.name === "Refused";
+}

@@ -1,0 +1,77 @@
+import FFI from "mc/ffi";
+import RNG from "rng";
+import type { Digest, Host } from "../../src/port.js";
+import { XsClock } from "../xs/clock.js";
+import { digest } from "../xs/digest.js";
+import { log } from "../xs/log.js";
+import { opener } from "../xs/open.js";
+import { decode, encode } from "../xs/text.js";
+import { FileBlocks } from "./blocks.js";
+import { readWhole, replace } from "./files.js";
+import { FileSlot } from "./slot.js";
+import { FileStore } from "./store.js";
+
+const KIB = 1024;
+/** As large as the partition of a board's. */
+const BLOCKS = 640 * KIB;
+const SLOT = 8 * KIB * KIB;
+
+export interface SimulatorOptions {
+  /** Certificates of authorities, DER. */
+  authorities?: readonly Uint8Array[];
+  blocksBytes?: number;
+  slotBytes?: number;
+  log?: Host["log"];
+}
+
+export interface SimulatorHost extends Host {
+  /** Gives the files back. Nothing of the host may be used afterwards. */
+  close(): void;
+}
+
+/** The simulator as a machine: files under the root that the supervisor gave it, and the desk's own clock and network. */
+export function createHost(options: SimulatorOptions = {}): SimulatorHost {
+  const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
+  const native = new FFI();
+  // A write to a connection that is gone would end the simulator.
+  native.moteKeepPipes();
+  const random: Host["random"] = (into) => {
+    for (let i = 0; i < into.length; i++) into[i] = native.moteRandom();
+  };
+  const seed = new Uint8Array(32);
+  random(seed);
+  RNG.init(seed.buffer);
+  const clock = new XsClock();
+  clock.trust();
+  const blocks = new FileBlocks("blocks.bin", blocksBytes);
+  const slot = new FileSlot(slotBytes, () => digest("SHA256") as Digest);
+  return {
+    clock,
+    store: new FileStore("store"),
+    blocks,
+    slot,
+    open: opener({ authorities }),
+    digest,
+    encode,
+    decode,
+    random,
+    hardwareId: hardwareId(random),
+    log: options.log ?? log,
+    restart: () => trace("@restart\n"),
+    close() {
+      blocks.close();
+      slot.close();
+    },
+  };
+}
+
+/** Twelve random hex digits, made at the first start. */
+function hardwareId(random: Host["random"]): string {
+  const kept = readWhole("hardware-id");
+  if (kept && kept.length === 12) return decode(kept) ?? "simulator";
+  const bytes = new Uint8Array(6);
+  random(bytes);
+  const made = encode(bytes.toHex());
+  replace("hardware-id", made);
+  return decode(made) ?? "simulator";
+}

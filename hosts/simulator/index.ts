@@ -1,0 +1,1 @@
+export { createHost, type SimulatorHost, type SimulatorOptions } from "./host.js";

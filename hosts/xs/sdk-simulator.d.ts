@@ -1,0 +1,53 @@
+// What hosts/simulator uses of the SDK (8.2) and of its own native.c; see sdk.d.ts.
+
+declare module "embedded:storage/files" {
+  /** Errors throw. */
+  export interface File {
+    /** Fills `into` from `position`; fewer bytes than asked for at the end. */
+    read(into: Uint8Array, position: number): number;
+    /** The bytes must lie in RAM: those of a preloaded module are refused. */
+    write(bytes: Uint8Array, position: number): void;
+    status(): { size: number };
+    setSize(length: number): void;
+    flush(): void;
+    close(): void;
+  }
+
+  /** Paths are relative to the root: `$HOME` of the simulator's process. */
+  const files: {
+    openFile(options: { path: string; mode?: "r" | "r+" | "w" | "w+" }): File;
+    createDirectory(path: string): boolean;
+    delete(path: string): boolean;
+    /** Takes the place of what is there. */
+    move(from: string, to: string): void;
+  };
+  export default files;
+}
+
+declare module "mc/ffi" {
+  export default class FFI {
+    moteKeepPipes(): void;
+    moteRandom(): number;
+  }
+}
+
+declare module "mc/config" {
+  const config: Record<string, unknown>;
+  export default config;
+}
+
+declare module "rng" {
+  const RNG: {
+    /** Seeds what TLS draws from. */
+    init(seed: ArrayBufferLike): void;
+  };
+  export default RNG;
+}
+
+interface Uint8Array {
+  toHex(): string;
+}
+
+interface ArrayBufferConstructor {
+  fromString(text: string): ArrayBuffer;
+}

@@ -1,4 +1,4 @@
-import files, { type File } from "embedded:storage/files";
+import type { File, Files } from "embedded:storage/files";
 import type { Blocks } from "../../src/port.js";
 
 export const SECTOR = 4096;
@@ -11,8 +11,8 @@ export class FileBlocks implements Blocks {
   readonly #scratch = new Uint8Array(SECTOR);
 
   /** Makes a file of `size` bytes if there is none. Throws if there can be none. */
-  constructor(path: string, size: number) {
-    this.#file = open(path);
+  constructor(files: Files, path: string, size: number) {
+    this.#file = open(files, path);
     const found = this.#file.status().size;
     if (found === 0) this.#file.setSize(size);
     const usable = found === 0 ? size : found;
@@ -67,7 +67,7 @@ export class FileBlocks implements Blocks {
   }
 }
 
-function open(path: string): File {
+function open(files: Files, path: string): File {
   try {
     return files.openFile({ path, mode: "r+" });
   } catch {

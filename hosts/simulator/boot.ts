@@ -1,4 +1,5 @@
 // What is known of the two firmware slots: boot.json, in the form that hosts/node/boot.ts has. The supervisor is the boot loader.
+import type { Files } from "embedded:storage/files";
 import { readWhole, replace } from "./files.js";
 
 export type SlotName = "a" | "b";
@@ -17,8 +18,8 @@ const PATH = "boot.json";
 export const otherSlot = (name: SlotName): SlotName => (name === "a" ? "b" : "a");
 
 /** Undefined if there is none that this version can read. */
-export function readBoot(): Boot | undefined {
-  const bytes = readWhole(PATH);
+export function readBoot(files: Files): Boot | undefined {
+  const bytes = readWhole(files, PATH);
   if (!bytes) return undefined;
   try {
     const value = JSON.parse(String.fromArrayBuffer(bytes.buffer as ArrayBuffer));
@@ -29,8 +30,8 @@ export function readBoot(): Boot | undefined {
 }
 
 /** Durable on return. Throws. */
-export function writeBoot(boot: Boot): void {
-  replace(PATH, new Uint8Array(ArrayBuffer.fromString(JSON.stringify({ ...boot, format: FORMAT }))));
+export function writeBoot(files: Files, boot: Boot): void {
+  replace(files, PATH, new Uint8Array(ArrayBuffer.fromString(JSON.stringify({ ...boot, format: FORMAT }))));
 }
 
 /** The image before the pending one starts next, and the pending one never again. Undefined if there is none before it. */

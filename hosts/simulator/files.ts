@@ -1,7 +1,7 @@
-import files from "embedded:storage/files";
+import type { Files } from "embedded:storage/files";
 
 /** What a file holds; undefined if there is none, or it can't be read. */
-export function readWhole(path: string): Uint8Array | undefined {
+export function readWhole(files: Files, path: string): Uint8Array | undefined {
   try {
     const file = files.openFile({ path });
     try {
@@ -16,7 +16,7 @@ export function readWhole(path: string): Uint8Array | undefined {
 }
 
 /** Old or new, never between: written beside, and moved into its place. Throws. */
-export function replace(path: string, bytes: Uint8Array): void {
+export function replace(files: Files, path: string, bytes: Uint8Array): void {
   const beside = `${path}.new`;
   const file = files.openFile({ path: beside, mode: "w" });
   try {

@@ -1,3 +1,4 @@
+import type { Files } from "embedded:storage/files";
 import FFI from "mc/ffi";
 import RNG from "rng";
 import type { Digest, Host } from "../../src/port.js";
@@ -29,8 +30,8 @@ export interface SimulatorHost extends Host {
   close(): void;
 }
 
-/** The simulator as a machine: files under the root that the supervisor gave it, and the desk's own clock and network. */
-export function createHost(options: SimulatorOptions = {}): SimulatorHost {
+/** The simulator as a machine: `files` (which can't be preloaded, so the caller imports it) under the root that the supervisor gave it, and the desk's own clock and network. */
+export function createHost(files: Files, options: SimulatorOptions = {}): SimulatorHost {
   const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
   const native = new FFI();
   // A write to a connection that is gone would end the simulator.
@@ -43,11 +44,11 @@ export function createHost(options: SimulatorOptions = {}): SimulatorHost {
   RNG.init(seed.buffer);
   const clock = new XsClock();
   clock.trust();
-  const blocks = new FileBlocks("blocks.bin", blocksBytes);
-  const slot = new FileSlot(slotBytes, () => digest("SHA256") as Digest);
+  const blocks = new FileBlocks(files, "blocks.bin", blocksBytes);
+  const slot = new FileSlot(files, slotBytes, () => digest("SHA256") as Digest);
   return {
     clock,
-    store: new FileStore("store"),
+    store: new FileStore(files, "store"),
     blocks,
     slot,
     open: opener({ authorities }),
@@ -55,7 +56,7 @@ export function createHost(options: SimulatorOptions = {}): SimulatorHost {
     encode,
     decode,
     random,
-    hardwareId: hardwareId(random),
+    hardwareId: hardwareId(files, random),
     log: options.log ?? log,
     restart: () => trace("@restart\n"),
     close() {
@@ -66,12 +67,12 @@ export function createHost(options: SimulatorOptions = {}): SimulatorHost {
 }
 
 /** Twelve random hex digits, made at the first start. */
-function hardwareId(random: Host["random"]): string {
-  const kept = readWhole("hardware-id");
+function hardwareId(files: Files, random: Host["random"]): string {
+  const kept = readWhole(files, "hardware-id");
   if (kept && kept.length === 12) return decode(kept) ?? "simulator";
   const bytes = new Uint8Array(6);
   random(bytes);
   const made = encode(bytes.toHex());
-  replace("hardware-id", made);
+  replace(files, "hardware-id", made);
   return decode(made) ?? "simulator";
 }

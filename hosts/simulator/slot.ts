@@ -1,3 +1,4 @@
+import type { Files } from "embedded:storage/files";
 import type { Digest, Slot } from "../../src/port.js";
 import { FileBlocks, SECTOR } from "./blocks.js";
 import { type Boot, otherSlot, readBoot, reverted, type SlotName, writeBoot } from "./boot.js";
@@ -9,6 +10,7 @@ import { type Boot, otherSlot, readBoot, reverted, type SlotName, writeBoot } fr
 export class FileSlot implements Slot {
   readonly size: number;
   readonly sectorSize = SECTOR;
+  readonly #files: Files;
   readonly #running: SlotName;
   readonly #blocks: FileBlocks;
   readonly #sha256: () => Digest;
@@ -17,11 +19,13 @@ export class FileSlot implements Slot {
   // The record of what was in the slot before is taken out before the first byte changes.
   #forgotten = false;
 
-  constructor(size: number, sha256: () => Digest) {
-    const boot = readBoot();
+  constructor(files: Files, size: number, sha256: () => Digest) {
+    const boot = readBoot(files);
+    this.#files = files;
     this.#running = boot?.active ?? "a";
     this.#state = boot?.state ?? "confirmed";
-    this.#blocks = new FileBlocks(`slots/${otherSlot(this.#running)}.bin`, size);
+    files.createDirectory("slots");
+    this.#blocks = new FileBlocks(files, `slots/${otherSlot(this.#running)}.bin`, size);
     this.#sha256 = sha256;
     this.size = this.#blocks.size;
   }
@@ -49,14 +53,14 @@ export class FileSlot implements Slot {
     const next = otherSlot(this.#running);
     const boot = this.#boot();
     const images = { ...boot.images, [next]: { length, sha256 } };
-    this.#activated = save({ ...boot, active: next, state: "pending", started: false, images });
+    this.#activated = this.#save({ ...boot, active: next, state: "pending", started: false, images });
     return this.#activated;
   }
 
   confirm(): boolean {
     if (this.#state === "confirmed") return true;
     const boot: Boot = { ...this.#boot(), active: this.#running, state: "confirmed", started: false };
-    if (!save(boot)) return false;
+    if (!this.#save(boot)) return false;
     this.#state = "confirmed";
     return true;
   }
@@ -64,7 +68,7 @@ export class FileSlot implements Slot {
   revert(): boolean {
     if (this.#state !== "pending") return false;
     const boot = reverted({ ...this.#boot(), active: this.#running });
-    return boot !== undefined && save(boot);
+    return boot !== undefined && this.#save(boot);
   }
 
   close(): void {
@@ -77,7 +81,7 @@ export class FileSlot implements Slot {
     const boot = this.#boot();
     const image = boot.images[this.#running];
     const before = boot.images[otherSlot(this.#running)];
-    this.#forgotten = !before || save({ ...boot, images: image ? { [this.#running]: image } : {} });
+    this.#forgotten = !before || this.#save({ ...boot, images: image ? { [this.#running]: image } : {} });
     return this.#forgotten;
   }
 
@@ -93,15 +97,15 @@ export class FileSlot implements Slot {
   }
 
   #boot(): Boot {
-    return readBoot() ?? { active: this.#running, state: this.#state, started: false, images: {} };
+    return readBoot(this.#files) ?? { active: this.#running, state: this.#state, started: false, images: {} };
   }
-}
 
-function save(boot: Boot): boolean {
-  try {
-    writeBoot(boot);
-    return true;
-  } catch {
-    return false;
+  #save(boot: Boot): boolean {
+    try {
+      writeBoot(this.#files, boot);
+      return true;
+    } catch {
+      return false;
+    }
   }
 }

@@ -1,4 +1,4 @@
-import files from "embedded:storage/files";
+import type { Files } from "embedded:storage/files";
 import type { Store } from "../../src/port.js";
 import { readWhole, replace } from "./files.js";
 
@@ -8,21 +8,23 @@ const PLAIN = /^[a-z0-9_-]$/;
 
 /** One file for each value, in a folder. */
 export class FileStore implements Store {
+  readonly #files: Files;
   readonly #folder: string;
 
-  constructor(folder: string) {
+  constructor(files: Files, folder: string) {
+    this.#files = files;
     files.createDirectory(folder);
     this.#folder = folder;
   }
 
   get(key: string): Uint8Array | undefined {
-    return readWhole(this.#path(key));
+    return readWhole(this.#files, this.#path(key));
   }
 
   set(key: string, value: Uint8Array): boolean {
     if (key.length === 0 || key.length > LONGEST_KEY || value.length > LARGEST_VALUE) return false;
     try {
-      replace(this.#path(key), value);
+      replace(this.#files, this.#path(key), value);
       return true;
     } catch {
       return false;
@@ -31,7 +33,7 @@ export class FileStore implements Store {
 
   delete(key: string): boolean {
     try {
-      files.delete(this.#path(key));
+      this.#files.delete(this.#path(key));
       return true;
     } catch {
       return false;

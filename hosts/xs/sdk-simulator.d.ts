@@ -14,13 +14,15 @@ declare module "embedded:storage/files" {
   }
 
   /** Paths are relative to the root: `$HOME` of the simulator's process. */
-  const files: {
+  export interface Files {
     openFile(options: { path: string; mode?: "r" | "r+" | "w" | "w+" }): File;
     createDirectory(path: string): boolean;
     delete(path: string): boolean;
     /** Takes the place of what is there. */
     move(from: string, to: string): void;
-  };
+  }
+
+  const files: Files;
   export default files;
 }
 

@@ -18,7 +18,6 @@ const SCHEME = /^(https?):\/\/(.*)$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?$/i;
 const PATH = /^(?:\/(?:[a-z0-9._~!$&'()*+,=:@-]|%[0-9a-f]{2})+)*$/i;
 const SLASHES = /\/+$/;
-const BRACKETS = /[[\]]/g;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|::1|(?:0{1,4}:){7}0{0,3}1)$/;
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
@@ -43,7 +42,7 @@ export function parseTarget(url: string): ParsedTarget {
     ok: true,
     target: {
       secure: scheme === "https",
-      name: host.replace(BRACKETS, ""),
+      name: host.startsWith("[") ? host.slice(1, -1) : host,
       port,
       prefix,
       authority: port === standard ? host : `${host}:${port}`,

@@ -27,7 +27,8 @@ function contents(slot: Slot, length: number): Uint8Array {
   return bytes;
 }
 
-const imageFor = (slot: Slot): Uint8Array => pattern(3 * slot.sectorSize + 100, 77);
+/** Its first byte is that of an ESP32's images: a host may look. */
+const imageFor = (slot: Slot): Uint8Array => pattern(3 * slot.sectorSize + 100, 0xe9);
 
 function isInSlot(slot: Slot, image: Uint8Array): boolean {
   const bytes = contents(slot, image.length);

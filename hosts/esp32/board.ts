@@ -1,0 +1,65 @@
+/// <reference path="./sdk.d.ts" />
+// The SDK's modules as the host takes them, and `start` for an application's main. The one file here that the tests can't load.
+
+import Resource from "Resource";
+import WiFi from "embedded:network/interface/wifi";
+import flash from "embedded:storage/flash";
+import keyValue from "embedded:storage/key-value";
+import Update from "embedded:update";
+import config from "mc/config";
+import FFI from "mc/ffi";
+import type { Agent } from "mote";
+import RNG from "rng";
+import SNTP from "sntp";
+import { XsClock } from "../xs/clock.js";
+import { digest } from "../xs/digest.js";
+import { log } from "../xs/log.js";
+import { opener } from "../xs/open.js";
+import { decode, encode } from "../xs/text.js";
+import type { Idf, Machine } from "./machine.js";
+import { type Application, startBoard } from "./start.js";
+import type { AskTime } from "./time-of-day.js";
+
+/** When the image was built: a preloaded module is evaluated then. */
+const BUILT = Math.floor(Date.now() / 1000);
+const TIME_SERVER = "pool.ntp.org";
+
+/** To be called once, by the default function of main. */
+export function start(application: Application): Agent | undefined {
+  return startBoard(machine(), application);
+}
+
+function machine(): Machine {
+  return {
+    clock: new XsClock(),
+    open: opener({ authorities: authorities(config.ca) }),
+    digest,
+    encode,
+    decode,
+    log,
+    idf: new FFI() as unknown as Idf,
+    storage: (name) => keyValue.open({ path: name, mode: "r+", format: "buffer" }) as never,
+    partition: (label) => flash.open({ path: label, mode: "r+" }) as never,
+    updates: Update as never,
+    makeRadio: (changed) => new WiFi({ onChanged: () => changed() }) as never,
+    askTime,
+    seed: (bytes) => RNG.init(bytes.buffer),
+    onAbort: (hook) => Object.assign(globalThis, { abort: hook }),
+    built: BUILT,
+    config,
+  };
+}
+
+/** In ROM, as they are. Without one no server is trusted. */
+function authorities(names: unknown): Uint8Array[] {
+  const list: unknown[] = Array.isArray(names) ? names : names === undefined ? [] : [names];
+  return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));
+}
+
+const askTime: AskTime = (told) => {
+  new SNTP({ host: config.sntp ?? TIME_SERVER }, (message: number, value?: unknown) => {
+    if (message === SNTP.time) told(value as number);
+    else if (message === SNTP.error) told(undefined);
+    return undefined;
+  });
+};

@@ -1,0 +1,97 @@
+import type { Host, Store } from "../../src/port.js";
+
+/** ESP-IDF's esp_reset_reason_t, by number. */
+export const RESET_REASONS: readonly string[] = [
+  "unknown",
+  "power on",
+  "reset pin",
+  "software",
+  "panic",
+  "interrupt watchdog",
+  "task watchdog",
+  "watchdog",
+  "deep sleep",
+  "brownout",
+  "SDIO",
+  "USB",
+  "JTAG",
+  "efuse",
+  "power glitch",
+  "CPU lockup",
+];
+
+/** Those that are the program's fault. */
+const FAULTS = ["panic", "interrupt watchdog", "task watchdog", "watchdog", "CPU lockup"];
+
+const KEY = "ended";
+/** First byte of the record: how the run ended. */
+const CRASHED = 1;
+const RESTARTED = 2;
+const LONGEST = 200;
+
+/** How the run before this one ended. */
+export interface Ending {
+  /** Of the chip. */
+  readonly reset: string;
+  /** Why it crashed; false if it did not (power, a button, asked for). */
+  readonly crash: string | false;
+}
+
+/**
+ * Keeps what the engine said before it gave up: at the next start nothing else would know. A restart that was asked for is noted too,
+ * because both look the same to the chip.
+ */
+export class LastWords {
+  readonly #store: Store;
+  readonly #text: Pick<Host, "encode" | "decode">;
+
+  constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
+    this.#store = store;
+    this.#text = text;
+  }
+
+  /** To be called once, at the start: what was kept is forgotten. `reset` is ESP-IDF's number. */
+  ending(reset: number): Ending {
+    const name = RESET_REASONS[reset] ?? "unknown";
+    const record = this.#store.get(KEY);
+    if (record) this.#store.delete(KEY);
+    const asked = record?.[0] === RESTARTED;
+    const words = record?.[0] === CRASHED ? this.#text.decode(record.subarray(1)) : undefined;
+    if (FAULTS.includes(name)) return { reset: name, crash: words ? `${name}: ${words}` : name };
+    // What is left of an earlier run is no cause of a power cut.
+    if (name !== "software" || asked) return { reset: name, crash: false };
+    return { reset: name, crash: words ?? "unknown" };
+  }
+
+  /** `globalThis.abort` of the engine: what it says, and the exception, if there is one. Must not throw. */
+  crashed(status: unknown, exception: unknown): void {
+    try {
+      this.#keep(CRASHED, describe(status, exception));
+    } catch {}
+  }
+
+  /** Before a restart that was asked for. */
+  restarting(): void {
+    this.#keep(RESTARTED, "");
+  }
+
+  #keep(kind: number, words: string): void {
+    const text = this.#text.encode(words);
+    const record = new Uint8Array(1 + text.length);
+    record[0] = kind;
+    record.set(text, 1);
+    this.#store.set(KEY, record);
+  }
+}
+
+/** The engine's words, the exception's, and the functions it came through: in a release without lines. 200 characters at most. */
+export function describe(status: unknown, exception: unknown): string {
+  const said = typeof status === "string" ? status : "abort";
+  if (!(exception instanceof Error)) return said.slice(0, LONGEST);
+  const where = String(exception.stack ?? "")
+    .split("\n")
+    .slice(1, 5)
+    .map((line) => line.trim())
+    .join(", ");
+  return `${said}: ${exception.name}: ${exception.message}; ${where}`.slice(0, LONGEST);
+}

@@ -1,0 +1,18 @@
+import type { Agent } from "mote";
+import type { BoardHost } from "./host.js";
+
+const EVERY_MS = 3_600_000;
+
+/**
+ * Client attributes: `mac`, `resetReason` (of this start), `crash` (why the run before ended, empty if it did not crash), and every hour
+ * `freeMemory` and `leastFreeMemory` (bytes of the system's heap).
+ */
+export function publishHealth(agent: Agent, host: BoardHost): void {
+  const { reset, crash } = host.ending;
+  agent.attributes.publish({ mac: host.mac, resetReason: reset, crash: crash || "" });
+  const memory = (): void => {
+    agent.attributes.publish({ freeMemory: host.freeMemory(), leastFreeMemory: host.leastFreeMemory() });
+    host.clock.timer(EVERY_MS, memory);
+  };
+  memory();
+}

@@ -1,0 +1,98 @@
+import type { Host } from "../../src/port.js";
+import { type Ending, LastWords } from "./crash.js";
+import type { Idf, Machine } from "./machine.js";
+import { type Partition, PartitionBlocks } from "./partition.js";
+import { OtaSlot } from "./slot.js";
+import { type Domain, NvsStore } from "./store.js";
+
+/** Label of the data partition of the durable queue. */
+const OUTBOX = "outbox";
+/** Name spaces of NVS: what the agent keeps, and what the host does. */
+const AGENT = "mote";
+const OWN = "mote-host";
+
+export interface BoardHost extends Host {
+  /** How the run before this one ended. */
+  readonly ending: Ending;
+  /** What the host itself keeps. */
+  readonly own: NvsStore;
+  /** As "aabbccddeeff". */
+  readonly mac: string;
+  /** Bytes of the system's heap. */
+  freeMemory(): number;
+  /** The least there was since the start. */
+  leastFreeMemory(): number;
+}
+
+/** The port on a board. What is missing is told and done without: a board that starts can be mended from afar. */
+export function createHost(machine: Machine): BoardHost {
+  const { clock, open, digest, encode, decode, log, idf } = machine;
+  const own = new NvsStore(storage(machine, OWN), machine);
+  const lastWords = new LastWords(own, machine);
+  const ending = lastWords.ending(idf.esp_reset_reason());
+  machine.onAbort((status, exception) => lastWords.crashed(status, exception));
+  const mac = macOf(idf);
+  return {
+    clock,
+    store: new NvsStore(storage(machine, AGENT), machine),
+    blocks: new PartitionBlocks(partition(machine, OUTBOX)),
+    slot: new OtaSlot(partition(machine, "nextota"), machine.updates, idf),
+    open,
+    digest,
+    encode,
+    decode,
+    random: (into) => randomFill(into, idf),
+    hardwareId: mac,
+    log,
+    restart(reason) {
+      log("info", `restart: ${reason}`);
+      lastWords.restarting();
+      idf.esp_restart();
+    },
+    ending,
+    own,
+    mac,
+    freeMemory: () => idf.esp_get_free_heap_size(),
+    leastFreeMemory: () => idf.esp_get_minimum_free_heap_size(),
+  };
+}
+
+function partition(machine: Machine, label: string): Partition | undefined {
+  try {
+    return machine.partition(label);
+  } catch {
+    machine.log("error", `no partition "${label}": is the partition table that of hosts/esp32?`);
+    return undefined;
+  }
+}
+
+/** Without NVS nothing is kept: the device provisions anew at each start. */
+function storage(machine: Machine, name: string): Domain {
+  try {
+    return machine.storage(name);
+  } catch {
+    machine.log("error", `no name space "${name}" in NVS: nothing is kept`);
+    const fail = (): never => {
+      throw new Error("no NVS");
+    };
+    return { read: () => undefined, write: fail, delete: () => {} };
+  }
+}
+
+function macOf(idf: Idf): string {
+  const bytes = new Uint8Array(6);
+  idf.esp_efuse_mac_get_default(bytes.buffer);
+  let mac = "";
+  for (const byte of bytes) mac += byte.toString(16).padStart(2, "0");
+  return mac;
+}
+
+function randomFill(into: Uint8Array, idf: Idf): void {
+  for (let at = 0; at < into.length; at += 4) {
+    let word = idf.esp_random();
+    for (let end = Math.min(at + 4, into.length), i = at; i < end; i++) {
+      into[i] = word & 0xff;
+      word >>>= 8;
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// What a board gives to the host: the SDK's classes and ESP-IDF's functions, as far as they are used. board.ts takes them from the SDK,
+// the tests from fakes.
+import type { Host } from "../../src/port.js";
+import type { Partition } from "./partition.js";
+import type { Ota, Updates } from "./slot.js";
+import type { Domain } from "./store.js";
+import type { AskTime, SettableClock } from "./time-of-day.js";
+import type { MakeRadio } from "./wifi.js";
+
+/** Functions of ESP-IDF, by mc/ffi. */
+export interface Idf extends Ota {
+  esp_restart(): void;
+  /** See RESET_REASONS. */
+  esp_reset_reason(): number;
+  /** Bytes. */
+  esp_get_free_heap_size(): number;
+  /** Bytes: the least there was since the start. */
+  esp_get_minimum_free_heap_size(): number;
+  /** Takes a buffer of 6 bytes. */
+  esp_efuse_mac_get_default(into: ArrayBuffer): number;
+  /** 32 bits, by chance once Wi-Fi is on. */
+  esp_random(): number;
+}
+
+export interface Machine {
+  readonly clock: SettableClock;
+  readonly open: Host["open"];
+  readonly digest: Host["digest"];
+  readonly encode: Host["encode"];
+  readonly decode: Host["decode"];
+  readonly log: Host["log"];
+  readonly idf: Idf;
+  /** A name space of NVS. Throws if there is none. */
+  storage(name: string): Domain;
+  /** A data partition by its label, or "nextota". Throws if there is none. */
+  partition(label: string): Partition;
+  readonly updates: Updates;
+  readonly makeRadio: MakeRadio;
+  readonly askTime: AskTime;
+  /** Gives TLS what it draws its random numbers from. */
+  seed(bytes: Uint8Array): void;
+  /** Has the engine call `hook` before it gives up. */
+  onAbort(hook: (status: unknown, exception: unknown) => void): void;
+  /** When the image was built, in seconds since 1970. */
+  readonly built: number;
+  /** `config` of the manifests. */
+  readonly config: Readonly<Record<string, unknown>>;
+}

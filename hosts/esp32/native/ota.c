@@ -1,0 +1,19 @@
+// What mc/ffi can't call by itself: the functions of ESP-IDF that take and give pointers.
+#include <stdint.h>
+#include "esp_ota_ops.h"
+
+/** The state of the running image as esp_ota_img_states_t; -1 if it has none, as after flashing by cable. */
+int32_t mote_image_state(void)
+{
+	esp_ota_img_states_t state;
+	const esp_partition_t *running = esp_ota_get_running_partition();
+	if (!running || ESP_OK != esp_ota_get_state_partition(running, &state))
+		return -1;
+	return (int32_t)state;
+}
+
+/** 1 if there is another image that can start. */
+int32_t mote_can_revert(void)
+{
+	return esp_ota_check_rollback_is_possible() ? 1 : 0;
+}

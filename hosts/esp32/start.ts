@@ -1,0 +1,91 @@
+// Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
+import { Agent } from "mote";
+import type { AppHost } from "../app/app.js";
+import { Alive } from "./alive.js";
+import { readConfig, type Settings } from "./config.js";
+import { publishHealth } from "./health.js";
+import { type BoardHost, createHost } from "./host.js";
+import type { Machine } from "./machine.js";
+import { IMAGE } from "./slot.js";
+import { TimeOfDay } from "./time-of-day.js";
+import { Wifi } from "./wifi.js";
+
+/** Sets the application up; the agent is started afterwards. What it throws ends the run like a crash. */
+export type Application = (agent: Agent, host: AppHost) => void;
+
+/** More than the longest time between two requests of an agent that works. */
+const SILENCE_MS = 1_800_000;
+/** The platform was out of reach so long, though the network is joined: joined once more. */
+const REJOIN_MS = 900_000;
+const TELL_AGAIN_MS = 60_000;
+
+/** The agent, or undefined if the configuration is wrong: that is told every minute, as nobody may be listening yet. */
+export function startBoard(machine: Machine, application: Application): Agent | undefined {
+  const host = createHost(machine);
+  if (machine.idf.mote_image_state() === IMAGE.new)
+    host.log(
+      "error",
+      "the boot loader does not fall back from a broken image: flash it with this project's sdkconfig",
+    );
+  if (host.ending.crash) host.log("error", `the run before ended with: ${host.ending.crash}`);
+  const settings = readConfig(machine.config);
+  if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
+  // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
+  const wifi = new Wifi(machine.makeRadio, settings.network, host);
+  wifi.start();
+  machine.seed(seedOf(host));
+  const { clock } = machine;
+  const time = new TimeOfDay(clock, host.own, host.log, machine.built, machine.askTime);
+  wifi.onOnline = () => time.learn();
+  let agent: Agent | undefined;
+  const running = (): boolean => agent !== undefined && agent.state !== "stopped";
+  const alive = new Alive(host, SILENCE_MS, () => wifi.online && running());
+  const watched = { ...host, open: alive.watch(host.open) };
+  try {
+    agent = new Agent(watched, settings.options);
+  } catch (error) {
+    return misconfigured(host, error instanceof Error ? error.message : "unknown");
+  }
+  attend(agent, host, wifi, time, settings.options.baseUrl);
+  application(agent, { ...watched, settings: forApplication(settings) });
+  agent.start();
+  return agent;
+}
+
+function seedOf(host: BoardHost): Uint8Array {
+  const seed = new Uint8Array(32);
+  host.random(seed);
+  return seed;
+}
+
+/** A new image with such a mistake must not stay: the one before it can be reached. */
+function misconfigured(host: BoardHost, what: string): undefined {
+  const tell = (): void => {
+    host.log("error", `the configuration is wrong: ${what}`);
+    if (host.slot.state() === "pending") host.restart("wrong configuration");
+    else host.clock.timer(TELL_AGAIN_MS, tell);
+  };
+  tell();
+  return undefined;
+}
+
+function attend(agent: Agent, host: BoardHost, wifi: Wifi, time: TimeOfDay, baseUrl: string): void {
+  publishHealth(agent, host);
+  let cancel = (): void => {};
+  const rejoinLater = (): void => {
+    cancel();
+    cancel = host.clock.timer(REJOIN_MS, () => {
+      wifi.rejoin();
+      rejoinLater();
+    });
+  };
+  agent.on("offline", rejoinLater);
+  agent.on("online", () => cancel());
+  if (!baseUrl.startsWith("https:")) return;
+  agent.on("online", () => time.vouch());
+  agent.on("delivered", () => time.vouch());
+}
+
+function forApplication({ intervalMs, options }: Settings): AppHost["settings"] {
+  return { intervalMs, version: options.firmware?.version };
+}

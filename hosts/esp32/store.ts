@@ -1,0 +1,71 @@
+import type { Digest, Store } from "../../src/port.js";
+
+/** What is used of a name space of the SDK's key-value storage (NVS), with format "buffer". All of it throws on failure. */
+export interface Domain {
+  read(key: string): ArrayBuffer | undefined;
+  write(key: string, value: Uint8Array): void;
+  delete(key: string): void;
+}
+
+/** What a key of other than ASCII needs to become a name in NVS. */
+export interface Naming {
+  encode(text: string): Uint8Array;
+  digest(algorithm: string): Digest | undefined;
+}
+
+const LONGEST = 15;
+const LARGEST = 4000;
+/** Begins the names that are digests. */
+const HASHED = "~";
+
+/** Values in NVS: each write is durable on return, the old value stays until the new one is whole, and the same value costs no write. */
+export class NvsStore implements Store {
+  readonly #domain: Domain;
+  readonly #naming: Naming;
+
+  constructor(domain: Domain, naming: Naming) {
+    this.#domain = domain;
+    this.#naming = naming;
+  }
+
+  get(key: string): Uint8Array | undefined {
+    try {
+      const value = this.#domain.read(this.#name(key));
+      return value && new Uint8Array(value);
+    } catch {
+      return undefined;
+    }
+  }
+
+  set(key: string, value: Uint8Array): boolean {
+    const characters = [...key].length;
+    if (characters === 0 || characters > LONGEST || value.length > LARGEST) return false;
+    try {
+      this.#domain.write(this.#name(key), value);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  delete(key: string): boolean {
+    try {
+      this.#domain.delete(this.#name(key));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** NVS has names of 15 bytes: a key that is longer in UTF-8 goes by 56 bits of its digest. */
+  #name(key: string): string {
+    const bytes = this.#naming.encode(key);
+    if (bytes.length <= LONGEST && !key.startsWith(HASHED)) return key;
+    const digest = this.#naming.digest("SHA256");
+    if (!digest) throw new Error("no SHA256");
+    digest.write(bytes);
+    let name = HASHED;
+    for (const byte of digest.close().subarray(0, 7)) name += byte.toString(16).padStart(2, "0");
+    return name;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Clock, Host, Store } from "../../src/port.js";
+
+/** What is used of hosts/xs/clock.ts. */
+export interface SettableClock extends Clock {
+  set(seconds: number): void;
+  assume(seconds: number): void;
+}
+
+/** Asks a time server once: calls `told` with seconds since 1970, or undefined if there was no answer. */
+export type AskTime = (told: (seconds: number | undefined) => void) => void;
+
+const KEY = "time";
+const FORMAT = 1;
+const FIRST_MS = 5000;
+const LONGEST_MS = 600_000;
+/** Between two looks at the time server; a crystal is off by 2 s a day at most. */
+const AGAIN_MS = 86_400_000;
+/** Between two notes of the time, which a start without network begins with. */
+const NOTE_S = 86_400;
+
+/**
+ * The time of day of a board that has no clock of its own. Certificates need one before any server was asked: it begins with the later of
+ * when the image was built and what was noted last, which is no time to stamp a point with. Then a time server is asked, until
+ * it answers, and every day.
+ */
+export class TimeOfDay {
+  readonly #clock: SettableClock;
+  readonly #store: Store;
+  readonly #log: Host["log"];
+  readonly #ask: AskTime;
+  /** In seconds since 1970: no time before it is taken, as nobody vouches for what a time server says. */
+  readonly floor: number;
+  #noted: number;
+  #delayMs = FIRST_MS;
+  #asking = false;
+
+  constructor(clock: SettableClock, store: Store, log: Host["log"], built: number, ask: AskTime) {
+    this.#clock = clock;
+    this.#store = store;
+    this.#log = log;
+    this.#ask = ask;
+    this.#noted = readTime(store) ?? 0;
+    this.floor = Math.max(built, this.#noted);
+    clock.assume(this.floor);
+  }
+
+  /** To be called when there is a network. */
+  learn(): void {
+    if (this.#asking) return;
+    this.#asking = true;
+    this.#round();
+  }
+
+  /**
+   * To be called when the platform was reached over TLS: its certificate was valid at this time, so that a time server that lies
+   * can't shut the device out for ever.
+   */
+  vouch(): void {
+    const wall = this.#clock.wall();
+    if (wall === undefined) return;
+    const seconds = Math.floor(wall / 1000);
+    if (seconds < this.#noted + NOTE_S) return;
+    this.#noted = seconds;
+    const record = new Uint8Array(5);
+    record[0] = FORMAT;
+    for (let at = 4, rest = seconds; at > 0; at--, rest = Math.floor(rest / 256)) record[at] = rest % 256;
+    this.#store.set(KEY, record);
+  }
+
+  #round(): void {
+    try {
+      this.#ask((seconds) => this.#told(seconds));
+    } catch {
+      this.#told(undefined);
+    }
+  }
+
+  #told(seconds: number | undefined): void {
+    const good = seconds !== undefined && seconds >= this.floor;
+    if (good) this.#clock.set(seconds);
+    else if (seconds !== undefined)
+      this.#log("warn", "the time server's time is before this image was built");
+    const ms = good ? AGAIN_MS : this.#delayMs;
+    this.#delayMs = good ? FIRST_MS : Math.min(LONGEST_MS, this.#delayMs * 2);
+    this.#clock.timer(ms, () => this.#round());
+  }
+}
+
+function readTime(store: Store): number | undefined {
+  const record = store.get(KEY);
+  if (record?.length !== 5 || record[0] !== FORMAT) return undefined;
+  let seconds = 0;
+  for (const byte of record.subarray(1)) seconds = seconds * 256 + byte;
+  return seconds;
+}

@@ -25,11 +25,12 @@ export async function forBoard(text) {
 
 /**
  * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay outside. The report client is one
- * of its own, so that who builds no reports has no ROM to spare for it.
+ * of its own, so that who builds no reports has no ROM to spare for it. Name, entry, and its types if they are not the entry's.
  */
 const MODULES = [
   ["mote", "src/index.ts"],
   ["mote-report", "src/report/index.ts"],
+  ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["ssl-cert", "hosts/xs/tls/cert.ts"],
   ["ssl-ciphersuites", "hosts/xs/tls/ciphersuites.ts"],
@@ -39,7 +40,7 @@ const MODULES = [
 /** Writes dist/xs: the modules, and the types of those of src for an application's own TypeScript. */
 export async function buildBoard(root, out) {
   await mkdir(out, { recursive: true });
-  for (const [name, entry] of MODULES) {
+  for (const [name, entry, types = entry.startsWith("src/") && entry.replace(/\.ts$/, ".js")] of MODULES) {
     const { outputFiles } = await build({
       absWorkingDir: root,
       entryPoints: [entry],
@@ -47,6 +48,7 @@ export async function buildBoard(root, out) {
       write: false,
       format: "esm",
       packages: "external",
+      external: ["mote"],
       platform: "neutral",
       target: "es2022",
       legalComments: "none",
@@ -54,7 +56,6 @@ export async function buildBoard(root, out) {
     });
     await writeFile(join(out, `${name}.js`), await forBoard(outputFiles[0].text));
     // What imports the SDK has types that its own compiler does not agree with.
-    if (!entry.startsWith("src/")) continue;
-    await writeFile(join(out, `${name}.d.ts`), `export * from "../../${entry.replace(/\.ts$/, ".js")}";\n`);
+    if (types) await writeFile(join(out, `${name}.d.ts`), `export * from "../../${types}";\n`);
   }
 }

@@ -7,3 +7,11 @@ declare module "mc/ffi" {
     constructor();
   }
 }
+
+declare module "rng" {
+  const RNG: {
+    /** Seeds what TLS draws from. */
+    init(seed: ArrayBufferLike): void;
+  };
+  export default RNG;
+}

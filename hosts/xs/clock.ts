@@ -39,9 +39,9 @@ export class XsClock implements Clock {
     this.#known = true;
   }
 
-  /** A date that is plausible and no more: enough to check certificates, not to stamp a point with. */
+  /** A date that is plausible and no more: enough to check certificates, not to stamp a point with. A later one that a restart left stays. */
   assume(seconds: number): void {
-    if (!this.#known) Time.set(Math.round(seconds));
+    if (!this.#known && Date.now() < seconds * 1000) Time.set(Math.round(seconds));
   }
 
   /** The machine's own date is right: the simulator's, where setting it has no effect. */

@@ -23,12 +23,13 @@ export class Lane {
 
   /** Sends `request` to the device API. Never rejects. */
   send(request: DeviceRequest): Promise<Outcome> {
-    const since = this.#link.host.clock.now();
-    return this.#link.send(this.#way, request).then((outcome) => {
-      // The platform answered others meanwhile: it is not away, so nothing else would slow this lane down.
-      if (outcome.kind === "lost" && this.#link.running && this.#link.answeredAt > since) this.hold();
-      return outcome;
-    });
+    return this.#link.send(this.#way, request, this);
+  }
+
+  /** For the link alone: what was sent at `since` has come to its end. */
+  ended(outcome: Outcome, since: number): void {
+    // The platform answered others meanwhile: it is not away, so nothing else would slow this lane down.
+    if (outcome.kind === "lost" && this.#link.running && this.#link.answeredAt > since) this.hold();
   }
 
   /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */

@@ -8,6 +8,7 @@ import type { Host } from "../port.js";
 import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import { guarded } from "./guarded.js";
+import type { Lane } from "./lane.js";
 import { PROBE } from "./requests.js";
 import { Signal } from "./signal.js";
 import { type Way, Ways } from "./ways.js";
@@ -113,13 +114,14 @@ export class Link {
     });
   }
 
-  send(way: Way, request: DeviceRequest): Promise<Outcome> {
+  /** `lane`: told when it is over, before anybody else. */
+  send(way: Way, request: DeviceRequest, lane?: Lane): Promise<Outcome> {
     if (this.#prefix === undefined) return Promise.resolve({ kind: "lost", reason: "no token" });
-    return this.sendTo(way, request, this.#prefix);
+    return this.sendTo(way, request, this.#prefix, lane);
   }
 
   /** As `send`, but to `prefix` + path: for provisioning, which has no token yet. */
-  sendTo(way: Way, request: DeviceRequest, prefix: string): Promise<Outcome> {
+  sendTo(way: Way, request: DeviceRequest, prefix: string, lane?: Lane): Promise<Outcome> {
     if (!this.running) return Promise.resolve({ kind: "lost", reason: "stopped" });
     const since = this.host.clock.now();
     const poll = POLLS.includes(way);
@@ -128,9 +130,13 @@ export class Link {
     if (!poll) this.#underWay++;
     const sent = { ...request, path: prefix + request.path };
     return exchange(this.#ways.connection(way), sent).then((outcome) => {
-      if (!poll) this.#ended();
+      if (!poll) {
+        this.#underWay--;
+        this.#quietSince = this.host.clock.now();
+      }
       if (this.running)
         guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix, patient));
+      lane?.ended(outcome, since);
       return outcome;
     });
   }
@@ -171,11 +177,6 @@ export class Link {
   /** The next request of this way goes out on a fresh connection, if it has one of its own. */
   hangUp(way: Way): void {
     this.#ways.hangUp(way);
-  }
-
-  #ended(): void {
-    this.#underWay--;
-    this.#quietSince = this.host.clock.now();
   }
 
   /** ms to wait, 0 for none, undefined for "until woken". */
@@ -240,8 +241,7 @@ export class Link {
       this.#losses++;
     }
     // One loss may be a connection that the platform let go; the second is an outage. So is silence while nothing else is answered.
-    const outage = this.#losses >= 2 || (silent && this.answeredAt <= since);
-    if (outage && this.online !== false) {
+    if (this.online !== false && (this.#losses >= 2 || (silent && this.answeredAt <= since))) {
       this.online = false;
       this.#events.emit("offline", { reason });
     }

@@ -3,13 +3,15 @@ import type { ExecutionContext } from "ava";
 import type { Device } from "../../hosts/platform/core/devices.js";
 import type { AgentOptions } from "../../src/index.js";
 import { FakeClock, settle } from "../fakes/clock.js";
-import { FakeFlash } from "../fakes/flash.js";
+import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { type FakeHost, fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { FakePlatform } from "../fakes/platform.js";
 import { Bridge } from "./bridge.js";
 
 const ENTRY = 'import * as mote from "./src/index.ts"; globalThis.mote = mote;';
+const COUNTING = "./test/xs/guest/buffers.ts";
+const SLOT_SECTORS = 320;
 const WALL = Date.UTC(2026, 0, 1);
 /** What an agent does once at its start is over. */
 const START_MS = 60_000;
@@ -28,21 +30,37 @@ export interface Still {
   readonly looks: number;
   /** Slots in use once nothing goes on but waiting. */
   slots(): Promise<number>;
+  /** Bytes of the buffers in use; 0 unless they are counted, which itself takes slots. */
+  buffers(): Promise<number>;
 }
 
-/** The agent is `agent` on XS, with a token. `setUp` is a script that may use it before it is started. `sectors`: of the durable queue. */
+/**
+ * The agent is `agent` on XS, with a token. `setUp` is a script that may use it before it is started. `sectors`: of the durable queue.
+ * `counting`: buffers are counted (`setUp` must leave `fromParent` alone then).
+ */
 export async function standStill(
   t: ExecutionContext,
   options: Partial<AgentOptions>,
   setUp = "",
   sectors = 16,
+  counting = false,
 ): Promise<Still> {
   const clock = new FakeClock(WALL);
   const net = new FakeNet(clock);
   const platform = new FakePlatform(clock, net, "documented");
   const device = platform.create("still", "T1");
-  const host = fakeHost({ clock, network: net, blocks: new FakeFlash(sectors * 4096, 4096) });
-  const bridge = await Bridge.start(host, { entry: ENTRY });
+  const host = fakeHost({
+    clock,
+    network: net,
+    blocks: new FakeFlash(sectors * 4096, 4096),
+    slot: new FakeSlot(SLOT_SECTORS * 4096, 4096),
+  });
+  let buffers = 0;
+  const parent = (_what: string, bytes: number) => {
+    buffers = bytes;
+    return undefined;
+  };
+  const bridge = await Bridge.start(host, { entry: ENTRY, parent, ...(counting && { guest: COUNTING }) });
   clock.settled = async () => {
     await settle();
     await bridge.idle();
@@ -80,6 +98,11 @@ export async function standStill(
       await clock.runUntil(() => polls > before);
       await clock.advance(REST_MS);
       return bridge.slots();
+    },
+    async buffers() {
+      if (counting) bridge.tell("buffers", 0);
+      await bridge.idle();
+      return buffers;
     },
   };
 }

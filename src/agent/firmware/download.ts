@@ -18,7 +18,7 @@ const SILENCE_MS = 60_000;
 /** Answers in a row, from a platform that can be reached, that brought no byte. */
 const VAIN_ATTEMPTS = 10;
 
-/** `done`: all bytes up to the writer's `end` were taken. `stopped`: the agent was stopped, or `wanted()` was false. */
+/** `done`: the writer took all bytes. `stopped`: the agent was stopped, or `wanted()` was false. */
 export type Fetched =
   | { readonly kind: "done" }
   | { readonly kind: "stopped" }
@@ -39,17 +39,18 @@ export function nextPart(
   return { size, chunk: offset / size, bytes: Math.min(size, end - offset) };
 }
 
-/** What one answer may bring: not a byte more than was asked for. */
-class PartSink implements Sink {
-  readonly #writer: ImageWriter;
-  readonly #wanted: () => boolean;
-  readonly #progress: (bytes: number) => void;
+/** Where the image goes: no answer may bring a byte more than was asked for. */
+export class ImageSink implements Sink {
+  readonly writer: ImageWriter;
+  /** False once it is another image that is assigned. */
+  readonly wanted: () => boolean;
+  readonly #progress: () => void;
   #left = 0;
   failure: Failure | undefined;
 
-  constructor(writer: ImageWriter, wanted: () => boolean, progress: (bytes: number) => void) {
-    this.#writer = writer;
-    this.#wanted = wanted;
+  constructor(writer: ImageWriter, wanted: () => boolean, progress: () => void) {
+    this.writer = writer;
+    this.wanted = wanted;
     this.#progress = progress;
   }
 
@@ -65,12 +66,12 @@ class PartSink implements Sink {
   }
 
   fragment(bytes: Uint8Array): boolean {
-    if (!this.#wanted()) return false;
+    if (!this.wanted()) return false;
     this.#left -= bytes.length;
     if (this.#left < 0) this.failure = "length";
-    else if (!this.#writer.take(bytes)) this.failure = "slot";
+    else if (!this.writer.take(bytes)) this.failure = "slot";
     if (this.failure) return false;
-    this.#progress(this.#writer.offset);
+    this.#progress();
     return true;
   }
 }
@@ -79,78 +80,68 @@ export class Download {
   readonly #link: Link;
   readonly #lane: Lane;
   readonly #chunkBytes: number;
-  readonly #title: string;
-  readonly #version: string;
+  readonly #package: { readonly title: string; readonly version: string };
   #vain = 0;
+  #stopWatch: (() => void) | undefined;
 
-  constructor(link: Link, lane: Lane, title: string, version: string, chunkBytes: number) {
+  constructor(
+    link: Link,
+    lane: Lane,
+    wanted: { readonly title: string; readonly version: string },
+    chunkBytes: number,
+  ) {
     this.#link = link;
     this.#lane = lane;
     this.#chunkBytes = chunkBytes;
-    this.#title = title;
-    this.#version = version;
+    this.#package = wanted;
   }
 
-  /** Fetches up to the writer's `end`, however often the connection drops. Nothing that was taken is fetched again. */
-  async fetch(
-    writer: ImageWriter,
-    wanted: () => boolean,
-    progress: (bytes: number) => void,
-  ): Promise<Fetched> {
-    const sink = new PartSink(writer, wanted, progress);
+  /** Fetches what the writer lacks, however often the connection drops. Nothing that was taken is fetched again. */
+  async fetch(sink: ImageSink): Promise<Fetched> {
+    const { writer } = sink;
     this.#vain = 0;
     // Between attempts there is a wait of their own: the back-off of the last one is over.
     this.#lane.clear();
-    while (writer.offset < writer.end) {
+    while (writer.offset < writer.size) {
       await this.#lane.ready();
-      if (!this.#link.running || !wanted()) return { kind: "stopped" };
+      if (!this.#link.running || !sink.wanted()) return { kind: "stopped" };
       const before = writer.offset;
-      const outcome = await this.#part(writer, sink);
-      if (!this.#link.running || !wanted()) return { kind: "stopped" };
-      if (sink.failure) return { kind: "failed", failure: sink.failure, status: undefined };
-      const ended = this.#judge(outcome, writer.offset - before);
+      const ended = this.#ended(await this.#part(sink), sink, writer.offset - before);
       if (ended) return ended;
+      if (writer.offset === writer.end && writer.kept > 0 && !(await writer.recall()))
+        return { kind: "failed", failure: "slot", status: undefined };
     }
     return { kind: "done" };
   }
 
-  async #part(writer: ImageWriter, sink: PartSink): Promise<Outcome> {
+  #part(sink: ImageSink): Promise<Outcome> {
+    const { writer } = sink;
     const { offset, end } = writer;
     // Only with three connections does the image have one of its own; elsewhere the others get their turn between two parts.
     const complete = end === writer.size;
     const whole = this.#link.mode === 3 && complete;
     const part = nextPart(offset, end, whole, complete ? this.#chunkBytes : Math.min(this.#chunkBytes, end));
     sink.expect(part ? part.bytes : end);
-    const path = firmwarePath(this.#title, this.#version, part);
+    const path = firmwarePath(this.#package.title, this.#package.version, part);
     const deadlineMs = whole ? STREAM_DEADLINE_MS : PART_DEADLINE_MS;
-    const stopWatch = whole ? this.#watch(writer) : undefined;
-    const outcome = await this.#lane.send({
-      method: "GET",
-      path,
-      deadlineMs,
-      limit: 0,
-      repeatable: true,
-      sink,
-    });
-    stopWatch?.();
-    return outcome;
+    if (whole) this.#watch(writer);
+    return this.#lane.send({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink });
   }
 
   /** Gives the stream up if it brings nothing for a while. */
-  #watch(writer: ImageWriter): () => void {
-    const { clock } = this.#link.host;
-    let seen = writer.offset;
-    let cancel: (() => void) | undefined;
-    const look = () => {
-      if (writer.offset === seen) return this.#lane.hangUp();
-      seen = writer.offset;
-      cancel = clock.timer(SILENCE_MS, look);
-    };
-    cancel = clock.timer(SILENCE_MS, look);
-    return () => cancel?.();
+  #watch(writer: ImageWriter): void {
+    const seen = writer.offset;
+    this.#stopWatch = this.#link.host.clock.timer(SILENCE_MS, () => {
+      if (writer.offset === seen) this.#lane.hangUp();
+      else this.#watch(writer);
+    });
   }
 
-  #judge(outcome: Outcome, got: number): Fetched | undefined {
+  /** One answer is over, which brought `got` bytes. Undefined to go on. */
+  #ended(outcome: Outcome, sink: ImageSink, got: number): Fetched | undefined {
+    this.#stopWatch?.();
+    if (!this.#link.running || !sink.wanted()) return { kind: "stopped" };
+    if (sink.failure) return { kind: "failed", failure: sink.failure, status: undefined };
     if (got > 0) {
       this.#vain = 0;
       this.#lane.clear();

@@ -4,7 +4,7 @@ import { Lane } from "../lane.js";
 import type { Link } from "../link.js";
 import type { Assignment } from "./assignment.js";
 import { openCheck } from "./check.js";
-import { Download } from "./download.js";
+import { Download, ImageSink } from "./download.js";
 import type { Failure } from "./failures.js";
 import type { Image } from "./gate.js";
 import { ImageWriter, slotHolds } from "./image-writer.js";
@@ -42,25 +42,27 @@ export class Transfer {
    * Fetches what is missing. True: the image is in the slot, and its checksum was right while it came. False: it is not, and the ledger,
    * the link or the assignment tells why.
    */
-  async fetch(image: Image): Promise<boolean> {
+  fetch(image: Image): Promise<boolean> {
     const { record } = this.#ledger;
     const refusal = this.#refusal;
     this.#refusal = undefined;
     // The keys were read anew and still say the same: so it was no change of the assignment.
-    if (refusal) return this.#fail(refusal.failure, refusal.detail);
+    if (refusal) return Promise.resolve(this.#fail(refusal.failure, refusal.detail));
     const writer = this.#writer ?? this.#open(image);
-    if (!writer || !record) return this.#fail("slot");
-    const download = new Download(this.#link, this.#lane, record.title, record.version, this.#chunkBytes);
-    const wanted = () => !this.#assignment.settled || this.#assignment.key === record.key;
-    const progress = (bytes: number) =>
-      this.#reporter.progress(record.version, Math.max(bytes, writer.kept), image.size);
-    while (writer.offset < image.size) {
-      const fetched = await download.fetch(writer, wanted, progress);
+    if (!writer || !record) return Promise.resolve(this.#fail("slot"));
+    const download = new Download(this.#link, this.#lane, record, this.#chunkBytes);
+    const wanted = () => !this.#assignment.settled || this.#assignment.key === this.#ledger.record?.key;
+    const progress = () =>
+      this.#reporter.progress(
+        this.#ledger.record?.version ?? "",
+        Math.max(writer.offset, writer.kept),
+        writer.size,
+      );
+    return download.fetch(new ImageSink(writer, wanted, progress)).then((fetched) => {
       if (fetched.kind === "stopped") return false;
       if (fetched.kind === "failed") return this.#refused(fetched.failure, fetched.status);
-      if (writer.kept > 0 && !(await writer.recall())) return this.#fail("slot");
-    }
-    return this.#finish(writer);
+      return this.#finish(writer);
+    });
   }
 
   /** Reads the slot back. A slot that does not hold the image loses its header. */

@@ -78,7 +78,8 @@ export class Updater {
     this.#assignment.forget(0);
   }
 
-  async #turn(): Promise<Wait> {
+  // No function here but `run` is suspended while the image comes: each that is costs a board 1 KB.
+  #turn(): Wait | Promise<Wait> {
     switch (this.#ledger.state) {
       case "idle":
       case "updated":
@@ -99,7 +100,7 @@ export class Updater {
   }
 
   /** Whether there is something to do, and whether it may be done. */
-  async #decide(): Promise<Wait> {
+  #decide(): Wait | Promise<Wait> {
     const assigned = this.#assignment.settled;
     if (!assigned) return undefined;
     const { key } = this.#assignment;
@@ -153,7 +154,7 @@ export class Updater {
   }
 
   /** Goes on with the image in hand only if it is still the one that is assigned. */
-  async #agrees(step: (image: Image) => Promise<Wait>): Promise<Wait> {
+  #agrees(step: (image: Image) => Promise<Wait>): Wait | Promise<Wait> {
     const assigned = this.#assignment.settled;
     if (!assigned || this.#assignment.doubtful) return undefined;
     if (this.#assignment.key !== this.#ledger.record?.key) {
@@ -167,9 +168,11 @@ export class Updater {
     return image ? step(image) : 0;
   }
 
-  async #download(image: Image): Promise<Wait> {
-    if (!(await this.#transfer.fetch(image))) return 0;
-    return this.#ledger.enter("downloaded", { offset: image.size }) ? 0 : STORE_RETRY_MS;
+  #download(image: Image): Promise<Wait> {
+    return this.#transfer.fetch(image).then((whole) => {
+      if (!whole) return 0;
+      return this.#ledger.enter("downloaded", { offset: image.size }) ? 0 : STORE_RETRY_MS;
+    });
   }
 
   async #verify(image: Image): Promise<Wait> {

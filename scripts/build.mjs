@@ -1,5 +1,5 @@
 // Compiles src, hosts and test to dist, file by file; types are checked elsewhere (npm run check:types).
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -7,8 +7,8 @@ import { buildBoard } from "./board.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, "dist");
-// These run on XS alone. Of hosts/esp32 only the files that name modules of the SDK do; the others have tests here.
-const elsewhere = ["hosts/xs", "hosts/simulator"].map((path) => join(root, path));
+// These run on XS alone, or in a browser. Of hosts/esp32 only the files that name modules of the SDK do; the others have tests here.
+const elsewhere = ["hosts/xs", "hosts/simulator", "hosts/console"].map((path) => join(root, path));
 
 const list = (dir) =>
   existsSync(dir)
@@ -58,4 +58,31 @@ if (existsSync(app)) {
       logLevel: "warning",
     });
   }
+}
+
+// The console: one script and one style sheet for the browser, beside the server that serves them.
+const page = join(root, "hosts/console");
+if (existsSync(page)) {
+  const pageOut = join(out, "hosts/platform/console");
+  await build({
+    absWorkingDir: root,
+    entryPoints: { console: join(page, "main.ts") },
+    outdir: pageOut,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    target: ["chrome120", "firefox121", "safari17"],
+    legalComments: "inline",
+    logLevel: "warning",
+  });
+  await build({
+    absWorkingDir: root,
+    entryPoints: { console: join(page, "style.css") },
+    outdir: pageOut,
+    bundle: true,
+    minify: true,
+    logLevel: "warning",
+  });
+  copyFileSync(join(page, "index.html"), join(pageOut, "index.html"));
 }

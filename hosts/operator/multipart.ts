@@ -1,5 +1,4 @@
 // A form with one file, as a stream: what fetch sends of it is counted, which its own FormData does not allow.
-import { randomUUID } from "node:crypto";
 
 const PIECE = 64 * 1024;
 
@@ -15,7 +14,7 @@ export function fileForm(
   bytes: Uint8Array,
   onSent: (bytes: number) => void,
 ): FileForm {
-  const boundary = `mote-${randomUUID()}`;
+  const boundary = `mote-${crypto.getRandomValues(new BigUint64Array(1))[0]}`;
   const encoder = new TextEncoder();
   const quoted = fileName.replace(/["\r\n\\]/g, "_");
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${quoted}"\r\nContent-Type: application/octet-stream\r\n\r\n`;

@@ -3,6 +3,7 @@ import { Budget } from "./budget.js";
 import { Claiming } from "./claiming.js";
 import type { Clock } from "./clock.js";
 import { type Device, type DeviceFields, Devices } from "./devices.js";
+import { Feed, type Happening } from "./feed.js";
 import { type Ids, randomIds } from "./ids.js";
 import { OtaQueue } from "./ota.js";
 import { hasData, type OtaPackage, Packages, type PackageType } from "./packages.js";
@@ -34,6 +35,7 @@ export class PlatformCore {
   readonly #provisioning: Provisioning;
   readonly claiming: Claiming;
   readonly rpcRecords: RpcRecords;
+  readonly feed = new Feed<Happening>();
   readonly #ota: OtaQueue;
   readonly #lagMs: number;
 
@@ -46,7 +48,7 @@ export class PlatformCore {
     this.packages = new Packages(clock, ids, budget);
     this.#provisioning = new Provisioning(this.profiles, this.devices, ids, () => clock.now());
     this.claiming = new Claiming(clock);
-    this.rpcRecords = new RpcRecords(clock, ids);
+    this.rpcRecords = new RpcRecords(clock, ids, this.feed);
     this.#ota = new OtaQueue(clock, {
       assigned: (device, type) => this.assigned(device, type),
       saveTelemetry: (device, ts, values) => this.#saveSeries(device, ts, values),
@@ -76,6 +78,7 @@ export class PlatformCore {
   deleteAttributes(device: Device, scope: Scope, keys: readonly string[]): void {
     if (!this.#exists(device)) return;
     for (const key of keys) device.attributes.delete(scope, key);
+    this.feed.tell({ kind: "attributes", deviceId: device.id, scope });
     if (scope === "SHARED_SCOPE") device.notifications.deleted(keys);
   }
 
@@ -94,6 +97,7 @@ export class PlatformCore {
     this.#checkAssignment(fields, fields.profileId);
     const device = this.devices.create(fields, token);
     this.#tellAssigned(device);
+    this.deviceChanged(device);
     return device;
   }
 
@@ -101,6 +105,12 @@ export class PlatformCore {
   updateDevice(device: Device, fields: DeviceFields): void {
     this.#checkAssignment(fields, fields.profileId);
     this.#tellingChanges([device], () => this.devices.update(device, fields));
+    this.deviceChanged(device);
+  }
+
+  /** Those who look on are told. */
+  deviceChanged(device: Device): void {
+    this.feed.tell({ kind: "device", deviceId: device.id });
   }
 
   /** A device makes itself known. */
@@ -109,6 +119,7 @@ export class PlatformCore {
       request.deviceName === undefined ? undefined : this.devices.byName(request.deviceName.trim());
     const result = this.#provisioning.provision(request);
     if (result.status === "SUCCESS" && !known) this.#tellAssigned(result.device);
+    if (result.status === "SUCCESS") this.deviceChanged(result.device);
     return result;
   }
 
@@ -116,6 +127,7 @@ export class PlatformCore {
     this.claiming.forget(device);
     this.rpcRecords.forget(device);
     this.devices.delete(device);
+    this.deviceChanged(device);
   }
 
   /** Throws Refused. */
@@ -191,11 +203,13 @@ export class PlatformCore {
     if (!this.#exists(device)) return;
     const now = this.clock.now();
     for (const [key, value] of values) device.attributes.set(scope, key, value, now);
+    this.feed.tell({ kind: "attributes", deviceId: device.id, scope });
   }
 
   #saveSeries(device: Device, ts: number, values: Values): void {
     if (!this.#exists(device)) return;
     for (const [key, value] of values) device.series.save(key, ts, value);
+    this.feed.tell({ kind: "telemetry", deviceId: device.id, ts, values });
   }
 
   #later(store: () => void): void {

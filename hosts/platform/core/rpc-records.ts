@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.js";
 import type { Device } from "./devices.js";
+import type { Feed, Happening } from "./feed.js";
 import type { Ids } from "./ids.js";
 import type { PersistentStatus, RpcRecord, RpcRequest } from "./rpc.js";
 
@@ -26,10 +27,12 @@ export class RpcRecords {
   readonly #byId = new Map<string, PersistentRpc>();
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #feed: Feed<Happening>;
 
-  constructor(clock: Clock, ids: Ids) {
+  constructor(clock: Clock, ids: Ids, feed: Feed<Happening>) {
     this.#clock = clock;
     this.#ids = ids;
+    this.#feed = feed;
   }
 
   get(id: string): PersistentRpc | undefined {
@@ -60,6 +63,7 @@ export class RpcRecords {
       setStatus: (status, response) => {
         rpc.status = status;
         rpc.response = response;
+        this.#feed.tell({ kind: "rpc", deviceId: device.id, rpcId: rpc.id, status });
       },
     };
     rpc.requestId = device.rpc.send({ ...request, record });

@@ -1,3 +1,4 @@
+import { Feed } from "../core/feed.js";
 import { type Json, jsonText, parseJson } from "../core/json.js";
 
 export interface LoggedRequest {
@@ -29,9 +30,11 @@ const LARGEST_PARSED = 16_384;
 
 /** The last 1,000 requests of the device API. */
 export class RequestLog {
+  readonly feed = new Feed<LoggedRequest>();
   readonly #entries: LoggedRequest[] = [];
 
   add(entry: LoggedRequest): void {
+    this.feed.tell(entry);
     this.#entries.push(entry);
     if (this.#entries.length > KEPT) this.#entries.shift();
   }

@@ -8,7 +8,10 @@ import type { User } from "./users.js";
 import { entityId } from "./views.js";
 
 /** Routes that need no login, or judge it themselves. */
-const OPEN = new Set(["/api/auth/login", "/api/auth/token", "/api/requests", "/api/faults", ...REPORT_PATHS]);
+const OPEN = new Set([
+  ...["/api/auth/login", "/api/auth/token", "/api/requests", "/api/faults", ...REPORT_PATHS],
+  ...["/", "/console.js", "/console.css"],
+]);
 
 /** Login, the user, a new token; and the check of every other route. */
 export function authRoutes(app: FastifyInstance, { tokens, users }: RestContext): void {

@@ -104,6 +104,7 @@ function claimRoutes(app: FastifyInstance, context: RestContext): void {
     const device = named(request);
     const secret = request.body ? textField(objectBody(request), "secretKey") : undefined;
     const result = claiming.claim(device, customerId, secret ?? "");
+    context.core.deviceChanged(device);
     if (result === "SUCCESS") return { device: deviceView(context, device), response: result };
     return reply.code(400).type("application/json").send(JSON.stringify(result));
   });
@@ -113,6 +114,7 @@ function claimRoutes(app: FastifyInstance, context: RestContext): void {
     const isOwner = request.user?.customerId === device.customerId;
     if (request.user?.authority !== "TENANT_ADMIN" && !isOwner) throw forbidden();
     claiming.reclaim(device);
+    context.core.deviceChanged(device);
     return reply.send();
   });
 }

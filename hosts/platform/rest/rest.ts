@@ -1,11 +1,14 @@
 import type { FastifyError, FastifyInstance } from "fastify";
 import { authRoutes } from "./auth.js";
+import { consoleRoutes } from "./console.js";
 import type { RestContext } from "./context.js";
 import { deviceRoutes } from "./devices.js";
 import { errorBody, RestError, toRestError } from "./error.js";
+import { eventRoutes } from "./events.js";
 import { faultRoutes } from "./faults.js";
 import { rememberMethods } from "./methods.js";
 import { otaRoutes } from "./ota.js";
+import { toOwnHost } from "./own-host.js";
 import { profileRoutes } from "./profiles.js";
 import { type ReportSettings, reportRoutes } from "./reports.js";
 import { requestRoutes } from "./requests.js";
@@ -42,6 +45,7 @@ export function restRoutes(
     }
     return reply.code(404).send(errorBody(new RestError(404, `No static resource ${path}.`), now()));
   });
+  app.addHook("onRequest", async (request) => toOwnHost(request));
   authRoutes(app, context);
   deviceRoutes(app, context);
   profileRoutes(app, context);
@@ -52,4 +56,6 @@ export function restRoutes(
   reportRoutes(app, context, reports);
   requestRoutes(app, context);
   faultRoutes(app, context);
+  eventRoutes(app, context);
+  consoleRoutes(app);
 }

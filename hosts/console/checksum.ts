@@ -1,0 +1,19 @@
+// Checksums of a file in the browser: its own digests, and the agent's code for the others.
+
+import { openDigest } from "../../src/wire/checksum.js";
+import { toHex } from "../../src/wire/hex.js";
+import type { Algorithm } from "../operator/shapes.js";
+
+const OWN: Partial<Record<Algorithm, string>> = { SHA256: "SHA-256", SHA384: "SHA-384", SHA512: "SHA-512" };
+
+/** Lower-case hex; undefined where the browser has no such digest (MD5, and all of its own on a page that came over http from afar). */
+export async function checksumOf(algorithm: Algorithm, bytes: ArrayBuffer): Promise<string | undefined> {
+  const own = OWN[algorithm];
+  if (own !== undefined) {
+    const subtle = globalThis.crypto.subtle as SubtleCrypto | undefined;
+    return subtle && toHex(new Uint8Array(await subtle.digest(own, bytes)));
+  }
+  const digest = openDigest(algorithm, () => undefined);
+  digest?.write(new Uint8Array(bytes));
+  return digest && toHex(new Uint8Array(digest.close()));
+}

@@ -1,0 +1,172 @@
+// Who is logged in, and what comes from the platform by itself. The session lives as long as the tab, and no cookie carries it: another
+// page has no way to use it.
+import { OperatorError } from "../operator/error.js";
+import { Operator } from "../operator/operator.js";
+import type { Session as Tokens } from "../operator/rest.js";
+
+const KEPT = "mote-session";
+
+export interface Telemetry {
+  deviceId: string;
+  ts: number;
+  values: Record<string, unknown>;
+}
+
+export interface LoggedRequest {
+  ts: number;
+  method: string;
+  path: string;
+  device: string | null;
+  status: number;
+  durationMs: number;
+  faults?: string[];
+}
+
+export interface Events {
+  telemetry: Telemetry;
+  attributes: { deviceId: string; scope: string };
+  rpc: { deviceId: string; rpcId: string; status: string };
+  device: { deviceId: string };
+  request: LoggedRequest;
+  /** The line to the platform: what was missed while it was away has to be read. */
+  line: { up: boolean };
+}
+
+type Listeners = { [K in keyof Events]: Set<(event: Events[K]) => void> };
+
+export class Session {
+  readonly operator: Operator;
+  #tokens: Tokens | undefined;
+  #ended: AbortController | undefined;
+  readonly #listeners: Listeners = {
+    ...{ telemetry: new Set(), attributes: new Set(), rpc: new Set() },
+    ...{ device: new Set(), request: new Set(), line: new Set() },
+  };
+
+  constructor() {
+    this.#tokens = readTokens();
+    this.operator = new Operator({
+      url: location.origin,
+      session: this.#tokens,
+      onSession: (tokens) => {
+        this.#tokens = tokens;
+        sessionStorage.setItem(KEPT, JSON.stringify(tokens));
+      },
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#tokens !== undefined;
+  }
+
+  async login(username: string, password: string): Promise<void> {
+    await this.operator.login(username, password);
+  }
+
+  logout(): void {
+    this.#ended?.abort();
+    this.#tokens = undefined;
+    this.operator.logout();
+    sessionStorage.removeItem(KEPT);
+  }
+
+  /** A package's file, told as it goes: fetch tells no progress. */
+  upload(
+    packageId: string,
+    file: File,
+    { algorithm, checksum }: { algorithm: string; checksum: string | undefined },
+    onSent: (share: number) => void,
+  ): Promise<void> {
+    const form = new FormData();
+    form.set("file", file);
+    const query = new URLSearchParams({ checksumAlgorithm: algorithm, ...(checksum && { checksum }) });
+    const request = new XMLHttpRequest();
+    request.open("POST", `/api/otaPackage/${packageId}?${query}`);
+    request.setRequestHeader("x-authorization", `Bearer ${this.#tokens?.token ?? ""}`);
+    request.upload.onprogress = ({ loaded, total }) => onSent(loaded / total);
+    return new Promise((resolve, reject) => {
+      request.onload = () => {
+        if (request.status === 200) resolve();
+        else reject(new Error(`the upload was refused with ${request.status}`));
+      };
+      request.onerror = () => reject(new Error("the upload was cut off"));
+      request.send(form);
+    });
+  }
+
+  /** Until the result is called. */
+  on<K extends keyof Events>(kind: K, listener: (event: Events[K]) => void): () => void {
+    this.#listeners[kind].add(listener);
+    return () => this.#listeners[kind].delete(listener);
+  }
+
+  /** Listens to the platform until `logout`, coming back after each break. Rejects when the session has ended. */
+  async follow(): Promise<void> {
+    this.#ended?.abort();
+    const ended = new AbortController();
+    this.#ended = ended;
+    for (let waitMs = 500; !ended.signal.aborted; waitMs = Math.min(waitMs * 2, 10_000)) {
+      try {
+        await this.#stream(ended.signal, () => {
+          waitMs = 500;
+        });
+      } catch (error) {
+        // The platform does not know the session any more; what else breaks a line heals.
+        if (error instanceof OperatorError && error.status === 401) throw error;
+      }
+      this.#tell("line", { up: false });
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  async #stream(signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const headers = { "x-authorization": `Bearer ${this.#tokens?.token ?? ""}`, accept: "text/event-stream" };
+    const response = await fetch("/api/console/events", { headers, signal, cache: "no-store" });
+    if (response.status === 401) await this.operator.refresh();
+    if (!response.ok || !response.body) return;
+    onOpen();
+    this.#tell("line", { up: true });
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const piece of response.body) {
+      text += decoder.decode(piece, { stream: true });
+      const events = text.split("\n\n");
+      text = events.pop() ?? "";
+      for (const event of events) this.#read(event);
+    }
+  }
+
+  #read(text: string): void {
+    const found = /^event: (\w+)\ndata: (.*)$/.exec(text);
+    if (!found) return;
+    const [, kind = "", data = ""] = found;
+    if (Object.hasOwn(this.#listeners, kind)) this.#tell(kind as keyof Events, JSON.parse(data));
+  }
+
+  #tell<K extends keyof Events>(kind: K, event: Events[K]): void {
+    for (const listener of [...this.#listeners[kind]]) listener(event);
+  }
+}
+
+function readTokens(): Tokens | undefined {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null") as Tokens | null;
+    return typeof kept?.token === "string" && typeof kept.refreshToken === "string" ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** JSON of the stand-in's own routes, which need no login but this machine. Throws Error with what the platform said. */
+export async function own(method: string, path: string, body?: unknown): Promise<unknown> {
+  const init: RequestInit = { method };
+  if (body !== undefined) {
+    init.headers = { "content-type": "application/json" };
+    init.body = JSON.stringify(body);
+  }
+  const response = await fetch(path, init);
+  const text = await response.text();
+  if (response.ok) return text === "" ? undefined : JSON.parse(text);
+  if (response.status === 403) throw new Error("Only for programs and pages of the platform's own machine.");
+  throw new Error((JSON.parse(text) as { message?: string }).message ?? `status ${response.status}`);
+}

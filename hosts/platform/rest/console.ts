@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import type { FastifyInstance } from "fastify";
+
+const FILES = [
+  ["/", "index.html", "text/html; charset=utf-8"],
+  ["/console.js", "console.js", "text/javascript; charset=utf-8"],
+  ["/console.css", "console.css", "text/css; charset=utf-8"],
+] as const;
+
+/** Nothing from elsewhere runs in the page, and no other page frames it. */
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cache-control": "no-cache",
+};
+
+/** The console: a page that drives the operator's REST. Its files are built beside this one. */
+export function consoleRoutes(app: FastifyInstance): void {
+  for (const [url, name, type] of FILES) {
+    app.get(url, (_request, reply) => reply.headers(HEADERS).type(type).send(file(name)));
+  }
+}
+
+function file(name: string): Buffer {
+  return readFileSync(new URL(`../console/${name}`, import.meta.url));
+}

@@ -30,6 +30,7 @@ export async function forBoard(text) {
 const MODULES = [
   ["mote", "src/index.ts"],
   ["mote-report", "src/report/index.ts"],
+  ["mote-app", "hosts/app/app.ts", "hosts/app/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["ssl-cert", "hosts/xs/tls/cert.ts"],
@@ -56,6 +57,9 @@ export async function buildBoard(root, out) {
     });
     await writeFile(join(out, `${name}.js`), await forBoard(outputFiles[0].text));
     // What imports the SDK has types that its own compiler does not agree with.
-    if (types) await writeFile(join(out, `${name}.d.ts`), `export * from "../../${types}";\n`);
+    if (!types) continue;
+    const names = / as default\b/.test(outputFiles[0].text) ? ["*", "{ default }"] : ["*"];
+    const lines = names.map((what) => `export ${what} from "../../${types}";\n`);
+    await writeFile(join(out, `${name}.d.ts`), lines.join(""));
   }
 }

@@ -1,5 +1,5 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
-import { Agent } from "mote";
+import { Agent, Recovery } from "mote";
 import type { AppHost } from "../app/app.js";
 import { Alive } from "./alive.js";
 import { readConfig, type Settings } from "./config.js";
@@ -10,7 +10,7 @@ import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
 import { Wifi } from "./wifi.js";
 
-/** Sets the application up; the agent is started afterwards. What it throws ends the run like a crash. */
+/** Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. */
 export type Application = (agent: Agent, host: AppHost) => void;
 
 /** More than the longest time between two requests of an agent that works. */
@@ -47,7 +47,10 @@ export function startBoard(machine: Machine, application: Application): Agent | 
     return misconfigured(host, error instanceof Error ? error.message : "unknown");
   }
   attend(agent, host, wifi, time, settings.options.baseUrl);
-  application(agent, { ...watched, settings: forApplication(settings) });
+  const image = settings.options.firmware?.version ?? "";
+  const recovery = new Recovery(watched, { image, crash: host.ending.crash });
+  if (!recovery.active) application(agent, { ...watched, settings: forApplication(settings) });
+  recovery.attend(agent);
   agent.start();
   return agent;
 }

@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { VERSION } from "../../src/index.js";
 import { attributesCommand } from "./commands/attributes.js";
 import { devicesCommand } from "./commands/devices.js";
+import { esp32Command } from "./commands/esp32.js";
 import { firmwareCommand } from "./commands/firmware.js";
 import { loginCommands } from "./commands/login.js";
 import { platformCommand } from "./commands/platform.js";
@@ -35,6 +36,7 @@ export function makeProgram(): Command {
   startCommand(program);
   runCommand(program);
   platformCommand(program);
+  esp32Command(program);
   loginCommands(program);
   devicesCommand(program);
   attributesCommand(program);

@@ -100,6 +100,22 @@ test("a crash is told by the next start, as a client attribute, and forgotten by
   t.is(platform.attributes(device).crash, "");
 });
 
+test("an application that crashes again and again is left out, and the board can be reached", async (t) => {
+  const { board, platform, start } = rig(t);
+  const broken: Application = () => {
+    throw new RangeError("too far");
+  };
+  for (let n = 0; n < 5; n++) {
+    const error = t.throws(() => start(n === 0 ? 1 : 3, broken));
+    board.abort?.("unhandled exception", error);
+    await board.clock.advance(1000);
+  }
+  start(3, broken);
+  await board.clock.advance(5000);
+  const { moteRecovery } = platform.attributes(platform.device(NAME));
+  t.regex(String(moteRecovery), /RangeError: too far/);
+});
+
 async function assign({ board, platform }: Rig, image: Uint8Array): Promise<void> {
   const at = (key: string, value: unknown) => ({ [key]: value });
   platform.setShared(platform.device(NAME), {

@@ -1,0 +1,65 @@
+// What an XS build holds, read from what the SDK's linker wrote: mc.xs.c, and a .xsb for each module.
+
+/** Bytes of a slot on a 32-bit board. */
+const SLOT = 16;
+const POINTER = 4;
+
+export interface Rom {
+  /** Slots of preloaded objects. */
+  readonly slots: number;
+  /** Names that programs use. */
+  readonly keys: number;
+  /** Bytes: the code of preloaded functions. */
+  readonly code: number;
+  /** Bytes: texts. */
+  readonly texts: number;
+  /** Modules that are not preloaded, with the bytes of their code. They take RAM when they are first imported. */
+  readonly unpreloaded: readonly { readonly name: string; readonly bytes: number }[];
+}
+
+const CODE = /\.code = \{ \(txByte\*\)"((?:[^"\\]|\\.)*)"/g;
+const TEXT = /(?:\.key = \{ \(txString\)|\.string = )"((?:[^"\\]|\\.)*)"/g;
+const ESCAPE = /\\(?:x[0-9a-f]{2}|[0-7]{3}|.)/g;
+const UNPRELOADED = /^\t\{ \w+, \w+, \d+, \(txS1\*\)gxCode\d+, (\d+), [^"]*"([^"]+)"/gm;
+
+/** Throws if `source` is no mc.xs.c. */
+export function readRom(source: string): Rom {
+  const number = (name: string): number => {
+    const [, digits] = new RegExp(`#define ${name} (\\d+)`).exec(source) ?? [];
+    if (digits === undefined) throw new Error(`mc.xs.c: ${name} is missing`);
+    return Number(digits);
+  };
+  const total = (pattern: RegExp, more: number): number => {
+    let bytes = 0;
+    for (const [, text = ""] of source.matchAll(pattern)) bytes += text.replace(ESCAPE, "x").length + more;
+    return bytes;
+  };
+  return {
+    slots: number("mxHeapCount"),
+    keys: number("mxKeysCount"),
+    code: total(CODE, 0),
+    texts: total(TEXT, 1),
+    unpreloaded: [...source.matchAll(UNPRELOADED)].map(([, bytes, name]) => ({
+      name: name!,
+      bytes: Number(bytes),
+    })),
+  };
+}
+
+/** Bytes that the engine's data takes on a 32-bit board, native code aside. */
+export function romBytes({ slots, keys, code, texts, unpreloaded }: Rom): number {
+  const rest = unpreloaded.reduce((sum, { bytes }) => sum + bytes, 0);
+  return slots * SLOT + keys * POINTER + code + texts + rest;
+}
+
+/** Bytes of code in a .xsb: atoms of a length, a type, and content. Undefined if it is none. */
+export function codeBytes(xsb: Buffer): number | undefined {
+  if (xsb.toString("latin1", 4, 8) !== "XS_B") return undefined;
+  for (let at = 8; at + 8 <= xsb.length; ) {
+    const length = xsb.readUInt32BE(at);
+    if (xsb.toString("latin1", at + 4, at + 8) === "CODE") return length - 8;
+    if (length < 8) return undefined;
+    at += length;
+  }
+  return undefined;
+}

@@ -1,0 +1,49 @@
+// ESP-IDF's options as the SDK merges them: lines of NAME=VALUE, the last one counts.
+
+/** What must hold for an update to be safe; an option that is off has "n", nothing, or no line. */
+export const REQUIRED: Readonly<Record<string, string>> = {
+  CONFIG_BOOTLOADER_APP_ROLLBACK_ENABLE: "y",
+  CONFIG_BOOTLOADER_SKIP_VALIDATE_ALWAYS: "n",
+  CONFIG_ESP_TASK_WDT_EN: "y",
+  CONFIG_ESP_TASK_WDT_INIT: "y",
+  CONFIG_ESP_TASK_WDT_PANIC: "y",
+  CONFIG_PARTITION_TABLE_CUSTOM: "y",
+};
+
+const OPTION = /^(CONFIG_\w+)=(.*)$/;
+const UNSET = /^# (CONFIG_\w+) is not set$/;
+const FLASH = /^CONFIG_ESPTOOLPY_FLASHSIZE_(\d+)MB$/;
+
+export function readOptions(text: string): Map<string, string> {
+  const options = new Map<string, string>();
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value = ""] = OPTION.exec(line) ?? [];
+    const [, unset] = UNSET.exec(line) ?? [];
+    if (name !== undefined) options.set(name, value);
+    else if (unset !== undefined) options.set(unset, "n");
+  }
+  return options;
+}
+
+/** What is not as it must be, by name. */
+export function checkOptions(text: string): string[] {
+  const options = readOptions(text);
+  return Object.entries(REQUIRED)
+    .filter(([name, wanted]) => (options.get(name) || "n") !== wanted)
+    .map(([name, wanted]) => `${name} is ${options.get(name) || "n"}, not ${wanted}`);
+}
+
+/** The flash that the options speak of, in bytes, if they do. */
+export function flashBytes(text: string): number | undefined {
+  for (const [name, value] of readOptions(text)) {
+    const [, megabytes] = FLASH.exec(name) ?? [];
+    if (megabytes !== undefined && value === "y") return Number(megabytes) * 1024 * 1024;
+  }
+  return undefined;
+}
+
+/** A target's own options, and ours as the last word. The size of its flash is left out: the table is for 4 MB, which all have. */
+export function mergeOptions(target: string, ours: string): string {
+  const kept = target.split(/\r?\n/).filter((line) => !FLASH.test(OPTION.exec(line)?.[1] ?? ""));
+  return `${kept.join("\n").trimEnd()}\n${ours}`;
+}

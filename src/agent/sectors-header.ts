@@ -108,7 +108,7 @@ export function readHeader(bytes: Uint8Array, state: SectorState): void {
   state.era = getU16(bytes, 6);
   state.sequence = sequenceOf(bytes);
   state.next = firstOf(bytes);
-  state.confirmed = getU48(bytes, 18);
+  state.confirmed = Math.min(getU48(bytes, 18), state.next);
   state.lastStamp = getU48(bytes, 24);
   state.tick = getU48(bytes, 30);
   state.full = getU32(bytes, 36);
@@ -131,13 +131,13 @@ export function applyRecord(state: SectorState, bytes: Uint8Array, at: number): 
   state.tick = timeOf(bytes, at);
 }
 
-/** What a mark changes; returns how many points it deals with. */
+/** What a mark changes; returns how many points it deals with. No more than there are, whatever flash says. */
 export function applyMark(state: SectorState, kind: number, number: number): number {
   if (kind === TOLD) {
     state.told = number;
     return 0;
   }
-  const points = Math.max(0, number - state.confirmed);
+  const points = Math.max(0, Math.min(number, state.next) - state.confirmed);
   state.confirmed += points;
   if (kind === FULL) state.full += points;
   else if (kind === REFUSED) state.refused += points;

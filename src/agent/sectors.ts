@@ -128,7 +128,7 @@ export class Sectors {
 
   /** All points below `number` are dealt with: `kind` is DONE or REFUSED. Returns how many were not before. */
   settle(kind: number, number: number): number {
-    const points = applyMark(this.state, kind, Math.min(number, this.state.next));
+    const points = applyMark(this.state, kind, number);
     if (points === 0) return 0;
     if (this.waiting === 0) this.#headToEnd();
     else if (this.#number === this.state.confirmed) this.#keepHead();

@@ -1,0 +1,189 @@
+// What a start finds on flash: the durable queue's sectors, and the small values of the store.
+import { countMembers, KeySet, memberAt, memberEnd } from "../../src/agent/point-keys.js";
+import { lengthOf, MARK_BYTES, POINT_HEAD, seal } from "../../src/agent/record.js";
+import { HEADER_BYTES, headerKind, sequenceOf } from "../../src/agent/sectors-header.js";
+import { Agent, MoteError } from "../../src/index.js";
+import { crc32 } from "../../src/wire/crc32.js";
+import { isObject, parseJson } from "../../src/wire/json.js";
+import { rig, textOf, waitingStamps } from "../agent/outbox-rig.js";
+import { FakeFlash, FakeSlot } from "../fakes/flash.js";
+import { FakeStore, fakeHost } from "../fakes/host.js";
+import { must, ofText, type Parser, whole } from "./parser.js";
+
+const SECTOR = 512;
+const SECTORS = 4;
+
+/** What an outbox leaves behind that took and delivered this many points, by turns; `wall` null: without a clock. */
+function image(turns: readonly [number, number][], wall: number | null = 1_700_000_000_000): Uint8Array {
+  const blocks = new FakeFlash(SECTORS * SECTOR, SECTOR);
+  const { outbox } = rig(blocks, {}, undefined, wall);
+  let next = 0;
+  for (const [taken, delivered] of turns) {
+    for (let i = 0; i < taken; i++) outbox.append(textOf(next++), undefined);
+    outbox.confirm(outbox.first + Math.min(delivered, outbox.waiting));
+  }
+  return blocks.bytes;
+}
+
+const LAWFUL = [
+  image([]),
+  image([[3, 1]]),
+  image([[60, 0]]),
+  image([
+    [20, 8],
+    [20, 15],
+    [9, 2],
+  ]),
+  image([[12, 4]], null),
+];
+const TORN = LAWFUL.map((bytes) => bytes.map((byte, at) => (at % SECTOR > 300 && at % 3 === 0 ? 0 : byte)));
+
+/** Checksums made right again: what else the sectors say may then be wrong in any way. Only the end of the counters is centuries away. */
+function sealed(bytes: Uint8Array): void {
+  for (let sector = 0; sector < bytes.length; sector += SECTOR) {
+    const page = bytes.subarray(sector, sector + SECTOR);
+    if (page[0] !== 0x4d) continue;
+    page[11] = page[17] = page[23] = 0;
+    const crc = crc32(page, 0, HEADER_BYTES - 4);
+    for (let i = 0; i < 4; i++) page[HEADER_BYTES - 4 + i] = crc >>> (8 * i);
+    if (headerKind(page) !== "sound") continue;
+    for (let at = HEADER_BYTES; at + MARK_BYTES <= SECTOR; at += lengthOf(page, at)) {
+      const length = lengthOf(page, at);
+      if (length < MARK_BYTES || at + length > SECTOR) break;
+      seal(page, at, sequenceOf(page));
+    }
+  }
+}
+
+/**
+ * The documents are what the sectors hold. What is found is brought to an end as the agent does it, batch by batch. Every second one has
+ * its checksums made right again, so that it lies: its numbers may contradict each other, which nothing but a forger brings about. Of
+ * those no more is asked than that it comes to an end by the rules of flash.
+ */
+const SECTOR_LOG: Parser = {
+  name: "sectors",
+  documents: [...LAWFUL, ...TORN],
+  read: (pieces) => {
+    const document = whole(pieces);
+    const bytes = new Uint8Array(SECTORS * SECTOR).fill(0xff);
+    bytes.set(document.subarray(0, bytes.length));
+    const lies = (crc32(document) & 1) === 1;
+    if (lies) sealed(bytes);
+    const found = drained(rig(copy(bytes)));
+    const blocks = copy(bytes);
+    const one = rig(blocks);
+    for (let n = 0; n < 3; n++) one.outbox.append(textOf(n), undefined);
+    const usable = !one.host.lines.some((line) => line.startsWith("error"));
+    const after = drained(usable ? rig(copy(blocks.bytes)) : one);
+    must(lies || after.slice(-3).join() === RECORDED, "what is recorded waits, last");
+    must(
+      lies || !usable || found.join().endsWith(after.slice(0, -3).join()),
+      "what else waits was there before",
+    );
+    must(blocks.violations.length === 0, "the rules of flash are kept");
+    return [found, usable];
+  },
+};
+const RECORDED = [0, 1, 2].map((n) => Buffer.from(textOf(n)).toString()).join();
+/** Deliveries before it must be over: no sector holds so many batches. */
+const BATCHES = 200;
+
+const copy = (bytes: Uint8Array) => new FakeFlash(bytes.length, SECTOR, bytes.slice());
+
+/** Delivers all that waits; the texts. */
+function drained(one: ReturnType<typeof rig>): string[] {
+  const { outbox } = one;
+  const found: string[] = [];
+  for (let batches = 0; outbox.waiting !== 0; batches++) {
+    must(batches < BATCHES, "what waits comes to an end");
+    must(outbox.waiting > 0, "no less than nothing waits");
+    waitingStamps(one);
+    outbox.rewind();
+    let points = 0;
+    for (; outbox.step(); points++)
+      found.push(Buffer.from(outbox.bytes.subarray(outbox.at + POINT_HEAD, outbox.end)).toString());
+    outbox.confirm(outbox.first + points);
+  }
+  return found;
+}
+
+const STORED: readonly [string, string][] = [
+  ["token", '{"url":"http://platform.test","token":"T1","name":"greenhouse-7"}'],
+  ["proposed", '{"url":"http://platform.test","token":"T1"}'],
+  ["boots", "[[1,1700000000000,0],[2,1700000100000,500]]"],
+  ["doubt", '{"id":3,"hash":123456,"answer":"{\\"on\\":true}"}'],
+  ["poll", '{"to":"false/platform.test","ceilingMs":20000,"restMs":1000000}'],
+  ["shared", '{"interval":30,"limits":{"low":1},"fw_title":"a"}'],
+  [
+    "pending",
+    '[["serial","\\"serial\\":\\"A-113\\"",1],["moteVersion","\\"moteVersion\\":\\"mote 0.1.0\\"",0]]',
+  ],
+  [
+    "firmware",
+    '{"state":"downloading","key":"[\\"a\\",\\"2\\"]","title":"a","version":"2","from":"1","offset":8192,"failures":1,"condemned":false,"error":"","at":0}',
+  ],
+];
+const SLOT = new FakeSlot(4096, 4096);
+const NO_BLOCKS = new FakeFlash(0, 512);
+
+/** The first byte chooses the value; the agent starts with what the rest says of it. */
+const STORE: Parser = {
+  name: "stored",
+  documents: STORED.map(([, text], index) => Buffer.concat([Buffer.of(index, 1), Buffer.from(text)])),
+  read: (pieces) => {
+    const [index = 0, ...value] = whole(pieces);
+    const store = new FakeStore(
+      new Map([[STORED[index % STORED.length]![0], Uint8Array.from(value.slice(0, 4000))]]),
+    );
+    const host = fakeHost({ store, slot: SLOT, blocks: NO_BLOCKS });
+    const agent = new Agent(host, {
+      baseUrl: "http://platform.test",
+      provisioning: { key: "key", secret: "secret" },
+      firmware: { title: "a", version: "1" },
+      telemetry: { bufferBytes: 1024 },
+    });
+    const seen: unknown[] = [];
+    agent.attributes.subscribe("interval", (known) => seen.push(known));
+    must(agent.telemetry.record({ n: 1 }), "a point is taken whatever the store holds");
+    publish(agent);
+    agent.start();
+    agent.stop();
+    must(!host.lines.some((line) => line.includes("threw")), "nothing throws");
+    must(!host.lines.some((line) => line.includes("T1")), "no line shows the token");
+    return [seen, host.lines];
+  },
+};
+
+/** What waits in the store may leave no room for more: that error is declared. */
+function publish(agent: Agent): void {
+  try {
+    agent.attributes.publish({ serial: "A-114" });
+  } catch (error) {
+    must(
+      error instanceof MoteError && error.code === "TOO_LARGE",
+      "what can't be published is told by its code",
+    );
+  }
+}
+
+/** The text of a point in the outbox, looked into without parsing it: right where it is JSON, within its bounds where not. */
+function readPoint(text: string): unknown {
+  const bytes = Buffer.from(text);
+  const members = countMembers(bytes, 0, bytes.length);
+  const ends = memberEnd(bytes, 1, bytes.length);
+  must(ends <= Math.max(1, bytes.length), "a member ends within the point");
+  for (let i = 0; i < Math.min(members, 8); i++)
+    must(memberAt(bytes, 0, bytes.length, i) <= bytes.length, "so it begins");
+  const keys = new KeySet();
+  keys.add(bytes, 0, bytes.length);
+  const parsed = parseJson(text);
+  if (parsed.ok && isObject(parsed.value) && JSON.stringify(parsed.value) === text && text !== "{}") {
+    must(members === Object.keys(parsed.value).length, "members are counted");
+    must(!new KeySet().add(bytes, 0, bytes.length) === members > 128, "different keys are told apart");
+  }
+  return [members, ends];
+}
+
+const POINTS = ['{"n":1}', '{"a":"x,}\\"","b":{"c":[1,{"d":2}]},"e:":"\\\\","f":-1.5}', '{"":{},"b":[]}'];
+
+export const FLASH_PARSERS: readonly Parser[] = [SECTOR_LOG, STORE, ofText("points", POINTS, readPoint)];

@@ -8,6 +8,7 @@ import { esp32Command } from "./commands/esp32.js";
 import { firmwareCommand } from "./commands/firmware.js";
 import { loginCommands } from "./commands/login.js";
 import { platformCommand } from "./commands/platform.js";
+import { reportCommand } from "./commands/report.js";
 import { rpcCommand } from "./commands/rpc.js";
 import { runCommand } from "./commands/run.js";
 import { signCommand } from "./commands/sign.js";
@@ -20,7 +21,7 @@ import { ExitError } from "./operate/operate.js";
 
 const EXIT_CODES = `
 Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 refused by the platform (a login, a right; run --exit-on-refusal),
-4 the device did not answer, or its update failed.`;
+4 the device did not answer, or its update failed, 5 the platform was busy until the deadline, 6 a report without rows.`;
 
 export function makeProgram(): Command {
   const program = new Command("mote")
@@ -42,6 +43,7 @@ export function makeProgram(): Command {
   attributesCommand(program);
   rpcCommand(program);
   telemetryCommand(program);
+  reportCommand(program);
   firmwareCommand(program);
   watchCommand(program);
   signCommand(program);

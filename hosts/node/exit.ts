@@ -6,9 +6,15 @@ export const STOPPED = 0;
 export const FAILED = 1;
 /** Wrong usage: arguments or environment. */
 export const USAGE = 2;
-/** The platform refuses the device, and `--exit-on-refusal` was given. */
+/** The platform refuses: a login, a right, a view, or the device when `--exit-on-refusal` was given. */
 export const REFUSED = 3;
 /** The device did not answer an RPC, or its update failed. */
 export const UNANSWERED = 4;
+/** The platform was busy until the deadline. */
+export const BUSY = 5;
+/** A report without rows. */
+export const EMPTY = 6;
 /** Of the worker: start again (sysexits' "try again"). */
 export const RESTART = 75;
+/** Stopped by a signal before it was done. */
+export const INTERRUPTED = 130;

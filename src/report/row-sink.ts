@@ -7,6 +7,7 @@ import { ReportError } from "./errors.js";
 /** Takes the body of one answer, and knows what became of it. */
 export class RowSink implements Sink {
   readonly #reader: ReportReader;
+  readonly #taker: RowTaker;
   #thrown: unknown;
   #threw = false;
   bytes = 0;
@@ -15,6 +16,7 @@ export class RowSink implements Sink {
 
   constructor(host: Pick<Host, "decode">, rowBytes: number, taker: RowTaker) {
     this.#reader = new ReportReader(host, rowBytes, taker);
+    this.#taker = taker;
   }
 
   begin(): boolean {
@@ -24,7 +26,9 @@ export class RowSink implements Sink {
   fragment(piece: Uint8Array): boolean {
     this.bytes += piece.length;
     try {
-      return this.#reader.feed(piece);
+      const good = this.#reader.feed(piece);
+      this.#taker.received?.(this.bytes);
+      return good;
     } catch (error) {
       this.#threw = true;
       this.#thrown = error;

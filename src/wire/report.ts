@@ -34,6 +34,8 @@ export interface RowTaker {
   labels?(labels: readonly string[]): unknown;
   /** Zero or more times, in the answer's order. */
   row(row: Row): unknown;
+  /** After each piece of the answer: bytes of it so far. */
+  received?(bytes: number): unknown;
 }
 
 /** Says what the platform would refuse, or understand as something else; undefined if it is a question. */

@@ -1,0 +1,130 @@
+// Where a report goes: a file that is there whole or not at all, or the standard output.
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { UsageError } from "../commands/usage.js";
+import { codeOf, syncDirectory } from "../files.js";
+
+export interface Output {
+  /** False once nobody reads any more. Throws Error if it can't be written. */
+  write(text: string): boolean;
+  /** All of it is written. Throws Error. */
+  commit(): void;
+  /** It will not be whole. */
+  abandon(): void;
+}
+
+/** Texts are put together up to that many characters. */
+const PIECE = 65_536;
+
+/** Undefined or `-` is the standard output. Throws UsageError where no file can be. */
+export function openOutput(path: string | undefined): Output {
+  return path === undefined || path === "-" ? new StandardOutput() : new FileOutput(path);
+}
+
+class FileOutput implements Output {
+  readonly #path: string;
+  /** Written here first; the path itself if it is no file but a device or a pipe. */
+  readonly #aside: string;
+  readonly #file: number;
+  #text = "";
+  #open = true;
+
+  constructor(path: string) {
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there?.isDirectory()) throw new UsageError(`-o ${path} is a directory`);
+    this.#path = there ? realpathSync(path) : path;
+    const isFile = there === undefined || there.isFile();
+    this.#aside = isFile
+      ? join(dirname(this.#path), `.${basename(this.#path)}.${process.pid}.part`)
+      : this.#path;
+    try {
+      this.#file = isFile ? openSync(this.#aside, "w", modeOf(there)) : openSync(this.#path, "w");
+    } catch (error) {
+      throw new UsageError(`-o ${path} can't be written (${codeOf(error)})`);
+    }
+  }
+
+  write(text: string): boolean {
+    this.#text += text;
+    if (this.#text.length >= PIECE) this.#flush();
+    return true;
+  }
+
+  commit(): void {
+    this.#flush();
+    try {
+      if (this.#aside !== this.#path) fsyncSync(this.#file);
+      this.#close();
+      if (this.#aside === this.#path) return;
+      renameSync(this.#aside, this.#path);
+      syncDirectory(dirname(this.#path));
+    } catch (error) {
+      throw new Error(`${this.#path} can't be written (${codeOf(error)})`, { cause: error });
+    }
+  }
+
+  abandon(): void {
+    this.#close();
+    if (this.#aside !== this.#path) rmSync(this.#aside, { force: true });
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#text);
+    this.#text = "";
+    try {
+      let done = 0;
+      while (done < bytes.length) done += writeSync(this.#file, bytes, done);
+    } catch (error) {
+      throw new Error(`${this.#path} can't be written (${codeOf(error)})`, { cause: error });
+    }
+  }
+
+  #close(): void {
+    if (this.#open) closeSync(this.#file);
+    this.#open = false;
+  }
+}
+
+/** A file that is replaced keeps its mode. */
+function modeOf(there: Stats | undefined): number {
+  return there ? there.mode & 0o777 : 0o666;
+}
+
+/** Writes to pipes and terminals wait until they are taken: a slow reader holds the platform back. */
+class StandardOutput implements Output {
+  #text = "";
+  #open = true;
+
+  constructor() {
+    process.stdout.once("error", () => {
+      this.#open = false;
+    });
+  }
+
+  write(text: string): boolean {
+    this.#text += text;
+    // On a terminal each row is wanted at once.
+    if (process.stdout.isTTY || this.#text.length >= PIECE) this.commit();
+    return this.#open;
+  }
+
+  commit(): void {
+    if (this.#text !== "" && this.#open) process.stdout.write(this.#text);
+    this.#text = "";
+  }
+
+  /** What was written was read already. */
+  abandon(): void {
+    this.commit();
+  }
+}

@@ -1,0 +1,161 @@
+// `mote report`, once its options are read.
+import { isLoopback, parseTarget } from "../../../src/net/target.js";
+import type { Host } from "../../../src/port.js";
+import {
+  ReportError,
+  type ReportErrorCode,
+  Reports,
+  Session,
+  type SessionOptions,
+} from "../../../src/report/index.js";
+import { askSecret } from "../ask.js";
+import type { ReportFlags } from "../commands/report.js";
+import { stopSignals } from "../commands/stop.js";
+import { UsageError } from "../commands/usage.js";
+import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED } from "../exit.js";
+import { readLogin } from "../operate/login-file.js";
+import { ExitError } from "../operate/operate.js";
+import { note } from "../operate/print.js";
+import { Delivery } from "./delivery.js";
+import { type FormatName, formatOf } from "./formats.js";
+import { reportHost } from "./host.js";
+import { type Output, openOutput } from "./output.js";
+
+/** Of a desk: one row may be as large as that. */
+const ROW_BYTES = 4_194_304;
+
+/** `ca`: certificates (PEM). Throws ExitError or UsageError. */
+export async function writeReport(
+  flags: ReportFlags & { password?: string },
+  ca: string | undefined,
+): Promise<void> {
+  const { url, session: login } = await logins(flags);
+  const { session, reports } = clients(reportHost(ca), flags, url, login);
+  warnOfClearText(login.url);
+  const { stop } = stopSignals();
+  const close = (): void => {
+    reports.close();
+    session.close();
+  };
+  stop.addEventListener("abort", close);
+  const output = openOutput(flags.output);
+  const delivery = deliveryOf(flags, output);
+  try {
+    await reports.build(question(flags), delivery);
+    delivery.finish();
+    output.commit();
+  } catch (error) {
+    delivery.close();
+    output.abandon();
+    if (stop.aborted) throw new ExitError(INTERRUPTED, "interrupted");
+    // Whoever read along has enough.
+    if (error instanceof ReportError && error.code === "STOPPED") return;
+    throw told(error, flags);
+  } finally {
+    close();
+  }
+  tell(delivery, isFile(flags) ? flags.output : undefined);
+}
+
+function isFile({ output }: ReportFlags): boolean {
+  return output !== undefined && output !== "-";
+}
+
+function deliveryOf(flags: ReportFlags, output: Output): Delivery {
+  const { stdout, stderr } = process;
+  const onTerminal = stdout.isTTY && !isFile(flags);
+  const name = flags.format ?? byEnding(flags.output) ?? (onTerminal ? "table" : "csv");
+  const format = formatOf(name, onTerminal ? stdout.columns : undefined);
+  return new Delivery(format, output, flags.date, stderr.isTTY && !onTerminal ? stderr : undefined);
+}
+
+function tell(delivery: Delivery, path: string | undefined): void {
+  for (const remark of delivery.remarks) note(remark);
+  const { rows } = delivery;
+  if (rows === 0) throw new ExitError(EMPTY, "the report has no rows: check --from, --to and --filter");
+  if (path !== undefined) note(`${rows} row${rows === 1 ? "" : "s"} in ${path}`);
+}
+
+function question({ view, from, to, filter, deadline }: ReportFlags): Parameters<Reports["build"]>[0] {
+  const filters = Object.keys(filter).length > 0 ? filter : undefined;
+  return { viewConfigId: view, rangeStartTs: from, rangeEndTs: to, filters, deadlineMs: deadline };
+}
+
+/** Who asks, and where: what the flags say, or the login that was kept. */
+async function logins(
+  flags: ReportFlags & { password?: string },
+): Promise<{ url: string; session: SessionOptions }> {
+  const kept = readLogin();
+  const url = flags.url ?? kept?.url;
+  if (url === undefined) throw new UsageError("--url is needed (or MOTE_PLATFORM_URL, or mote login)");
+  const at = flags.authUrl ?? url;
+  const { jwt, username } = flags;
+  if (jwt !== undefined) return { url, session: { url: at, jwt } };
+  if (username !== undefined) {
+    const password =
+      flags.password ?? process.env.MOTE_PLATFORM_PASSWORD ?? (await askSecret(`Password of ${username}: `));
+    if (!password)
+      throw new UsageError("the password is needed: MOTE_PLATFORM_PASSWORD, or a terminal to ask on");
+    return { url, session: { url: at, username, password } };
+  }
+  // A session is shown to no other platform than its own.
+  const isThere =
+    kept !== undefined && [kept.url, `${kept.url}/`].includes(flags.authUrl ?? flags.url ?? kept.url);
+  if (!isThere) throw new UsageError("a login is needed: --username, --jwt, or mote login");
+  return { url, session: { url: kept.url, jwt: kept.token, refreshToken: kept.refreshToken } };
+}
+
+function clients(
+  host: Host,
+  { api, jwtIn }: ReportFlags,
+  url: string,
+  login: SessionOptions,
+): { session: Session; reports: Reports } {
+  try {
+    const session = new Session(host, login);
+    return { session, reports: new Reports(host, { url, session, api, jwtIn, rowBytes: ROW_BYTES }) };
+  } catch (error) {
+    throw error instanceof ReportError ? new UsageError(error.message) : error;
+  }
+}
+
+/** What can be read on the way: better said than found out. */
+function warnOfClearText(url: string): void {
+  const parsed = parseTarget(url);
+  if (parsed.ok && !parsed.target.secure && !isLoopback(parsed.target))
+    note("The login goes over http: anyone on the way can read it.");
+}
+
+const ENDINGS: readonly (readonly [string, FormatName])[] = [
+  [".csv", "csv"],
+  [".json", "json"],
+  [".ndjson", "ndjson"],
+  [".jsonl", "ndjson"],
+];
+
+function byEnding(path = ""): FormatName | undefined {
+  return ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
+}
+
+const CODES: Partial<Record<ReportErrorCode, number>> = {
+  LOGIN: REFUSED,
+  FORBIDDEN: REFUSED,
+  NOT_FOUND: REFUSED,
+  REFUSED,
+  BUSY,
+};
+
+function told(error: unknown, { jwt, username }: ReportFlags): unknown {
+  if (!(error instanceof ReportError)) return error;
+  const { code, status, message } = error;
+  const hint =
+    code === "FORBIDDEN" && jwt === undefined && username === undefined
+      ? " (log in again: mote login)"
+      : (HINTS[code] ?? (status === 415 ? " (is --url the analytics server?)" : ""));
+  return new ExitError(CODES[code] ?? FAILED, message + hint, { cause: error });
+}
+
+const HINTS: Partial<Record<ReportErrorCode, string>> = {
+  NOT_FOUND: " (check --view and --url; older servers need --api trendz)",
+  BUSY: " (later, or with a longer --deadline)",
+};

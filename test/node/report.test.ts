@@ -1,0 +1,242 @@
+// `mote report` in processes of its own, against a server that a test plays.
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { killAll, launch, mote, type Result } from "./commands.js";
+
+test.after.always(killAll);
+
+const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+const REPORT =
+  '{"columnLabels":["a","b"],"dataTable":[{"a":"1760000000000","b":1},{"a":"1760000000001","b":2}]}';
+const PASSWORD = "pa55w0rd";
+
+interface Server {
+  readonly url: string;
+  readonly at: string;
+  /** Reports asked for. */
+  readonly asked: { url: string; jwt: string | undefined; body: string }[];
+  run(args?: string[], env?: Record<string, string>): Promise<Result>;
+}
+
+type Answer = (response: ServerResponse, count: number, request: IncomingMessage) => void;
+
+/** Logs everybody in who knows the password; `answer` answers what is asked for a report. */
+async function serve(t: ExecutionContext, answer: Answer): Promise<Server> {
+  const asked: Server["asked"] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (text) => (body += text));
+    request.on("end", () => {
+      if (request.url === "/api/auth/login") {
+        const good = JSON.parse(body).password === PASSWORD;
+        response
+          .writeHead(good ? 200 : 401)
+          .end(JSON.stringify({ token: "good-token", refreshToken: "refresh" }));
+        return;
+      }
+      asked.push({ url: request.url!, jwt: request.headers.jwt as string | undefined, body });
+      answer(response, asked.length, request);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const at = mkdtempSync(join(tmpdir(), "mote-report-test-"));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(at, { recursive: true });
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const run: Server["run"] = (args = [], env = {}) =>
+    mote(["report", "--url", url, "--view", VIEW, "--username", "me", ...args], {
+      MOTE_PLATFORM_PASSWORD: PASSWORD,
+      MOTE_LOGIN: join(at, "login.json"),
+      ...env,
+    });
+  return { url, at, asked, run };
+}
+
+const whole: Answer = (response) =>
+  response.writeHead(200, { "content-type": "application/json" }).end(REPORT);
+
+test.serial("a report in a file, with range and filters", async (t) => {
+  const { at, asked, run } = await serve(t, whole);
+  const path = join(at, "report.csv");
+  const filters = ["--filter", "Building=North", "--filter", "Building=a=b", "--filter", "Floor="];
+  const range = ["--from", "1760000000000", "--to", "2025-10-11T00:00Z"];
+  const { code, out, err } = await run(["--date", "a", "-o", path, ...filters, ...range]);
+  t.deepEqual([code, out, err], [0, "", `2 rows in ${path}\n`]);
+  t.is(readFileSync(path, "utf8"), "a,b\r\n2025-10-09T08:53:20.000Z,1\r\n2025-10-09T08:53:20.001Z,2\r\n");
+  t.deepEqual(readdirSync(at), ["report.csv"]);
+  t.deepEqual(JSON.parse(asked[0]!.body), {
+    viewConfigId: VIEW,
+    rangeStartTs: 1_760_000_000_000,
+    rangeEndTs: Date.UTC(2025, 9, 11),
+    filters: { Building: ["North", "a=b"], Floor: [""] },
+  });
+  t.is(asked[0]!.jwt, "good-token");
+});
+
+test.serial("a relative time is taken as it stands, though it looks like an option", async (t) => {
+  const { asked, run } = await serve(t, whole);
+  const before = Date.now();
+  t.is((await run(["--from", "-7d", "--api", "trendz", "--jwt-in", "query"])).code, 0);
+  const { rangeStartTs } = JSON.parse(asked[0]!.body);
+  t.true(rangeStartTs >= before - 7 * 86_400_000 && rangeStartTs <= Date.now() - 7 * 86_400_000);
+  t.is(asked[0]!.url, "/apiTrendz/publicApi/buildReport?jwt=good-token");
+});
+
+test.serial(
+  "the format goes by the file's ending; without a terminal it is CSV, with a hint for dates",
+  async (t) => {
+    const { at, run } = await serve(t, whole);
+    for (const [name, begin] of [
+      ["r.json", "[\n{"],
+      ["r.ndjson", "{"],
+      ["r.jsonl", "{"],
+      ["r.txt", "a,b\r\n"],
+    ] as const) {
+      await run(["-o", join(at, name)]);
+      t.true(readFileSync(join(at, name), "utf8").startsWith(begin), name);
+    }
+    const { code, out, err } = await run();
+    t.deepEqual([code, err], [0, 'Looks like a date: --date "a"\n']);
+    t.is(out, "a,b\r\n1760000000000,1\r\n1760000000001,2\r\n");
+  },
+);
+
+const ENDS: [status: number, code: number, message: RegExp][] = [
+  [401, 3, /the JWT is not valid, or has expired \(401\)/],
+  [403, 3, /the JWT is not valid, or has expired \(403\)/],
+  [404, 3, /no such view or API \(404\) \(check --view and --url; older servers need --api trendz\)/],
+  [415, 3, /does not take JSON here \(415\) \(is --url the analytics server\?\)/],
+  [429, 5, /too many requests \(429\) until the deadline \(later, or with a longer --deadline\)/],
+  [503, 5, /not available \(503\) until the deadline/],
+  [500, 3, /the platform answered 500/],
+];
+
+test.serial("each status has its message and its exit code, and leaves no file", async (t) => {
+  await Promise.all(
+    ENDS.map(async ([status, expected, message]) => {
+      const { at, run } = await serve(t, (response) =>
+        response.writeHead(status, { "retry-after": "60" }).end(PASSWORD),
+      );
+      const { code, out, err } = await run(["-o", join(at, "r.csv"), "--deadline", "2s"]);
+      t.deepEqual([code, out], [expected, ""], `${status}`);
+      t.regex(err, message);
+      t.notRegex(err, /pa55w0rd|good-token/);
+      t.deepEqual(readdirSync(at), []);
+    }),
+  );
+});
+
+test.serial(
+  "a wrong password is 3; no rows is 6, with the head in the file; nobody there is 1",
+  async (t) => {
+    const { at, run } = await serve(t, (response) => response.end('{"columnLabels":["a"],"dataTable":[]}'));
+    const wrong = await run([], { MOTE_PLATFORM_PASSWORD: "wr0ng" });
+    t.deepEqual([wrong.code, wrong.err], [3, "error: login: wrong user name or password (401)\n"]);
+    const none = await run(["-o", join(at, "r.csv")]);
+    t.deepEqual(
+      [none.code, none.err],
+      [6, "error: the report has no rows: check --from, --to and --filter\n"],
+    );
+    t.is(readFileSync(join(at, "r.csv"), "utf8"), "a\r\n");
+    const away = await mote(["report", "--url", "http://127.0.0.1:1", "--jwt", "x", "--view", VIEW]);
+    t.deepEqual([away.code, away.err], [1, "error: report: connection refused\n"]);
+  },
+);
+
+test.serial("wrong usage is told before anything is sent", async (t) => {
+  const { asked, run, at } = await serve(t, whole);
+  const wrong: [string[], RegExp][] = [
+    [["--view", "x"], /UUID of a view, or its link/],
+    [["--from", "today", "--to", "yesterday"], /--from is later than --to/],
+    [["--from", "soon"], /It is a date/],
+    [["--filter", "x"], /It is NAME=VALUE/],
+    [["--url", "ftp://x"], /url is a text that begins with http/],
+    [["--api", "other"], /analytics, trendz or a path/],
+    [["-o", at], /is a directory/],
+  ];
+  await Promise.all(
+    wrong.map(async ([args, message]) => {
+      const { code, err } = await run(args);
+      t.is(code, 2, args.join(" "));
+      t.regex(err, message);
+    }),
+  );
+  t.deepEqual(asked, []);
+});
+
+const begun = (response: ServerResponse): void => {
+  response.writeHead(200).write(`{"columnLabels":["a"],"dataTable":[${'{"a":1},'.repeat(20_000)}`);
+};
+
+test.serial(
+  "a connection dropped in the middle ends in an error and no file; the old one stays",
+  async (t) => {
+    const { at, run } = await serve(t, (response) => {
+      begun(response);
+      setImmediate(() => response.destroy());
+    });
+    const path = join(at, "r.csv");
+    writeFileSync(path, "old");
+    const { code, err } = await run(["-o", path]);
+    t.is(code, 1);
+    t.regex(err, /^error: report: connection \S+.* after \d+ rows\n$/);
+    t.is(readFileSync(path, "utf8"), "old");
+    t.deepEqual(readdirSync(at), ["r.csv"]);
+  },
+);
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  test.serial(`${signal} in the middle ends with 130 and no file`, async (t) => {
+    const { url, at } = await serve(t, begun);
+    const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x", "-o", join(at, "r.csv")];
+    const child = launch(args);
+    let err = "";
+    child.stderr?.on("data", (text) => (err += text));
+    while (!readdirSync(at).some((name) => name.endsWith(".part")))
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    child.kill(signal);
+    t.deepEqual(await once(child, "close"), [130, null]);
+    t.is(err, "error: interrupted\n");
+    t.deepEqual(readdirSync(at), []);
+  });
+}
+
+test.serial("a reader that has enough is no error", async (t) => {
+  const { url } = await serve(t, (response) => {
+    response.writeHead(200).write('{"columnLabels":["a"],"dataTable":[');
+    const more = (): void => {
+      if (!response.destroyed) response.write('{"a":1},'.repeat(20_000), () => setImmediate(more));
+    };
+    more();
+  });
+  const child = launch(["report", "--url", url, "--view", VIEW, "--jwt", "x"]);
+  let err = "";
+  child.stderr?.on("data", (text) => (err += text));
+  await once(child.stdout!, "data");
+  child.stdout?.destroy();
+  t.deepEqual(await once(child, "close"), [0, null]);
+  t.is(err, "");
+});
+
+test.serial("the session of mote login is used where it belongs, and nowhere else", async (t) => {
+  const { url, at, asked } = await serve(t, whole);
+  const login = { format: 1, url, username: "me", token: "kept-token", refreshToken: "kept-refresh" };
+  const env = { MOTE_LOGIN: join(at, "login.json") };
+  writeFileSync(env.MOTE_LOGIN, JSON.stringify(login));
+  t.is((await mote(["report", "--view", VIEW], env)).code, 0);
+  t.is(asked[0]?.jwt, "kept-token");
+  const other = await serve(t, whole);
+  const { code, err } = await mote(["report", "--view", VIEW, "--url", other.url], env);
+  t.deepEqual([code, other.asked], [2, []]);
+  t.regex(err, /a login is needed/);
+  t.true(existsSync(env.MOTE_LOGIN));
+});

@@ -43,20 +43,23 @@ function written(
   { width, dates = [], turned }: Manner = {},
 ): Written {
   let text = "";
-  let progress = "";
+  const pieces: string[] = [];
   const output = {
-    write: (more: string) => Boolean((text += more)) || true,
+    write: (more: string) => {
+      text += more;
+      return true;
+    },
     commit: () => {},
     abandon: () => {},
   };
-  const screen = { isTTY: true, write: (more: string) => (progress += more) };
+  const screen = { isTTY: true, write: (more: string) => void pieces.push(more) };
   const delivery = new Delivery(formatOf(name, width), output, dates, screen);
   if (!turned) delivery.labels(labels);
   for (const row of rows) delivery.row(row);
   if (turned) delivery.labels(labels);
   delivery.received(1234);
   delivery.finish();
-  return { text, remarks: delivery.remarks, progress };
+  return { text, remarks: delivery.remarks, progress: pieces.join("") };
 }
 
 const LABELS = ["Device", "Day", "Ø"];

@@ -126,7 +126,7 @@ test.serial("each status has its message and its exit code, and leaves no file",
       const { at, run } = await serve(t, (response) =>
         response.writeHead(status, { "retry-after": "60" }).end(PASSWORD),
       );
-      const { code, out, err } = await run(["-o", join(at, "r.csv"), "--deadline", "2s"]);
+      const { code, out, err } = await run(["-o", join(at, "r.csv"), "--deadline", "50s"]);
       t.deepEqual([code, out], [expected, ""], `${status}`);
       t.regex(err, message);
       t.notRegex(err, /pa55w0rd|good-token/);

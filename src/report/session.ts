@@ -69,11 +69,13 @@ export class Session {
     const { clock } = this.#host;
     const end = endOf(clock, deadlineMs);
     const backoff = new Backoff(this.#host);
+    let renewed = false;
     for (;;) {
       if (this.#pauses.closed) throw new ReportError("STOPPED", "login: the session is closed");
       const token = this.#token;
       const over = this.#endsAt !== undefined && clock.now() >= this.#endsAt;
-      if (token !== undefined && token !== refused && !over) return token;
+      // What a login just brought is not judged again: it may be the same as before, or of no life at all.
+      if (token !== undefined && (renewed || (token !== refused && !over))) return token;
       if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer before the deadline");
       if (!this.renewable && !this.#asking) throw refusal("login", 401);
       // A token whose time is over is refreshed; one that was refused needs the password again, if there is one.
@@ -89,6 +91,7 @@ export class Session {
         }),
       );
       if (outcome) await this.#judge(outcome, backoff, end);
+      renewed = outcome?.kind === "done";
     }
   }
 

@@ -75,12 +75,12 @@ test("CSV: quoted where it must be, formulas defused, numbers as they are, absen
 });
 
 test("CSV: labels behind the rows make no difference", (t) => {
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith("mote-report-"));
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith("mote-rows-"));
   t.is(written("csv", LABELS, ROWS, { turned: true }).text, CSV);
   const many = Array.from({ length: 5000 }, (_, i) => ({ Device: `ü${i}`, Day: "x".repeat(i % 50), Ø: i }));
   t.is(written("csv", LABELS, many, { turned: true }).text, written("csv", LABELS, many).text);
   t.deepEqual(
-    readdirSync(tmpdir()).filter((name) => name.startsWith("mote-report-")),
+    readdirSync(tmpdir()).filter((name) => name.startsWith("mote-rows-")),
     before,
   );
 });
@@ -163,10 +163,7 @@ test("a table fits the terminal, wide letters and long texts included", (t) => {
   }
   t.is(
     written("table", LABELS, rows.slice(2, 4), { width: 40 }).text,
-    "Device             Day                 Ø\n温室-2 👩‍🌾 long …  1760000…  0.666666…\n温室-3 👩‍🌾 long …  1760000…          1\n".replace(
-      /x/g,
-      "",
-    ),
+    "Device        Day                      Ø\n温室-2 👩‍🌾 l…  17600000000…  0.666666666…\n温室-3 👩‍🌾 l…  17600000000…             1\n",
   );
 });
 

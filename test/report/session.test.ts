@@ -90,6 +90,15 @@ test("one renewal, however many were refused, and none for a token that was rene
   t.deepEqual(paths(), ["login", "login"]);
 });
 
+test("a login that brings the token that was refused, or one of no life, is not repeated", async (t) => {
+  for (const life of [9000, 0.001]) {
+    const { token, paths } = begin((request) => request.reply(200, { token: jwt("same", life) }));
+    t.is(await token(), jwt("same", life));
+    t.is(await token(20_000, jwt("same", life)), jwt("same", life));
+    t.deepEqual(paths(), ["login", "login"]);
+  }
+});
+
 test("a refresh that is refused is followed by a login", async (t) => {
   const { host, token, paths } = begin((request, count) =>
     request.path.endsWith("/token") ? request.reply(401) : granted(request, count),

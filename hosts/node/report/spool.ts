@@ -8,7 +8,7 @@ const PIECE = 65_536;
 
 /** Rows that came before their columns, in a temporary file: any number of them, for this user alone. */
 export class Spool {
-  readonly #directory = mkdtempSync(join(tmpdir(), "mote-report-"));
+  readonly #directory = mkdtempSync(join(tmpdir(), "mote-rows-"));
   readonly #file = openSync(join(this.#directory, "rows"), "w+", 0o600);
   #text = "";
 

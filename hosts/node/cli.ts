@@ -6,6 +6,7 @@ import { attributesCommand } from "./commands/attributes.js";
 import { devicesCommand } from "./commands/devices.js";
 import { esp32Command } from "./commands/esp32.js";
 import { firmwareCommand } from "./commands/firmware.js";
+import { fleetCommand } from "./commands/fleet.js";
 import { loginCommands } from "./commands/login.js";
 import { platformCommand } from "./commands/platform.js";
 import { reportCommand } from "./commands/report.js";
@@ -46,6 +47,7 @@ export function makeProgram(): Command {
   reportCommand(program);
   firmwareCommand(program);
   watchCommand(program);
+  fleetCommand(program);
   signCommand(program);
   return program;
 }

@@ -1,1 +1,2 @@
 export { createHost, type SimulatorHost, type SimulatorOptions } from "./host.js";
+export { readSettings } from "./settings.js";

@@ -53,3 +53,7 @@ interface Uint8Array {
 interface ArrayBufferConstructor {
   fromString(text: string): ArrayBuffer;
 }
+
+interface Uint8ArrayConstructor {
+  fromBase64(text: string): Uint8Array;
+}

@@ -1,0 +1,29 @@
+// Programs for the simulator, by the SDK's mcconfig.
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type Sdk, SdkError } from "./sdk.js";
+
+/** Of what a failed build said. */
+const SAID = 20;
+
+/** Builds the project in `folder` (with a manifest.json) into `out`, and returns the program. Throws SdkError with what the build said. */
+export async function buildProgram(sdk: Sdk, folder: string, out: string): Promise<string> {
+  mkdirSync(out, { recursive: true });
+  // Without a target it would end every simulator of this machine, and open windows.
+  const args = ["-d", "-m", "-p", "lin", "-t", "build", "-o", out];
+  const build = spawn(sdk.mcconfig, args, { cwd: folder, env: sdk.env, stdio: ["ignore", "pipe", "pipe"] });
+  const lines: string[] = [];
+  const hear = (text: string): void => void lines.push(...text.split("\n"));
+  build.stdout.setEncoding("utf8").on("data", hear);
+  build.stderr.setEncoding("utf8").on("data", hear);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    build.on("error", reject);
+    build.on("close", resolve);
+  });
+  if (code !== 0) {
+    const said = lines.filter((line) => line !== "" && !line.startsWith("# ") && !line.includes("warning"));
+    throw new SdkError(`the build failed:\n${said.slice(-SAID).join("\n")}`);
+  }
+  return join(out, "bin", "lin", "mc", "debug", basename(folder), "mc.so");
+}

@@ -8,6 +8,9 @@ const PRIVATE = /(^\s*(?:(?:static|async|get|set|\*) *)*|\.)#(?=[A-Za-z])/gm;
 /** esbuild makes variables of the bundled modules' constants and classes. */
 const VARIABLE = /^var (?=[A-Za-z_$][\w$]* = )/gm;
 
+/** A regular expression of the module. */
+const EXPRESSION = /^const ([A-Z_a-z$][\w$]*) = (\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*);$/gm;
+
 /**
  * The same program without comments, in less ROM. A private name costs each method that uses it a slot of 16 bytes, and each object one: they become
  * plain names, as the compiler has seen to it that nobody else uses them. Constants stay constants, so that they can lie in ROM.
@@ -18,9 +21,28 @@ export async function forBoard(text) {
   const lean = bare.replace(PRIVATE, "$1_").replace(VARIABLE, "const ");
   if (/#[A-Za-z]/.test(lean))
     throw new Error(`a private name is left: ${/.*#[A-Za-z].*/.exec(lean)[0].trim()}`);
+  const inRam = expressionsInRam(lean);
   const logOverride = { "assign-to-constant": "error", "duplicate-class-member": "error" };
-  await transform(lean, { format: "esm", logLevel: "silent", logOverride });
-  return lean;
+  await transform(inRam, { format: "esm", logLevel: "silent", logOverride });
+  return inRam;
+}
+
+/**
+ * Makes regular expressions when they are first used. One in ROM takes memory at each use that is never given back, and ends the machine if
+ * garbage is collected meanwhile (SDK 8.2.3, fxAllocateRegExpData). Throws for a use that is neither a call of `test` or `exec` nor an argument.
+ */
+function expressionsInRam(text) {
+  let changed = text;
+  for (const [definition, name, expression] of text.matchAll(EXPRESSION)) {
+    const word = `(?<![\\w$.])${name.replaceAll("$", "\\$")}`;
+    changed = changed.replace(definition, () => "");
+    changed = changed.replace(new RegExp(`${word}(?=\\.(?:test|exec)\\(|[,)])`, "g"), () => `${name}()`);
+    if (new RegExp(`${word}(?![\\w$])(?!\\(\\))`).test(changed)) {
+      throw new Error(`a regular expression is used in a way that is not known: ${name}`);
+    }
+    changed = `let ${name}_;\nconst ${name} = () => ${name}_ ??= ${expression};\n${changed}`;
+  }
+  return changed;
 }
 
 /**
@@ -32,7 +54,9 @@ const MODULES = [
   ["mote-report", "src/report/index.ts"],
   ["mote-app", "hosts/app/app.ts", "hosts/app/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
+  ["mote-app", "hosts/app/app.ts"],
   ["mote-simulator", "hosts/simulator/index.ts"],
+  ["mote-simulator-main", "hosts/simulator/main.ts"],
   ["ssl-cert", "hosts/xs/tls/cert.ts"],
   ["ssl-ciphersuites", "hosts/xs/tls/ciphersuites.ts"],
   ["ssl-handshake", "hosts/xs/tls/handshake.ts"],

@@ -11,6 +11,9 @@ const VARIABLE = /^var (?=[A-Za-z_$][\w$]* = )/gm;
 /** A regular expression of the module. */
 const EXPRESSION = /^const ([A-Z_a-z$][\w$]*) = (\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*);$/gm;
 
+/** A text, as far as esbuild writes it on one line. */
+const TEXT = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
+
 /**
  * The same program without comments, in less ROM. A private name costs each method that uses it a slot of 16 bytes, and each object one: they become
  * plain names, as the compiler has seen to it that nobody else uses them. Constants stay constants, so that they can lie in ROM.
@@ -29,15 +32,15 @@ export async function forBoard(text) {
 
 /**
  * Makes regular expressions when they are first used. One in ROM takes memory at each use that is never given back, and ends the machine if
- * garbage is collected meanwhile (SDK 8.2.3, fxAllocateRegExpData). Throws for a use that is neither a call of `test` or `exec` nor an argument.
+ * garbage is collected meanwhile (SDK 8.2.3, fxAllocateRegExpData). Throws for a use other than `test`, `exec` and the first argument of `replace`.
  */
 function expressionsInRam(text) {
   let changed = text;
   for (const [definition, name, expression] of text.matchAll(EXPRESSION)) {
-    const word = `(?<![\\w$.])${name.replaceAll("$", "\\$")}`;
-    changed = changed.replace(definition, () => "");
-    changed = changed.replace(new RegExp(`${word}(?=\\.(?:test|exec)\\(|[,)])`, "g"), () => `${name}()`);
-    if (new RegExp(`${word}(?![\\w$])(?!\\(\\))`).test(changed)) {
+    const word = `(?<![\\w$.])${name.replaceAll("$", "\\$&")}(?![\\w$])`;
+    const use = new RegExp(`${word}(?=\\.(?:test|exec)\\()|(?<=\\.replace\\()${word}(?=, )`, "g");
+    changed = changed.replace(definition, () => "").replace(use, () => `${name}()`);
+    if (new RegExp(`${word}(?!\\(\\))`).test(changed.replace(TEXT, '""'))) {
       throw new Error(`a regular expression is used in a way that is not known: ${name}`);
     }
     changed = `let ${name}_;\nconst ${name} = () => ${name}_ ??= ${expression};\n${changed}`;

@@ -1,13 +1,14 @@
 // A device in the simulator: its files in a directory, a boot loader's work before each start, and a new start after each restart.
+
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { X509Certificate } from "node:crypto";
 import type { AgentOptions } from "../../src/index.js";
-import type { Settings } from "../simulator/shape.js";
 import { replaceFile } from "../node/files.js";
 import { flash } from "../node/flash.js";
 import { forgetStart, prepareStart } from "../node/start-up.js";
+import type { Settings } from "../simulator/shape.js";
 import type { Sdk } from "./sdk.js";
 import { type End, SimulatorRun } from "./simulator.js";
 
@@ -45,7 +46,9 @@ function readImage(path: string): { title: string; version: string } | undefined
   try {
     const [head = ""] = readFileSync(path, "latin1").split("\n", 1);
     const { simulator, title, version } = JSON.parse(head);
-    return simulator === 1 && typeof title === "string" && typeof version === "string" ? { title, version } : undefined;
+    return simulator === 1 && typeof title === "string" && typeof version === "string"
+      ? { title, version }
+      : undefined;
   } catch {
     return undefined;
   }
@@ -112,7 +115,9 @@ export class SimulatedDevice {
 
   async #once(timestamps: "device" | "platform", port: number): Promise<End> {
     const { stateDir, event, line } = this.#options;
-    const start = prepareStart(stateDir, (slot, reason) => event({ event: "firmware.fallback", slot, reason }));
+    const start = prepareStart(stateDir, (slot, reason) =>
+      event({ event: "firmware.fallback", slot, reason }),
+    );
     const image = start && readImage(start.path);
     if (!start || !image) return { kind: "crash", reason: "no slot holds an image for the simulator" };
     this.#configure(image, timestamps, port);
@@ -130,7 +135,11 @@ export class SimulatedDevice {
     return end;
   }
 
-  #configure(image: { title: string; version: string }, timestamps: "device" | "platform", control: number): void {
+  #configure(
+    image: { title: string; version: string },
+    timestamps: "device" | "platform",
+    control: number,
+  ): void {
     const { stateDir, agent, intervalMs, ca } = this.#options;
     const firmware = { ...agent.firmware, ...image };
     const telemetry = { ...agent.telemetry, timestamps };

@@ -18,7 +18,9 @@ export async function openDisplay(headless: boolean, env: NodeJS.ProcessEnv = pr
   const number = await numberOf(server);
   if (number !== undefined) return { name: `:${number}`, close: () => void server.kill() };
   if (env.DISPLAY) return { name: env.DISPLAY, close: () => {} };
-  throw new SdkError("the simulator needs a display: set DISPLAY, or install Xvfb (sudo apt-get install xvfb)");
+  throw new SdkError(
+    "the simulator needs a display: set DISPLAY, or install Xvfb (sudo apt-get install xvfb)",
+  );
 }
 
 /** What Xvfb tells once it is ready; undefined if there is no Xvfb. */

@@ -4,7 +4,7 @@ import { readWhole, replace } from "./files.js";
 
 const LONGEST_KEY = 15;
 const LARGEST_VALUE = 4000;
-const PLAIN = /^[a-z0-9_-]$/;
+const PLAIN = "abcdefghijklmnopqrstuvwxyz0123456789_-";
 
 /** One file for each value, in a folder. */
 export class FileStore implements Store {
@@ -50,7 +50,7 @@ function fileName(key: string): string {
   let name = "";
   for (const byte of new Uint8Array(ArrayBuffer.fromString(key))) {
     const letter = String.fromCharCode(byte);
-    name += byte < 0x80 && PLAIN.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
+    name += byte < 0x80 && PLAIN.includes(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
   }
   return name;
 }

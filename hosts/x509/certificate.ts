@@ -89,13 +89,11 @@ export function readCertificate(der: Uint8Array): Certificate {
   };
 }
 
-const digits = /^[0-9]+Z$/;
-
 function readTime(reader: DerReader): number {
   const { tag, contents } = reader.next();
   const text = String.fromCharCode(...contents);
   const long = tag === TAG.time;
-  if ((!long && tag !== TAG.utcTime) || text.length !== (long ? 15 : 13) || !digits.test(text)) {
+  if ((!long && tag !== TAG.utcTime) || text.length !== (long ? 15 : 13) || !isTime(text)) {
     throw new DerError("no time");
   }
   const at = long ? 4 : 2;
@@ -103,6 +101,11 @@ function readTime(reader: DerReader): number {
   const short = Number(text.slice(0, at));
   const year = long ? short : short < 50 ? 2000 + short : 1900 + short;
   return Date.UTC(year, two(0) - 1, two(2), two(4), two(6), two(8));
+}
+
+function isTime(text: string): boolean {
+  for (const char of text.slice(0, -1)) if (!"0123456789".includes(char)) return false;
+  return text.endsWith("Z");
 }
 
 function readKey(der: Uint8Array): PublicKey {

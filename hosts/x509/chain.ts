@@ -1,6 +1,7 @@
 // Whether a server's certificates lead from its name to an authority that is trusted (RFC 5280, RFC 6125).
 import { ALGORITHMS, type Certificate, readCertificate } from "./certificate.js";
 import { DerError, equalBytes } from "./der.js";
+import { isIpv4 } from "./ipv4.js";
 
 /** Of one server: more certificates, or more signatures to check, make a board busy for somebody else. */
 const CERTIFICATES = 8;
@@ -100,10 +101,8 @@ class Path {
   }
 }
 
-const address = /^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/;
-
 function isFor({ hosts, addresses }: Certificate, name: string): boolean {
-  if (address.test(name)) return addresses.some((bytes) => bytes.length === 4 && bytes.join(".") === name);
+  if (isIpv4(name)) return addresses.some((bytes) => bytes.length === 4 && bytes.join(".") === name);
   const wanted = name.toLowerCase();
   return hosts.some((host) => matches(host.toLowerCase(), wanted));
 }

@@ -1,12 +1,11 @@
 // biome-ignore lint/style/useNodejsImportProtocol: the SDK's module of this name
 import Net from "net";
 import Timer from "timer";
-
-const address = /^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$/;
+import { isIpv4 } from "../x509/ipv4.js";
 
 /** Calls `found` once, later, with an IPv4 address, or undefined if the system's resolver knows none. The simulator's takes the first one only. */
 export function resolve(name: string, found: (address: string | undefined) => void): void {
-  const known = address.test(name) ? name : name === "localhost" ? "127.0.0.1" : undefined;
+  const known = isIpv4(name) ? name : name === "localhost" ? "127.0.0.1" : undefined;
   if (known !== undefined) {
     Timer.set(() => found(known), 0);
     return;

@@ -1,6 +1,7 @@
 import Session from "ssl/session";
 import Timer from "timer";
 import type { Socket, SocketEvent } from "../../src/port.js";
+import { isIpv4 } from "../x509/ipv4.js";
 import { TcpSocket, type Tell } from "./tcp.js";
 import { Line } from "./tls/line.js";
 import { isRefused, Refused } from "./tls/refused.js";
@@ -18,8 +19,6 @@ export interface TlsOptions {
   /** Certificates of authorities, DER. Without one nothing is trusted. */
   authorities: readonly Uint8Array[];
 }
-
-const ADDRESS = /^[0-9.]+$/;
 
 /** A TLS connection by the SDK's session, over a socket whose callbacks are guarded. */
 export class TlsSocket implements Socket {
@@ -98,7 +97,7 @@ export class TlsSocket implements Socket {
   #begin(): void {
     const session = new Session({
       // An address is no name to ask for, and no key to keep a session by.
-      ...(!ADDRESS.test(this.#name) && { tls_server_name: this.#name }),
+      ...(!isIpv4(this.#name) && { tls_server_name: this.#name }),
       peerName: this.#name,
       protocolVersion: VERSION,
       authorities: this.#options.authorities,

@@ -65,6 +65,24 @@ test("the board's modules have no private names and no variables of their own, w
   for (const source of files("src", /\.ts$/)) t.notRegex(source.text, /[^\w$"`/\\]_[a-z]\w*/, source.path);
 });
 
+test("a regular expression of a board's module is made when it is first used, and lies never in ROM", async (t) => {
+  const { forBoard } = await import(board("scripts/board.mjs"));
+  const lean = await forBoard(
+    "const SPACES = / +$/;\nexport const trim = (s) => SPACES.test(s) ? s.replace(SPACES, '') : s;",
+  );
+  const { trim } = await import(`data:text/javascript,${encodeURIComponent(lean)}`);
+  t.deepEqual([trim("a  "), trim("b "), trim("c")], ["a", "b", "c"]);
+  for (const { path, text } of files("dist/xs", /\.js$/)) {
+    const expressions = text.match(/^.*[=(:,] \/(?![/*]).*\/[a-z]*[;,).].*$/gm) ?? [];
+    t.deepEqual(
+      expressions.filter((line) => !line.includes("_ ??= /")),
+      [],
+      path,
+    );
+  }
+  t.regex(read("dist/xs/mote.js"), /^const \w+ = \(\) => \w+ \?\?= \//m);
+});
+
 test("what can't be made lean is refused", async (t) => {
   const { forBoard } = await import(board("scripts/board.mjs"));
   await t.throwsAsync(forBoard("class A { #a = 1; has(o) { return #a in o; } }"), {
@@ -72,4 +90,7 @@ test("what can't be made lean is refused", async (t) => {
   });
   await t.throwsAsync(forBoard("var a = 1;\nfunction f() { a = 2; }"));
   await t.throwsAsync(forBoard("class A { #a() {} _a() {} }"));
+  await t.throwsAsync(forBoard("const SPACE = / /;\nexport const parts = (s) => s.split(SPACE);"), {
+    message: /regular expression/,
+  });
 });

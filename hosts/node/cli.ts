@@ -8,6 +8,7 @@ import { esp32Command } from "./commands/esp32.js";
 import { firmwareCommand } from "./commands/firmware.js";
 import { fleetCommand } from "./commands/fleet.js";
 import { loginCommands } from "./commands/login.js";
+import { newCommand } from "./commands/new.js";
 import { platformCommand } from "./commands/platform.js";
 import { reportCommand } from "./commands/report.js";
 import { rpcCommand } from "./commands/rpc.js";
@@ -38,6 +39,7 @@ export function makeProgram(): Command {
   startCommand(program);
   runCommand(program);
   platformCommand(program);
+  newCommand(program);
   esp32Command(program);
   loginCommands(program);
   devicesCommand(program);

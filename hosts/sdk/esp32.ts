@@ -12,7 +12,7 @@ const IDF_TAG = "v6.0";
 const TARGET = /^esp32(?:\/(\w+))?$/;
 
 const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documentation/devices/esp32, Linux):
-  sudo apt-get install git wget flex bison gperf python3 python3-venv cmake ninja-build ccache libffi-dev libssl-dev libusb-1.0-0
+  sudo apt-get install git wget flex bison gperf python-is-python3 python3-pip python3-venv cmake ninja-build ccache libffi-dev libssl-dev dfu-util
   git clone -b ${IDF_TAG} --recursive https://github.com/espressif/esp-idf ~/.local/share/esp-idf
   cd ~/.local/share/esp-idf && ./install.sh all
   export IDF_PATH=~/.local/share/esp-idf && . $IDF_PATH/export.sh

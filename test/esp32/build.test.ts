@@ -1,0 +1,112 @@
+// ESP32 builds by the SDK that $MODDABLE names, C aside: ESP-IDF is not needed.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { newProject } from "../../hosts/node/commands/new.js";
+import { checkBuild } from "../../hosts/sdk/check.js";
+import { type Build, type BuildOptions, buildScripts, flash } from "../../hosts/sdk/esp32.js";
+import { findSdk, PROJECT, type Sdk, SdkError } from "../../hosts/sdk/sdk.js";
+import { checkOptions, readOptions } from "../../hosts/sdk/sdkconfig.js";
+
+const TARGETS = ["esp32", "esp32/esp32c3", "esp32/esp32c6", "esp32/esp32s3_cdc", "esp32/moddable_two"];
+const place = mkdtempSync(join(tmpdir(), "mote-esp32-"));
+test.after.always(() => rmSync(place, { recursive: true, force: true }));
+
+function findIt(): Sdk | string {
+  try {
+    return findSdk();
+  } catch (error) {
+    return error instanceof Error ? error.message.split("\n")[0]! : "unknown";
+  }
+}
+
+const sdk = findIt();
+
+/** One after the other: the machine is busy enough with one. */
+function withSdk(title: string, run: (t: ExecutionContext, sdk: Sdk) => Promise<void>): void {
+  if (typeof sdk === "string") test.skip(`${title} (${sdk})`, () => {});
+  else test.serial(title, (t) => run(t, sdk));
+}
+
+const options = (sdk: Sdk, target: string, more: Partial<BuildOptions> = {}): BuildOptions => ({
+  sdk,
+  folder: join(PROJECT, "hosts", "app"),
+  target,
+  debug: false,
+  config: {},
+  out: join(place, target.replace("/", "-")),
+  ...more,
+});
+
+const merged = ({ directory }: Build, chip: string): string =>
+  readFileSync(join(directory, `xsProj-${chip}`, "sdkconfig.mc"), "utf8");
+
+for (const target of TARGETS) {
+  withSdk(
+    `${target}: the sample application builds, with the partitions and options that an update needs`,
+    async (t, sdk) => {
+      const { wrong, lines } = checkBuild(await buildScripts(options(sdk, target)));
+      t.deepEqual(wrong, []);
+      t.true(lines.length > 10);
+    },
+  );
+}
+
+withSdk("a target's own options of ESP-IDF stay, and ours are the last word", async (t, sdk) => {
+  const build = await buildScripts(options(sdk, "esp32/esp32s3_cdc"));
+  const text = merged(build, "esp32s3");
+  t.is(readOptions(text).get("CONFIG_ESP_CONSOLE_UART_DEFAULT"), "y");
+  t.deepEqual(checkOptions(text), []);
+});
+
+withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {
+  const folder = join(place, "thief");
+  newProject(folder);
+  mkdirSync(join(folder, "own"));
+  writeFileSync(join(folder, "own", "sdkconfig.defaults"), "CONFIG_BOOTLOADER_APP_ROLLBACK_ENABLE=n\n");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  writeFileSync(join(folder, "own", "manifest.json"), '{"build":{"SDKCONFIGPATH":"./"}}');
+  manifest.include.push("./own/manifest.json");
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const out = join(place, "thief-out");
+  // Ours come after the project's, whatever it includes.
+  t.deepEqual(checkBuild(await buildScripts(options(sdk, "esp32", { folder, out }))).wrong, []);
+});
+
+withSdk("a new project builds as it was written", async (t, sdk) => {
+  const folder = join(place, "greenhouse");
+  newProject(folder);
+  const build = await buildScripts(options(sdk, "esp32/nodemcu", { folder, out: join(folder, "build") }));
+  t.deepEqual(checkBuild(build).wrong, []);
+});
+
+withSdk("a mistake in an application's types fails the build, and is told with its line", async (t, sdk) => {
+  const folder = join(place, "mistaken");
+  newProject(folder);
+  const main = readFileSync(join(folder, "main.ts"), "utf8");
+  writeFileSync(
+    join(folder, "main.ts"),
+    main.replace("agent.telemetry.record({", "agent.telemetry.recrod({"),
+  );
+  const build = buildScripts(options(sdk, "esp32", { folder, out: join(folder, "build") }));
+  await t.throwsAsync(build, { instanceOf: SdkError, message: /main\.ts\(\d+,\d+\): error TS2551/ });
+});
+
+withSdk("what is no target, and what is no project, is refused by name", async (t, sdk) => {
+  await t.throwsAsync(buildScripts(options(sdk, "esp32/nothing")), {
+    message: "the SDK has no target esp32/nothing.",
+  });
+  await t.throwsAsync(buildScripts(options(sdk, "esp8266")), { message: /esp8266 is no target/ });
+  await t.throwsAsync(buildScripts(options(sdk, "esp32", { folder: place })), {
+    message: /has no manifest\.json/,
+  });
+});
+
+withSdk("without ESP-IDF nothing is flashed, and how to install it is said", async (t, sdk) => {
+  const { IDF_PATH: _, ...env } = sdk.env;
+  await t.throwsAsync(flash(options({ ...sdk, env }, "esp32")), {
+    instanceOf: SdkError,
+    message: /ESP-IDF is missing: \$IDF_PATH is not set\.[\s\S]*install\.sh/,
+  });
+});

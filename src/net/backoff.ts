@@ -12,18 +12,20 @@ const SHORTEST_MS = 100;
 export class Backoff {
   readonly #host: Pick<Host, "random">;
   readonly #dice = new Uint8Array(4);
+  readonly #longestMs: number;
   #delayMs = FIRST_MS;
 
-  constructor(host: Pick<Host, "random">) {
+  constructor(host: Pick<Host, "random">, longestMs = LONGEST_MS) {
     this.#host = host;
+    this.#longestMs = longestMs;
   }
 
-  /** ms, whole, 100 to 330,000. */
+  /** ms, whole, 100 to 330,000, or a tenth more than `longestMs`. */
   next(): number {
     const delay = this.#delayMs;
-    this.#delayMs = Math.min(LONGEST_MS, delay * 2);
+    this.#delayMs = Math.min(this.#longestMs, delay * 2);
     const share = this.#throw();
-    const ms = delay === LONGEST_MS ? delay * (0.9 + 0.2 * share) : delay * share;
+    const ms = delay === this.#longestMs ? delay * (0.9 + 0.2 * share) : delay * share;
     return Math.max(SHORTEST_MS, Math.round(ms));
   }
 

@@ -7,6 +7,9 @@ import { ReportError, refusal } from "./errors.js";
 /** A host's timer goes no further than 24 days. */
 const LONGEST_MS = 20 * 86_400_000;
 
+/** Between two attempts while the platform is busy, if it does not say itself: somebody waits for the report. */
+export const LONGEST_WAIT_MS = 30_000;
+
 /** When a call must be over, by the host's monotonic clock. Throws `BAD_VALUE` for what is no deadline: more than 0 ms, up to 20 days. */
 export function endOf(clock: Clock, deadlineMs: number): number {
   if (deadlineMs > 0 && deadlineMs <= LONGEST_MS) return clock.now() + deadlineMs;

@@ -9,7 +9,7 @@ import { escapeText } from "../wire/paths.js";
 import { type ReportQuestion, type RowTaker, reportBody, reportFlaw } from "../wire/report.js";
 import { ReportError, refusal } from "./errors.js";
 import { type CheckedReportOptions, checkReportOptions, type ReportOptions } from "./options.js";
-import { endOf, Pauses, waitBusy } from "./pause.js";
+import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
 import { RowSink } from "./row-sink.js";
 import type { Session } from "./session.js";
 
@@ -108,7 +108,7 @@ export class Reports {
   }
 
   async #build(body: Uint8Array, taker: RowTaker, end: number): Promise<ReportEnd> {
-    const backoff = new Backoff(this.#host);
+    const backoff = new Backoff(this.#host, LONGEST_WAIT_MS);
     let refused: string | undefined;
     for (;;) {
       this.#checkOpen();

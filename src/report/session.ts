@@ -12,7 +12,7 @@ import { isObject, parseJson } from "../wire/json.js";
 import { quote } from "../wire/text.js";
 import { ReportError, refusal } from "./errors.js";
 import { isToken, lifeMs } from "./jwt.js";
-import { endOf, Pauses, waitBusy } from "./pause.js";
+import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
 
 const DEADLINE_MS = 60_000;
 /** Of one request. */
@@ -68,7 +68,7 @@ export class Session {
   async token(deadlineMs = DEADLINE_MS, refused?: string): Promise<string> {
     const { clock } = this.#host;
     const end = endOf(clock, deadlineMs);
-    const backoff = new Backoff(this.#host);
+    const backoff = new Backoff(this.#host, LONGEST_WAIT_MS);
     let renewed = false;
     for (;;) {
       if (this.#pauses.closed) throw new ReportError("STOPPED", "login: the session is closed");

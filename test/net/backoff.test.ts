@@ -17,6 +17,11 @@ test("the shortest delays are 100 ms, and 5 min less a tenth at the end", (t) =>
   t.deepEqual(delays(new Backoff(loaded(0)), 11), [...Array(9).fill(100), 270_000, 270_000]);
 });
 
+test("a shorter end is taken as it is given", (t) => {
+  const seconds = delays(new Backoff(loaded(255), 30_000), 7).map((ms) => Math.round(ms / 100) / 10);
+  t.deepEqual(seconds, [1, 2, 4, 8, 16, 33, 33]);
+});
+
 test("reset makes the next delay a short one", (t) => {
   const backoff = new Backoff(loaded(255));
   delays(backoff, 20);

@@ -3,25 +3,37 @@ import { OperatorError } from "../operator/error.js";
 import { Operator } from "../operator/operator.js";
 import { type Desk, images } from "./desk.js";
 import { CUSTOMER, TENANT } from "./hints.js";
+import type { ShownAgent } from "./steps/context.js";
 import { STEPS } from "./steps/index.js";
 import { formatMark, runSteps } from "./tour.js";
 
 const WIDTH = Math.max(...STEPS.map(({ title }) => title.length));
 
+/** What the tour is shown on: a desk, or another machine. */
+export interface Guided {
+  readonly url: string;
+  readonly deviceName: string;
+  readonly intervalMs: number;
+  /** `complaint`: the last of it, if it said any. */
+  readonly agent: ShownAgent & { readonly complaint: string };
+  /** Where the bytes of firmware 2.0.0 are. Default: the desk's. */
+  readonly nextImage?: string;
+}
+
 /** The tour: shows each capability from the platform's side, a line each. Resolves to whether all of them were seen. */
 export async function guide(
-  desk: Desk,
+  desk: Guided,
   signal: AbortSignal,
   print: (line: string) => void,
 ): Promise<boolean> {
-  const { url, deviceName, intervalMs, agent } = desk;
+  const { url, deviceName, intervalMs, agent, nextImage = images.next } = desk;
   const startedAt = Date.now();
   agent.start("platform");
   const operator = new Operator({ url });
   const customer = new Operator({ url });
   await operator.login(TENANT.username, TENANT.password);
   await customer.login(CUSTOMER.username, CUSTOMER.password);
-  const tour = { url, deviceName, intervalMs, operator, customer, agent, startedAt, nextImage: images.next };
+  const tour = { url, deviceName, intervalMs, operator, customer, agent, startedAt, nextImage };
   const marks = await runSteps(STEPS, tour, signal, (mark) => print(formatMark(mark, WIDTH)));
   const good = marks.filter(({ ok }) => ok).length;
   print(`${good} of ${marks.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);

@@ -6,27 +6,34 @@ import { createHost, readSettings } from "mote-simulator";
 
 const FLUSH_MS = 2000;
 
-/** Told to the supervisor, one line each. */
-const EVENTS = [
-  "provisioned",
-  "online",
-  "offline",
-  "delivered",
-  "drop",
-  "attributes",
-  "rpc",
-  "firmware",
-  "refused",
-  "restart",
-] as const satisfies readonly (keyof AgentEvents)[];
+/** What the supervisor is told, a line each, by the names that `mote run --log json` has for them. */
+const TOLD: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
+  provisioned: "provisioned",
+  online: "online",
+  offline: "offline",
+  delivered: "telemetry.delivered",
+  drop: "telemetry.dropped",
+  attributes: "attributes.changed",
+  rpc: "rpc",
+  firmware: "firmware.state",
+  refused: "refused",
+  restart: "restart",
+};
+
+function follow(agent: Agent): void {
+  for (const [name, told] of Object.entries(TOLD)) {
+    agent.on(name as keyof AgentEvents, (detail) => {
+      const event = "stage" in detail ? `${told}.${detail.stage}` : told;
+      trace(`@event ${JSON.stringify({ ...detail, event })}\n`);
+    });
+  }
+}
 
 function start(): void {
   const { agent: options, intervalMs, authorities, control } = readSettings(files);
   const host = createHost(files, { authorities: authorities.map((text) => Uint8Array.fromBase64(text)) });
   const agent = new Agent(host, options);
-  for (const event of EVENTS) {
-    agent.on(event, (detail) => trace(`@event ${JSON.stringify({ ...detail, event })}\n`));
-  }
+  follow(agent);
   setUp(agent, { ...host, settings: { intervalMs, version: options.firmware?.version } });
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;

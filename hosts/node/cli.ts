@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { VERSION } from "../../src/index.js";
 import { attributesCommand } from "./commands/attributes.js";
 import { devicesCommand } from "./commands/devices.js";
+import { doctorCommand } from "./commands/doctor.js";
 import { esp32Command } from "./commands/esp32.js";
 import { firmwareCommand } from "./commands/firmware.js";
 import { fleetCommand } from "./commands/fleet.js";
@@ -50,6 +51,7 @@ export function makeProgram(): Command {
   firmwareCommand(program);
   watchCommand(program);
   fleetCommand(program);
+  doctorCommand(program);
   signCommand(program);
   return program;
 }

@@ -29,6 +29,11 @@ export class Operator {
     this.ota = new Ota(rest);
   }
 
+  /** Where the platform is. */
+  get url(): string {
+    return this.#rest.base;
+  }
+
   login(username: string, password: string): Promise<void> {
     return this.#rest.login(username, password);
   }

@@ -37,7 +37,8 @@ export interface Session {
 
 /** JSON over the platform's REST: the session's token on each call, refreshed once when the platform says 401. */
 export class Rest {
-  readonly #base: string;
+  /** The URL without a slash at the end. */
+  readonly base: string;
   readonly #timeoutMs: number;
   #session: Session | undefined;
   #refreshing: Promise<void> | undefined;
@@ -47,7 +48,7 @@ export class Rest {
     const { origin, pathname, protocol } = new URL(url);
     if (protocol !== "http:" && protocol !== "https:")
       throw new TypeError("the platform's URL is neither http nor https");
-    this.#base = origin + pathname.replace(/\/+$/, "");
+    this.base = origin + pathname.replace(/\/+$/, "");
     this.#timeoutMs = timeoutMs;
     this.#session = session;
     this.#onSession = onSession;
@@ -117,7 +118,7 @@ export class Rest {
     else if (call.body !== undefined) init.body = JSON.stringify(call.body);
     const name = `${method} ${path}`;
     const secrets = [...(call.secrets ?? []), this.#session?.token ?? "", this.#session?.refreshToken ?? ""];
-    const { status, text } = await exchange(`${this.#base}${path}${query(call.query)}`, init, name);
+    const { status, text } = await exchange(`${this.base}${path}${query(call.query)}`, init, name);
     if (status >= 200 && status < 300) return parse(text, status, name);
     throw new OperatorError(status, tame(`${name}: ${status} ${explain(text)}`, secrets));
   }

@@ -1,4 +1,5 @@
 // The Moddable SDK on this machine.
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,6 +39,12 @@ export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
   }
   const paths = [tools, join(dirname(dirname(tscPath())), ".bin"), env.PATH ?? ""];
   return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, PATH: paths.join(delimiter) } };
+}
+
+/** The version that stands at `path`, as git tells it; undefined where it does not. */
+export function sdkVersion(path: string): string | undefined {
+  const { status, stdout } = spawnSync("git", ["-C", path, "describe", "--tags"], { encoding: "utf8" });
+  return status === 0 ? stdout.trim() : undefined;
 }
 
 const tscPath = (): string => join(PROJECT, "node_modules", "typescript", "package.json");

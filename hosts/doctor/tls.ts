@@ -1,0 +1,159 @@
+// The way to the platform: name, port, and for https the certificates a board will see.
+import { X509Certificate } from "node:crypto";
+import { lookup } from "node:dns/promises";
+import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
+import type { Target } from "../../src/net/target.js";
+import { bad, type Finding, good, warning } from "./finding.js";
+
+const PATIENCE_MS = 10_000;
+const SOON_MS = 21 * 86_400_000;
+
+export interface Way {
+  readonly findings: readonly Finding[];
+  /** The certificate (DER) that a board needs to trust; undefined over http, or where none was found. */
+  readonly authority: Uint8Array | undefined;
+}
+
+/** `ca`: PEM, in place of the authorities that Node brings. */
+export async function checkWay(target: Target, ca: string | undefined): Promise<Way> {
+  const findings: Finding[] = [];
+  const name = target.name.replace(/^\[|\]$/g, "");
+  try {
+    const { address } = await lookup(name);
+    findings.push(good("name", address === name ? `${name} is an address` : `${name} is at ${address}`));
+  } catch {
+    return {
+      findings: [
+        bad("name", `${name} is not found`, "Is the base URL spelt right, and does this network resolve it?"),
+      ],
+      authority: undefined,
+    };
+  }
+  if (!target.secure) {
+    findings.push(
+      warning(
+        "TLS",
+        "the base URL is http: access tokens and data can be read on the way",
+        "Use https, except on a desk.",
+      ),
+    );
+    return { findings, authority: undefined };
+  }
+  const found = await handshake(target, { ...(ca !== undefined && { ca }) });
+  if (typeof found === "string") {
+    const advice = "Does a server listen there, with TLS, and is the port right?";
+    return { findings: [...findings, bad("TLS", found, advice)], authority: undefined };
+  }
+  const certificates = chainOf(found.getPeerCertificate(true));
+  const trusted = found.authorized;
+  const why = found.authorizationError;
+  found.destroy();
+  findings.push(
+    trust(trusted, why, ca),
+    await sent(target, certificates),
+    validity(certificates),
+    await old(target),
+  );
+  return { findings, authority: trusted ? certificates.at(-1)?.raw : certificates.find(isRoot)?.raw };
+}
+
+/** The socket with the handshake done, verified or not; a text if there was none. */
+function handshake({ name, port }: Target, options: ConnectionOptions): Promise<TLSSocket | string> {
+  return new Promise((resolve) => {
+    const host = name.replace(/^\[|\]$/g, "");
+    const socket = connect({
+      host,
+      port,
+      servername: /[a-z]/i.test(host) ? host : "",
+      rejectUnauthorized: false,
+      ...options,
+    });
+    socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error("no answer in time")));
+    socket.once("secureConnect", () => resolve(socket));
+    socket.once("error", (error: NodeJS.ErrnoException) =>
+      resolve(`no TLS connection (${error.code ?? error.message})`),
+    );
+  });
+}
+
+/** The server's own certificate first. */
+function chainOf(leaf: DetailedPeerCertificate): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  let current: DetailedPeerCertificate | undefined = leaf;
+  while (current?.raw && !chain.some(({ raw }) => raw.equals(current?.raw as Buffer))) {
+    chain.push(new X509Certificate(current.raw));
+    current = current.issuerCertificate;
+  }
+  return chain;
+}
+
+function isRoot(certificate: X509Certificate): boolean {
+  return certificate.checkIssued(certificate);
+}
+
+function trust(trusted: boolean, why: Error | string | undefined, ca: string | undefined): Finding {
+  if (trusted) return good("certificate", "it is for this name, and its authority is trusted here");
+  const reason =
+    why instanceof Error ? ((why as NodeJS.ErrnoException).code ?? why.message) : String(why ?? "unknown");
+  const advice =
+    ca === undefined
+      ? "With an authority of your own: --ca FILE here and in mote run, and its DER in the board's configuration."
+      : "Is --ca the authority that signed this server's certificate, and is the name in it?";
+  return bad("certificate", `it is not trusted: ${reason}`, advice);
+}
+
+/** What the server sends by itself: nothing is filled in from an authority that this machine knows. */
+async function sent(target: Target, chain: readonly X509Certificate[]): Promise<Finding> {
+  const [leaf] = chain;
+  const alone = await handshake(target, { ca: leaf?.toString() ?? "" });
+  if (typeof alone === "string") return bad("chain", alone, "Try again.");
+  const count = chainOf(alone.getPeerCertificate(true)).length;
+  alone.destroy();
+  if (count > 1) return good("chain", `the server sends ${count} certificates`);
+  if (leaf && isRoot(leaf))
+    return warning(
+      "chain",
+      "the server's certificate signed itself",
+      "A board trusts it if that certificate is its authority. An authority of its own can be renewed apart.",
+    );
+  return bad(
+    "chain",
+    "the server sends its own certificate only, and a board can't find the issuer",
+    "Let the server send the issuer's certificate too (nginx: both in ssl_certificate, its own first).",
+  );
+}
+
+function validity(chain: readonly X509Certificate[], now = Date.now()): Finding {
+  for (const { validFrom, validTo, subject } of chain) {
+    const name = subject.split("\n").at(-1) ?? "";
+    if (Date.parse(validFrom) > now)
+      return bad("dates", `${name} is not valid before ${validFrom}`, "Is this machine's clock right?");
+    if (Date.parse(validTo) < now) return bad("dates", `${name} expired ${validTo}`, "Renew it.");
+    if (Date.parse(validTo) < now + SOON_MS)
+      return warning(
+        "dates",
+        `${name} expires ${validTo}`,
+        "Renew it in time: boards that can't connect can't be updated.",
+      );
+  }
+  return good("dates", `all certificates are valid, the first to end on ${ends(chain)}`);
+}
+
+function ends(chain: readonly X509Certificate[]): string {
+  const first = Math.min(...chain.map(({ validTo }) => Date.parse(validTo)));
+  return new Date(first).toISOString().slice(0, 10);
+}
+
+/** The SDK speaks no newer one. */
+async function old(target: Target): Promise<Finding> {
+  const socket = await handshake(target, { maxVersion: "TLSv1.2", minVersion: "TLSv1.2" });
+  if (typeof socket === "string")
+    return bad(
+      "TLS 1.2",
+      "the server does not speak it, and boards speak no other",
+      "Allow TLS 1.2 beside 1.3.",
+    );
+  const { name } = socket.getCipher();
+  socket.destroy();
+  return good("TLS 1.2", `spoken, with ${name}`);
+}

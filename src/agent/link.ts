@@ -27,7 +27,8 @@ export class Link {
   readonly target: Target;
   readonly mode: 1 | 2 | 3;
   readonly #events: Events;
-  readonly #ways: Ways;
+  /** For `elsewhere` alone: all else goes through this link. */
+  readonly ways: Ways;
   readonly #signals: Signal[] = [];
   readonly #gate: Backoff;
   /** When the last loss was; what was under way then belongs to it. */
@@ -64,7 +65,7 @@ export class Link {
     this.mode = mode;
     this.#events = events;
     this.#gate = new Backoff(host);
-    this.#ways = new Ways(host, target, mode);
+    this.ways = new Ways(host, target, mode);
   }
 
   /** A signal that is also raised when the link stops. */
@@ -81,7 +82,7 @@ export class Link {
   /** Ends every exchange, open or waiting, and wakes every loop. */
   stop(): void {
     this.running = false;
-    this.#ways.close();
+    this.ways.close();
     for (const signal of this.#signals) signal.notify();
     this.#wakeAll();
     this.online = undefined;
@@ -129,7 +130,7 @@ export class Link {
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this.#underWay++;
     const sent = { ...request, path: prefix + request.path };
-    return exchange(this.#ways.connection(way), sent).then((outcome) => {
+    return exchange(this.ways.connection(way), sent).then((outcome) => {
       if (!poll) {
         this.#underWay--;
         this.#quietSince = this.host.clock.now();
@@ -176,7 +177,7 @@ export class Link {
 
   /** The next request of this way goes out on a fresh connection, if it has one of its own. */
   hangUp(way: Way): void {
-    this.#ways.hangUp(way);
+    this.ways.hangUp(way);
   }
 
   /** ms to wait, 0 for none, undefined for "until woken". */

@@ -12,6 +12,8 @@ const WAYS = {
   3: { uplink: 0, rpc: 1, rpc2: 2, attributes: 3, firmware: 4, call: 5 },
 } as const;
 
+const ELSEWHERE = 6;
+
 /** The connections to the platform, made when first asked for. */
 export class Ways {
   readonly #host: Host;
@@ -29,6 +31,14 @@ export class Ways {
     const index = WAYS[this.#mode][way];
     const connection = this.#connections[index] ?? new Connection(this.#host, this.#target);
     this.#connections[index] = connection;
+    return connection;
+  }
+
+  /** A connection to another server than the platform, in place of the one before; it knows nothing of a token, and ends with the others. */
+  elsewhere(target: Target): Connection {
+    this.#connections[ELSEWHERE]?.close();
+    const connection = new Connection(this.#host, target);
+    this.#connections[ELSEWHERE] = connection;
     return connection;
   }
 

@@ -1,3 +1,4 @@
+import type { FileHead } from "./file-head.js";
 import type { Sink } from "./request.js";
 
 const NOTHING = new Uint8Array(0);
@@ -11,10 +12,22 @@ export class Body {
   #used = 0;
 
   /** Of the next answer. `length` as far as it is known; nothing is set aside on the peer's word beyond 512 bytes. False: the sink gave up. */
-  begin(limit: number, sink: Sink | undefined, length: number | undefined): boolean {
+  begin(
+    limit: number,
+    wanted: Sink | undefined,
+    length: number | undefined,
+    status: number,
+    file: FileHead | undefined,
+  ): boolean {
+    const sink = status === 200 || (status === 206 && file) ? wanted : undefined;
     this.#limit = limit;
     this.#sink = sink;
     this.#used = 0;
+    if (file) {
+      file.status = status;
+      file.length = length;
+      if (!guarded(() => wanted?.head?.(file) === true)) return false;
+    }
     this.#bytes = sink ? NOTHING : new Uint8Array(Math.min(limit, length ?? FIRST_BYTES, FIRST_BYTES));
     return !sink || guarded(() => sink.begin(length));
   }

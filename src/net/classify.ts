@@ -6,10 +6,10 @@ const BUSY = [408, 429, 502, 503, 504];
 const WORDS = ["true", "false", "null"];
 const NOT_JSON = "foreign answer";
 
-/** `streamed`: a 200 went to a sink, so there is no body to look at. */
+/** `streamed`: a 200 (or a part of a file) went to a sink, so there is no body to look at. */
 export function classify(answer: Answer, streamed: boolean): Outcome {
   const { status, body, whole, date } = answer;
-  if (status === 200 || status === 204) {
+  if (status === 200 || status === 204 || (status === 206 && streamed)) {
     // A captive portal answers 200 to everything, with a page.
     if (!streamed && body.length > 0 && !looksLikeJson(body)) return lost(NOT_JSON);
     return { kind: "done", status, body, whole, date };

@@ -84,8 +84,9 @@ export class Connection implements ChannelOwner {
 
   answered(answer: Answer, reusable: boolean): void {
     if (!reusable) this.#channel = undefined;
-    const request = this.#job?.request;
-    this.#finish(classify(answer, answer.status === 200 && request?.sink !== undefined));
+    const sink = this.#job?.request.sink;
+    const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
+    this.#finish(classify(answer, streamed !== undefined));
   }
 
   broken(reason: string): void {

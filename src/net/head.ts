@@ -2,6 +2,7 @@
 // Content-Type is not among them: the platform labels plain text as JSON and sends JSON without a label.
 import { decimal, isBlank, isText, skipBlanks, trimBlanks } from "./bytes.js";
 import { parseDate } from "./date.js";
+import type { FileHead } from "./file-head.js";
 
 /** Bytes of a line that are looked at. A header that matters is never longer. */
 export const LINE = 160;
@@ -31,6 +32,8 @@ export class Head {
   chunked = false;
   /** Of the Date header, ms since 1970. */
   date: number | undefined;
+  /** Told the lines that are of interest only for a file. */
+  file: FileHead | undefined;
   #retryMs: number | undefined;
   #retryDate: number | undefined;
   /** HTTP/1.0 closes unless it says otherwise. */
@@ -43,6 +46,7 @@ export class Head {
     this.length = -1;
     this.chunked = false;
     this.date = undefined;
+    this.file?.clear();
     this.#retryMs = undefined;
     this.#retryDate = undefined;
     this.#close = false;
@@ -71,9 +75,10 @@ export class Head {
     // A blank before the colon is how one header is passed off as another.
     if (colon <= from || colon >= to || isBlank(bytes[colon - 1])) return "bad header";
     const name = nameOf(bytes, from, colon);
-    if (name === undefined) return undefined;
+    if (name === undefined && !this.file) return undefined;
     const value = skipBlanks(bytes, colon + 1, to);
     const end = trimBlanks(bytes, value, to);
+    if (!cut) this.file?.take(bytes, from, colon, value, end);
     switch (name) {
       case "content-length":
         return this.#takeLength(bytes, value, end, cut);
@@ -87,6 +92,8 @@ export class Head {
         return undefined;
       case "retry-after":
         this.#takeRetry(bytes, value, end);
+        return undefined;
+      case undefined:
         return undefined;
     }
   }

@@ -1,5 +1,12 @@
+import type { FileHead } from "./file-head.js";
+
 /** Takes the body of an answer with status 200, piece by piece. Returning false, or throwing, gives the answer up: the outcome is `lost`. */
 export interface Sink {
+  /**
+   * For files: once, with the head of the answer, before anything else and whatever its status; good until this returns. With it the body of a 206 comes
+   * here, too.
+   */
+  head?(head: FileHead): boolean;
   /** Once, before the first fragment. `length` in bytes, undefined if the peer does not say. */
   begin(length: number | undefined): boolean;
   /** Zero or more times. The bytes are the connection's own: good until this returns. */

@@ -6,6 +6,7 @@
 
 import { Body } from "./body.js";
 import { hexDigit, isBlank } from "./bytes.js";
+import { FILE_LINE, FileHead } from "./file-head.js";
 import { Head, LINE } from "./head.js";
 import type { Sink } from "./request.js";
 
@@ -54,7 +55,7 @@ export class ResponseReader {
   readonly #head = new Head();
   readonly #body = new Body();
   /** The beginning of a line that came in pieces. */
-  readonly #line = new Uint8Array(LINE);
+  #line = new Uint8Array(LINE);
   #lineLength = 0;
   #headLength = 0;
   #left = 0;
@@ -74,6 +75,8 @@ export class ResponseReader {
     this.#answer = undefined;
     this.#flaw = "";
     this.#started = false;
+    this.#head.file = sink?.head ? (this.#head.file ?? new FileHead()) : undefined;
+    if (this.#head.file && this.#line.length < FILE_LINE) this.#line = new Uint8Array(FILE_LINE);
     this.#head.clear();
   }
 
@@ -123,7 +126,7 @@ export class ResponseReader {
       this.#wholeLine(bytes, from, length);
       return next;
     }
-    for (let at = from; at < end && this.#lineLength + at - from < LINE; at++)
+    for (let at = from; at < end && this.#lineLength + at - from < this.#line.length; at++)
       this.#line[this.#lineLength + at - from] = bytes[at] as number;
     this.#lineLength = length;
     if (end === to) return next;
@@ -133,8 +136,9 @@ export class ResponseReader {
   }
 
   #wholeLine(bytes: Uint8Array, from: number, length: number): void {
-    const cut = length > LINE;
-    let to = from + Math.min(length, LINE);
+    const most = this.#line.length;
+    const cut = length > most;
+    let to = from + Math.min(length, most);
     if (to > from && bytes[to - 1] === CR) to--;
     switch (this.#state) {
       case "status":
@@ -168,7 +172,7 @@ export class ResponseReader {
     }
     if (!this.#check(this.#head.flaw())) return;
     const known = framing === "none" ? 0 : framing === "length" ? length : undefined;
-    if (!this.#body.begin(this.#limit, status === 200 ? this.#sink : undefined, known)) {
+    if (!this.#body.begin(this.#limit, this.#sink, known, status, this.#head.file)) {
       this.#fail(GIVEN_UP, 0);
       return;
     }
@@ -188,7 +192,7 @@ export class ResponseReader {
       if (size > LONGEST_CHUNK) break;
     }
     const ends = at === to || bytes[at] === SEMICOLON || isBlank(bytes[at]);
-    if (at === from || !ends || (to - from >= LINE && at === to)) {
+    if (at === from || !ends || (to - from >= this.#line.length && at === to)) {
       this.#fail("bad chunk", 0);
       return;
     }

@@ -17,6 +17,9 @@ export type ParsedTarget =
 const SCHEME = /^(https?):\/\/(.*)$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?$/i;
 const PATH = /^(?:\/(?:[a-z0-9._~!$&'()*+,=:@-]|%[0-9a-f]{2})+)*$/i;
+const PRINTABLE = /^\/[!-~]*$/;
+const DELIMITER = /[/?#]/;
+const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i;
 const SLASHES = /\/+$/;
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|::1|(?:0{1,4}:){7}0{0,3}1)$/;
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
@@ -48,6 +51,46 @@ export function parseTarget(url: string): ParsedTarget {
       authority: port === standard ? host : `${host}:${port}`,
     },
   };
+}
+
+/** Where a file is: `path` begins with "/", and holds the query. Undefined for what is no absolute http or https URL without a user name. */
+export function parseUrl(url: string): { target: Target; path: string } | undefined {
+  const parts = SCHEME.exec(url);
+  if (!parts) return undefined;
+  const rest = parts[2] as string;
+  const end = rest.search(DELIMITER);
+  const target = parseTarget(`${parts[1]}://${end < 0 ? rest : rest.slice(0, end)}`);
+  const tail = end < 0 ? "" : (rest.slice(end).split("#")[0] as string);
+  const path = tail.startsWith("/") ? tail : `/${tail}`;
+  return target.ok && PRINTABLE.test(path) ? { target: target.target, path } : undefined;
+}
+
+/** What a Location means that was got from `from`, an absolute URL. */
+export function resolveUrl(from: string, location: string): string {
+  if (ABSOLUTE.test(location)) return location;
+  const parts = SCHEME.exec(from);
+  const rest = (parts?.[2] ?? "").split("#")[0] as string;
+  if (location.startsWith("//")) return `${parts?.[1]}:${location}`;
+  const path = rest.search(DELIMITER);
+  const authority = `${parts?.[1]}://${path < 0 ? rest : rest.slice(0, path)}`;
+  const here = path < 0 ? "/" : (rest.slice(path).split("?")[0] as string);
+  if (location.startsWith("?")) return authority + here + location;
+  const base = location.startsWith("/") ? "" : here.slice(0, here.lastIndexOf("/") + 1);
+  const query = location.indexOf("?");
+  const way = base + (query < 0 ? location : location.slice(0, query));
+  return authority + withoutDots(way) + (query < 0 ? "" : location.slice(query));
+}
+
+/** A path whose segments . and .. were followed. */
+function withoutDots(path: string): string {
+  const kept: string[] = [];
+  const segments = path.split("/").slice(1);
+  for (const segment of segments) {
+    if (segment === "..") kept.pop();
+    else if (segment !== ".") kept.push(segment);
+  }
+  const last = segments.at(-1);
+  return `/${kept.join("/")}${(last === "." || last === "..") && kept.length > 0 ? "/" : ""}`;
 }
 
 /** True if the platform is on this machine, by its address or by `localhost`. */

@@ -101,12 +101,17 @@ function missingOf(shared: JsonObject): FirmwareKey | undefined {
   const needed: FirmwareKey[] = ["fw_title", "fw_version"];
   if (memberOf(shared, "fw_url") === undefined)
     needed.push("fw_size", "fw_checksum_algorithm", "fw_checksum");
+  else if (memberOf(shared, "fw_checksum") !== undefined) needed.push("fw_checksum_algorithm");
+  else if (memberOf(shared, "fw_checksum_algorithm") !== undefined) needed.push("fw_checksum");
   return needed.find((key) => memberOf(shared, key) === undefined);
 }
 
-/** What a failure belongs to: the same text for the same image, whatever its tag or address. */
+/** What a failure belongs to: the same text for the same image, whatever its tag. */
 export function imageKey(assignment: Assignment): string {
-  const { title, version, checksum, algorithm, size, signature } = assignment;
+  const { title, version, checksum, algorithm, size, signature, url } = assignment;
   const image = [title, version, checksum ?? null, algorithm ?? null, size ?? null];
-  return JSON.stringify(signature ? [...image, `${signature.r}`, `${signature.s}`] : image);
+  if (signature) image.push(`${signature.r}`, `${signature.s}`);
+  // Another address may be all that was wrong.
+  if (url !== undefined) image.push(url);
+  return JSON.stringify(image);
 }

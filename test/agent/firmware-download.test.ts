@@ -1,5 +1,5 @@
 import test from "ava";
-import { nextPart } from "../../src/agent/firmware/download.js";
+import { nextPart } from "../../src/agent/firmware/from-platform.js";
 import type { Outcome } from "../../src/net/outcome.js";
 import { Device, imageOf, type Mode, Platform } from "./firmware-bench.js";
 

@@ -6,7 +6,8 @@ export const FAILURES = {
   // Refused before a byte is fetched.
   malformed: { text: "the assignment makes no sense", condemns: true, keeps: false },
   torn: { text: "the assignment is incomplete", condemns: true, keeps: false },
-  url: { text: "packages with an address of their own (fw_url) are not taken", condemns: true, keeps: false },
+  urlHost: { text: "fw_url is on a host that firmware.urlHosts does not list", condemns: true, keeps: false },
+  unverified: { text: "the package has no checksum", condemns: true, keeps: false },
   title: { text: "the title is not that of this device's firmware", condemns: true, keeps: false },
   slotSize: { text: "the image is larger than the slot", condemns: true, keeps: false },
   insecure: { text: "no update over http without a signature or allowHttp", condemns: true, keeps: false },
@@ -22,6 +23,19 @@ export const FAILURES = {
   unanswered: { text: "the platform does not hand out the image", condemns: false, keeps: true },
   short: { text: "the platform has fewer bytes than fw_size", condemns: false, keeps: false },
   length: { text: "the platform sent another length than was asked for", condemns: false, keeps: false },
+  redirect: { text: "a redirect of fw_url is not followed", condemns: false, keeps: true },
+  fileRefused: { text: "the server of fw_url refuses the file", condemns: false, keeps: true },
+  fileUnanswered: { text: "the server of fw_url does not hand out the file", condemns: false, keeps: true },
+  fileLength: {
+    text: "the server of fw_url does not tell the length of the file",
+    condemns: false,
+    keeps: false,
+  },
+  fileChanged: {
+    text: "the file at fw_url keeps changing, or can't be continued",
+    condemns: false,
+    keeps: false,
+  },
   slot: { text: "the slot could not be written", condemns: false, keeps: false },
   // Before it is activated.
   checksum: { text: "wrong checksum", condemns: true, keeps: false },

@@ -77,6 +77,11 @@ export class ImageWriter {
     return good;
   }
 
+  /** The checksum of all bytes, once `flaw` was asked. */
+  get found(): string {
+    return this.#check.found;
+  }
+
   /** Of all bytes. To be called once. */
   flaw(): Promise<Flaw> {
     return this.#check.flaw();

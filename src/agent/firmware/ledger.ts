@@ -3,7 +3,15 @@ import type { Host } from "../../port.js";
 import { FAILURES, type Failure, RETRY_MS } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
-import { deleteRecord, readRecord, STATES, type State, type UpdateRecord, writeRecord } from "./states.js";
+import {
+  deleteRecord,
+  readRecord,
+  STATES,
+  type State,
+  UNKNOWN_FILE,
+  type UpdateRecord,
+  writeRecord,
+} from "./states.js";
 
 export class Ledger {
   readonly #host: Host;
@@ -57,6 +65,7 @@ export class Ledger {
       failures: 0,
       condemned: false,
       error: "",
+      ...UNKNOWN_FILE,
       at: 0,
     };
   }
@@ -88,7 +97,7 @@ export class Ledger {
       state: "failed",
       failures,
       condemned: condemns || failures > RETRY_MS.length,
-      offset: keeps ? (this.record?.offset ?? 0) : 0,
+      ...(keeps ? {} : { offset: 0, ...UNKNOWN_FILE }),
       error: detail === "" ? text : `${text} (${detail})`,
     };
   }

@@ -1,3 +1,4 @@
+import { parseUrl } from "../../net/target.js";
 import { toPublicKey } from "../../wire/p256.js";
 import { compareVersions } from "./versions.js";
 
@@ -33,6 +34,13 @@ export interface FirmwareOptions {
    * 130 hexadecimal digits, 04 and both coordinates. Default: none is asked for.
    */
   publicKey?: string | undefined;
+  /**
+   * Hosts from which packages that are not on the platform (`fw_url`) are taken, redirects included: `files.example.com`, or with a port that is not the
+   * scheme's own `files.example.com:8443`. The access token is sent to none of them. Such a download has a connection of its own. Default: none.
+   */
+  urlHosts?: readonly string[] | undefined;
+  /** Take packages with `fw_url` that have no checksum, as they come: what is read back from the slot is still compared with that. Default false. */
+  allowUnverified?: boolean | undefined;
   /** Take unsigned updates over http from a platform that is not on this machine: whoever is on the way can then replace the image. Default false. */
   allowHttp?: boolean | undefined;
   /** Refuse versions older than this one: parts between dots are compared as numbers, `1.0.0-rc` is older than `1.0.0`. Default: none. */
@@ -51,6 +59,8 @@ const KNOWN = [
   "selfTest",
   "onProgress",
   "publicKey",
+  "urlHosts",
+  "allowUnverified",
   "allowHttp",
   "minimumVersion",
   "chunkBytes",
@@ -68,11 +78,13 @@ export function checkFirmwareOptions(options: FirmwareOptions): string[] {
   call("allow", options.allow, wrong);
   call("selfTest", options.selfTest, wrong);
   call("onProgress", options.onProgress, wrong);
-  const { allowHttp, minimumVersion, chunkBytes, publicKey } = options;
+  flag("allowHttp", options.allowHttp, wrong);
+  flag("allowUnverified", options.allowUnverified, wrong);
+  const { minimumVersion, chunkBytes, publicKey, urlHosts } = options;
+  if (urlHosts !== undefined && !(Array.isArray(urlHosts) && urlHosts.every(isAuthority)))
+    wrong.push("firmware.urlHosts lists hosts in lower case, with a port where it is not the scheme's own");
   if (publicKey !== undefined && !(typeof publicKey === "string" && toPublicKey(publicKey)))
     wrong.push("firmware.publicKey is a point of P-256: 130 hexadecimal digits that begin with 04");
-  if (allowHttp !== undefined && typeof allowHttp !== "boolean")
-    wrong.push("firmware.allowHttp is true or false");
   if (minimumVersion !== undefined && compareVersions(minimumVersion, minimumVersion) !== 0)
     wrong.push("firmware.minimumVersion is a version such as 1.2.0");
   if (chunkBytes !== undefined && !isChunk(chunkBytes))
@@ -87,6 +99,15 @@ function text(name: string, value: unknown, wrong: string[]): void {
 
 function call(name: string, value: unknown, wrong: string[]): void {
   if (value !== undefined && typeof value !== "function") wrong.push(`firmware.${name} is a function`);
+}
+
+function flag(name: string, value: unknown, wrong: string[]): void {
+  if (value !== undefined && typeof value !== "boolean") wrong.push(`firmware.${name} is true or false`);
+}
+
+/** As a Target has it. */
+function isAuthority(value: unknown): boolean {
+  return ["https", "http"].some((scheme) => parseUrl(`${scheme}://${value}`)?.target.authority === value);
 }
 
 function isChunk(value: unknown): boolean {

@@ -36,9 +36,16 @@ export interface UpdateRecord {
   condemned: boolean;
   /** As in `fw_error`. */
   error: string;
+  /** Learnt of a file elsewhere, as far as nobody else told: its length (0: not known), the checksum of what came, and its ETag. */
+  size: number;
+  checksum: string;
+  etag: string;
   /** The time stamp of the state, so that a report sent again replaces the first one; 0: not known. */
   at: number;
 }
+
+/** Of a record that knows nothing of a file. */
+export const UNKNOWN_FILE = { size: 0, checksum: "", etag: "" } as const;
 
 const KEY = "firmware";
 
@@ -54,11 +61,14 @@ export function readRecord(host: Host): UpdateRecord | undefined {
     key,
     title,
     version,
-    from: typeof from === "string" ? from : "",
+    from: textOf(from),
     offset: count(offset),
     failures: count(failures),
     condemned: condemned === true,
-    error: typeof error === "string" ? error : "",
+    error: textOf(error),
+    size: count(kept.size),
+    checksum: textOf(kept.checksum),
+    etag: textOf(kept.etag),
     at: count(at),
   };
 }
@@ -69,6 +79,10 @@ export function writeRecord(host: Host, record: UpdateRecord): boolean {
 
 export function deleteRecord(host: Host): void {
   host.store.delete(KEY);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function count(value: unknown): number {

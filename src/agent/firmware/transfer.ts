@@ -4,29 +4,46 @@ import { Lane } from "../lane.js";
 import type { Link } from "../link.js";
 import type { Assignment } from "./assignment.js";
 import { openCheck } from "./check.js";
-import { Download, ImageSink } from "./download.js";
+import { Download, statusOf } from "./download.js";
 import type { Failure } from "./failures.js";
+import { FromPlatform } from "./from-platform.js";
+import { FromUrl } from "./from-url.js";
 import type { Image } from "./gate.js";
 import { ImageWriter, slotHolds } from "./image-writer.js";
 import type { Ledger } from "./ledger.js";
+import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
+import { ImageSink, type Source } from "./source.js";
+
+const CHUNK_BYTES = 16_384;
+/** A file that had to be begun anew so often is given up for now; so is a server that does not tell its length. */
+const MOST_TRIES = 10;
 
 export class Transfer {
   readonly #host: Host;
   readonly #link: Link;
   readonly #lane: Lane;
-  readonly #chunkBytes: number;
+  readonly #options: FirmwareOptions;
   readonly #assignment: Assignment;
   readonly #ledger: Ledger;
   readonly #reporter: Reporter;
   #writer: ImageWriter | undefined;
+  #source: Source | undefined;
+  /** Times that the download of this image began anew. */
+  #begun = 0;
   #refusal: { failure: Failure; detail: string } | undefined;
 
-  constructor(link: Link, chunkBytes: number, assignment: Assignment, ledger: Ledger, reporter: Reporter) {
+  constructor(
+    link: Link,
+    options: FirmwareOptions,
+    assignment: Assignment,
+    ledger: Ledger,
+    reporter: Reporter,
+  ) {
     this.#host = link.host;
     this.#link = link;
     this.#lane = new Lane(link, "firmware");
-    this.#chunkBytes = chunkBytes;
+    this.#options = options;
     this.#assignment = assignment;
     this.#ledger = ledger;
     this.#reporter = reporter;
@@ -34,8 +51,29 @@ export class Transfer {
 
   /** Forgets what is under way; the record tells what of it may be used again. */
   drop(): void {
+    this.#source?.hangUp();
+    this.#source = undefined;
     this.#writer = undefined;
     this.#refusal = undefined;
+  }
+
+  /** Asks the server of a file how long it is, for the record. False: it is not known, and the ledger or the link tells why. */
+  async measure(image: Image): Promise<boolean> {
+    const source = this.#fromUrl(image.url ?? "");
+    this.#lane.clear();
+    for (let tries = 0; ; tries++) {
+      await this.#lane.ready();
+      if (!this.#link.running || !this.#wanted()) return false;
+      const { size, told, outcome } = await source.measure();
+      source.hangUp();
+      if (!this.#link.running || !this.#wanted()) return false;
+      if (size > 0) return this.#ledger.keep({ size }) || this.#fail("slot");
+      if (told) return this.#fail("fileLength");
+      const failed = source.failed(outcome);
+      if (failed) return this.#fail(failed.failure, failed.detail);
+      if (tries >= MOST_TRIES) return this.#fail("fileUnanswered", statusOf(outcome));
+      this.#lane.hold();
+    }
   }
 
   /**
@@ -43,25 +81,23 @@ export class Transfer {
    * the link or the assignment tells why.
    */
   fetch(image: Image): Promise<boolean> {
-    const { record } = this.#ledger;
     const refusal = this.#refusal;
     this.#refusal = undefined;
     // The keys were read anew and still say the same: so it was no change of the assignment.
     if (refusal) return Promise.resolve(this.#fail(refusal.failure, refusal.detail));
     const writer = this.#writer ?? this.#open(image);
-    if (!writer || !record) return Promise.resolve(this.#fail("slot"));
-    const download = new Download(this.#link, this.#lane, record, this.#chunkBytes);
-    const wanted = () => !this.#assignment.settled || this.#assignment.key === this.#ledger.record?.key;
+    if (!writer || !this.#source) return Promise.resolve(this.#fail("slot"));
     const progress = () =>
       this.#reporter.progress(
         this.#ledger.record?.version ?? "",
         Math.max(writer.offset, writer.kept),
         writer.size,
       );
-    return download.fetch(new ImageSink(writer, wanted, progress)).then((fetched) => {
+    const sink = new ImageSink(writer, () => this.#wanted(), progress);
+    return new Download(this.#link, this.#lane, this.#source).fetch(sink).then((fetched) => {
       if (fetched.kind === "stopped") return false;
-      if (fetched.kind === "failed") return this.#refused(fetched.failure, fetched.status);
-      return this.#finish(writer);
+      if (fetched.kind === "failed") return this.#refused(fetched.failure, fetched.detail);
+      return fetched.kind === "anew" ? this.#anew() : this.#finish(writer, image);
     });
   }
 
@@ -73,13 +109,27 @@ export class Transfer {
     return this.#fail("readBack");
   }
 
+  /** It is still this image that is assigned, as far as anybody knows. */
+  #wanted(): boolean {
+    return !this.#assignment.settled || this.#assignment.key === this.#ledger.record?.key;
+  }
+
+  #fromUrl(url: string): FromUrl {
+    const etag = this.#ledger.record?.etag || undefined;
+    return new FromUrl(this.#link, this.#options, url, this.#options.chunkBytes ?? CHUNK_BYTES, { etag });
+  }
+
   #open(image: Image): ImageWriter | undefined {
     const { record } = this.#ledger;
     const check = openCheck(this.#host, image);
     if (!record || !check) return undefined;
-    const writer = new ImageWriter(this.#host, check, image.size, record.offset);
+    // What lay in the slot over a restart is good if its checksum is: without one nobody could tell.
+    const writer = new ImageWriter(this.#host, check, image.size, image.unverified ? 0 : record.offset);
+    const chunkBytes = this.#options.chunkBytes ?? CHUNK_BYTES;
+    const file = image.url === undefined ? undefined : this.#fromUrl(image.url);
+    this.#source = file ?? new FromPlatform(this.#link, this.#lane, record, chunkBytes);
     writer.onStep = (offset) => {
-      this.#ledger.keep({ offset });
+      this.#ledger.keep({ offset, etag: file?.mark.etag ?? "" });
     };
     if (!writer.open()) return undefined;
     this.#reporter.begin(Math.floor((100 * writer.kept) / image.size));
@@ -87,8 +137,15 @@ export class Transfer {
     return writer;
   }
 
-  #refused(failure: Failure, status: number | undefined): boolean {
-    const detail = status === undefined ? "" : String(status);
+  /** What is in the slot is no beginning of the file that is there now. */
+  #anew(): boolean {
+    if (++this.#begun > MOST_TRIES) return this.#fail("fileChanged");
+    this.drop();
+    this.#ledger.keep({ offset: 0, etag: "" });
+    return false;
+  }
+
+  #refused(failure: Failure, detail: string): boolean {
     if (failure !== "changed" && failure !== "missing") return this.#fail(failure, detail);
     // Most likely something else is assigned by now.
     this.#refusal = { failure, detail };
@@ -96,16 +153,20 @@ export class Transfer {
     return false;
   }
 
-  async #finish(writer: ImageWriter): Promise<boolean> {
-    this.#writer = undefined;
+  async #finish(writer: ImageWriter, image: Image): Promise<boolean> {
+    this.drop();
+    this.#begun = 0;
     const flaw = await writer.flaw();
     if (!this.#link.running) return false;
     if (flaw) return this.#fail(flaw === "checksum" && !writer.fresh ? "damaged" : flaw);
-    return writer.finish() || this.#fail("slot");
+    // From here on it is known what must be read back.
+    const known = image.unverified ? this.#ledger.keep({ checksum: writer.found }) : true;
+    return (known && writer.finish()) || this.#fail("slot");
   }
 
   #fail(failure: Failure, detail = ""): false {
     this.drop();
+    this.#begun = 0;
     this.#ledger.fail(failure, detail);
     return false;
   }

@@ -14,7 +14,6 @@ import { STATES } from "./states.js";
 import { Transfer } from "./transfer.js";
 import { Trial } from "./trial.js";
 
-const CHUNK_BYTES = 16_384;
 const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;
 const STORE_RETRY_MS = 60_000;
@@ -51,7 +50,7 @@ export class Updater {
     this.#assignment = assignment;
     this.#ledger = ledger;
     this.#reporter = reporter;
-    this.#transfer = new Transfer(link, options.chunkBytes ?? CHUNK_BYTES, assignment, ledger, reporter);
+    this.#transfer = new Transfer(link, options, assignment, ledger, reporter);
     this.trial = new Trial(link, signal, options, ledger, reporter);
   }
 
@@ -139,6 +138,7 @@ export class Updater {
     const image = this.#pass();
     const record = this.#ledger.record;
     if (!image || !record) return 0;
+    if (image.size === 0) return this.#measure(image);
     const { allow } = this.#options;
     const update = { title: record.title, version: record.version, size: image.size };
     const question = () => (allow ? allow.call(this.#options, update) : true);
@@ -165,7 +165,13 @@ export class Updater {
     }
     if (this.#ledger.isNew) return this.#ledger.enter("updated") ? 0 : STORE_RETRY_MS;
     const image = this.#pass();
-    return image ? step(image) : 0;
+    if (!image) return 0;
+    return image.size === 0 ? this.#measure(image) : step(image);
+  }
+
+  /** Nobody said how long the image is. What comes of it is in the record. */
+  #measure(image: Image): Promise<Wait> {
+    return this.#transfer.measure(image).then(() => 0);
   }
 
   #download(image: Image): Promise<Wait> {
@@ -198,7 +204,7 @@ export class Updater {
   #pass(): Image | undefined {
     const assigned = this.#assignment.settled;
     if (!assigned) return undefined;
-    const passed = pass(assigned, this.#options, this.#link);
+    const passed = pass(assigned, this.#options, this.#link, this.#ledger.record);
     if (passed.ok) return passed.image;
     this.#fail(passed.failure, passed.detail);
     return undefined;

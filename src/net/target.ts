@@ -58,7 +58,7 @@ export function parseUrl(url: string): { target: Target; path: string } | undefi
   const parts = SCHEME.exec(url);
   if (!parts) return undefined;
   const rest = parts[2] as string;
-  const end = rest.search(DELIMITER);
+  const end = DELIMITER.exec(rest)?.index ?? -1;
   const target = parseTarget(`${parts[1]}://${end < 0 ? rest : rest.slice(0, end)}`);
   const tail = end < 0 ? "" : (rest.slice(end).split("#")[0] as string);
   const path = tail.startsWith("/") ? tail : `/${tail}`;
@@ -71,7 +71,7 @@ export function resolveUrl(from: string, location: string): string {
   const parts = SCHEME.exec(from);
   const rest = (parts?.[2] ?? "").split("#")[0] as string;
   if (location.startsWith("//")) return `${parts?.[1]}:${location}`;
-  const path = rest.search(DELIMITER);
+  const path = DELIMITER.exec(rest)?.index ?? -1;
   const authority = `${parts?.[1]}://${path < 0 ? rest : rest.slice(0, path)}`;
   const here = path < 0 ? "/" : (rest.slice(path).split("?")[0] as string);
   if (location.startsWith("?")) return authority + here + location;

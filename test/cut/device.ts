@@ -1,5 +1,5 @@
 // A device whose power can be cut: what it keeps, and a host for each of its lives.
-import type { Clock, Host } from "../../src/port.js";
+import type { Clock, Host, SocketEvent } from "../../src/port.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
@@ -22,6 +22,8 @@ export class Body {
   lives = 0;
   /** False: nobody tells the device the time of day. */
   knowsTime = true;
+  /** Whom a name leads to, if not to `net`. */
+  readonly nets = new Map<string, FakeNet>();
 
   constructor(sectors = 16, sectorSize = 4096) {
     this.flash = new FakeFlash(sectors * sectorSize, sectorSize);
@@ -54,15 +56,15 @@ export class Body {
       blocks: poweredBlocks(flash, power),
       open: (name, port, secure, event) => {
         power.check();
-        const socket = net.open(name, port, secure, (what, reason) =>
-          guarded(power, () => event(what, reason)),
-        );
+        const hear = (what: SocketEvent, reason?: string) => {
+          if (what === "readable") power.instant("hear");
+          event(what, reason);
+        };
+        const { open } = this.nets.get(name) ?? net;
+        const socket = open(name, port, secure, (...told) => guarded(power, () => hear(...told)));
         sockets.push(socket);
         return {
-          write: (bytes) => {
-            power.check();
-            return socket.write(bytes);
-          },
+          write: (bytes) => power.change(`send ${bytes.length}`, () => socket.write(bytes)),
           read: (into) => {
             power.check();
             return socket.read(into);

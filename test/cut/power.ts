@@ -24,8 +24,8 @@ export interface Cut {
 /** One change that lasts, or another instant at which the power may go. */
 export interface Change {
   readonly name: string;
-  /** It can be left half done; else only `before` and `after` differ. */
-  readonly divisible: boolean;
+  /** The kinds of cuts that differ at it. */
+  readonly kinds: readonly Kind[];
 }
 
 /** Bytes that last, and what a change makes of those from `at` on. */
@@ -36,6 +36,8 @@ interface Piece {
 }
 
 const WORD = 4;
+const WHOLE: readonly Kind[] = ["before", "after"];
+const INSTANT: readonly Kind[] = ["before"];
 
 /** The power of one life of a device. Everything that outlives a cut is changed through it. */
 export class Power {
@@ -63,20 +65,29 @@ export class Power {
 
   /** Does what lasts, unless the power goes at it. `piece`: what may be left half done. */
   change<T>(name: string, act: () => T, piece?: Piece): T {
-    this.check();
-    const at = this.changes.push({ name, divisible: piece !== undefined }) - 1;
-    if (at !== this.#cut?.at) return act();
-    const { kind } = this.#cut;
+    const kind = this.#begin(name, piece ? KINDS : WHOLE);
+    if (!kind) return act();
     if (kind === "after") act();
     else if (piece && kind !== "before") this.#tear(kind, piece);
+    return this.#off();
+  }
+
+  /** An instant at which the power may go though nothing lasting happens: something comes from the network, say. */
+  instant(name: string): void {
+    if (this.#begin(name, INSTANT)) this.#off();
+  }
+
+  /** How the power goes at what begins now; undefined if it stays. */
+  #begin(name: string, kinds: readonly Kind[]): Kind | undefined {
+    this.check();
+    const at = this.changes.push({ name, kinds }) - 1;
+    return at === this.#cut?.at ? this.#cut.kind : undefined;
+  }
+
+  #off(): never {
     this.#on = false;
     this.onOff?.();
     throw new PowerCut();
-  }
-
-  /** An instant at which the power may go though nothing lasting happens: something leaves for the network, say. */
-  instant(name: string): void {
-    this.change(name, () => {});
   }
 
   #tear(kind: Kind, { bytes, at, content }: Piece): void {

@@ -111,9 +111,6 @@ function trail(lives: readonly Change[][]): string {
   return `\n  changes before each cut: ${last.map((names) => names.join(", ")).join(" | ")}`;
 }
 
-const fits = (kind: Kind, change: Change): boolean =>
-  kind === "before" || kind === "after" || change.divisible;
-
 /** Cuts `one` everywhere: once at each change, over and over, and twice. */
 export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise<Swept> {
   const { kinds = KINDS, every = 1, pairs = 0 } = depth;
@@ -121,7 +118,7 @@ export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise
   const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
   swept.changes = changes.length;
   for (const kind of kinds)
-    if (changes.some((change) => fits(kind, change)))
+    if (changes.some((change) => change.kinds.includes(kind)))
       await run(one, `linear.${kind}`, `linear ${kind}`, swept);
   const singles = cutsOf(changes, kinds).filter(({ at }) => at % every === 0);
   let due = 0;
@@ -143,7 +140,7 @@ export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise
 /** All cuts that `changes` allow. */
 function cutsOf(changes: readonly Change[], kinds: readonly Kind[]): Cut[] {
   return changes.flatMap((change, at) =>
-    kinds.filter((kind) => fits(kind, change)).map((kind) => ({ at, kind })),
+    kinds.filter((kind) => change.kinds.includes(kind)).map((kind) => ({ at, kind })),
   );
 }
 

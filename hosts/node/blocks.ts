@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Blocks } from "../../src/port.js";
-import { codeOf, makeDirectory, syncDirectory, writeAll } from "./files.js";
+import { codeOf, makeDirectory, syncDirectory, syncLeft, writeAll } from "./files.js";
 
 export const SECTOR = 4096;
 
@@ -30,8 +30,9 @@ export class FileBlocks implements Blocks {
       ftruncateSync(this.#file, size - (size % SECTOR));
       fsyncSync(this.#file);
       syncDirectory(dirname(path));
-    } else if (found !== size) {
-      tell(`${path} has ${found} bytes, not ${size}: kept as it is`);
+    } else {
+      syncLeft(path);
+      if (found !== size) tell(`${path} has ${found} bytes, not ${size}: kept as it is`);
     }
     const usable = found === 0 ? size : found;
     this.size = usable - (usable % SECTOR);

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Makes the directory and those above it, for this user only. Throws. */
+/** Makes the directory and those above it, for this user only; each lasts when it returns. Throws. */
 export function makeDirectory(path: string): void {
   // Not Node's `recursive`: where nothing can be made (as in /proc) it tries for ever.
   if (isDirectory(path)) return;
@@ -23,6 +23,8 @@ export function makeDirectory(path: string): void {
   } catch (error) {
     if (!isDirectory(path)) throw error;
   }
+  // What is kept in a directory is lost with the directory's own name.
+  syncDirectory(above);
 }
 
 function isDirectory(path: string): boolean {
@@ -35,15 +37,27 @@ export function writeAll(file: number, bytes: Uint8Array, at: number): void {
   while (done < bytes.length) done += writeSync(file, bytes, done, bytes.length - done, at + done);
 }
 
-/** Makes what was renamed or unlinked in `directory` last. */
-export function syncDirectory(directory: string): void {
+/** Makes what was renamed or unlinked in the directory last. */
+export function syncDirectory(path: string): void {
   // Windows opens no directories, and keeps its names in order by itself.
   if (process.platform === "win32") return;
-  const file = openSync(directory, "r");
+  const file = openSync(path, "r");
   try {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/**
+ * What a process that was killed had not synced is synced before it is read: else it could be gone again after the next power cut.
+ * On a disk that takes no writes nothing is done. Throws.
+ */
+export function syncLeft(path: string): void {
+  try {
+    syncDirectory(path);
+  } catch (error) {
+    if (!isDiskTrouble(error)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Store } from "../../src/port.js";
-import { makeDirectory, readIfThere, removeFile, replaceFile } from "./files.js";
+import { makeDirectory, readIfThere, removeFile, replaceFile, syncLeft } from "./files.js";
 
 const LONGEST_KEY = 15;
 const LARGEST_VALUE = 4000;
@@ -13,6 +13,7 @@ export class FileStore implements Store {
   /** Makes `directory` if there is none; throws if that fails. */
   constructor(directory: string) {
     makeDirectory(directory);
+    syncLeft(directory);
     this.#directory = directory;
   }
 

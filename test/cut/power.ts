@@ -35,6 +35,9 @@ interface Piece {
   readonly content: Uint8Array;
 }
 
+/** Leaves a change half done in its own way; `random` gives 0 to 255. */
+export type Tear = (kind: Kind, random: () => number) => void;
+
 const WORD = 4;
 const WHOLE: readonly Kind[] = ["before", "after"];
 const INSTANT: readonly Kind[] = ["before"];
@@ -63,12 +66,13 @@ export class Power {
     if (!this.#on) throw new PowerCut();
   }
 
-  /** Does what lasts, unless the power goes at it. `piece`: what may be left half done. */
-  change<T>(name: string, act: () => T, piece?: Piece): T {
-    const kind = this.#begin(name, piece ? KINDS : WHOLE);
+  /** Does what lasts, unless the power goes at it. `half`: what may be left half done, or what leaves it so. */
+  change<T>(name: string, act: () => T, half?: Piece | Tear): T {
+    const kind = this.#begin(name, half ? KINDS : WHOLE);
     if (!kind) return act();
     if (kind === "after") act();
-    else if (piece && kind !== "before") this.#tear(kind, piece);
+    else if (kind !== "before" && typeof half === "function") half(kind, this.#random);
+    else if (kind !== "before" && typeof half === "object") this.#tear(kind, half);
     return this.#off();
   }
 

@@ -32,6 +32,7 @@ export class FileBlocks implements Blocks {
       syncDirectory(dirname(path));
     } else {
       syncLeft(path);
+      syncLeft(dirname(path));
       if (found !== size) tell(`${path} has ${found} bytes, not ${size}: kept as it is`);
     }
     const usable = found === 0 ? size : found;

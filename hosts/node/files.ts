@@ -15,8 +15,8 @@ import { basename, dirname, join } from "node:path";
 /** Makes the directory and those above it, for this user only; each lasts when it returns. Throws. */
 export function makeDirectory(path: string): void {
   // Not Node's `recursive`: where nothing can be made (as in /proc) it tries for ever.
-  if (isDirectory(path)) return;
   const above = dirname(path);
+  if (isDirectory(path)) return syncLeft(above);
   if (above !== path) makeDirectory(above);
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -24,7 +24,7 @@ export function makeDirectory(path: string): void {
     if (!isDirectory(path)) throw error;
   }
   // What is kept in a directory is lost with the directory's own name.
-  syncDirectory(above);
+  syncLeft(above);
 }
 
 function isDirectory(path: string): boolean {
@@ -51,13 +51,13 @@ export function syncDirectory(path: string): void {
 
 /**
  * What a process that was killed had not synced is synced before it is read: else it could be gone again after the next power cut.
- * On a disk that takes no writes nothing is done. Throws.
+ * On a disk that takes no writes, and in a directory of somebody else's, nothing is done. Throws.
  */
 export function syncLeft(path: string): void {
   try {
     syncDirectory(path);
   } catch (error) {
-    if (!isDiskTrouble(error)) throw error;
+    if (!isDiskTrouble(error) && codeOf(error) !== "EACCES") throw error;
   }
 }
 

@@ -155,7 +155,7 @@ function options(width: number): uPlot.Options {
     cursor: { drag: { setScale: false } },
     series: [{}, { stroke: colour("--accent"), width: 2, points: { show: false } }],
     axes: [
-      { ...axis, values: (_plot, ticks) => ticks.map((tick) => clock(tick * 1_000)), space: 70 },
+      { ...axis, values: (_plot, ticks) => ticks.map((tick) => clock(tick * 1_000)), space: 70, size: 28 },
       { ...axis, size: 50 },
     ],
   };

@@ -79,6 +79,7 @@ export function greeting(url: string): string[] {
   return [
     `platform ${url}`,
     `logins   ${TENANT.username} / ${TENANT.password}, ${CUSTOMER.username} / ${CUSTOMER.password}`,
+    `console  ${url}/ in a browser, with the first of these logins`,
     `view     ${DEFAULT_VIEW.id} (${DEFAULT_VIEW.name}: mote report --view)`,
     "Ctrl-C stops both processes.",
   ];

@@ -200,6 +200,7 @@ async function savedViews(path: string): Promise<TableView[]> {
 function greeting({ url, profile }: Running, { as }: PlatformFlags, tell: boolean): string[] {
   return [
     `Platform (stand-in, ${as}) at ${url}`,
+    `  console              ${url}/ in a browser`,
     "  tenant               tenant@thingsboard.org / tenant",
     "  customer             customer@thingsboard.org / customer",
     `  provisioning key     ${tell ? profile.key : "as given"}`,

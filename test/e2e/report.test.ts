@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test, { type ExecutionContext } from "ava";
+import { transform } from "esbuild";
 import { createHost } from "../../hosts/node/host.js";
 import { reportHost } from "../../hosts/node/report/host.js";
 import { readViews } from "../../hosts/platform/core/table-views.js";
@@ -150,4 +151,29 @@ test("200,000 rows pass in flat memory", async (t) => {
   const lines = readFileSync(path, "utf8").split("\r\n");
   t.is(lines.length, rows + 2);
   t.is(lines.at(-2), `device-19,${NOON + POINTS - 1},${POINTS - 1}`);
+});
+
+test("the README's report builds on a device's host, as it stands there", async (t) => {
+  const example =
+    /```ts\n(const session = new Session[\s\S]*?)```/.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
+  t.true(example.includes("reports.build("));
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const { core, url } = platform;
+  const now = Date.now();
+  for (const name of ["greenhouse-7", "greenhouse-8"]) {
+    const device = core.createDevice({ name, profileId: core.profiles.default.id });
+    for (let i = 0; i < 3; i++) core.receiveTelemetry(device, now - i, [["temperature", 20 + i]]);
+  }
+  const here = example.replace(/https:\/\/\w+\.example\.com/g, url);
+  const { code } = await transform(here, {
+    loader: "ts",
+    format: "esm",
+    supported: { "top-level-await": true },
+  });
+  const names = ["Session", "Reports", "host", "username", "password"];
+  const run = new Function(...names, `return (async () => { ${code}; return { rows, points }; })()`);
+  const { rows, points } = await run(Session, Reports, reportHost(undefined), USER.username, USER.password);
+  t.true(rows === 1 || rows === 2);
+  t.is(points, 3);
 });

@@ -4,6 +4,7 @@ import { JSON_PARSERS } from "./json-parsers.js";
 import { type Chance, mutated } from "./mutate.js";
 import { NET_PARSERS } from "./net-parsers.js";
 import { type Parser, whole } from "./parser.js";
+import { REPORT } from "./report-parser.js";
 import { VALUE_PARSERS } from "./value-parsers.js";
 
 export const PARSERS: readonly Parser[] = [
@@ -11,6 +12,7 @@ export const PARSERS: readonly Parser[] = [
   ...VALUE_PARSERS,
   ...NET_PARSERS,
   ...FLASH_PARSERS,
+  REPORT,
 ];
 
 /** Of this process's own time; a document is read again before it is called slow, as a collection may have come between. */

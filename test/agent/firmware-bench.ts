@@ -8,6 +8,7 @@ import type { Outcome } from "../../src/net/outcome.js";
 import type { Request } from "../../src/net/request.js";
 import type { Host } from "../../src/port.js";
 import type { Json } from "../../src/wire/json.js";
+import { PowerCut } from "../cut/power.js";
 import { Machine } from "./firmware-machine.js";
 
 export type Mode = 1 | 2 | 3;
@@ -122,6 +123,7 @@ export class Device {
     firmware.readAgain = () =>
       host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared));
     firmware.run().catch((error) => {
+      if (error instanceof PowerCut) return;
       this.machine.off();
       this.failed = error;
     });

@@ -1,15 +1,16 @@
-// A device for the firmware tests: two slots with a boot loader, a store, and power that can be cut at any durable operation and at
-// any event of the network.
+// A device for the firmware tests: two slots with a boot loader, a store, and power that can go at any durable operation and at any
+// event of the network.
 import type { Host, Socket } from "../../src/port.js";
+import { Power, PowerCut, poweredBlocks, poweredStore } from "../cut/power.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
+import { Fetched } from "./firmware-fetched.js";
 
 export const SECTOR = 4096;
 
-/** What is left of the operation during which the power goes: nothing, half of it, all of it. */
-export type Cut = "before" | "torn" | "after";
+type Live = () => boolean;
 
 /** What outlives a power cut, and the boot loader: an image that was started once and not confirmed is given up at the next start. */
 export class Machine {
@@ -24,15 +25,16 @@ export class Machine {
   /** Starts so far; what belongs to an earlier one is dead. */
   starts = 0;
   alive = false;
+  /** Another one is another life: it may be cut again. */
+  power = new Power();
   /** Durable operations and events of the network so far, by name. */
   readonly operations: string[] = [];
-  /** The operation at which the power goes. */
-  cutAt = -1;
-  cut: Cut = "before";
-  /** Called before each of them. Of a durable one `false` makes it fail. */
+  /** Called before each of them: `false` makes it fail, `off()` is a power cut just before it. */
   onOperation: ((name: string) => unknown) | undefined;
   /** What the boot loader makes of an image that shall be activated. */
   fit: (image: Uint8Array) => boolean = () => true;
+  /** Of the image, what came over its sockets. */
+  readonly fetched = new Fetched();
   lines: string[] = [];
 
   constructor(image: Uint8Array, slotSize: number) {
@@ -54,15 +56,17 @@ export class Machine {
     return { host: this.#host(), image: this.slots[this.active].bytes.slice(0, this.lengths[this.active]) };
   }
 
-  /** The power goes, or the application crashes. */
+  /** The power goes, or the application crashes. At every second start the platform never learns that the connections are gone. */
   off(): void {
     this.alive = false;
-    for (const peer of this.net.peers.splice(0)) if (!peer.closed) peer.onClose?.();
+    const silent = this.starts % 2 === 0;
+    for (const peer of this.net.peers.splice(0)) if (!peer.closed && !silent) peer.onClose?.();
   }
 
+  /** A host for this start. Once it is over, every call that could have an effect throws. */
   #host(): Host {
     const start = this.starts;
-    const live = () => this.alive && start === this.starts;
+    const live: Live = () => this.alive && start === this.starts;
     const base: FakeHost = fakeHost({
       clock: this.clock,
       network: this.net,
@@ -70,92 +74,103 @@ export class Machine {
       seed: this.starts,
     });
     this.lines = base.lines;
-    const durable = (name: string, act: () => unknown, half?: () => unknown) =>
-      live() && this.#durable(name, act, half);
+    const power = this.#power(live);
     return {
       ...base,
-      open: this.#opener(live, base.open),
+      open: this.#opener(live, power, base.open),
       clock: {
         now: () => this.clock.now(),
         wall: () => this.clock.wall(),
-        timer: (ms, due) => this.clock.timer(ms, () => live() && due()),
+        timer: (ms, due) => this.clock.timer(ms, () => live() && guarded(live, due)),
       },
-      store: {
-        get: (key) => this.store.get(key),
-        set: (key, value) => durable(`store ${key}`, () => this.store.set(key, value)),
-        delete: (key) => durable(`forget ${key}`, () => this.store.delete(key)),
-      },
-      slot: this.#slot(durable),
+      store: poweredStore(this.store, power),
+      slot: this.#slot(power),
       restart: () => {
         if (live()) this.off();
       },
     };
   }
 
-  /** Connections of a device: each event and each write of its own is one at which the power may go. */
-  #opener(live: () => boolean, open: Host["open"]): Host["open"] {
+  /** The machine's power as this start sees it. */
+  #power(live: Live): Power {
+    const { operations, power } = this;
+    power.onOff = () => this.off();
+    const check = () => {
+      if (!live()) throw new PowerCut();
+    };
+    const change: Power["change"] = (name, act, piece) => {
+      check();
+      operations.push(name);
+      if (this.onOperation?.(name) === false) return false as ReturnType<typeof act>;
+      check();
+      return power.change(name, act, piece);
+    };
+    return Object.assign(Object.create(power) as Power, { check, change });
+  }
+
+  /** Each event of a connection and each write of the device's own is an instant at which the power may go. */
+  #opener(live: Live, power: Power, open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
+      power.check();
       const socket: Socket = open(name, port, secure, (what, reason) => {
-        if (live()) this.#durable(`net ${what}`, () => event(what, reason), undefined);
+        if (live()) guarded(live, () => power.change(`net ${what}`, () => event(what, reason)));
       });
+      const meter = this.fetched.connection();
       return {
         write: (bytes) => {
-          let taken = 0;
-          const send = (part: Uint8Array) => {
-            taken = socket.write(part);
-          };
-          if (live())
-            this.#durable(
-              "net write",
-              () => send(bytes),
-              () => send(bytes.subarray(0, bytes.length >> 1)),
-            );
+          const taken = power.change("net write", () => socket.write(bytes));
+          meter.wrote(bytes);
           return taken;
         },
-        read: (into) => (live() ? socket.read(into) : 0),
+        read: (into) => {
+          power.check();
+          const count = socket.read(into);
+          meter.read(into.subarray(0, count));
+          return count;
+        },
         close: () => socket.close(),
       };
     };
   }
 
-  #slot(durable: (name: string, act: () => unknown, half?: () => unknown) => boolean): Host["slot"] {
-    const other = () => this.slots[this.active === 0 ? 1 : 0];
+  #slot(power: Power): Host["slot"] {
+    const other = this.slots[this.active === 0 ? 1 : 0];
+    const blocks = poweredBlocks(other, power);
+    const unlessPending = (): void => {
+      if (this.state === "pending") throw new Error("the way back was touched");
+    };
     return {
-      size: other().size,
-      sectorSize: SECTOR,
-      read: (at, into) => other().read(at, into),
-      write: (at, bytes) =>
-        durable(
-          `write ${at}`,
-          () => this.#unlessPending() && other().write(at, bytes),
-          () => other().write(at, bytes.subarray(0, bytes.length >> 1)),
-        ),
-      erase: (at) =>
-        durable(
-          `erase ${at}`,
-          () => this.#unlessPending() && other().erase(at),
-          () => other().bytes.fill(0xff, at, at + SECTOR / 2),
-        ),
+      ...blocks,
+      write: (at, bytes) => {
+        unlessPending();
+        return blocks.write(at, bytes);
+      },
+      erase: (at) => {
+        unlessPending();
+        return blocks.erase(at);
+      },
       state: () => this.state,
-      activate: (length) =>
-        durable("activate", () => {
-          if (!this.fit(other().bytes.subarray(0, length))) return false;
-          this.#swap();
-          this.lengths[this.active] = length;
-          this.state = "pending";
-          this.#started = false;
+      activate: (length) => power.change("activate", () => this.#activate(other, length)),
+      confirm: () =>
+        power.change("confirm", () => {
+          this.state = "confirmed";
           return true;
         }),
-      confirm: () =>
-        durable("confirm", () => {
-          this.state = "confirmed";
+      revert: () =>
+        power.change("revert", () => {
+          if (this.state !== "pending") return false;
+          this.#swap();
+          return true;
         }),
-      revert: () => durable("revert", () => this.state === "pending" && this.#swap()),
     };
   }
 
-  #unlessPending(): true {
-    if (this.state === "pending") throw new Error("the way back was touched");
+  #activate(other: FakeFlash, length: number): boolean {
+    if (!this.fit(other.bytes.subarray(0, length))) return false;
+    this.#swap();
+    this.lengths[this.active] = length;
+    this.state = "pending";
+    this.#started = false;
     return true;
   }
 
@@ -163,14 +178,13 @@ export class Machine {
     this.active = this.active === 0 ? 1 : 0;
     this.state = "confirmed";
   }
+}
 
-  #durable(name: string, act: () => unknown, half: (() => unknown) | undefined): boolean {
-    this.operations.push(name);
-    if (this.onOperation?.(name) === false) return false;
-    if (this.operations.length - 1 !== this.cutAt) return act() !== false;
-    if (this.cut === "after" || (this.cut === "torn" && !half)) act();
-    else if (this.cut === "torn") half?.();
-    this.off();
-    return false;
+/** Calls back; that the power goes meanwhile ends the callback and nothing else. */
+function guarded(live: Live, call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    if (live() || !(error instanceof PowerCut)) throw error;
   }
 }

@@ -1,5 +1,5 @@
-import app from "mote/app";
 import { start } from "mote/board";
+import app from "mote-app";
 
 export default function main(): void {
   start(app);

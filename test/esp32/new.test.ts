@@ -26,10 +26,10 @@ test("a new project has a manifest, its secrets, a main of ten lines, and keeps 
 
 test("its manifest includes the project's and names what the firmware is", (t) => {
   newProject(join(place, "lamp"));
-  const { build, include, preload, config } = JSON.parse(text("lamp", "manifest.json"));
+  const { build, include, platforms, config } = JSON.parse(text("lamp", "manifest.json"));
   t.is(join(build["MOTE ?="]), join(PROJECT, "."));
   t.deepEqual(include, ["$(MOTE)/hosts/manifest.json", "./secrets.json"]);
-  t.deepEqual(preload, ["main"]);
+  t.deepEqual(platforms.esp32.preload, ["main"]);
   t.deepEqual(config.firmware, { title: "lamp", version: "1.0.0" });
 });
 

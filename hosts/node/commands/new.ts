@@ -44,7 +44,8 @@ function filesOf(path: string): Record<string, string> {
       build: { "MOTE ?=": inside.startsWith("..") || isAbsolute(inside) ? resolve(PROJECT) : `./${inside}` },
       include: ["$(MOTE)/hosts/manifest.json", `./${SECRETS}`],
       modules: { "*": "./main" },
-      preload: ["main"],
+      // In the simulator the SDK's files can't be preloaded, nor what imports them.
+      platforms: { esp32: { preload: ["main"] } },
       config: {
         baseUrl: "http://192.168.1.10:8080",
         firmware: { title, version: "1.0.0" },

@@ -1,0 +1,43 @@
+// `mote/board` in the simulator: the project that runs on a board, with the configuration of its manifest, on files below the home directory.
+
+import Resource from "Resource";
+import files, { type Files } from "embedded:storage/files";
+import config from "mc/config";
+import { Agent } from "mote";
+import { createHost } from "mote-simulator";
+import { readConfig } from "../esp32/config.js";
+import type { Application } from "../esp32/start.js";
+
+/** Of what is kept, so that nothing else of the home directory is touched. */
+const FOLDER = "mote-simulator";
+
+/** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
+export function start(application: Application): Agent | undefined {
+  const host = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
+  const settings = readConfig(config);
+  if (Array.isArray(settings)) {
+    host.log("error", `the configuration is wrong: ${settings.join("; ")}`);
+    return undefined;
+  }
+  const { options, intervalMs } = settings;
+  const agent = new Agent(host, options);
+  application(agent, { ...host, settings: { intervalMs, version: options.firmware?.version } });
+  agent.start();
+  return agent;
+}
+
+function below(all: Files, folder: string): Files {
+  all.createDirectory(folder);
+  const at = (path: string): string => `${folder}/${path}`;
+  return {
+    openFile: (options) => all.openFile({ ...options, path: at(options.path) }),
+    createDirectory: (path) => all.createDirectory(at(path)),
+    delete: (path) => all.delete(at(path)),
+    move: (from, to) => all.move(at(from), at(to)),
+  };
+}
+
+function authorities(names: unknown): Uint8Array[] {
+  const list: unknown[] = Array.isArray(names) ? names : names === undefined ? [] : [names];
+  return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));
+}

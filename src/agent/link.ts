@@ -48,7 +48,7 @@ export class Link {
   online: boolean | undefined;
   /** When the last answer of the platform came. */
   answeredAt = -1;
-  /** Called with the `Date` of an answer that came over TLS. */
+  /** Called with the `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
   onDate: ((ms: number) => void) | undefined;
   /** Called when the application asks for something that can't wait for `start()`. */
   onAsk: (() => void) | undefined;
@@ -207,8 +207,7 @@ export class Link {
     }
     const unknown = outcome.kind === "refused" && outcome.status === 401;
     this.#answered(since, prefix === this.#prefix && !unknown);
-    if (outcome.kind === "done" && outcome.date !== undefined && this.target.secure)
-      this.onDate?.(outcome.date);
+    if (outcome.kind === "done" && outcome.date !== undefined) this.onDate?.(outcome.date);
     if (outcome.kind === "done" && prefix === this.#prefix) this.onReached?.();
     // Only for the token in use now: an old request may end after a new token was given.
     if (unknown && prefix === this.#prefix) this.onUnauthorized?.();

@@ -220,7 +220,7 @@ export class Outbox {
   }
 
   #stage(): void {
-    if (!this.#sectors?.usable) return;
+    if (!this.#sectors?.ready(this.#host.clock.now())) return;
     if (this.#settings.durable || this.#ring.used >= STAGE_BYTES) {
       this.sync();
       return;

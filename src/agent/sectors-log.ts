@@ -6,6 +6,8 @@ import { SectorMap } from "./sectors-map.js";
 import { recover } from "./sectors-recover.js";
 
 const LEAST_SECTOR = 512;
+/** After a failed write. */
+const AGAIN_MS = 60_000;
 
 /** An append-only log: the newest sector is written, all are read. It knows nothing of which points wait. */
 export class SectorLog {
@@ -20,6 +22,8 @@ export class SectorLog {
   readonly #tell: (line: string) => void;
   readonly #mark = new Uint8Array(MARK_BYTES);
   #loaded = 0;
+  #failed = false;
+  #triedAt = Number.NEGATIVE_INFINITY;
   /** The records of `page` in this range were found sound since it was loaded, or written from here: no need to look at their CRC again. */
   #soundFrom = 0;
   #soundTo = 0;
@@ -58,6 +62,13 @@ export class SectorLog {
         "the durable queue was written by another version: kept, not used; points are kept in memory only",
       );
     return undefined;
+  }
+
+  /** After a failed write the next sector is tried: at once, then every minute. */
+  retry(now: number): void {
+    if (!this.#failed || this.usable || now - this.#triedAt < AGAIN_MS) return;
+    this.#triedAt = now;
+    this.usable = true;
   }
 
   /** Brings sector `sequence` to `page`. False if the host could not read it. */
@@ -114,6 +125,8 @@ export class SectorLog {
       return this.#fail();
     }
     this.tail = HEADER_BYTES;
+    if (this.#failed) this.#tell("the durable queue is written again");
+    this.#failed = false;
     return true;
   }
 
@@ -137,9 +150,12 @@ export class SectorLog {
     this.#soundTo = at + length;
   }
 
+  /** Nothing is appended behind what may be half a record. */
   #fail(): false {
     this.usable = false;
-    this.#tell("the durable queue can't be written: points are kept in memory only");
+    this.tail = this.map.size;
+    if (!this.#failed) this.#tell("the durable queue can't be written: points are kept in memory only");
+    this.#failed = true;
     return false;
   }
 }

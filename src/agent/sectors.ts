@@ -50,6 +50,12 @@ export class Sectors {
     return this.#log.usable;
   }
 
+  /** Whether points can go to flash at `now`: after a failure it is tried again now and then. */
+  ready(now: number): boolean {
+    this.#log.retry(now);
+    return this.usable;
+  }
+
   /** Points that are neither delivered nor dropped. */
   get waiting(): number {
     return this.state.next - this.state.confirmed;

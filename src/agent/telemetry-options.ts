@@ -2,8 +2,10 @@
 
 export interface TelemetryOptions {
   /**
-   * Whose time stamps points have. `device` (default): when they were recorded, to the millisecond, each its own. `platform`: when they
-   * arrived; points of one key then never share a batch, since a batch has one time stamp. A `ts` given to `record` holds with both.
+   * Whose time stamps points have. `device` (default): when they were recorded, to the millisecond, each its own; they wait until the
+   * time is known, from the host or from the `Date` of the platform's first answer. `platform`: when they
+   * arrived; points of one key then never share a batch, since a batch has one time stamp: of a backlog with the same keys each point is a
+   * request of its own. A `ts` given to `record` holds with both.
    */
   timestamps?: "device" | "platform" | undefined;
   /** Most points in one request. Default 50; 1 to 1,000. */

@@ -43,7 +43,7 @@ export class Time {
   #offset = 0;
   #lastTick = -1;
   #lastStamp = 0;
-  /** Time minus the host's clock, as the host or a verified answer told last. */
+  /** Time minus the host's clock, as the host or an answer told last. */
   #learnt: number | undefined;
   /** Time minus the host's clock when last looked at: it shrinks when the clock is set back. */
   #skew: number | undefined;
@@ -67,7 +67,7 @@ export class Time {
     return this.#learnt === undefined ? undefined : this.#ms() + this.#learnt;
   }
 
-  /** The time as a verified answer of the platform tells it. Only used as long as the host does not know it. */
+  /** The time as an answer of the platform tells it. Only used as long as the host does not know it. */
   learn(ms: number): void {
     if (ms >= LEAST_MS && this.now() === undefined) this.#learnt = Math.floor(ms) - this.#ms();
   }

@@ -1,5 +1,4 @@
 // An agent on XS and the stand-in's device API, on one clock that stands still until a test moves it.
-import type { ExecutionContext } from "ava";
 import type { Device } from "../../hosts/platform/core/devices.js";
 import type { AgentOptions } from "../../src/index.js";
 import { FakeClock, settle } from "../fakes/clock.js";
@@ -17,6 +16,11 @@ const WALL = Date.UTC(2026, 0, 1);
 const START_MS = 60_000;
 /** After a poll was opened the one before it has ended, and what follows from that is over. */
 const REST_MS = 5000;
+
+/** Who ends it: a test, or a program. */
+export interface Owner {
+  teardown(end: () => Promise<void>): void;
+}
 
 export interface Still {
   readonly clock: FakeClock;
@@ -39,7 +43,7 @@ export interface Still {
  * `counting`: buffers are counted (`setUp` must leave `fromParent` alone then).
  */
 export async function standStill(
-  t: ExecutionContext,
+  t: Owner,
   options: Partial<AgentOptions>,
   setUp = "",
   sectors = 16,

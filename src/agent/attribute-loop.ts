@@ -42,7 +42,7 @@ export class AttributeLoop {
   #poll: object | undefined;
   /** No poll is let through: the values are read as if there were none. */
   #blocked = false;
-  #ended: { outcome: Outcome; tookMs: number } | undefined;
+  #ended: { outcome: Outcome; tookMs: number; heard: boolean } | undefined;
   #readAt: number | undefined;
   #alone = false;
   #greeted = false;
@@ -152,7 +152,7 @@ export class AttributeLoop {
       .then((outcome) => {
         // One of before a stop is of no interest.
         if (this.#poll !== poll || !outcome) return;
-        this.#ended = { outcome, tookMs: clock.now() - since };
+        this.#ended = { outcome, tookMs: clock.now() - since, heard: this.#pollLane.heard(since) };
         this.wake();
       });
   }
@@ -162,7 +162,7 @@ export class AttributeLoop {
     if (!ended) return;
     this.#ended = undefined;
     this.#poll = undefined;
-    const verdict = this.#timing.judge(ended.outcome, ended.tookMs);
+    const verdict = this.#timing.judge(ended.outcome, ended.tookMs, ended.heard);
     if (verdict === "ended") this.#pollLane.clear();
     if (verdict === "busy") this.#pollLane.hold();
     this.#blocked = verdict === "busy" || verdict === "lost";

@@ -49,6 +49,12 @@ export class Lane {
     this.#backoff.reset();
   }
 
+  /** Whether something was answered in the second half of a poll sent at `since`. With one connection nothing else can be. */
+  heard(since: number): boolean {
+    const { mode, answeredAt, host } = this.#link;
+    return mode === 1 || answeredAt > (since + host.clock.now()) / 2;
+  }
+
   /** Gives up the connection that this lane alone uses (none, if others share it). */
   hangUp(): void {
     this.#link.hangUp(this.#way);

@@ -143,7 +143,9 @@ export class RpcPolls {
     this.#lastEnd = this.#link.host.clock.now();
     const tookMs = this.#lastEnd - poll.since;
     const verdict =
-      poll.askedMs === BRIEF_POLL_MS ? judgeBrief(outcome) : this.#timing.judge(outcome, tookMs);
+      poll.askedMs === BRIEF_POLL_MS
+        ? judgeBrief(outcome)
+        : this.#timing.judge(outcome, tookMs, poll.lane.heard(poll.since));
     this.#ended.push({ number: poll.number, outcome, verdict });
     this.#signal.notify();
   }

@@ -64,11 +64,11 @@ export class PollTiming {
     return this.#restMs > 0 ? { ceilingMs: this.#ceilingMs, restMs: this.#restMs } : undefined;
   }
 
-  /** What the end of a poll means, `tookMs` after it was sent. Learns from it. */
-  judge(outcome: Outcome, tookMs: number): PollVerdict {
+  /** What the end of a poll means, `tookMs` after it was sent. Learns from it. `heard`: meanwhile other requests were answered. */
+  judge(outcome: Outcome, tookMs: number, heard = true): PollVerdict {
     this.#rest(tookMs);
     if (outcome.kind === "lost") {
-      this.#cutShort(outcome, tookMs);
+      this.#cutShort(outcome, tookMs, heard);
       return "lost";
     }
     this.#doubts = 0;
@@ -92,10 +92,12 @@ export class PollTiming {
     this.#askedMs = Math.min(Math.floor(this.#askedMs * GROWTH), this.#ceilingMs);
   }
 
-  #cutShort(outcome: Outcome, tookMs: number): void {
+  #cutShort(outcome: Outcome, tookMs: number, heard: boolean): void {
     if (tookMs < this.#askedMs / 2) return;
     const silent = isSilence(outcome);
     const lastedMs = silent ? tookMs - MARGIN_MS : tookMs;
+    // Nothing else was answered either: it is the network that is down, however long that takes.
+    if (silent && !heard && lastedMs <= this.#provenMs) return;
     this.#doubts++;
     // A poll of this length came back before: then it may as well be the network that is down.
     if (this.#doubts < DOUBTS && (!silent || lastedMs <= this.#provenMs)) return;

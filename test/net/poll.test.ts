@@ -95,6 +95,16 @@ test("silence of a length that worked before is the network's, until the third i
   t.is(timing.askedMs, 20_000);
 });
 
+test("an outage in which nothing is answered shortens no poll, however long it lasts", (t) => {
+  const timing = new PollTiming();
+  hold(timing, 1);
+  for (let i = 0; i < 100; i++) timing.judge(SILENCE, 40_000, false);
+  t.is(timing.askedMs, 25_000);
+  t.is(timing.ceiling, undefined);
+  for (let i = 0; i < 3; i++) timing.judge(SILENCE, 40_000, true);
+  t.is(timing.askedMs, 20_000);
+});
+
 test("a connection that breaks in a long poll counts at the third time in a row, one that can't be made never", (t) => {
   const timing = new PollTiming();
   for (let i = 0; i < 9; i++) timing.judge(BROKEN, 5);

@@ -110,9 +110,11 @@ export class Reports {
   async #build(body: Uint8Array, taker: RowTaker, end: number): Promise<ReportEnd> {
     const backoff = new Backoff(this.#host, LONGEST_WAIT_MS);
     let refused: string | undefined;
+    let renewed = false;
     for (;;) {
       this.#checkOpen();
       const token = await this.#session.token(this.#left(end), refused);
+      refused = undefined;
       this.#checkOpen();
       const sink = new RowSink(this.#host, this.#options.rowBytes, taker);
       const outcome = await this.#send(body, token, sink, this.#left(end));
@@ -121,7 +123,8 @@ export class Reports {
           return sink.finish();
         case "refused": {
           const mayRenew = (outcome.status === 401 || outcome.status === 403) && this.#session.renewable;
-          if (!mayRenew || refused !== undefined) throw refusal("report", outcome.status);
+          if (!mayRenew || renewed) throw refusal("report", outcome.status);
+          renewed = true;
           refused = token;
           break;
         }

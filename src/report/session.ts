@@ -86,9 +86,14 @@ export class Session {
       let outcome: Outcome | undefined;
       await this.#pauses.until(
         end - clock.now(),
-        asking.then((answer) => {
-          outcome = answer;
-        }),
+        asking.then(
+          (answer) => {
+            outcome = answer;
+          },
+          () => {
+            outcome = { kind: "lost", reason: "internal error" };
+          },
+        ),
       );
       if (outcome) await this.#judge(outcome, backoff, end);
       renewed = outcome?.kind === "done";

@@ -23,7 +23,7 @@ export interface ReportQuestion {
   readonly filters?: { readonly [name: string]: readonly string[] } | undefined;
 }
 
-/** A value of a row. Null where the platform has none. */
+/** A value of a row. Null where the platform has none. Whole numbers beyond 2^53 lose their last digits, as everywhere in JavaScript. */
 export type Cell = string | number | boolean | null;
 /** By label. Look a label up with `Object.hasOwn`. */
 export type Row = { readonly [label: string]: Cell };

@@ -176,6 +176,23 @@ test("columns that find no room are told; without a terminal nothing is cut", (t
   t.is(widths(written("table", labels, [row]).text)[1], 30 * 50 + 29 * 2);
 });
 
+test("a list of a million labels is refused, and thousands that stand twice are told at once", (t) => {
+  const labels = (count: number): string[] => Array.from({ length: count }, () => "a");
+  t.throws(() => written("csv", labels(1_000_000), []), { message: /the report has 1000000 columns/ });
+  const began = process.cpuUsage();
+  for (const name of ["csv", "table"] as const) written(name, labels(4096), [{ a: 1 }, {}], { width: 80 });
+  t.true(process.cpuUsage(began).user < 3_000_000);
+});
+
+test("ever new labels, and texts of megabytes, take no room in memory", (t) => {
+  const rows = Array.from({ length: 3000 }, (_, i) => ({ [`label ${i}`]: "1760000000000" }));
+  const { remarks } = written("csv", ["a"], rows);
+  t.true(remarks.join("").length < 1000);
+  const long = Array.from({ length: 20 }, () => ({ a: "x".repeat(1_000_000), b: "y" }));
+  const { text } = written("table", ["a", "b"], long, { width: 80 });
+  t.true(text.length < 80 * 25);
+});
+
 test("what a platform sends does not move the cursor of a terminal", (t) => {
   const { text } = written("table", ["a\u001b[1m"], [{ "a\u001b[1m": "\u001b]0;x\u0007\r\n\u202e" }], {
     width: 80,
@@ -255,6 +272,10 @@ test("a link leads to the file that is replaced; a device is written to; a direc
   nothing.write("x");
   nothing.commit();
   t.false(statSync("/dev/null").isFile());
+  writeFileSync(join(at, "fixed"), "old", { mode: 0o444 });
+  // The superuser may write anything.
+  if (process.getuid?.() !== 0)
+    t.throws(() => openOutput(join(at, "fixed")), { message: /can't be written \(EACCES\)/ });
   t.throws(() => openOutput(at), { instanceOf: UsageError, message: /is a directory/ });
   t.throws(() => openOutput(join(at, "none", "x")), {
     instanceOf: UsageError,

@@ -133,6 +133,21 @@ for (const status of [401, 403]) {
   });
 }
 
+test("one fresh login, also when the platform is busy between", async (t) => {
+  const statuses = [403, 429, 503, 429, 200];
+  const made = rig((request, count) => request.reply(statuses[count - 1]!, REPORT), {
+    login: (request) => request.reply(200, { token: jwt("same") }),
+  });
+  t.deepEqual((await build(made)).rows, ROWS);
+  t.is(made.seen.filter(({ path }) => path.endsWith("login")).length, 2);
+  statuses.splice(0, 5, 403, 429, 403, 403, 403);
+  const again = rig((request, count) => request.reply(statuses[count - 1]!), {
+    login: (request) => request.reply(200, { token: jwt("same") }),
+  });
+  t.regex(told((await build(again)).error), /^FORBIDDEN 403/);
+  t.is(again.seen.filter(({ path }) => path.endsWith("login")).length, 2);
+});
+
 for (const status of [429, 503]) {
   test(`${status} with Retry-After: not asked again before its time`, async (t) => {
     const made = rig((request, count) =>

@@ -5,6 +5,9 @@ const DIGITS = /^-?\d{1,16}$/;
 /** From 2001 on, which is where there are 13 digits. */
 const LIKELY = /^\d{13}$/;
 
+/** Labels that are watched: rows may hold ever new ones. */
+const MOST = 1000;
+
 /** A value of a date column as ISO 8601 in UTC; what is no time stays as it came. */
 export function isoDate(value: Cell): Cell {
   const text = typeof value === "number" ? String(value) : value;
@@ -26,6 +29,7 @@ export class Dates {
   apply(row: Row): Row {
     for (const [label, value] of Object.entries(row)) {
       if (value === null || value === "" || this.#looks.get(label) === false) continue;
+      if (this.#looks.size >= MOST && !this.#looks.has(label)) continue;
       this.#looks.set(label, LIKELY.test(String(value)));
     }
     if (this.#chosen.length === 0) return row;

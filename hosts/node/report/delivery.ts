@@ -11,6 +11,10 @@ import { Spool } from "./spool.js";
 const PROGRESS_MS = 100;
 /** Labels that are named to people. */
 const NAMED = 8;
+/** Characters of a label that is named. */
+const LABEL = 80;
+/** Each row takes a field for each: what a platform says in three bytes must not fill a disk. */
+const MOST_COLUMNS = 4096;
 
 /** Brings the rows of one report into an output as they come in. */
 export class Delivery implements RowTaker {
@@ -37,6 +41,8 @@ export class Delivery implements RowTaker {
 
   /** Throws UsageError if a column that shall be a date is not there. */
   labels(labels: readonly string[]): boolean {
+    if (labels.length > MOST_COLUMNS)
+      throw new Error(`the report has ${labels.length} columns, of which no table can be made`);
     this.#columns = labels;
     this.#known = new Set(labels);
     const missing = this.#chosen.find((label) => !labels.includes(label));
@@ -80,7 +86,8 @@ export class Delivery implements RowTaker {
   get remarks(): string[] {
     const labels = this.#columns ?? [];
     const remarks: string[] = [];
-    const twice = labels.filter((label, index) => labels.indexOf(label) < index);
+    const met = new Set<string>();
+    const twice = labels.filter((label) => met.size === met.add(label).size);
     const { likely } = this.#dates;
     if (likely.length > 0)
       remarks.push(
@@ -100,13 +107,13 @@ export class Delivery implements RowTaker {
   #write(row: Row): boolean {
     if (this.#format.needsColumns)
       for (const label of Object.keys(row))
-        if (!this.#known.has(label) && this.#strange.size <= NAMED) this.#strange.add(label);
+        if (!this.#known.has(label) && this.#strange.size <= NAMED) this.#strange.add(label.slice(0, LABEL));
     return this.#output.write(this.#format.row(row));
   }
 }
 
 function named(labels: readonly string[]): string {
-  const some = labels.slice(0, NAMED).map((label) => JSON.stringify(plain(label.slice(0, 80))));
+  const some = labels.slice(0, NAMED).map((label) => JSON.stringify(plain(label.slice(0, LABEL))));
   return some.join(", ") + (labels.length > NAMED ? ", ..." : "");
 }
 

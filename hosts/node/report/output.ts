@@ -1,6 +1,9 @@
 // Where a report goes: a file that is there whole or not at all, or the standard output.
+import { randomBytes } from "node:crypto";
 import {
+  accessSync,
   closeSync,
+  constants,
   fsyncSync,
   openSync,
   realpathSync,
@@ -45,10 +48,13 @@ class FileOutput implements Output {
     this.#path = there ? realpathSync(path) : path;
     const isFile = there === undefined || there.isFile();
     this.#aside = isFile
-      ? join(dirname(this.#path), `.${basename(this.#path)}.${process.pid}.part`)
+      ? join(dirname(this.#path), `.${basename(this.#path)}.${randomBytes(6).toString("hex")}.part`)
       : this.#path;
     try {
-      this.#file = isFile ? openSync(this.#aside, "w", modeOf(there)) : openSync(this.#path, "w");
+      // What can't be written is not to be replaced either.
+      if (there) accessSync(this.#path, constants.W_OK);
+      // A new file and no other: in a directory that is everybody's somebody may have laid a link there.
+      this.#file = isFile ? openSync(this.#aside, "wx", modeOf(there)) : openSync(this.#path, "w");
     } catch (error) {
       throw new UsageError(`-o ${path} can't be written (${codeOf(error)})`);
     }

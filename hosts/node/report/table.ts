@@ -4,8 +4,10 @@ import type { Row } from "../../../src/report/index.js";
 import { cell } from "../operate/print.js";
 import type { Format } from "./formats.js";
 
-/** Rows that are looked at before the first line is written. */
-const SAMPLE = 200;
+/** What is looked at before the first line is written: rows, and their characters. */
+const SAMPLE = { rows: 200, characters: 1_000_000 } as const;
+/** Of a text on a terminal: no line has room for more. */
+const LONGEST = 2000;
 const GAP = 2;
 /** A column is not made narrower than that. */
 const NARROWEST = 6;
@@ -16,7 +18,8 @@ export class TableFormat implements Format {
   readonly #width: number | undefined;
   readonly #graphemes = new Intl.Segmenter();
   #columns: readonly string[] = [];
-  #waiting: Row[] | undefined = [];
+  #waiting: string[][] | undefined = [];
+  #characters = 0;
   #widths: number[] = [];
   #isNumber: boolean[] = [];
 
@@ -30,9 +33,12 @@ export class TableFormat implements Format {
   }
 
   row(row: Row): string {
-    if (!this.#waiting) return this.#line(this.#cells(row));
-    this.#waiting.push(row);
-    return this.#waiting.length < SAMPLE ? "" : this.#begin(this.#waiting);
+    const cells = this.#cells(row);
+    if (!this.#waiting) return this.#line(cells);
+    this.#watch(row, cells);
+    this.#waiting.push(cells);
+    const enough = this.#waiting.length >= SAMPLE.rows || this.#characters >= SAMPLE.characters;
+    return enough ? this.#begin(this.#waiting) : "";
   }
 
   end(): string {
@@ -45,32 +51,40 @@ export class TableFormat implements Format {
     return `${count} more column${count === 1 ? "" : "s"}: the terminal is too narrow; --format csv has them all`;
   }
 
+  /** Columns of numbers are those of which no row says otherwise. */
+  #watch(row: Row, cells: readonly string[]): void {
+    this.#columns.forEach((label, column) => {
+      const value = Object.hasOwn(row, label) ? row[label] : null;
+      if (value !== null && typeof value !== "number") this.#isNumber[column] = false;
+      this.#characters += cells[column]?.length ?? 0;
+    });
+  }
+
   /** Settles the widths and writes what waited. */
-  #begin(rows: readonly Row[]): string {
+  #begin(lines: readonly string[][]): string {
     this.#waiting = undefined;
-    const lines = rows.map((row) => this.#cells(row));
-    const head = this.#columns.map(cell);
+    const head = this.#columns.map((label) => this.#text(label));
     const natural = head.map((label, column) =>
       lines.reduce((most, line) => Math.max(most, stringWidth(line[column] ?? "")), stringWidth(label)),
     );
     this.#widths = this.#width === undefined ? natural : fitted(natural, this.#width);
-    this.#isNumber = this.#columns.map((label) =>
-      rows.every(
-        (row) => !Object.hasOwn(row, label) || row[label] === null || typeof row[label] === "number",
-      ),
-    );
     return [head, ...lines].map((line) => this.#line(line)).join("");
   }
 
   #cells(row: Row): string[] {
-    return this.#columns.map((label) => cell(Object.hasOwn(row, label) ? row[label] : undefined));
+    return this.#columns.map((label) => this.#text(Object.hasOwn(row, label) ? row[label] : undefined));
+  }
+
+  #text(value: unknown): string {
+    const isLong = this.#width !== undefined && typeof value === "string" && value.length > LONGEST;
+    return cell(isLong ? value.slice(0, LONGEST) : value);
   }
 
   #line(cells: readonly string[]): string {
     const parts = this.#widths.map((width, column) => {
       const text = this.#width === undefined ? (cells[column] ?? "") : this.#clip(cells[column] ?? "", width);
       const blanks = " ".repeat(Math.max(0, width - stringWidth(text)));
-      return this.#isNumber[column] ? blanks + text : text + blanks;
+      return this.#isNumber[column] === false ? text + blanks : blanks + text;
     });
     return `${parts.join(" ".repeat(GAP)).trimEnd()}\n`;
   }
@@ -90,10 +104,12 @@ export class TableFormat implements Format {
 
 /** Takes from the widest until all find room; what still finds none is left out at the end, but for the first column. */
 function fitted(natural: readonly number[], room: number): number[] {
-  const widths = [...natural];
-  const least = (all: readonly number[]): number =>
-    all.reduce((sum, width) => sum + Math.min(width, NARROWEST) + GAP, -GAP);
-  while (widths.length > 1 && least(widths) > room) widths.pop();
+  let least = -GAP;
+  const count = natural.findIndex((width) => {
+    least += Math.min(width, NARROWEST) + GAP;
+    return least > room;
+  });
+  const widths = natural.slice(0, count < 0 ? natural.length : Math.max(1, count));
   const total = (): number => widths.reduce((sum, width) => sum + width + GAP, -GAP);
   for (let over = total() - room; over > 0; over = total() - room) {
     const widest = Math.max(...widths);

@@ -28,7 +28,8 @@ export async function ask(
       await pause(link, Math.min(left, TURN_MS));
       continue;
     }
-    const outcome = await lane.send({ ...request, deadlineMs: Math.min(request.deadlineMs, left) });
+    const hurried = { ...request, deadlineMs: Math.min(request.deadlineMs, left), hurried: true };
+    const outcome = await lane.send(hurried);
     if (outcome.kind === "done") {
       lane.clear();
       return outcome;

@@ -35,8 +35,14 @@ export class DropReporter {
 
   /** There is something to report, and the last report is long enough ago. */
   get due(): boolean {
+    return this.untilDue === 0;
+  }
+
+  /** ms until a report may go out; undefined if there is nothing to report. */
+  get untilDue(): number | undefined {
     const news = this.#outbox.drops !== this.#outbox.told || this.#guessed !== this.#guessedTold;
-    return news && this.#host.clock.now() - this.#sentAt >= AGAIN_MS;
+    if (!news) return undefined;
+    return Math.max(0, Math.ceil(this.#sentAt + AGAIN_MS - this.#host.clock.now()));
   }
 
   /** The body of the report. */

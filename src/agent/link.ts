@@ -1,7 +1,7 @@
 // The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
 import { Backoff } from "../net/backoff.js";
 import { exchange } from "../net/exchange.js";
-import { isSilence, type Outcome } from "../net/outcome.js";
+import { isSilence, NO_TURN, type Outcome } from "../net/outcome.js";
 import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
@@ -202,7 +202,7 @@ export class Link {
 
   #judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {
     if (outcome.kind === "lost") {
-      this.#lost(outcome.reason, since, patient && isSilence(outcome));
+      if (outcome.reason !== NO_TURN) this.#lost(outcome.reason, since, patient && isSilence(outcome));
       return;
     }
     const unknown = outcome.kind === "refused" && outcome.status === 401;

@@ -40,6 +40,8 @@ export class RpcPolls {
   #open: OpenPoll[] = [];
   #ended: EndedPoll[] = [];
   #lastEnd = 0;
+  /** Ends the wait for the next poll's turn. */
+  #interrupt: (() => void) | undefined;
   /** The number of the next poll. */
   next = 0;
 
@@ -111,8 +113,15 @@ export class RpcPolls {
     for (const lane of this.#lanes) lane.clear();
   }
 
-  ready(): Promise<void> {
-    return this.#lanes[0].ready().then(() => this.#lanes[1].ready());
+  /** Resolves when the next poll may be opened (true), or as soon as an open one ends: it may have brought an RPC (false). */
+  ready(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#interrupt = () => resolve(false);
+      this.#lanes[0]
+        .ready()
+        .then(() => this.#lanes[1].ready())
+        .then(() => resolve(true));
+    });
   }
 
   get #quiet(): boolean {
@@ -148,6 +157,7 @@ export class RpcPolls {
         : this.#timing.judge(outcome, tookMs, poll.lane.heard(poll.since));
     this.#ended.push({ number: poll.number, outcome, verdict });
     this.#signal.notify();
+    this.#interrupt?.();
   }
 }
 

@@ -59,8 +59,7 @@ export class Rpc {
         await this.#signal.wait(due);
         continue;
       }
-      await this.#polls.ready();
-      if (this.#link.running) this.#polls.open();
+      if ((await this.#polls.ready()) && this.#link.running) this.#polls.open();
     }
   }
 

@@ -108,7 +108,7 @@ export class Telemetry {
     while (this.#link.running) {
       if (step === "wait") {
         const wait = this.#untilDue();
-        if (wait === 0) step = "send";
+        if (wait === 0) step = this.#outbox.waiting > 0 ? "send" : "report";
         else await this.#signal.wait(wait);
         continue;
       }
@@ -120,10 +120,10 @@ export class Telemetry {
     this.#flushes.end();
   }
 
-  /** ms until a batch is to be sent, undefined for "when woken". */
+  /** ms until a batch or, if nothing waits, a report is to be sent, undefined for "when woken". */
   #untilDue(): number | undefined {
     this.#flushes.check();
-    if (this.#outbox.waiting === 0) return undefined;
+    if (this.#outbox.waiting === 0) return this.#reporter.untilDue;
     if (this.#stuck) {
       this.#stuck = false;
       return TIME_LOOK_MS;
@@ -216,7 +216,8 @@ export class Telemetry {
 
   #reported(outcome: Outcome): Step {
     if (outcome.kind === "done") this.#reporter.done();
-    else if (outcome.kind === "busy") this.#lane.hold(outcome.retryAfterMs);
+    else if (outcome.kind !== "lost")
+      this.#lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
     return "wait";
   }
 }

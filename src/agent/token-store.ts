@@ -10,6 +10,8 @@ const LENGTH = 20;
 export class TokenStore {
   readonly #host: Host;
   readonly #base: string;
+  /** A store that fails is told once, however often it is tried. */
+  #failed = false;
 
   constructor(host: Host, base: string) {
     this.#host = host;
@@ -33,12 +35,18 @@ export class TokenStore {
     let token = "";
     // 256 is no multiple of 56: the bias costs less than a bit of the 116.
     for (const letter of letters) token += LETTERS.charAt(letter % LETTERS.length);
-    return writeStored(this.#host, "proposed", { url: this.#base, token }) ? token : undefined;
+    return this.#write("proposed", { url: this.#base, token }) ? token : undefined;
   }
 
   /** From now on `token`, the device `name`'s, is the one in use; false if that could not be stored. */
   keep(token: string, name: string | undefined): boolean {
-    return writeStored(this.#host, "token", { url: this.#base, token, name });
+    return this.#write("token", { url: this.#base, token, name });
+  }
+
+  #write(key: string, value: object): boolean {
+    const written = writeStored(this.#host, key, value, this.#failed);
+    this.#failed = !written;
+    return written;
   }
 
   /** The name under which the token in use was got. */

@@ -3,7 +3,7 @@ import type { Host } from "../port.js";
 import { Channel, type ChannelOwner } from "./channel.js";
 import { classify, lost } from "./classify.js";
 import { writeRequest } from "./http1.js";
-import type { Outcome } from "./outcome.js";
+import { NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
 import type { Answer } from "./response.js";
 import type { Target } from "./target.js";
@@ -47,6 +47,7 @@ export class Connection implements ChannelOwner {
     if (this.#closed) this.#refuse(job, "stopped");
     else if (this.#queue.length >= QUEUE) this.#refuse(job, "too many requests wait");
     else {
+      if (request.hurried) this.#limit(job);
       this.#queue.push(job);
       this.#next();
     }
@@ -103,8 +104,12 @@ export class Connection implements ChannelOwner {
     const job = this.#queue.shift();
     if (!job) return;
     this.#job = job;
-    job.cancel = this.#host.clock.timer(job.request.deadlineMs, () => this.#late());
+    if (!job.cancel) this.#limit(job);
     this.#attempt(job);
+  }
+
+  #limit(job: Job): void {
+    job.cancel = this.#host.clock.timer(job.request.deadlineMs, () => this.#late(job));
   }
 
   #attempt(job: Job): void {
@@ -119,7 +124,12 @@ export class Connection implements ChannelOwner {
     this.#channel.run(job.request, bytes);
   }
 
-  #late(): void {
+  #late(job: Job): void {
+    if (job !== this.#job) {
+      this.#queue = this.#queue.filter((other) => other !== job);
+      this.#tell(job, lost(NO_TURN));
+      return;
+    }
     const reason = this.#channel?.waitingFor ?? "not sent in time";
     this.#drop();
     this.#finish(lost(reason));

@@ -20,6 +20,9 @@ export type Outcome =
   | { readonly kind: "busy"; readonly status: number; readonly retryAfterMs: number | undefined }
   | { readonly kind: "lost"; readonly reason: string };
 
+/** The reason of a request that others on its connection kept from being sent: it says nothing about the platform. */
+export const NO_TURN = "others took all the time";
+
 /** The reason of a request that was sent whole and got not one byte until its deadline. */
 export const SILENCE = "no answer in time";
 

@@ -24,6 +24,8 @@ export interface Request {
   readonly body?: Uint8Array;
   /** ms for the whole exchange (connecting, TLS, sending, answer), from the moment its turn comes. */
   readonly deadlineMs: number;
+  /** The deadline runs from now on: if its turn does not come before, it is not sent and ends as `lost` with NO_TURN. */
+  readonly hurried?: boolean;
   /** Bytes of the body that are kept at most. */
   readonly limit: number;
   /** May be sent once more if a connection that was kept turns out dead before the first byte of the answer. */

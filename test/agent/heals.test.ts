@@ -26,6 +26,35 @@ test("an RPC's copy that comes late, after another RPC was handled, does not run
   t.deepEqual(runs, [{ on: 1 }, { on: 2 }]);
 });
 
+test("an RPC is handled at once though the next poll still waits after a busy spell", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  let runs = 0;
+  agent.rpc.handle("setLed", () => ++runs);
+  // What is answered meanwhile makes the loss of a poll the poll's own.
+  agent.attributes.subscribe("interval", () => {});
+  agent.start();
+  let answer: "busy" | "hang" | "as ever" = "busy";
+  const polls: string[] = [];
+  rig.platform.fault = ({ path }) => {
+    if (!path.includes("rpc?")) return undefined;
+    polls.push(answer);
+    if (answer === "busy") return { status: 503 };
+    const fault = answer === "hang" ? "hang" : undefined;
+    answer = "as ever";
+    return fault;
+  };
+  await rig.clock.advance(30 * MINUTE);
+  answer = "hang";
+  await rig.clock.runUntil(() => polls.at(-1) === "as ever");
+  // The poll that hung is lost by now, so the turn of the next one comes in minutes; this one is still open.
+  await rig.clock.advance(24_000);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "setLed", {});
+  await rig.clock.advance(500);
+  t.is(runs, 1);
+  t.is(results[0]?.kind, "answer");
+});
+
 test("an RPC under way at stop() is not what a later one with its id and content is taken for", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();

@@ -41,6 +41,17 @@ test("the token is used again after a restart, and nothing is provisioned twice"
   t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
 });
 
+test("a token that can't be stored is told once, however often that is tried", async (t, as) => {
+  const rig = startRig(t, as);
+  rig.store.fails = () => true;
+  rig.agent().start();
+  await rig.clock.advance(3_600_000);
+  t.is(rig.host.lines.filter((line) => line.includes("could not be written")).length, 1);
+  rig.store.fails = undefined;
+  await rig.clock.advance(61_000);
+  t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
+});
+
 test("an answer to provisioning that is lost loses nothing: the proposed token is found accepted", async (t, as) => {
   const rig = startRig(t, as);
   rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "lose-answer" : undefined);

@@ -302,6 +302,22 @@ test("drops for want of room are told once a burst and reported when the line is
   t.deepEqual(rig.taken.at(-1)?.values, { n: 100 });
 });
 
+test("a drop right after a report is reported too, though nothing else is to be sent", async (t) => {
+  const rig = new TelemetryRig().record(13, 14).start();
+  rig.answer = (elements) =>
+    elements.some((one) => one.values.n === 13) ? { status: 400, body: "" } : { status: 200 };
+  await rig.empty();
+  await rig.host.clock.advance(2000);
+  t.deepEqual(rig.taken.at(-1)?.values, { moteDroppedRefused: 1 });
+  rig.record(13, 14);
+  await rig.empty();
+  await rig.host.clock.advance(12_000);
+  t.deepEqual(rig.taken.at(-1)?.values, { moteDroppedRefused: 2 });
+  const requests = rig.log.length;
+  await rig.host.clock.advance(3_600_000);
+  t.is(rig.log.length, requests);
+});
+
 test("points on flash are delivered after a restart, drops are counted on", async (t) => {
   const blocks = new FakeFlash(3 * 512, 512);
   const first = new TelemetryRig({}, { blocks }).record(0, 100);

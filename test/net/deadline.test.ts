@@ -56,6 +56,29 @@ test("the deadline of a request runs from its turn on", async (t) => {
   t.is(host.clock.waiting, 0);
 });
 
+test("the deadline of a hurried request runs from the start: it is not sent if its turn does not come", async (t) => {
+  const { host, connection } = rig();
+  const seen = serve(host.net, ({ reply }) => void host.clock.timer(9000, () => reply(200)));
+  const ended: [number, Outcome][] = [];
+  for (const deadlineMs of [10_000, 8000, 12_000]) {
+    const request = { ...GET, path: `/${deadlineMs}`, deadlineMs, hurried: true };
+    connection.send(request, (outcome) => ended.push([host.clock.now(), outcome]));
+  }
+  await host.clock.runUntil(() => ended.length === 3);
+  t.deepEqual(
+    ended.map(([at, outcome]) => [at, outcome.kind === "lost" ? outcome.reason : outcome.kind]),
+    [
+      [8000, "others took all the time"],
+      [9003, "done"],
+      [12_000, "no answer in time"],
+    ],
+  );
+  t.deepEqual(
+    seen.map(({ path }) => path),
+    ["/base/10000", "/base/12000"],
+  );
+});
+
 test("a connection that is refused is lost with the host's reason", async (t) => {
   const { host, connection } = rig();
   host.net.onConnect = (peer) => {

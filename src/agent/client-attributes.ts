@@ -2,7 +2,7 @@
 import type { Host } from "../port.js";
 import { encodeValues } from "../wire/values.js";
 import { MoteError } from "./errors.js";
-import { readStored, writeStored } from "./stored.js";
+import { forgetStored, readStored, writeStored } from "./stored.js";
 
 const STORED = "pending";
 /** Bytes of all published client attributes together, as they are stored; a value of the store holds no more than 4,000. */
@@ -93,7 +93,7 @@ export class ClientAttributes {
 
   forget(): void {
     this.#items = [];
-    this.#host.store.delete(STORED);
+    forgetStored(this.#host, STORED);
   }
 
   #keep(): void {

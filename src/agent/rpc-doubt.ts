@@ -4,7 +4,7 @@
 // when it restarts. So an RPC is known by id and content, and only until a poll that was opened after its answer was acknowledged
 // has ended without it.
 import type { Host } from "../port.js";
-import { readStored, writeStored } from "./stored.js";
+import { forgetStored, readStored, writeStored } from "./stored.js";
 
 const STORED = "doubt";
 /** Longer answers are not kept over a restart: the RPC is then answered `OUTCOME_UNKNOWN`. */
@@ -108,7 +108,7 @@ export class Doubts {
   forget(): void {
     this.#entries = [];
     this.#stored = undefined;
-    this.#host.store.delete(STORED);
+    forgetStored(this.#host, STORED);
   }
 
   #forget(entry: Doubt): void {

@@ -1,7 +1,7 @@
 // What is known of the shared attributes, and what a new look at the platform changes in it.
 import type { Host } from "../port.js";
 import type { Json, JsonObject } from "../wire/json.js";
-import { readStored, writeStored } from "./stored.js";
+import { forgetStored, readStored, writeStored } from "./stored.js";
 
 const SNAPSHOT = "shared";
 /** Bytes. */
@@ -97,6 +97,6 @@ export class SharedValues {
 
   forget(): void {
     this.#known.clear();
-    this.#host.store.delete(SNAPSHOT);
+    forgetStored(this.#host, SNAPSHOT);
   }
 }

@@ -1,9 +1,15 @@
-// Small values in the store. Each begins with a format number, so that an older or newer agent knows what it can't read:
-// such a value is kept as it is and told.
+// Small values in the store. Each begins with a format number, so that an older or newer agent knows what it can't read: that is told, and kept
+// beside when this agent has something of its own to write.
+//
+// Members may be added to a value within a format: who does not know them leaves them out. A new format must wait for the confirmation: an
+// image on trial writes the old one, or the image before it would find nothing that it can read when it returns.
 import type { Host } from "../port.js";
 import { type Json, parseJson } from "../wire/json.js";
 
 const FORMAT = 1;
+
+/** Where the last value of another format is kept. */
+const beside = (key: string): string => `${key}-old`;
 
 /** The JSON value under `key`, or undefined if there is none, or none that this format can read. */
 export function readStored(host: Host, key: string): Json | undefined {
@@ -16,13 +22,27 @@ export function readStored(host: Host, key: string): Json | undefined {
   return undefined;
 }
 
+/** As `readStored`; in place of a value that another agent wrote the last one that was of this format, if it is still there. */
+export function readOwn(host: Host, key: string): Json | undefined {
+  const found = readStored(host, key);
+  return found === undefined && host.store.get(key) ? readStored(host, beside(key)) : found;
+}
+
 /** Replaces the value under `key`; false if it could not be kept. `quiet`: that was said before. */
 export function writeStored(host: Host, key: string, value: unknown, quiet = false): boolean {
   const text = host.encode(JSON.stringify(value));
   const bytes = new Uint8Array(text.length + 1);
   bytes[0] = FORMAT;
   bytes.set(text, 1);
+  const before = host.store.get(key);
+  if (before && before[0] !== FORMAT) host.store.set(beside(key), before);
   const kept = host.store.set(key, bytes);
   if (!kept && !quiet) host.log("error", `stored value "${key}" could not be written`);
   return kept;
+}
+
+/** Leaves nothing of the value. */
+export function forgetStored(host: Host, key: string): void {
+  host.store.delete(key);
+  if (host.store.get(beside(key))) host.store.delete(beside(key));
 }

@@ -1,7 +1,7 @@
 // The access token in the store, and the one proposed while provisioning.
 import type { Host } from "../port.js";
 import { isObject } from "../wire/json.js";
-import { readStored, writeStored } from "./stored.js";
+import { forgetStored, readStored, writeStored } from "./stored.js";
 
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const LENGTH = 20;
@@ -61,7 +61,7 @@ export class TokenStore {
   }
 
   forget(): void {
-    this.#host.store.delete("token");
-    this.#host.store.delete("proposed");
+    forgetStored(this.#host, "token");
+    forgetStored(this.#host, "proposed");
   }
 }

@@ -5,6 +5,7 @@ import type { Device } from "../../hosts/platform/core/devices.js";
 import type { OtaPackage } from "../../hosts/platform/core/packages.js";
 import type { Mode } from "../../hosts/platform/device/modes.js";
 import { Agent, type AgentOptions, type FirmwareOptions } from "../../src/index.js";
+import type { Host } from "../../src/port.js";
 import { imageOf } from "../agent/firmware-bench.js";
 import { Machine } from "../agent/firmware-machine.js";
 import { FakePlatform } from "../fakes/platform.js";
@@ -38,6 +39,8 @@ export class Lamp {
   readonly images = new Map<string, Uint8Array>();
   /** Whether new connections reach the platform. */
   reachable = true;
+  /** The host that a version gets. */
+  hostOf: (host: Host, version: string) => Host = (host) => host;
   /** Called after each start, before the agent talks. */
   onStart: ((version: string) => void) | undefined;
 
@@ -118,7 +121,7 @@ export class Lamp {
     const whole = this.images.get(this.version);
     if (!whole || sha256(whole) !== sha256(image))
       throw new Error(`a broken image was started: ${image.length} bytes`);
-    this.agent = new Agent(host, {
+    this.agent = new Agent(this.hostOf(host, this.version), {
       baseUrl: "https://platform.test",
       token: TOKEN,
       connections: this.options.connections ?? 2,

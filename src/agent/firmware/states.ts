@@ -1,7 +1,7 @@
 // The states of an update, and what is kept of it over a restart.
 import type { Host } from "../../port.js";
 import { isObject } from "../../wire/json.js";
-import { readStored, writeStored } from "../stored.js";
+import { readOwn, readStored, writeStored } from "../stored.js";
 
 /**
  * Each state is stored before it is acted on. `reported` is the value of `fw_state` (undefined: nothing is reported). A start that finds the
@@ -51,7 +51,8 @@ const KEY = "firmware";
 
 /** The record, or undefined if there is none that can be read. */
 export function readRecord(host: Host): UpdateRecord | undefined {
-  const kept = readStored(host, KEY);
+  // A new image that gave up may have left a record that only it can read: what this image wrote before says enough. On trial such is of no use.
+  const kept = host.slot.state() === "pending" ? readStored(host, KEY) : readOwn(host, KEY);
   if (!isObject(kept)) return undefined;
   const { state, key, title, version, from, offset, failures, condemned, error, at } = kept;
   if (typeof state !== "string" || !Object.hasOwn(STATES, state)) return undefined;

@@ -1,0 +1,19 @@
+// Every case there is, by the name of its file.
+import { attributesCuts } from "./attributes.js";
+import { filesCuts } from "./files.js";
+import { outboxCuts } from "./outbox.js";
+import { pollsCuts } from "./polls.js";
+import { provisioningCuts } from "./provisioning.js";
+import { rpcCuts } from "./rpc.js";
+import type { Case } from "./runner.js";
+import { telemetryCuts } from "./telemetry.js";
+
+export const all: Readonly<Record<string, readonly Case[]>> = {
+  outbox: outboxCuts,
+  telemetry: telemetryCuts,
+  provisioning: provisioningCuts,
+  rpc: rpcCuts,
+  attributes: attributesCuts,
+  polls: pollsCuts,
+  files: filesCuts,
+};

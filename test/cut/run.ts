@@ -1,0 +1,66 @@
+// npm run cuts -- [PAIRS] [GROUP...]: cuts everything, with so many pairs a case (default 100; all), and prints how many by group and
+// kind. CASE@PLAN in place of that runs one again. Exits 1 if a promise was broken.
+import { all } from "./all.js";
+import { type Flaw, play, type Swept, sweep } from "./runner.js";
+
+const [first = "100", ...only] = process.argv.slice(2);
+/** Of each case's flaws. */
+const TOLD = 2;
+
+/** How many runs of each scenario, all cases together. */
+function addUp(swept: readonly Swept[]): Record<string, number> {
+  const sum: Record<string, number> = { cases: swept.length, runs: 0, cuts: 0 };
+  for (const { runs, cuts } of swept) {
+    sum.cuts = (sum.cuts ?? 0) + cuts;
+    for (const [label, n] of Object.entries(runs)) {
+      sum.runs = (sum.runs ?? 0) + n;
+      const column = label.startsWith("linear") ? "linear" : label.replace("all ", "");
+      if (column !== "none") sum[column] = (sum[column] ?? 0) + n;
+    }
+  }
+  return sum;
+}
+
+async function runAll(pairs: number): Promise<number> {
+  const rows: Record<string, Record<string, number>> = {};
+  let broken = 0;
+  for (const [group, cases] of Object.entries(all)) {
+    if (only.length > 0 && !only.includes(group)) continue;
+    const swept: Swept[] = [];
+    for (const one of cases) {
+      const done = await sweep(one, { pairs });
+      swept.push(done);
+      broken += done.flaws.length;
+      for (const { message } of done.flaws.slice(0, TOLD)) console.log(message);
+    }
+    rows[group] = addUp(swept);
+  }
+  console.table(rows);
+  const total = (what: string) => Object.values(rows).reduce((sum, row) => sum + (row[what] ?? 0), 0);
+  console.log(`${total("cuts")} power cuts; ${broken} of ${total("runs")} runs broke a promise`);
+  return broken;
+}
+
+async function replay(id: string): Promise<number> {
+  const [name, plan = "none"] = id.split("@");
+  const one = Object.values(all)
+    .flat()
+    .find((other) => other.name === name);
+  if (!one) throw new Error(`there is no case ${name}`);
+  try {
+    const lives = await play(one, plan);
+    for (const [life, changes] of lives.entries())
+      console.log(
+        `life ${life}\n${changes.map((change, at) => `${String(at).padStart(5)} ${change.name}`).join("\n")}`,
+      );
+    return 0;
+  } catch (error) {
+    console.log((error as Flaw).message);
+    return 1;
+  }
+}
+
+const broken = first.includes("@")
+  ? await replay(first)
+  : await runAll(first === "all" ? Number.POSITIVE_INFINITY : Number(first));
+process.exitCode = broken > 0 ? 1 : 0;

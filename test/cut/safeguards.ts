@@ -1,0 +1,245 @@
+// What keeps the promises when the power goes, as edits that take it away: each is to be missed by the cuts of `group`.
+
+export interface Safeguard {
+  readonly group: string;
+  readonly what: string;
+  readonly file: string;
+  /** Text of the file, once in it, and what stands in its place without the safeguard. */
+  readonly edits: readonly (readonly [from: string, to: string])[];
+}
+
+const AGENT = "src/agent";
+
+export const safeguards: readonly Safeguard[] = [
+  {
+    group: "outbox",
+    what: "the CRC of a record is looked at",
+    file: `${AGENT}/record.ts`,
+    edits: [["return crc === getU32(bytes, at) ? length : 0;", "return crc >= 0 ? length : 0;"]],
+  },
+  {
+    group: "outbox",
+    what: "the CRC of a sector's header is looked at",
+    file: `${AGENT}/sectors-header.ts`,
+    edits: [
+      ['return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT) ? "sound" : "none";', 'return "sound";'],
+    ],
+  },
+  {
+    group: "outbox",
+    what: "a record of a sector used before is told by the sequence number in its CRC",
+    file: `${AGENT}/record.ts`,
+    edits: [
+      [
+        "(crc32(bytes, at + LENGTH_AT, at + length) ^ sequence) >>> 0",
+        "crc32(bytes, at + LENGTH_AT, at + length) >>> 0",
+      ],
+      ["crc32(bytes, at + LENGTH_AT, end) ^ sequence", "crc32(bytes, at + LENGTH_AT, end)"],
+    ],
+  },
+  {
+    group: "outbox",
+    what: "nothing is appended behind a torn record",
+    file: `${AGENT}/sectors-recover.ts`,
+    edits: [["if (page[i] !== 0xff) return size;", "if (page[i] !== 0xff) return at;"]],
+  },
+  {
+    group: "outbox",
+    what: "a sector is erased before it gets a header",
+    file: `${AGENT}/sectors-log.ts`,
+    edits: [["!blocks.erase(at) || !blocks.write(at, header)", "!blocks.write(at, header)"]],
+  },
+  {
+    group: "outbox",
+    what: "a point is on flash before `record` returns",
+    file: `${AGENT}/outbox.ts`,
+    edits: [["if (this.#settings.durable || this.#ring.used", "if (this.#ring.used"]],
+  },
+  {
+    group: "outbox",
+    what: "with `durable: false` a point is on flash after 1 s",
+    file: `${AGENT}/outbox.ts`,
+    edits: [["const STAGE_MS = 1000;", "const STAGE_MS = 10_000_000;"]],
+  },
+  {
+    group: "outbox",
+    what: "what the platform took is marked",
+    file: `${AGENT}/sectors.ts`,
+    edits: [["    this.#mark(kind, this.state.confirmed);\n", ""]],
+  },
+  {
+    group: "outbox",
+    what: "the oldest sector's points are marked as dropped before it is erased",
+    file: `${AGENT}/sectors.ts`,
+    edits: [["    this.#mark(kind, state.confirmed);\n", ""]],
+  },
+  {
+    group: "outbox",
+    what: "one sector is always free",
+    file: `${AGENT}/sectors.ts`,
+    edits: [["if (free && length <= this.room) return true;", "if (length <= this.room) return true;"]],
+  },
+  {
+    group: "outbox",
+    what: "`reset` erases the newest sector last",
+    file: `${AGENT}/sectors-log.ts`,
+    edits: [["(newest + i * size) % (count * size)", "(newest + (i - 1) * size) % (count * size)"]],
+  },
+  {
+    group: "telemetry",
+    what: "the start of an era is stored before a point gets a time stamp by it",
+    file: `${AGENT}/time.ts`,
+    edits: [
+      ["this.#stamping = writeStored(this.#host, STORED, this.#eras.map(toRow))", "this.#stamping = true"],
+    ],
+  },
+  {
+    group: "telemetry",
+    what: "points are forgotten only when the platform took them",
+    file: `${AGENT}/telemetry.ts`,
+    edits: [
+      [
+        "    this.#sentAt = this.#link.host.clock.now();\n    return body",
+        "    this.#sentAt = this.#link.host.clock.now();\n    if (this.#batch) this.#outbox.confirm(this.#batch.number + this.#batch.points);\n    return body",
+      ],
+    ],
+  },
+  {
+    group: "provisioning",
+    what: "a token is stored before it is proposed",
+    file: `${AGENT}/token-store.ts`,
+    edits: [
+      [
+        'return writeStored(this.#host, "proposed", { url: this.#base, token }) ? token : undefined;',
+        "return token;",
+      ],
+    ],
+  },
+  {
+    group: "provisioning",
+    what: "a token is stored before it is used",
+    file: `${AGENT}/provisioning.ts`,
+    edits: [["    if (!this.#tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;\n", ""]],
+  },
+  {
+    group: "provisioning",
+    what: "the proposed token is forgotten after the other was stored",
+    file: `${AGENT}/provisioning.ts`,
+    edits: [["    this.onFresh?.();\n", "    this.onFresh?.();\n    this.#tokens.proven();\n"]],
+  },
+  {
+    group: "provisioning",
+    what: "client attributes are to be published anew before the new token is stored",
+    file: `${AGENT}/provisioning.ts`,
+    edits: [
+      ["    this.onFresh?.();\n", ""],
+      [
+        "    this.#token = token;\n    if (this.#fresh)",
+        "    this.#token = token;\n    this.onFresh?.();\n    if (this.#fresh)",
+      ],
+    ],
+  },
+  {
+    group: "rpc",
+    what: "an RPC is stored before its handler runs",
+    file: `${AGENT}/rpc-doubt.ts`,
+    edits: [["    if (durable && !writeStored(this.#host, STORED, { id, hash })) return undefined;\n", ""]],
+  },
+  {
+    group: "rpc",
+    what: "an answer that did not come through is stored before it goes out again",
+    file: `${AGENT}/rpc-doubt.ts`,
+    edits: [
+      [
+        "entry.kept = writeStored(this.#host, STORED, { id: entry.id, hash: entry.hash, answer: entry.answer });",
+        "",
+      ],
+    ],
+  },
+  {
+    group: "rpc",
+    what: "an RPC is kept in mind until its answer is acknowledged",
+    file: `${AGENT}/rpc.ts`,
+    edits: [["    doubt.answer = text;\n", "    doubt.answer = text;\n    this.#doubts.forget();\n"]],
+  },
+  {
+    group: "attributes",
+    what: "client attributes are stored before `publish` returns",
+    file: `${AGENT}/client-attributes.ts`,
+    edits: [["    this.#items = items;\n    this.#keep();\n", "    this.#items = items;\n"]],
+  },
+  {
+    group: "attributes",
+    what: "client attributes stay to be sent until the platform took them",
+    file: `${AGENT}/attribute-loop.ts`,
+    edits: [["    if (!batch) return;\n", "    if (!batch) return;\n    this.#client.accepted(batch);\n"]],
+  },
+  {
+    group: "attributes",
+    what: "a shared value is stored before the application is told",
+    file: `${AGENT}/attribute-loop.ts`,
+    edits: [
+      ["    this.#values.keep();\n    this.#events", "    this.#events"],
+      [
+        "    this.onChange?.([...keys, ...deleted]);\n",
+        "    this.onChange?.([...keys, ...deleted]);\n    this.#values.keep();\n",
+      ],
+    ],
+  },
+  {
+    group: "polls",
+    what: "the ceiling of polls is stored before the next poll",
+    file: `${AGENT}/poll-memory.ts`,
+    edits: [
+      [
+        "if (ceiling) writeStored(this.#host, STORED, { to: wayTo(this.#target), ...ceiling });\n    else",
+        "if (!ceiling)",
+      ],
+    ],
+  },
+  {
+    group: "files",
+    what: "a value's bytes are synced before it gets its name",
+    file: "hosts/node/files.ts",
+    edits: [["    writeAll(file, bytes, 0);\n    fsyncSync(file);\n", "    writeAll(file, bytes, 0);\n"]],
+  },
+  {
+    group: "files",
+    what: "a value's new name is synced",
+    file: "hosts/node/files.ts",
+    edits: [["  renameSync(aside, path);\n  syncDirectory(directory);\n", "  renameSync(aside, path);\n"]],
+  },
+  {
+    group: "files",
+    what: "a value is written aside",
+    file: "hosts/node/files.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a source
+    edits: [["join(directory, `.${basename(path)}.new`)", "join(directory, basename(path))"]],
+  },
+  {
+    group: "files",
+    what: "the name of a directory that was made is synced",
+    file: "hosts/node/files.ts",
+    edits: [
+      ["  syncLeft(above);\n}", "}"],
+      ["return syncLeft(above);", "return;"],
+    ],
+  },
+  {
+    group: "files",
+    what: "what a killed process had not synced is synced at the start",
+    file: "hosts/node/store.ts",
+    edits: [["    syncLeft(directory);\n", ""]],
+  },
+  {
+    group: "files",
+    what: "a write to a sector is synced",
+    file: "hosts/node/blocks.ts",
+    edits: [
+      [
+        "writeAll(this.#file, piece, at);\n      fdatasyncSync(this.#file);",
+        "writeAll(this.#file, piece, at);",
+      ],
+    ],
+  },
+];

@@ -1,6 +1,7 @@
 // Every case there is, by the name of its file.
 import { attributesCuts } from "./attributes.js";
 import { filesCuts } from "./files.js";
+import { updates } from "./firmware.js";
 import { outboxCuts } from "./outbox.js";
 import { pollsCuts } from "./polls.js";
 import { provisioningCuts } from "./provisioning.js";
@@ -14,6 +15,7 @@ export const all: Readonly<Record<string, readonly Case[]>> = {
   provisioning: provisioningCuts,
   rpc: rpcCuts,
   attributes: attributesCuts,
+  firmware: updates,
   polls: pollsCuts,
   files: filesCuts,
 };

@@ -27,18 +27,6 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "outbox",
-    what: "a record of a sector used before is told by the sequence number in its CRC",
-    file: `${AGENT}/record.ts`,
-    edits: [
-      [
-        "(crc32(bytes, at + LENGTH_AT, at + length) ^ sequence) >>> 0",
-        "crc32(bytes, at + LENGTH_AT, at + length) >>> 0",
-      ],
-      ["crc32(bytes, at + LENGTH_AT, end) ^ sequence", "crc32(bytes, at + LENGTH_AT, end)"],
-    ],
-  },
-  {
-    group: "outbox",
     what: "nothing is appended behind a torn record",
     file: `${AGENT}/sectors-recover.ts`,
     edits: [["if (page[i] !== 0xff) return size;", "if (page[i] !== 0xff) return at;"]],

@@ -8,7 +8,9 @@ import { buildBoard } from "./board.mjs";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, "dist");
 // These run on XS alone, or in a browser. Of hosts/esp32 only the files that name modules of the SDK do; the others have tests here.
-const elsewhere = ["hosts/xs", "hosts/simulator", "hosts/console"].map((path) => join(root, path));
+const elsewhere = ["hosts/xs", "hosts/simulator", "hosts/console", "test/simulator/guest"].map((path) =>
+  join(root, path),
+);
 
 const list = (dir) =>
   existsSync(dir)

@@ -10,8 +10,10 @@ export function encode(text: string): Uint8Array {
   return new Uint8Array(ArrayBuffer.fromString(mended));
 }
 
-/** The SDK takes whole buffers only, and throws on what is no UTF-8: a character cut in two, too. */
+/** The SDK takes whole buffers only. It throws on a character that is cut, but not on one that is written too long, or that there is not. */
 export function decode(bytes: Uint8Array): string | undefined {
+  if (NEVER.some((byte) => bytes.includes(byte)) || SECOND.some((range) => holdsOutside(bytes, range)))
+    return undefined;
   const { byteOffset, byteLength } = bytes;
   const buffer = bytes.buffer as ArrayBuffer;
   const whole = byteLength === buffer.byteLength;
@@ -20,4 +22,22 @@ export function decode(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Bytes that no UTF-8 has, as far as the SDK takes them. */
+const NEVER = [0xc0, 0xc1, 0xf5, 0xf6, 0xf7] as const;
+/** First bytes after which the second one has a range of its own. */
+const SECOND = [
+  [0xe0, 0xa0, 0xbf],
+  [0xed, 0x80, 0x9f],
+  [0xf0, 0x90, 0xbf],
+  [0xf4, 0x80, 0x8f],
+] as const;
+
+function holdsOutside(bytes: Uint8Array, [first, least, most]: readonly [number, number, number]): boolean {
+  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    const second = bytes[at + 1];
+    if (second === undefined || second < least || second > most) return true;
+  }
+  return false;
 }

@@ -31,9 +31,16 @@ export function mend(text: string): string {
   return high === 0 ? mended : mended + REPLACEMENT;
 }
 
-/** A name for an error text: quoted, 40 characters at most, no control characters. */
+/** A name for an error text: quoted, 40 UTF-16 units at most on every engine, no character cut in two, no control characters. */
 export function quoteBriefly(text: string): string {
-  return quote(text.length > 40 ? `${text.slice(0, 37)}...` : text);
+  let brief = "";
+  let units = 0;
+  for (const char of text) {
+    units += (char.codePointAt(0) as number) > 0xffff ? 2 : 1;
+    if (units > 40) return quote(`${brief}...`);
+    if (units <= 37) brief += char;
+  }
+  return quote(text);
 }
 
 /** Bytes that the text takes as UTF-8. */

@@ -8,7 +8,7 @@ import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { prepareStart } from "../../hosts/node/start-up.js";
 import { pattern } from "./check.js";
 import { Listeners } from "./node-peers.js";
-import { PROMISES, type Promised, SOCKET_PROMISES, type Tools } from "./promises.js";
+import { MUCH, PROMISES, type Promised, SOCKET_PROMISES, type Tools } from "./promises.js";
 import { CERT } from "./tls-fixture.js";
 
 async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): Promise<void> {
@@ -22,6 +22,7 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
   const tools: Required<Tools> = {
     listen: (script) => listeners.listen(script),
     nowhere: () => listeners.nowhere(),
+    bytes: MUCH,
     unknown: { name: "nobody.invalid", port: 80, secure },
     async restart() {
       host.close();

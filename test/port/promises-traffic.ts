@@ -2,8 +2,6 @@ import { check, pattern, pause, same, sameBytes, until } from "./check.js";
 import { join, Line } from "./line.js";
 import type { Peer, Promised } from "./promises.js";
 
-const BIG = 5 * 1024 * 1024;
-
 /** Writes `bytes` as the socket takes them. */
 function pump(line: Line, bytes: Uint8Array): void {
   let at = 0;
@@ -94,7 +92,7 @@ export const trafficPromises: readonly Promised[] = [
       const line = new Line(host, place);
       await line.saw("opened");
       await until(host, () => peer !== undefined, "the peer");
-      const bytes = pattern(32 * 1024 * 1024);
+      const bytes = pattern(6.4 * tools.bytes);
       let at = 0;
       let refused = 0;
       // The system's own buffers take some megabytes first.
@@ -124,7 +122,7 @@ export const trafficPromises: readonly Promised[] = [
     async run(host, tools) {
       const place = await tools.listen({
         opened(peer) {
-          peer.write(pattern(BIG));
+          peer.write(pattern(tools.bytes));
           peer.end();
         },
       });
@@ -136,17 +134,17 @@ export const trafficPromises: readonly Promised[] = [
       line.drain();
       await line.saw("closed");
       line.drain();
-      same(line.bytes.length, BIG, "length");
-      sameBytes(line.bytes, pattern(BIG), "bytes");
+      same(line.bytes.length, tools.bytes, "length");
+      sameBytes(line.bytes, pattern(tools.bytes), "bytes");
     },
   },
   {
-    title: "socket: 5 MB each way at once arrive whole",
+    title: "socket: megabytes each way at once arrive whole",
     needs: "listen",
     async run(host, tools) {
       const got: Uint8Array[] = [];
       const place = await tools.listen({
-        opened: (peer) => peer.write(pattern(BIG, 3)),
+        opened: (peer) => peer.write(pattern(tools.bytes, 3)),
         bytes: (_, bytes) => void got.push(bytes.slice()),
       });
       let back = 0;
@@ -156,12 +154,12 @@ export const trafficPromises: readonly Promised[] = [
           back++;
         },
       });
-      pump(line, pattern(BIG));
+      pump(line, pattern(tools.bytes));
       const sum = (): number => got.reduce((total, piece) => total + piece.length, 0);
-      await until(host, () => sum() >= BIG && line.bytes.length >= BIG, "the bytes");
+      await until(host, () => sum() >= tools.bytes && line.bytes.length >= tools.bytes, "the bytes");
       check(back > 0, "readable");
-      sameBytes(join(got), pattern(BIG), "bytes there");
-      sameBytes(line.bytes, pattern(BIG, 3), "bytes back");
+      sameBytes(join(got), pattern(tools.bytes), "bytes there");
+      sameBytes(line.bytes, pattern(tools.bytes, 3), "bytes back");
       line.socket.close();
     },
   },

@@ -43,7 +43,11 @@ export interface Tools {
   unknown?: Place;
   /** The host after a restart of the machine. Its slots hold an image that runs and is confirmed. */
   restart?: () => Promise<Host>;
+  /** What the cases that carry much carry, in bytes: `MUCH`, unless the host's own pace makes hours of it. */
+  bytes?: number;
 }
+
+export const MUCH = 5 * 1024 * 1024;
 
 export interface Promised {
   /** A sentence. */

@@ -1,5 +1,5 @@
 // Runs one of the port's promises on XS. The peers that it needs live in the parent.
-import { type Peer, type PeerScript, type Place, PROMISES, type Tools } from "../../port/promises.js";
+import { MUCH, type Peer, type PeerScript, type Place, PROMISES, type Tools } from "../../port/promises.js";
 import { askParent, type FromParent, host, makeHost } from "./host.js";
 
 const decoder = new TextDecoder();
@@ -45,6 +45,7 @@ const fromParent: FromParent = (what, id, bytes) => {
 const tools: Required<Tools> = {
   listen: (script) => place("listen", script),
   nowhere: () => place("nowhere", {}),
+  bytes: MUCH,
   unknown: { name: "nobody.invalid", port: 80, secure: false },
   async restart() {
     askParent("restart", 0);

@@ -1,0 +1,63 @@
+// Chains that a server may show, and what a client that trusts `root` alone must make of each. The name asked for is always "localhost".
+import type { Authorities, Issued } from "./authority.js";
+
+export interface Case {
+  readonly title: string;
+  readonly chain: readonly Issued[];
+  /** Undefined: taken. */
+  readonly refused: string | undefined;
+}
+
+const CA = "critical,CA:TRUE";
+const NAMES = "DNS:localhost,IP:127.0.0.1";
+
+export function cases(made: Authorities): { root: Issued; cases: readonly Case[] } {
+  const root = made.issue("root", undefined, { constraints: CA });
+  const stranger = made.issue("root", undefined, { constraints: CA });
+  const between = made.issue("between", root, { constraints: CA });
+  const shortened = made.issue("short", root, { constraints: "critical,CA:TRUE,pathlen:0" });
+  const below = made.issue("below", shortened, { constraints: CA });
+  const good = made.issue("good", root, { names: NAMES });
+  const deep = made.issue("deep", between, { names: NAMES });
+  const tooDeep = made.issue("too deep", below, { names: NAMES });
+  const other = made.issue("other", root, { names: "DNS:elsewhere.test" });
+  const ordinary = made.issue("ordinary", root, { names: "DNS:ordinary.test", constraints: "CA:FALSE" });
+  const bare = made.issue("bare", root, { names: "DNS:bare.test" });
+  const byLeaf = made.issue("by leaf", ordinary, { names: NAMES });
+  const byBare = made.issue("by bare", bare, { names: NAMES });
+  const expired = made.issue("expired", root, { names: NAMES, days: [-30, -1] });
+  const early = made.issue("early", root, { names: NAMES, days: [1, 30] });
+  const unknown = made.issue("unknown", stranger, { names: NAMES });
+  const own = made.issue("own", undefined, { names: NAMES });
+  const client = made.issue("client", root, { names: NAMES, more: "extendedKeyUsage=clientAuth" });
+  const strange = made.issue("strange", root, { names: NAMES, more: "1.2.3.4=critical,ASN1:NULL" });
+  const refused = (title: string, chain: readonly Issued[], why: string): Case => ({
+    title,
+    chain,
+    refused: `certificate: ${why}`,
+  });
+  return {
+    root,
+    cases: [
+      { title: "signed by the authority", chain: [good], refused: undefined },
+      { title: "sent with the authority's own certificate", chain: [good, root], refused: undefined },
+      { title: "over one between, in the wrong order", chain: [deep, root, between], refused: undefined },
+      refused("for another name", [other, root], "for another name"),
+      refused("expired", [expired, root], "expired"),
+      refused("not valid yet", [early, root], "not valid yet"),
+      refused("of an unknown authority of the same name", [unknown, stranger], "unknown issuer"),
+      refused("signed by itself", [own], "unknown issuer"),
+      refused("signed by one that is no authority", [byLeaf, ordinary, root], "its issuer is no authority"),
+      refused("signed by one without constraints", [byBare, bare, root], "its issuer is no authority"),
+      refused("in front of another's good chain", [own, good, root], "unknown issuer"),
+      refused(
+        "below an authority that may have none below",
+        [tooDeep, below, shortened],
+        "its issuer is no authority",
+      ),
+      refused("without the one between", [deep], "unknown issuer"),
+      refused("not for servers", [client, root], "not for servers"),
+      refused("demanding what is not known", [strange, root], "demands what is not known"),
+    ],
+  };
+}

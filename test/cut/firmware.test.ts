@@ -2,7 +2,7 @@ import test from "ava";
 import { cutTests } from "./declare.js";
 import { measured, updates } from "./firmware.js";
 
-cutTests("an update ends with the old image or the new one, and UPDATED", updates, { pairs: 40 });
+cutTests("an update ends with the old image or the new one, and UPDATED", updates, { pairs: 20 });
 
 test.after("what it came to", () => {
   const { cuts, bytesAgain, mostAgain } = measured;

@@ -169,7 +169,7 @@ each("a package without a checksum is refused, unless allowUnverified is set", a
 each("an image without a checksum that changes in the slot does not start", async (t, shape) => {
   const files = new Files({ ...shape, firmware: { ...URL_HOSTS, allowUnverified: true } });
   files.lamp.machine.onOperation = (name) => {
-    if (name !== "write 0") return;
+    if (!name.startsWith("write 0+")) return;
     files.lamp.machine.slots[1].bytes[9000]! ^= 1;
   };
   files.assign(URL_2, {});

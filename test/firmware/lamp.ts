@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import type { Device } from "../../hosts/platform/core/devices.js";
 import type { OtaPackage } from "../../hosts/platform/core/packages.js";
 import type { Mode } from "../../hosts/platform/device/modes.js";
-import { Agent, type AgentOptions, type FirmwareOptions } from "../../src/index.js";
+import { Agent, type AgentOptions, type FirmwareOptions, Recovery } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
 import { imageOf } from "../agent/firmware-bench.js";
 import { Machine } from "../agent/firmware-machine.js";
@@ -41,7 +41,10 @@ export class Lamp {
   reachable = true;
   /** The host that a version gets. */
   hostOf: (host: Host, version: string) => Host = (host) => host;
-  /** Called after each start, before the agent talks. */
+  /** The last start was without the application. */
+  recovering = false;
+  #crash: string | false = false;
+  /** The application: called at each start that is not in recovery mode, before the agent talks. */
   onStart: ((version: string) => void) | undefined;
 
   constructor(options: LampOptions = {}) {
@@ -128,8 +131,19 @@ export class Lamp {
       ...this.options.agent,
       firmware: { title: "lamp", version: this.version, ...this.options.firmware },
     });
-    this.onStart?.(this.version);
-    if (this.machine.alive) this.agent.start();
+    const recovery = new Recovery(host, { image: this.version, crash: this.#crash });
+    this.#crash = false;
+    this.recovering = recovery.active;
+    if (!recovery.active) this.onStart?.(this.version);
+    if (!this.machine.alive) return;
+    recovery.attend(this.agent);
+    this.agent.start();
+  }
+
+  /** The application ends the run by a mistake. */
+  crash(): void {
+    this.#crash = "it divided by zero";
+    this.machine.off();
   }
 
   /** Runs until `done()`, starting again after each restart, crash and power cut. Rejects after `ms`. */

@@ -52,6 +52,11 @@ export const FAILURES = {
     keeps: true,
   },
   offline: { text: "the new image could not reach the platform", condemns: false, keeps: true },
+  notKept: {
+    text: "the device could not store that the new image is kept",
+    condemns: false,
+    keeps: true,
+  },
   selfTest: { text: "the new image failed its self test", condemns: true, keeps: false },
   misnamed: { text: "the new image calls itself by another title or version", condemns: true, keeps: false },
 } as const;

@@ -15,6 +15,7 @@ const OFFLINE_LIMIT_MS = 3_600_000;
 const SELF_TEST_MS = 300_000;
 const TICK_MS = 5000;
 const STORE_RETRY_MS = 60_000;
+const CONFIRM_TRIES = 10;
 
 export class Trial {
   readonly #link: Link;
@@ -35,7 +36,6 @@ export class Trial {
 
   /** Resolves when the image is confirmed, or the link stopped. */
   async run(): Promise<void> {
-    const { host } = this.#link;
     const { state } = this.#ledger;
     // Without the record of an update it is an image that came another way: it is tried all the same.
     if (state === "updating" || state === "confirming") {
@@ -45,7 +45,19 @@ export class Trial {
     const verdict = (await this.#untilReached()) ?? (await this.#testItself());
     if (!this.#link.running) return;
     if (verdict) return this.#back(verdict);
-    while (this.#link.running && !host.slot.confirm()) await this.#signal.wait(STORE_RETRY_MS);
+    for (let tries = 1; this.#link.running && !this.#confirm(); tries++) {
+      if (tries === CONFIRM_TRIES) return this.#back("notKept");
+      await this.#signal.wait(STORE_RETRY_MS);
+    }
+  }
+
+  /** Not even a host that throws against its contract may leave the image between the two. */
+  #confirm(): boolean {
+    try {
+      return this.#link.host.slot.confirm();
+    } catch {
+      return false;
+    }
   }
 
   /** Undefined, or why the image is given up. */

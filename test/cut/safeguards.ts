@@ -116,18 +116,6 @@ export const safeguards: readonly Safeguard[] = [
     edits: [["    this.onFresh?.();\n", "    this.onFresh?.();\n    this.#tokens.proven();\n"]],
   },
   {
-    group: "provisioning",
-    what: "client attributes are to be published anew before the new token is stored",
-    file: `${AGENT}/provisioning.ts`,
-    edits: [
-      ["    this.onFresh?.();\n", ""],
-      [
-        "    this.#token = token;\n    if (this.#fresh)",
-        "    this.#token = token;\n    this.onFresh?.();\n    if (this.#fresh)",
-      ],
-    ],
-  },
-  {
     group: "rpc",
     what: "an RPC is stored before its handler runs",
     file: `${AGENT}/rpc-doubt.ts`,

@@ -32,6 +32,7 @@ const PAUSE_MS = 600;
 const TOGETHER = 3;
 const STAGE_MS = 1000;
 const LATE_MS = 1500;
+const PATIENCE_MS = 10 * 60_000;
 const TELEMETRY = /\/telemetry$/;
 
 function begin(shape: Shape): Recording {
@@ -78,8 +79,11 @@ async function live(world: Recording, power: Power): Promise<void> {
   power.check();
   world.safe = world.recorded;
   body.knowsTime = true;
-  const waits = () => missing(world).length === 0;
-  await world.until(power, "delivered", waits, 10 * 60_000);
+  let flushed = false;
+  void agent.flush(PATIENCE_MS).then((all) => {
+    flushed = all;
+  });
+  await world.until(power, "delivered", () => flushed && missing(world).length === 0, PATIENCE_MS);
 }
 
 function record(world: Recording, agent: Agent): void {

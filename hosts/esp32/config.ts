@@ -23,6 +23,8 @@ export interface Settings {
 const DEFAULT_INTERVAL_MS = 60_000;
 /** Where a TLS record must stay small. */
 const CHUNK = 4096;
+/** Points are on flash when they are recorded: memory for more of them would be taken from TLS. */
+const TELEMETRY = { bufferBytes: 4096, batchBytes: 4096 };
 
 /** The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. */
 export function readConfig(config: Readonly<Record<string, unknown>>): Settings | string[] {
@@ -44,7 +46,7 @@ function readOptions(config: Partial<AgentOptions>): AgentOptions {
     ...(provisioning && { provisioning: { ...provisioning } }),
     ...(connections && { connections }),
     ...(firmware && { firmware: { chunkBytes: CHUNK, ...firmware } }),
-    ...(telemetry && { telemetry: { ...telemetry } }),
+    telemetry: { ...TELEMETRY, ...telemetry },
     ...(attributes && { attributes: { ...attributes } }),
     ...(rpc && { rpc: { ...rpc } }),
   };

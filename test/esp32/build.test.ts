@@ -4,10 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { newProject } from "../../hosts/node/commands/new.js";
+import { startPlatform } from "../../hosts/platform/server.js";
+import { buildProgram } from "../../hosts/sdk/build.js";
 import { checkBuild } from "../../hosts/sdk/check.js";
+import { openDisplay } from "../../hosts/sdk/display.js";
 import { type Build, type BuildOptions, buildScripts, flash } from "../../hosts/sdk/esp32.js";
 import { findSdk, PROJECT, type Sdk, SdkError } from "../../hosts/sdk/sdk.js";
 import { checkOptions, readOptions } from "../../hosts/sdk/sdkconfig.js";
+import { SimulatorRun } from "../../hosts/sdk/simulator.js";
 
 const TARGETS = ["esp32", "esp32/esp32c3", "esp32/esp32c6", "esp32/esp32s3_cdc", "esp32/moddable_two"];
 const place = mkdtempSync(join(tmpdir(), "mote-esp32-"));
@@ -109,4 +113,63 @@ withSdk("without ESP-IDF nothing is flashed, and how to install it is said", asy
     instanceOf: SdkError,
     message: /ESP-IDF is missing: \$IDF_PATH is not set\.[\s\S]*install\.sh/,
   });
+});
+
+/** What the block of manifest.json leaves beside a TLS record for each connection; the simulator knows no block. */
+const BASE = {
+  static: 0,
+  chunk: { initial: 52_000, incremental: 0 },
+  heap: { initial: 2800, incremental: 0 },
+  stack: 384,
+  keys: { initial: 64, incremental: 32 },
+};
+const SLOT_IN_SIMULATOR = 32;
+const TLS_RECORD = 16_384;
+/** For the machine to be slow in. */
+const PATIENCE_MS = 120_000;
+
+test("the block of manifest.json is the base, and a TLS record for each of two connections", (t) => {
+  const { creation } = JSON.parse(readFileSync(join(PROJECT, "manifest.json"), "utf8"));
+  const base = (BASE.heap.initial + BASE.stack) * 16 + BASE.chunk.initial;
+  t.true(creation.static >= base + 2 * TLS_RECORD, `${base + 2 * TLS_RECORD}`);
+});
+
+withSdk("a new project runs in the simulator as it is, in the base of the board's heap", async (t, sdk) => {
+  const platform = await startPlatform({ port: 0, profile: { key: "k", secret: "s" } });
+  const display = await openDisplay(true);
+  t.teardown(async () => {
+    display.close();
+    await platform.close();
+  });
+  const folder = join(place, "inside");
+  newProject(folder);
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  Object.assign(manifest.config, { baseUrl: platform.url, intervalMs: 200 });
+  manifest.platforms.lin = { creation: BASE };
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const config = { wifi: { ssid: "home" }, provisioning: { key: "k", secret: "s", deviceName: "inside" } };
+  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ config }));
+  const program = await buildProgram(sdk, folder, join(place, "simulator"));
+  const directory = mkdtempSync(join(place, "home-"));
+  const lines: string[] = [];
+  let slots = 0;
+  const run = await SimulatorRun.start({
+    sdk,
+    program,
+    directory,
+    display: display.name,
+    line: (line) => void lines.push(line),
+    instruments: (values) => {
+      slots = Math.max(slots, (values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR);
+    },
+  });
+  const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
+  const points = (): number =>
+    platform.core.devices.byName("inside")?.series.range("upSeconds", all).length ?? 0;
+  const late = Date.now() + PATIENCE_MS;
+  while (points() < 20 && Date.now() < late)
+    await Promise.race([run.ended, new Promise((go) => setTimeout(go, 500))]);
+  t.true(points() >= 20, lines.slice(-5).join("\n"));
+  t.true(slots > 0 && slots < BASE.heap.initial, `${slots} slots`);
+  await run.kill();
 });

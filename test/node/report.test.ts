@@ -97,9 +97,7 @@ test.serial(
     const { at, run } = await serve(t, whole);
     for (const [name, begin] of [
       ["r.json", "[\n{"],
-      ["r.ndjson", "{"],
       ["r.jsonl", "{"],
-      ["r.txt", "a,b\r\n"],
     ] as const) {
       await run(["-o", join(at, name)]);
       t.true(readFileSync(join(at, name), "utf8").startsWith(begin), name);
@@ -111,12 +109,10 @@ test.serial(
 );
 
 const ENDS: [status: number, code: number, message: RegExp][] = [
-  [401, 3, /the JWT is not valid, or has expired \(401\)/],
   [403, 3, /the JWT is not valid, or has expired \(403\)/],
   [404, 3, /no such view or API \(404\) \(check --view and --url; older servers need --api trendz\)/],
   [415, 3, /does not take JSON here \(415\) \(is --url the analytics server\?\)/],
   [429, 5, /too many requests \(429\) until the deadline \(later, or with a longer --deadline\)/],
-  [503, 5, /not available \(503\) until the deadline/],
   [500, 3, /the platform answered 500/],
 ];
 
@@ -157,8 +153,6 @@ test.serial("wrong usage is told before anything is sent", async (t) => {
   const wrong: [string[], RegExp][] = [
     [["--view", "x"], /UUID of a view, or its link/],
     [["--from", "today", "--to", "yesterday"], /--from is later than --to/],
-    [["--from", "soon"], /It is a date/],
-    [["--filter", "x"], /It is NAME=VALUE/],
     [["--url", "ftp://x"], /url is a text that begins with http/],
     [["--api", "other"], /analytics, trendz or a path/],
     [["-o", at], /is a directory/],
@@ -194,21 +188,19 @@ test.serial(
   },
 );
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test.serial(`${signal} in the middle ends with 130 and no file`, async (t) => {
-    const { url, at } = await serve(t, begun);
-    const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x", "-o", join(at, "r.csv")];
-    const child = launch(args);
-    let err = "";
-    child.stderr?.on("data", (text) => (err += text));
-    while (!readdirSync(at).some((name) => name.endsWith(".part")))
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    child.kill(signal);
-    t.deepEqual(await once(child, "close"), [130, null]);
-    t.is(err, "error: interrupted\n");
-    t.deepEqual(readdirSync(at), []);
-  });
-}
+test.serial("Ctrl-C in the middle ends with 130 and no file", async (t) => {
+  const { url, at } = await serve(t, begun);
+  const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x", "-o", join(at, "r.csv")];
+  const child = launch(args);
+  let err = "";
+  child.stderr?.on("data", (text) => (err += text));
+  while (!readdirSync(at).some((name) => name.endsWith(".part")))
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  child.kill("SIGINT");
+  t.deepEqual(await once(child, "close"), [130, null]);
+  t.is(err, "error: interrupted\n");
+  t.deepEqual(readdirSync(at), []);
+});
 
 test.serial("a reader that has enough is no error", async (t) => {
   const { url } = await serve(t, (response) => {

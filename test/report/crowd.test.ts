@@ -66,7 +66,7 @@ for (const [how, headers] of [
   [" that says when to come back", { "Retry-After": "5" }],
 ] as const) {
   test(`50 reports at once against a queue of 10${how}: all are built, none is lost, and nobody hammers`, async (t) => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1, 2]) {
       const { ends, asked, refused } = await crowd(seed, headers);
       t.deepEqual(ends, Array(CLIENTS).fill(2), `seed ${seed}`);
       const seconds = (asked.at(-1)! - asked[0]!) / 1000;

@@ -16,7 +16,10 @@ import { basename, dirname, join } from "node:path";
 export function makeDirectory(path: string): void {
   // Not Node's `recursive`: where nothing can be made (as in /proc) it tries for ever.
   const above = dirname(path);
-  if (isDirectory(path)) return syncLeft(above);
+  if (isDirectory(path)) {
+    syncLeft(above);
+    return;
+  }
   if (above !== path) makeDirectory(above);
   try {
     mkdirSync(path, { mode: 0o700 });

@@ -15,7 +15,8 @@ export class FakeClock implements Clock {
   #now = 0;
   #wallAtZero: number | undefined;
   #order = 0;
-  #queue: Event[] = [];
+  /** A heap: the event that comes next is the first. */
+  readonly #queue: Event[] = [];
   #sameInstant = 0;
   /** Waited for after each event: all that it set off is done. For a test with a part of it in another process. */
   settled: () => Promise<void> = settle;
@@ -76,11 +77,11 @@ export class FakeClock implements Clock {
   async #step(end: number): Promise<boolean> {
     let event = this.#queue[0];
     while (event && !event.run) {
-      this.#queue.shift();
+      this.#takeFirst();
       event = this.#queue[0];
     }
     if (!event || event.at > end) return false;
-    this.#queue.shift();
+    this.#takeFirst();
     this.#sameInstant = event.at === this.#now ? this.#sameInstant + 1 : 0;
     if (this.#sameInstant > STANDSTILL)
       throw new Error(`${STANDSTILL} events at ${this.#now} ms: going in circles`);
@@ -93,16 +94,34 @@ export class FakeClock implements Clock {
   }
 
   #insert(event: Event): void {
-    let low = 0;
-    let high = this.#queue.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#queue[middle]!.at <= event.at) low = middle + 1;
-      else high = middle;
+    const queue = this.#queue;
+    let at = queue.push(event) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (isBefore(queue[parent]!, event)) break;
+      queue[at] = queue[parent]!;
+      at = parent;
     }
-    this.#queue.splice(low, 0, event);
+    queue[at] = event;
+  }
+
+  #takeFirst(): void {
+    const queue = this.#queue;
+    const last = queue.pop()!;
+    if (queue.length === 0) return;
+    let at = 0;
+    for (let child = 1; child < queue.length; child = 2 * at + 1) {
+      if (child + 1 < queue.length && isBefore(queue[child + 1]!, queue[child]!)) child++;
+      if (isBefore(last, queue[child]!)) break;
+      queue[at] = queue[child]!;
+      at = child;
+    }
+    queue[at] = last;
   }
 }
+
+const isBefore = (one: Event, other: Event): boolean =>
+  one.at < other.at || (one.at === other.at && one.order < other.order);
 
 /** Resolves when no promise has anything left to do. */
 export function settle(): Promise<void> {

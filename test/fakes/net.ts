@@ -3,8 +3,8 @@ import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import type { FakeClock } from "./clock.js";
 
 export interface NetOptions {
-  /** ms from one side to the other, in each direction. Default 1. */
-  latencyMs?: number;
+  /** ms from one side to the other, in each direction; a function is asked once for each connection. Default 1. */
+  latencyMs?: number | (() => number);
   /** Bytes that one `write` of the agent takes at most; the rest is taken at the next `writable`. Default: all. */
   writeBytes?: number;
   /** Bytes that one `read` of the agent gives at most. Default: all there are. */
@@ -76,16 +76,22 @@ class FakeSocket implements Socket {
   #closed = false;
   #full = false;
   #freeAt = 0;
+  readonly #latencyMs: number;
+  readonly #onBytes: (bytes: Uint8Array) => void;
 
   constructor(
     clock: FakeClock,
     options: NetOptions,
     address: { name: string; port: number; secure: boolean },
     event: (what: SocketEvent, reason?: string) => void,
+    onBytes: (bytes: Uint8Array) => void,
   ) {
+    this.#onBytes = onBytes;
     this.#clock = clock;
     this.#options = options;
     this.#event = event;
+    const { latencyMs = 1 } = options;
+    this.#latencyMs = typeof latencyMs === "number" ? latencyMs : latencyMs();
     this.peer = new Peer(this, address.name, address.port, address.secure);
   }
 
@@ -94,6 +100,7 @@ class FakeSocket implements Socket {
     const taken = Math.min(bytes.length, this.#options.writeBytes ?? bytes.length);
     const copy = bytes.slice(0, taken);
     this.peer.writes.push(copy);
+    this.#onBytes(copy);
     this.#later(() => this.peer.onData?.(copy));
     if (taken < bytes.length) {
       this.#full = true;
@@ -130,8 +137,10 @@ class FakeSocket implements Socket {
   }
 
   fromPeer(what: "opened" | "data" | "closed", detail?: string | Uint8Array): void {
-    if (what === "data") this.#segments(detail as Uint8Array);
-    else if (what === "opened") this.#inOrder(() => this.#open());
+    if (what === "data") {
+      this.#onBytes(detail as Uint8Array);
+      this.#segments(detail as Uint8Array);
+    } else if (what === "opened") this.#inOrder(() => this.#open());
     else this.#inOrder(() => this.#end(detail as string));
   }
 
@@ -164,13 +173,13 @@ class FakeSocket implements Socket {
   }
 
   #later(what: () => void): void {
-    this.#clock.timer(this.#options.latencyMs ?? 1, what);
+    this.#clock.timer(this.#latencyMs, what);
   }
 
   /** After all that the peer did before. */
   #inOrder(what: () => void, takesMs = 0): void {
     const now = this.#clock.now();
-    this.#freeAt = Math.max(now + (this.#options.latencyMs ?? 1), this.#freeAt) + takesMs;
+    this.#freeAt = Math.max(now + this.#latencyMs, this.#freeAt) + takesMs;
     this.#clock.timer(this.#freeAt - now, what);
   }
 }
@@ -181,6 +190,8 @@ export class FakeNet {
   readonly peers: Peer[] = [];
   /** Called when the agent opens a connection; it is accepted unless this returns false. */
   onConnect: ((peer: Peer) => unknown) | undefined;
+  /** Called with all that goes over the wire, either way, in order. */
+  onBytes: ((bytes: Uint8Array) => void) | undefined;
   readonly #clock: FakeClock;
 
   constructor(clock: FakeClock, options: NetOptions = {}) {
@@ -196,7 +207,8 @@ export class FakeNet {
   }
 
   readonly open: Host["open"] = (name, port, secure, event) => {
-    const socket = new FakeSocket(this.#clock, this.options, { name, port, secure }, event);
+    const onBytes = (bytes: Uint8Array) => this.onBytes?.(bytes);
+    const socket = new FakeSocket(this.#clock, this.options, { name, port, secure }, event, onBytes);
     this.peers.push(socket.peer);
     // Never from within the call: the test's side looks at it when it comes.
     this.#clock.timer(0, () => {

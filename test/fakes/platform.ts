@@ -15,13 +15,15 @@ export const KEY = "provision-key";
 export const SECRET = "provision-secret";
 
 /** What becomes of one request: undefined passes it on; `drop` closes the connection, `hang` never answers, or an answer of the test's;
- *  `breakAt`: the connection breaks after so many bytes of the answer, head included. */
+ *  `breakAt`: the connection breaks after so many bytes of the answer, head included; `answer` is handed the bytes of the platform's
+ *  answer in place of the device. */
 export type Fault =
   | "drop"
   | "hang"
   | "lose-answer"
   | { status: number; body?: unknown }
   | { breakAt: number }
+  | { answer: (bytes: Uint8Array) => void }
   | undefined;
 
 export class FakePlatform {
@@ -121,18 +123,22 @@ export class FakePlatform {
     };
     const abandon = api.handle(message, (response) => {
       if (fault === "lose-answer") peer.reset();
+      else if (typeof fault === "object" && "answer" in fault) fault.answer(bytesOf(response));
       else send(peer, response, breakAt);
     });
     peer.onClose = abandon;
   }
 }
 
-function send(peer: Peer, { status, headers, body }: DeviceResponse, breakAt: number | undefined): void {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const whole = Buffer.concat([Buffer.from(`HTTP/1.1 ${status} \r\n${lines.join("")}\r\n`), body]);
-  peer.send(whole.subarray(0, breakAt));
+function send(peer: Peer, response: DeviceResponse, breakAt: number | undefined): void {
+  peer.send(bytesOf(response).subarray(0, breakAt));
   if (breakAt !== undefined) peer.reset();
-  else if (headers.Connection === "close") peer.end();
+  else if (response.headers.Connection === "close") peer.end();
+}
+
+function bytesOf({ status, headers, body }: DeviceResponse): Uint8Array {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} \r\n${lines.join("")}\r\n`), body]);
 }
 
 function entries(values: Record<string, unknown>): [string, NonNullable<ReturnType<typeof typed>>][] {

@@ -4,16 +4,21 @@ import type { Agent } from "../../src/index.js";
 import type { Life } from "./device.js";
 import type { Story } from "./stories.js";
 
-const METHODS = ["echo", "echo", "echo", "slow", "fails", "missing", "big", "peek"];
-const CODES = [
-  "METHOD_NOT_FOUND",
-  "BAD_PARAMS",
-  "PARAMS_TOO_LARGE",
-  "HANDLER_FAILED",
-  "TIMEOUT",
-  "OUTCOME_UNKNOWN",
-  "ANSWER_TOO_LARGE",
-];
+/** With the codes of errors that it may be answered with; `echo` and `slow` also with their result. */
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+  echo: [],
+  slow: ["TIMEOUT"],
+  fails: ["HANDLER_FAILED"],
+  missing: ["METHOD_NOT_FOUND"],
+  big: ["ANSWER_TOO_LARGE"],
+  peek: [],
+  broken: ["BAD_PARAMS"],
+  heavy: ["PARAMS_TOO_LARGE"],
+};
+const RESULTLESS = ["fails", "missing", "broken", "heavy"];
+const NAMES = [...Object.keys(METHODS), "echo", "echo", "slow"];
+/** A call of the application ends by its deadline, to the tick. */
+const TICK_MS = 1;
 
 interface Sent {
   readonly nonce: number;
@@ -64,15 +69,26 @@ export class Asked {
   }
 
   /** The operator sends one. */
-  send(method = this.#story.dice.pick(METHODS), oneWay = this.#story.dice.chance(0.3)): Sent | undefined {
+  send(
+    method = this.#story.dice.pick(NAMES),
+    oneWay = this.#story.dice.chance(0.3),
+    waitsMs = this.#story.dice.pick([3000, 10_000, 60_000]),
+  ): Sent | undefined {
     const { dice, world } = this.#story;
     const { device } = world;
     if (!device) return undefined;
     const patient = !oneWay && dice.chance(0.4);
-    const timeoutMs = patient ? 6 * 3_600_000 : dice.pick([3000, 10_000, 60_000]);
+    const timeoutMs = patient ? 72 * 3_600_000 : waitsMs;
     const nonce = this.sent.length;
     this.#story.note(`rpc ${nonce} ${method}${oneWay ? " one-way" : ""} ${timeoutMs}`);
-    const results = world.platform.rpc(device, method, { nonce }, { oneWay, timeoutMs });
+    const results: RpcResult[] = [];
+    device.rpc.send({
+      method: method === "broken" || method === "heavy" ? "echo" : method,
+      params: paramsOf(method, nonce),
+      oneWay,
+      expiresAt: (world.clock.wall() ?? 0) + timeoutMs,
+      result: (learnt) => results.push(learnt),
+    });
     const sent = { nonce, method, oneWay, patient, results, forgotten: false, restarts: world.restarts };
     this.sent.push(sent);
     return sent;
@@ -87,38 +103,81 @@ export class Asked {
   call(): void {
     const { agent, life, dice } = this.#story;
     if (!agent || !life?.alive) return;
-    const asks = [
-      () => agent.rpc.call("getTime", {}, { timeoutMs: 5000 }),
-      () => agent.attributes.read({ sharedKeys: ["mode"] }),
-      () => agent.claim({ secretKey: "mine" }),
-      () => agent.flush(10_000),
+    const asks: readonly [number, () => Promise<unknown>][] = [
+      [5000, () => agent.rpc.call("getTime", {}, { timeoutMs: 5000 })],
+      [20_000, () => agent.attributes.read({ sharedKeys: ["mode"], deadlineMs: 20_000 })],
+      [30_000, () => agent.claim({ secretKey: "mine" })],
+      [10_000, () => agent.flush(10_000)],
     ];
     const often = dice.pick([1, 1, 5, 50]);
     this.#story.note(`the application asks ${often} times`);
-    for (let i = 0; i < often; i++) {
-      this.open++;
-      const end = () => {
-        if (life === this.#story.life) this.open--;
-      };
-      dice.pick<() => Promise<unknown>>(asks)().then(end, end);
-    }
+    for (let i = 0; i < often; i++) this.#ask(life, ...dice.pick(asks));
+  }
+
+  #ask(life: Life, deadlineMs: number, ask: () => Promise<unknown>): void {
+    const { clock } = this.#story.world;
+    const end = clock.now() + deadlineMs + TICK_MS;
+    this.open++;
+    const ended = (error?: unknown) => {
+      if (life !== this.#story.life || !life.alive) return;
+      this.open--;
+      if (error instanceof Error) this.#story.texts.push(`${error.name}: ${error.message}`);
+      if (clock.now() > end)
+        this.#story.fail(`a call with ${deadlineMs} ms ended ${clock.now() - end + TICK_MS} ms too late`);
+    };
+    ask().then(() => ended(), ended);
+  }
+
+  /** Callers that wait, and will get their answer. */
+  get waiting(): Sent[] {
+    return this.sent.filter(
+      ({ patient, forgotten, results }) => patient && !forgotten && results.length === 0,
+    );
   }
 
   check(): void {
-    const { failures } = this.#story;
+    const story = this.#story;
     for (const [nonce, runs] of this.runs)
-      if (runs > 1) failures.push(`the handler of RPC ${nonce} ran ${runs} times`);
-    for (const { nonce, patient, forgotten, results, restarts } of this.sent) {
+      if (runs > 1) story.fail(`the handler of RPC ${nonce} ran ${runs} times`);
+    for (const sent of this.sent) {
+      const { nonce, patient, forgotten, results } = sent;
       const [result] = results;
+      if (results.length > 1) story.fail(`the caller of RPC ${nonce} learnt ${results.length} ends`);
       if (patient && !forgotten && result?.kind !== "answer")
-        failures.push(`RPC ${nonce}, whose caller waits, got no answer: ${result?.kind}`);
-      if (result?.kind !== "answer") continue;
-      const answer = JSON.parse(result.text) as { nonce?: number; error?: { code?: string } };
-      // The answer to one of before a restart goes to whoever has its id now: the platform has nothing else to tell them apart.
-      const other = this.sent[answer.nonce ?? nonce];
-      if (other && other.restarts < restarts) continue;
-      if (answer.nonce !== nonce && !CODES.includes(answer.error?.code ?? ""))
-        failures.push(`RPC ${nonce} was answered ${result.text.slice(0, 80)}`);
+        story.fail(`RPC ${nonce}, whose caller waits, got no answer: ${result?.kind}`);
+      if (result?.kind === "answer" && !this.#fits(sent, result.text))
+        story.fail(`RPC ${nonce} ${sent.method} was answered ${result.text.slice(0, 80)}`);
     }
   }
+
+  #fits({ nonce, method, restarts }: Sent, text: string): boolean {
+    const answer = JSON.parse(text) as { nonce?: number; error?: { code?: string } };
+    // The answer to one of before a restart goes to whoever has its id now: the platform has nothing else to tell them apart.
+    const other = this.sent[answer.nonce ?? -1];
+    if (other && other.restarts < restarts) return true;
+    const code = answer.error?.code;
+    if (code === undefined) return answer.nonce === nonce && !RESULTLESS.includes(method);
+    // An error answer does not say to whom it was given.
+    const codes = restarts > 0 ? Object.values(METHODS).flat() : METHODS[method];
+    return codes?.includes(code) || this.#excuses.includes(code);
+  }
+
+  /** Codes that any RPC may get after what happened in this story. */
+  get #excuses(): string[] {
+    const { world } = this.#story;
+    const { applied } = world;
+    const codes: string[] = [];
+    if (world.lives > 1) codes.push("OUTCOME_UNKNOWN");
+    if (applied.has("store fails")) codes.push("HANDLER_FAILED");
+    if (applied.has("status 413")) codes.push("ANSWER_TOO_LARGE");
+    // The platform takes the answer to what it never asked for its own RPC of that id.
+    if (applied.has("JSON of depth 10,000")) codes.push("PARAMS_TOO_LARGE", "BAD_PARAMS");
+    if (applied.has("length too short")) codes.push("BAD_PARAMS");
+    return codes;
+  }
+}
+
+function paramsOf(method: string, nonce: number): string {
+  if (method === "broken") return `{"nonce":${nonce},bad words}`;
+  return JSON.stringify(method === "heavy" ? { nonce, text: "w".repeat(70_000) } : { nonce });
 }

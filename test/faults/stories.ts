@@ -1,44 +1,42 @@
-// A story: a device and a platform through an hour or so of everything that goes wrong, on a clock that a test moves. What the seed
+// A story: a device and a platform through an hour or a day of everything that goes wrong, on a clock that a test moves. What the seed
 // decides is the same on every run. Afterwards, in good weather, the promises are looked at from the platform's side.
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { KEY, SECRET } from "../fakes/platform.js";
 import { Asked } from "./asked.js";
-import { Body, type Life } from "./device.js";
+import { Body, type Ears, type Life } from "./device.js";
+import type { Dice } from "./dice.js";
+import { Points } from "./points.js";
 import { check } from "./promises.js";
-import { type Dice, NAME, World } from "./world.js";
+import { Shared } from "./shared.js";
+import { CAUSES, CONNECTS } from "./weather.js";
+import { NAME, World } from "./world.js";
 
-export const KEYS = ["interval", "limit", "mode", "größe"];
 const EVENTS = [
-  "provisioned",
-  "online",
-  "offline",
-  "delivered",
-  "drop",
-  "attributes",
-  "rpc",
-  "refused",
-] as const;
-const DEEDS = 40;
+  ...(["provisioned", "online", "offline", "delivered", "drop", "attributes", "rpc", "refused"] as const),
+];
+const DEEDS = 36;
+const GIVEN_TOKEN = "given-token-4711";
+/** One of these is in each story for sure, by its seed. */
+export const FEATURED = [...Object.keys(CAUSES), ...CONNECTS];
+const DAY = 24 * 3_600_000;
 
 export class Story {
   readonly world: World;
   readonly body: Body;
   readonly dice: Dice;
   readonly asked: Asked;
+  readonly points: Points;
+  readonly shared: Shared;
   readonly connections: 1 | 2 | 3;
   readonly options: Partial<AgentOptions>;
   readonly failures: string[] = [];
   readonly trace: string[] = [];
   /** Lines of all lives, with the time. */
   readonly lines: { at: number; line: string }[] = [];
-  readonly events: string[] = [];
-  /** Points recorded so far, and those that may be missing: they were in memory only when the power went. */
-  recorded = 0;
-  readonly excused = new Set<number>();
+  /** Events, and errors that calls of the application ended with. */
+  readonly texts: string[] = [];
   /** The last client attribute published. */
   published = 0;
-  /** What the subscribers of this life saw last. */
-  seen = new Map<string, unknown>();
   agent: Agent | undefined;
   life: Life | undefined;
 
@@ -47,15 +45,33 @@ export class Story {
     const { dice } = this.world;
     this.dice = dice;
     this.world.onRequest = ({ method, path }) => this.note(`  ${method} ${path.replace(/v1.[^/]+/, "")}`);
+    this.world.onFlaw = (what) => this.fail(what);
     this.connections = dice.pick([1, 2, 3]);
-    this.body = new Body(dice.pick([0, 4, 16]));
+    this.body = new Body(dice.pick([0, 4, 16]), this.connections);
     this.asked = new Asked(this);
-    const durable = dice.chance(0.7);
+    this.points = new Points(this);
+    this.shared = new Shared(this);
+    this.options = this.#choose();
+    this.note(`${this.body.blocks.size} bytes of blocks, ${JSON.stringify(this.options)}`);
+  }
+
+  #choose(): Partial<AgentOptions> {
+    const { dice } = this;
     const timestamps = dice.pick(["device", "device", "platform"] as const);
-    this.options = { connections: this.connections, telemetry: { durable, timestamps } };
-    this.note(
-      `connections ${this.connections}, ${this.body.blocks.size} bytes of blocks, ${JSON.stringify(this.options.telemetry)}`,
-    );
+    const telemetry = { durable: dice.chance(0.7), timestamps };
+    const given = dice.chance(0.3);
+    if (given) this.world.platform.create(NAME, GIVEN_TOKEN);
+    if (dice.chance(0.3)) this.body.limit = 65_536;
+    const limits = { answerBytes: this.body.limit };
+    return {
+      connections: this.connections,
+      telemetry,
+      ...(given ? { token: GIVEN_TOKEN } : { provisioning: { key: KEY, secret: SECRET, deviceName: NAME } }),
+      ...(this.body.limit > 8192 && {
+        attributes: limits,
+        rpc: { ...limits, requestBytes: this.body.limit },
+      }),
+    };
   }
 
   note(what: string): void {
@@ -70,106 +86,82 @@ export class Story {
   /** The device starts, on what it kept. */
   boot(): void {
     const { clock } = this.world;
-    const life = this.body.live(this.world, (line) => {
-      this.lines.push({ at: clock.now(), line });
-      this.note(line);
-    });
+    const ears: Ears = {
+      log: (line) => {
+        this.lines.push({ at: clock.now(), line });
+        this.note(line);
+      },
+      flaw: (what) => this.fail(what),
+      died: () => {
+        this.world.count("power cut in a write");
+        this.note("the power goes in a write");
+        this.points.cut();
+      },
+    };
+    if (this.body.blocks.fails) this.points.blocksFail();
+    const life = this.body.live(this.world, ears);
     this.life = life;
-    this.seen = new Map();
-    const agent = new Agent(life.host, {
-      baseUrl: "http://platform.test",
-      provisioning: { key: KEY, secret: SECRET, deviceName: NAME },
-      ...this.options,
-    });
+    const agent = new Agent(life.host, { baseUrl: "http://platform.test", ...this.options });
     this.agent = agent;
     for (const event of EVENTS) {
       agent.on(event, (detail) => {
         if (!life.alive) return;
-        this.events.push(JSON.stringify([event, detail]));
-        this.note(`${event} ${JSON.stringify(detail)}`);
+        const text = `${event} ${JSON.stringify(detail)}`;
+        this.texts.push(text);
+        this.note(text);
       });
     }
-    for (const key of KEYS) this.#subscribe(agent, life, key);
+    this.shared.subscribe(agent, life);
     this.asked.handle(agent, life);
     agent.start();
   }
 
-  #subscribe(agent: Agent, life: Life, key: string): void {
-    let first = true;
-    agent.attributes.subscribe(key, (value) => {
-      if (!life.alive) return;
-      const text = JSON.stringify(value);
-      if (!first && JSON.stringify(this.seen.get(key)) === text) this.fail(`${key} was told twice: ${text}`);
-      this.seen.set(key, value);
-      this.note(`saw ${key} = ${text?.slice(0, 40)}`);
-    });
-    first = false;
-  }
-
   /** The device ends at this instant. */
   cut(silent: boolean): void {
-    const { world, life, body } = this;
-    if (!life?.alive) return;
-    life.cut(silent);
-    const arrived = new Set(world.points);
-    const kept = body.blocks.size > 0 && this.options.telemetry?.durable ? this.recorded : this.#safe;
-    for (let n = 0; n < this.recorded; n++)
-      if (!arrived.has(n) && (n >= kept || body.blocks.size === 0)) this.excused.add(n);
-  }
-
-  /** Points below this were recorded more than a second and a half ago. */
-  get #safe(): number {
-    const before = this.world.clock.now() - 1500;
-    const at = this.#recordedAt.findIndex((when) => when >= before);
-    return at < 0 ? this.recorded : at;
-  }
-
-  readonly #recordedAt: number[] = [];
-
-  record(points: number): void {
     if (!this.life?.alive) return;
-    for (let i = 0; i < points; i++) {
-      this.#recordedAt.push(this.world.clock.now());
-      this.agent?.telemetry.record({ n: this.recorded++ });
-    }
+    this.life.cut(silent);
+    this.points.cut();
   }
 
   async run(): Promise<void> {
-    const { clock } = this.world;
+    const { dice, world } = this;
+    const { clock } = world;
     this.boot();
+    const featured = dice.below(DEEDS / 2);
+    const day = dice.chance(0.06) ? dice.below(DEEDS) : -1;
     for (let deed = 0; deed < DEEDS; deed++) {
-      await clock.advance(
-        this.dice.pick([0, 1, 20, 300, 2000, 9000, 30_000, 90_000]) + this.dice.below(1000),
-      );
-      await this.#deed();
+      await clock.advance(dice.pick([0, 1, 20, 300, 2000, 9000, 30_000, 60_000]) + dice.below(1000));
+      if (deed === featured) {
+        const name = FEATURED[world.seed % FEATURED.length];
+        this.note(`weather: ${world.turn(name)}`);
+      } else if (deed === day) await this.#day();
+      else await this.#deed();
     }
+    this.#calm();
+    await check(this);
+  }
+
+  #calm(): void {
+    const { body } = this;
     this.world.calm();
-    this.body.wallOffsetMs = 0;
-    this.body.store.fails = undefined;
+    if (body.wallOffsetMs !== 0) this.points.clockSet = true;
+    body.wallOffsetMs = 0;
+    body.wallKnown = true;
+    body.cutAtChange = undefined;
+    body.store.fails = undefined;
+    body.blocks.fails = undefined;
+    if (this.points.inMemory) this.cut(false);
     if (!this.life?.alive) this.boot();
     this.note("calm");
-    await check(this);
   }
 
   async #deed(): Promise<void> {
     const deeds: (() => unknown)[] = [
-      this.#weather,
-      this.#weather,
-      this.#weather,
-      this.#change,
-      this.#change,
-      this.#change,
-      this.#points,
-      this.#points,
-      () => this.asked.send(),
-      () => this.asked.send(),
-      () => this.asked.send(),
+      ...[this.#weather, this.#weather, this.#weather, this.#weather, this.#points, this.#points],
+      ...[this.#publish, this.#platform, this.#device, this.#device, this.#clock, this.#storage],
+      ...[1, 2, 3].map(() => () => this.shared.change()),
+      ...[1, 2, 3].map(() => () => void this.asked.send()),
       () => this.asked.call(),
-      this.#publish,
-      this.#platform,
-      this.#device,
-      this.#clock,
-      this.#store,
     ];
     await this.dice.pick(deeds).call(this);
   }
@@ -178,82 +170,98 @@ export class Story {
     this.note(`weather: ${this.world.turn()}`);
   }
 
-  #change(): void {
-    const { device, platform } = this.world;
-    if (!device) return;
-    for (let changes = 1 + this.dice.below(3); changes > 0; changes--) {
-      const key = this.dice.pick(KEYS);
-      if (this.dice.chance(0.3)) platform.deleteShared(device, [key]);
-      else
-        platform.setShared(device, {
-          [key]: this.dice.pick([this.dice.below(5), "on", "ü".repeat(900), true, { a: [1] }]),
-        });
-      this.note(`set ${key}`);
-    }
-  }
-
   #points(): void {
-    const points = this.dice.pick([1, 3, 20, 200]);
-    this.note(`record ${points}`);
-    this.record(points);
+    const { dice } = this;
+    const points = dice.pick([1, 3, 20, 200]);
+    const poison = dice.chance(0.15);
+    if (poison) this.world.count("content refused");
+    this.note(`record ${points}${poison ? ", the first refused" : ""}`);
+    this.points.record(points, poison);
   }
 
   #publish(): void {
     // What can't be stored is lost with the power.
-    if (!this.life?.alive || this.body.store.fails) return;
+    if (!this.life?.alive || this.body.store.fails || this.body.cutAtChange !== undefined) return;
     this.agent?.attributes.publish({ count: ++this.published, [`c${this.dice.below(3)}`]: "x" });
   }
 
   #platform(): void {
     const silent = this.dice.chance(0.5);
     const restarts = this.dice.chance(0.6);
-    this.note(`${restarts ? "platform restarts" : "connections break"}${silent ? " silently" : ""}`);
-    if (!restarts) {
-      this.world.breakConnections(silent);
-      return;
-    }
-    this.asked.forgotten();
-    this.world.restartPlatform(silent);
+    const what = restarts ? "platform restarts" : "connections break";
+    this.world.count(what);
+    this.note(`${what}${silent ? " silently" : ""}`);
+    if (restarts) {
+      this.asked.forgotten();
+      this.world.restartPlatform(silent);
+    } else this.world.breakConnections(silent);
   }
 
   async #device(): Promise<void> {
-    const { agent, life } = this;
+    const { agent, life, dice } = this;
+    this.body.wallKnown = dice.chance(0.7);
     if (!life?.alive || !agent) {
       this.note("device starts");
       return this.boot();
     }
-    const how = this.dice.pick(["cut", "cut", "cut and off", "restart", "again", "stop"]);
+    const how = dice.pick(["cut", "cut", "cut in a write", "cut and off", "restart", "again", "stop"]);
     this.note(`device: ${how}`);
-    if (how === "again") {
-      void agent.stop();
-      agent.start();
+    this.world.count(`device: ${how}`);
+    if (!this.body.wallKnown) this.world.count("time unknown");
+    if (how === "cut in a write") {
+      this.body.cutAtChange = 1 + dice.below(12);
       return;
     }
-    if (how === "stop" || how === "restart") {
+    if (how === "again" || how === "stop" || how === "restart") {
       const stopped = agent.stop();
-      await this.world.clock.advance(this.dice.pick([0, 20, 2000]));
+      if (how === "again") return agent.start();
+      await this.world.clock.advance(dice.pick([0, 20, 2000]));
       if (how === "stop") return agent.start();
       await this.world.clock.advance(60_000);
       await stopped;
-      if (life.timers > 0) this.#leftover(life);
     }
-    this.cut(this.dice.chance(0.5));
+    this.cut(dice.chance(0.5));
     if (how !== "cut and off") this.boot();
   }
 
-  #leftover(life: Life): void {
-    this.note(`${life.timers} timers are left after stop()`);
+  /** A day without the platform, or nearly. */
+  async #day(): Promise<void> {
+    const { dice, world } = this;
+    const name = dice.pick([...CONNECTS, "captive portal", "hang", "dropped", "status 503"]);
+    world.count("a day offline");
+    this.note(`a day offline: ${world.turn(name)}`);
+    const bursts = dice.pick([12, 24]);
+    for (let burst = 0; burst < bursts; burst++) {
+      this.points.record(dice.pick([1, 20, 200]));
+      await world.clock.advance(DAY / bursts);
+    }
   }
 
   #clock(): void {
-    this.body.wallOffsetMs = this.dice.pick([0, 0, 3_600_000, -3_600_000, 5000, -4000, 90 * 86_400_000]);
-    this.note(`the device's time is off by ${this.body.wallOffsetMs}`);
+    const { body, dice } = this;
+    this.world.count("clock jumps");
+    if (!body.wallKnown) {
+      body.wallKnown = true;
+      this.note("the device learns the time");
+      return;
+    }
+    body.wallOffsetMs = dice.pick([0, 0, 3_600_000, -3_600_000, 5000, -4000, 90 * 86_400_000]);
+    if (body.wallOffsetMs !== 0) this.points.clockSet = true;
+    this.note(`the device's time is off by ${body.wallOffsetMs}`);
   }
 
-  #store(): void {
-    const fails = this.dice.chance(0.3);
-    this.body.store.fails = fails ? () => true : undefined;
-    this.note(`store ${fails ? "fails" : "works"}`);
+  #storage(): void {
+    const { body, dice } = this;
+    const blocks = dice.chance(0.3);
+    const fails = dice.chance(0.4) ? () => true : undefined;
+    const what = `${blocks ? "flash" : "store"} ${fails ? "fails" : "works"}`;
+    this.note(what);
+    this.world.count(what);
+    if (!blocks) body.store.fails = fails;
+    else {
+      body.blocks.fails = fails;
+      if (fails) this.points.blocksFail();
+    }
   }
 }
 

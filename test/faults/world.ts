@@ -1,94 +1,30 @@
 // The platform, the network between, and the weather: what goes wrong with requests for a while.
+import { createHash } from "node:crypto";
 import { RpcActor } from "../../hosts/platform/core/rpc.js";
 import { FakeClock } from "../fakes/clock.js";
-import { randomBytes } from "../fakes/host.js";
 import { FakeNet, type Peer } from "../fakes/net.js";
 import { FakePlatform, type Fault } from "../fakes/platform.js";
 import type { SeenRequest } from "../fakes/server.js";
+import { Dice } from "./dice.js";
+import { Refusals } from "./refusals.js";
+import { CAUSES, CONNECTS, CONTENT, deaden, ENDLESS, isPoisoned, poisoned } from "./weather.js";
 
 export const NAME = "greenhouse-7";
 const WALL = Date.UTC(2026, 0, 1);
-const PAGE = "<html><body>Please log in</body></html>";
-
-/** What may happen to a request in bad weather. */
-const WEATHER: Readonly<Record<string, (request: SeenRequest, dice: Dice, clock: FakeClock) => Fault>> = {
-  dropped: () => "drop",
-  hanging: () => "hang",
-  unanswered: () => "lose-answer",
-  flaky: (request, dice) => {
-    if (dice.chance(0.5)) return undefined;
-    return dice.pick<Fault | "cut">(["drop", "hang", "lose-answer", "cut"]) === "cut"
-      ? cut(request.peer, dice.below(200))
-      : dice.pick<Fault>(["drop", "lose-answer", { status: 503 }, { status: 500 }]);
-  },
-  broken: (request, dice) => cut(request.peer, dice.below(250)),
-  slow: ({ peer }, dice, clock) => {
-    const { send } = Object.getPrototypeOf(peer) as Peer;
-    const ms = dice.pick([500, 5000, 20_000]);
-    peer.send = (data) => {
-      peer.send = send;
-      clock.timer(ms, () => send.call(peer, data));
-    };
-    return undefined;
-  },
-  failing: () => ({ status: 500 }),
-  busy: () => ({ status: 503 }),
-  limited: (request) => {
-    request.reply(429, "", { "Retry-After": "7" });
-    return "hang";
-  },
-  unknown: () => ({ status: 401 }),
-  misrouted: () => ({ status: 404, body: PAGE }),
-  portal: () => ({ status: 200, body: PAGE }),
-  moved: () => ({ status: 302 }),
-  gateway: () => ({ status: 200, body: {} }),
-  chatty: () => ({ status: 200, body: { status: "ok", deleted: 7 } }),
-  empty: () => ({ status: 200 }),
-  garbage: (request, dice) => {
-    request.peer.send(Uint8Array.from({ length: 1 + dice.below(300) }, () => dice.below(256)));
-    return "hang";
-  },
-  long: () => ({ status: 200, body: { shared: { x: "y".repeat(20_000) } } }),
-};
-/** Answers that can't be told from the platform's own "taken", so that what they are given to is gone without anybody's fault. */
-const TAKEN = ["gateway", "chatty", "empty", "long"];
-const GONE = /(telemetry|attributes|claim|rpc)$/;
-const isTaken = (weather: string, { method, path }: SeenRequest) =>
-  TAKEN.includes(weather) && method === "POST" && GONE.test(path);
 const PATHS = [/./, /./, /rpc\?/, /updates/, /telemetry/, /attributes(\?|$)/, /rpc\/\d/];
+const CAUSE_NAMES = Object.keys(CAUSES);
+/** The longest poll with its margin, and the way back. */
+const CONNECT_WITHIN_MS = 330_000;
+const SLACK_MS = 10_000;
 
-/** The answer's first `bytes` only, then the end. */
-function cut(peer: Peer, bytes: number): Fault {
-  const { send } = Object.getPrototypeOf(peer) as Peer;
-  peer.send = (data) => {
-    const whole = typeof data === "string" ? new TextEncoder().encode(data) : data;
-    send.call(peer, whole.subarray(0, Math.min(bytes, whole.length - 1)));
-    peer.reset();
-  };
-  return undefined;
+/** What requests meet: a fault of CAUSES, of CONNECTS, or none. */
+interface Weather {
+  readonly name: string;
+  readonly path: RegExp;
+  /** Of the requests that it could happen to. */
+  readonly share: number;
 }
-
-/** Chance of one seed. */
-export class Dice {
-  readonly #next: () => number;
-
-  constructor(seed: number) {
-    this.#next = randomBytes(seed);
-  }
-
-  /** 0 to `limit`, that excluded. */
-  below(limit: number): number {
-    return ((this.#next() * 256 + this.#next()) * 256 + this.#next()) % limit;
-  }
-
-  chance(share: number): boolean {
-    return this.below(1000) < share * 1000;
-  }
-
-  pick<T>(list: readonly T[]): T {
-    return list[this.below(list.length)] as T;
-  }
-}
+const CLEAR: Weather = { name: "clear", path: /./, share: 0 };
 
 export class World {
   readonly seed: number;
@@ -98,40 +34,51 @@ export class World {
   readonly platform: FakePlatform;
   /** When each request came, but for those with telemetry. */
   readonly requests: number[] = [];
+  /** When the last RPC poll came. */
+  polls = -1;
   /** Numbers of the points, in the order in which the platform took them. */
   readonly points: number[] = [];
-  /** By kind, as the device last reported. */
+  /** By kind, as the device reported. */
   readonly dropped: Record<string, number> = {};
+  readonly refusals = new Refusals();
+  /** How often each fault was applied. */
+  readonly applied = new Map<string, number>();
+  /** Each connection has a delay of its own. */
+  readonly apart: boolean;
   /** How often the platform restarted. */
   restarts = 0;
-  weather = "clear";
+  /** Starts and ends of the device. */
+  lives = 0;
   onRequest: ((request: SeenRequest) => void) | undefined;
-  #path = /./;
-  #connect: "open" | "refused" | "silent" = "open";
+  readonly #bytes = createHash("sha256");
+  /** Told what is against a promise. */
+  onFlaw: ((what: string) => void) | undefined;
+  #weather = CLEAR;
+  /** The last report of each kind. */
+  readonly #reported = new Map<string, number>();
+  readonly #lifeOf = new WeakMap<Peer, number>();
 
   constructor(seed: number) {
     this.seed = seed;
     this.dice = new Dice(seed);
-    const slow = this.dice.chance(0.3);
-    const options = {
-      latencyMs: slow ? 150 : 5,
-      ...(this.dice.chance(0.1) && { segmentBytes: 1, readBytes: 7 }),
-    };
-    this.net = new FakeNet(this.clock, options);
-    this.platform = new FakePlatform(this.clock, this.net, this.dice.pick(["deployed", "documented"]));
-    this.platform.fault = (request) => {
-      if (!request.path.endsWith("telemetry")) this.requests.push(this.clock.now());
-      this.onRequest?.(request);
-      if (!this.#path.test(request.path) || isTaken(this.weather, request)) return undefined;
-      return WEATHER[this.weather]?.(request, this.dice, this.clock);
-    };
+    const { dice } = this;
+    const base = dice.chance(0.3) ? 150 : 5;
+    this.apart = dice.chance(0.25);
+    this.net = new FakeNet(this.clock, {
+      latencyMs: this.apart ? () => dice.pick([1, 30, 150, 400]) : base,
+      ...(dice.chance(0.08) && { segmentBytes: dice.pick([5, 20, 100]), readBytes: dice.pick([7, 100]) }),
+      ...(dice.chance(0.1) && { writeBytes: 50 }),
+    });
+    this.platform = new FakePlatform(this.clock, this.net, dice.pick(["deployed", "documented"]));
+    this.platform.fault = (request) => this.#meet(request);
+    this.net.onBytes = (bytes) => this.#bytes.update(bytes);
     this.#listen();
     const { core } = this.platform;
     const take = core.receiveTelemetry.bind(core);
     core.receiveTelemetry = (device, ts, values) => {
       for (const [key, value] of values) {
         if (key === "n") this.points.push(Number(value));
-        if (key.startsWith("moteDropped")) this.dropped[key] = Number(value);
+        if (key.startsWith("moteDropped")) this.#note(key, Number(value));
       }
       take(device, ts, values);
     };
@@ -141,29 +88,35 @@ export class World {
     return this.platform.core.devices.byName(NAME);
   }
 
-  calm(): void {
-    this.weather = "clear";
-    this.#connect = "open";
+  /** Of all bytes that went either way, in order. */
+  get digest(): string {
+    return this.#bytes.copy().digest("hex");
   }
 
-  /** Returns what it is from now on. */
-  turn(): string {
-    this.calm();
-    if (this.dice.chance(0.3)) return "clear";
-    if (this.dice.chance(0.15)) {
-      this.#connect = this.dice.pick(["refused", "silent"]);
-      return `connections ${this.#connect}`;
-    }
-    this.weather = this.dice.pick(Object.keys(WEATHER));
-    this.#path = this.dice.pick(PATHS);
-    return `${this.weather} ${this.#path}`;
+  count(fault: string): void {
+    this.applied.set(fault, (this.applied.get(fault) ?? 0) + 1);
+  }
+
+  calm(): void {
+    this.#weather = CLEAR;
+  }
+
+  /** Returns what it is from now on: the fault called `name`, or any. */
+  turn(name?: string): string {
+    const { dice } = this;
+    this.#weather = CLEAR;
+    if (name === undefined && dice.chance(0.25)) return "clear";
+    const picked = name ?? dice.pick(dice.chance(0.15) ? CONNECTS : CAUSE_NAMES);
+    const path = name === undefined ? dice.pick(PATHS) : /./;
+    this.#weather = { name: picked, path, share: dice.pick([1, 1, 0.5]) };
+    return `${picked} ${this.#weather.share} ${path}`;
   }
 
   /** All connections break, or hang without a word. */
   breakConnections(silent: boolean): void {
     for (const peer of this.net.peers) {
       if (peer.closed) continue;
-      if (silent) Object.assign(peer, { send: () => {}, end: () => {}, onData: undefined });
+      if (silent) deaden({ peer });
       else peer.reset();
     }
   }
@@ -179,15 +132,62 @@ export class World {
     device.notifications.forgetSubscribers();
   }
 
+  /** A total that goes down is that of a start that does not know of all before: what was in memory only is not counted on. */
+  #note(key: string, total: number): void {
+    const before = this.#reported.get(key) ?? 0;
+    this.#reported.set(key, total);
+    this.dropped[key] = (this.dropped[key] ?? 0) + (total < before ? total : total - before);
+  }
+
+  #meet(request: SeenRequest): Fault {
+    if (!request.path.endsWith("telemetry")) this.requests.push(this.clock.now());
+    if (POLL.test(request.path)) this.polls = this.clock.now();
+    this.onRequest?.(request);
+    const { name, path, share } = this.#weather;
+    const hit = CAUSES[name] && path.test(request.path) && this.#hits(share);
+    const met = isPoisoned(request) ? "poisoned" : hit ? name : "clear";
+    this.refusals.note(request, met, CONTENT.test(met));
+    const cause = met === "poisoned" ? poisoned : CAUSES[met];
+    if (!cause) return undefined;
+    this.count(met);
+    if (ENDLESS.includes(met)) this.#expectEnd(request.peer, deadlineOf(request), `${met} ${request.path}`);
+    return cause(request, { peer: request.peer, dice: this.dice, clock: this.clock });
+  }
+
+  #hits(share: number): boolean {
+    return share > 0 && (share === 1 || this.dice.chance(share));
+  }
+
+  /** The device gives the connection up by itself. */
+  #expectEnd(peer: Peer, withinMs: number, what: string): void {
+    this.clock.timer(withinMs, () => {
+      if (!peer.closed && this.lives === this.#lifeOf.get(peer))
+        this.onFlaw?.(`still open after its deadline: ${what}`);
+    });
+  }
+
   #listen(): void {
     const serve = this.net.onConnect;
     this.net.onConnect = (peer) => {
-      if (this.#connect === "silent") return false;
-      if (this.#connect === "refused") {
-        peer.reset("connection refused");
-        return false;
-      }
-      return serve?.(peer) as false | undefined;
+      this.#lifeOf.set(peer, this.lives);
+      if (peer.name !== "platform.test" || peer.port !== 80)
+        this.onFlaw?.(`a connection to ${peer.name}:${peer.port}`);
+      const { name, share } = this.#weather;
+      if (!(CONNECTS as readonly string[]).includes(name) || !this.#hits(share))
+        return serve?.(peer) as false | undefined;
+      this.count(name);
+      if (name === "unreachable") this.#expectEnd(peer, CONNECT_WITHIN_MS, name);
+      else peer.reset(name === "refused" ? "connection refused" : "name not found");
+      return false;
     };
   }
+}
+
+const POLL = /rpc\?timeout/;
+const ASKED = /\?timeout=(\d+)/;
+
+/** ms after which a request's connection is closed at the latest, if nothing comes back. */
+function deadlineOf({ path }: SeenRequest): number {
+  const asked = ASKED.exec(path);
+  return (asked ? Number(asked[1]) + 15_000 : 35_000) + SLACK_MS;
 }

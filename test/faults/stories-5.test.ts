@@ -1,0 +1,3 @@
+import { declare } from "./group.js";
+
+declare(4);

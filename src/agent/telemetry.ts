@@ -24,6 +24,8 @@ import type { Time } from "./time.js";
 
 /** The host does not say when it learns the time. */
 const TIME_LOOK_MS = 1000;
+/** A way that works now and then is told so often at most. */
+const QUIET_MS = 3_600_000;
 /** Statuses by which the platform refuses a content; 500 is only refused if it came with a text. */
 const CONTENT = [400, 403, 413, 422, 500];
 const TOO_LARGE = 413;
@@ -53,6 +55,7 @@ export class Telemetry {
   #refusedWith = 0;
   #sentAt = 0;
   #toldAddress = false;
+  #quietUntil = 0;
   #toldTime = false;
   /** Points wait, and the time stamp of the first is not known. */
   #stuck = false;
@@ -206,8 +209,10 @@ export class Telemetry {
 
   #holdAddress(status: number): void {
     this.#lane.hold();
-    if (this.#toldAddress) return;
+    const now = this.#link.host.clock.now();
+    if (this.#toldAddress || now < this.#quietUntil) return;
     this.#toldAddress = true;
+    this.#quietUntil = now + QUIET_MS;
     this.#link.host.log(
       "error",
       `telemetry is refused with ${status}: is the base URL right? Points are kept`,

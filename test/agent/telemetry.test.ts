@@ -318,6 +318,18 @@ test("a drop right after a report is reported too, though nothing else is to be 
   t.is(rig.log.length, requests);
 });
 
+test("an address that is right now and then is told once an hour", async (t) => {
+  const rig = new TelemetryRig().start();
+  let asked = 0;
+  rig.answer = () => ({ status: asked++ % 2 ? 200 : 404 });
+  for (let n = 0; n < 60; n++) {
+    rig.record(n, n + 1);
+    await rig.host.clock.advance(100_000);
+  }
+  t.deepEqual(rig.numbers, upTo(60));
+  t.is(rig.host.lines.filter((line) => line.includes("is the base URL right")).length, 2);
+});
+
 test("points on flash are delivered after a restart, drops are counted on", async (t) => {
   const blocks = new FakeFlash(3 * 512, 512);
   const first = new TelemetryRig({}, { blocks }).record(0, 100);

@@ -31,9 +31,13 @@ export class FakePlatform {
   readonly seen: SeenRequest[];
   /** Asked for each request; what it returns happens to it. */
   fault: ((request: SeenRequest) => Fault) | undefined;
-  readonly #clock: FakeClock;
+  readonly #clock: Pick<FakeClock, "now" | "wall">;
 
-  constructor(clock: FakeClock, net: FakeNet, as: Mode = "deployed") {
+  constructor(
+    clock: Pick<FakeClock, "now" | "wall" | "timer">,
+    net: Pick<FakeNet, "onConnect">,
+    as: Mode = "deployed",
+  ) {
     this.#clock = clock;
     const time = {
       now: () => clock.wall() ?? clock.now(),

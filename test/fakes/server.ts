@@ -14,7 +14,10 @@ export interface SeenRequest {
 }
 
 /** Hands every complete request to `handle`, which replies at once, later, or never. Returns the list of all requests seen. */
-export function serve(net: FakeNet, handle: (request: SeenRequest) => unknown): SeenRequest[] {
+export function serve(
+  net: Pick<FakeNet, "onConnect">,
+  handle: (request: SeenRequest) => unknown,
+): SeenRequest[] {
   const seen: SeenRequest[] = [];
   net.onConnect = (peer) => {
     let waiting = "";

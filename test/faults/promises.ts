@@ -39,7 +39,7 @@ export async function check(story: Story): Promise<void> {
   await checkEnd(story);
 }
 
-function isRight({ world, points, shared, asked, published, agent, lines }: Story, since: number): boolean {
+function isRight({ world, points, shared, asked, count, agent, lines }: Story, since: number): boolean {
   const skipped = lines.findLast(({ line }) => line.includes("is left out"));
   return (
     world.device !== undefined &&
@@ -49,16 +49,16 @@ function isRight({ world, points, shared, asked, published, agent, lines }: Stor
     shared.wrong.length === 0 &&
     asked.waiting.length === 0 &&
     points.missing.length <= points.told &&
-    (published === 0 || world.platform.attributes(world.device).count === published)
+    (count === undefined || world.platform.attributes(world.device).count === count)
   );
 }
 
 function checkAttributes(story: Story, when: string): void {
-  const { world, shared, published } = story;
+  const { world, shared, count } = story;
   for (const key of shared.wrong) story.fail(`${when}: the application sees ${key} otherwise than it is`);
-  if (published === 0) return;
-  const { count } = world.platform.attributes(world.device!);
-  if (count !== published) story.fail(`${when}: client attribute is ${count}, published ${published}`);
+  const there = world.platform.attributes(world.device!).count;
+  if (count !== undefined && there !== count)
+    story.fail(`${when}: client attribute is ${there}, published ${count}`);
 }
 
 /** Everything works, within its time. */

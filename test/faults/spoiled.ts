@@ -6,7 +6,7 @@ import type { Dice } from "./dice.js";
 export interface Blow {
   readonly peer: Peer;
   readonly dice: Dice;
-  readonly clock: FakeClock;
+  readonly clock: Pick<FakeClock, "timer">;
 }
 
 type Spoil = (answer: Uint8Array, blow: Blow) => void;

@@ -37,6 +37,7 @@ export class Story {
   readonly texts: string[] = [];
   /** The last client attribute published. */
   published = 0;
+  #publishedAt = 0;
   agent: Agent | undefined;
   life: Life | undefined;
 
@@ -153,6 +154,7 @@ export class Story {
     if (this.points.inMemory) this.cut(false);
     if (!this.life?.alive) this.boot();
     this.note("calm");
+    if (this.published > 0 && this.count === undefined) this.#publish();
   }
 
   async #deed(): Promise<void> {
@@ -182,7 +184,14 @@ export class Story {
   #publish(): void {
     // What can't be stored is lost with the power.
     if (!this.life?.alive || this.body.store.fails || this.body.cutAtChange !== undefined) return;
+    this.#publishedAt = this.world.clock.now();
     this.agent?.attributes.publish({ count: ++this.published, [`c${this.dice.below(3)}`]: "x" });
+  }
+
+  /** What the client attribute is to be on the platform, unless that refused it since it was published. */
+  get count(): number | undefined {
+    const refused = this.lines.findLast(({ line }) => line.includes("refuses a client attribute"));
+    return this.published > 0 && !(refused && refused.at >= this.#publishedAt) ? this.published : undefined;
   }
 
   #platform(): void {

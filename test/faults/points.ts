@@ -32,16 +32,15 @@ export class Points {
 
   /** The device's life ended at this instant. */
   cut(): void {
-    const { world, body, options } = this.#story;
+    const { world, body } = this.#story;
     const arrived = new Set(world.points);
-    const lasting = options.telemetry?.durable ? this.recorded : this.#safe;
-    const kept = body.blocks.size > 0 ? Math.min(lasting, this.#inMemoryFrom) : 0;
+    const kept = body.blocks.size > 0 ? Math.min(this.#lasting, this.#inMemoryFrom) : 0;
     for (let n = kept; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
     this.#inMemoryFrom = Number.POSITIVE_INFINITY;
   }
 
   blocksFail(): void {
-    this.#inMemoryFrom = Math.min(this.#inMemoryFrom, this.recorded);
+    this.#inMemoryFrom = Math.min(this.#inMemoryFrom, this.#lasting);
   }
 
   /** What is on flash waits for the next start. */
@@ -49,8 +48,9 @@ export class Points {
     return this.#inMemoryFrom < Number.POSITIVE_INFINITY;
   }
 
-  /** Points below this were recorded long enough ago. */
-  get #safe(): number {
+  /** Points below this are on flash, if that works. */
+  get #lasting(): number {
+    if (this.#story.options.telemetry?.durable) return this.recorded;
     const before = this.#story.world.clock.now() - STAGED_MS;
     const at = this.#recordedAt.findIndex((when) => when >= before);
     return at < 0 ? this.recorded : at;

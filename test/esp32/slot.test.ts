@@ -14,6 +14,8 @@ function rig(image = IMAGE) {
 
 test("what does not begin as an image does is never activated", (t) => {
   const { board, slot } = rig(pattern(10_000, 1));
+  // The SDK looks too, but only after it erased the first sector.
+  board.magic = false;
   t.false(slot.activate(10_000));
   t.is(board.next, 0);
 });

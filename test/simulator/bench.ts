@@ -10,6 +10,7 @@ import { Operator } from "../../hosts/operator/operator.js";
 import { type Platform, startPlatform } from "../../hosts/platform/server.js";
 import { SimulatedDevice, simulatedImage } from "../../hosts/sdk/device.js";
 import { findSdk } from "../../hosts/sdk/sdk.js";
+import type { TelemetryOptions } from "../../src/index.js";
 import { Authorities } from "../x509/authority.js";
 import { screen } from "./rig.js";
 
@@ -51,7 +52,12 @@ async function secured(t: ExecutionContext, to: number): Promise<{ url: string; 
 export async function openBench(
   t: ExecutionContext,
   program: string,
-  { secure = false, connections = 3 as 1 | 2 | 3, intervalMs = INTERVAL_MS } = {},
+  {
+    secure = false,
+    connections = 3 as 1 | 2 | 3,
+    intervalMs = INTERVAL_MS,
+    telemetry = {} as TelemetryOptions,
+  } = {},
 ): Promise<Bench> {
   const platform = await startPlatform({ port: 0, as: "deployed" });
   const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
@@ -62,7 +68,12 @@ export async function openBench(
   const device = new SimulatedDevice(
     {
       ...{ sdk: findSdk(), program, display: await screen(), stateDir, ca, intervalMs },
-      agent: { baseUrl: url, provisioning: { ...platform.profile, deviceName: DEVICE }, connections },
+      agent: {
+        baseUrl: url,
+        provisioning: { ...platform.profile, deviceName: DEVICE },
+        connections,
+        telemetry,
+      },
       line: (line) => void lines.push(line),
       event: (event) => void events.push(event),
       instruments: (values) => {

@@ -63,12 +63,6 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "outbox",
-    what: "one sector is always free",
-    file: `${AGENT}/sectors.ts`,
-    edits: [["if (free && length <= this.room) return true;", "if (length <= this.room) return true;"]],
-  },
-  {
-    group: "outbox",
     what: "`reset` erases the newest sector last",
     file: `${AGENT}/sectors-log.ts`,
     edits: [["(newest + i * size) % (count * size)", "(newest + (i - 1) * size) % (count * size)"]],
@@ -97,10 +91,7 @@ export const safeguards: readonly Safeguard[] = [
     what: "a token is stored before it is proposed",
     file: `${AGENT}/token-store.ts`,
     edits: [
-      [
-        'return writeStored(this.#host, "proposed", { url: this.#base, token }) ? token : undefined;',
-        "return token;",
-      ],
+      ['return this.#write("proposed", { url: this.#base, token }) ? token : undefined;', "return token;"],
     ],
   },
   {
@@ -120,17 +111,6 @@ export const safeguards: readonly Safeguard[] = [
     what: "an RPC is stored before its handler runs",
     file: `${AGENT}/rpc-doubt.ts`,
     edits: [["    if (durable && !writeStored(this.#host, STORED, { id, hash })) return undefined;\n", ""]],
-  },
-  {
-    group: "rpc",
-    what: "an answer that did not come through is stored before it goes out again",
-    file: `${AGENT}/rpc-doubt.ts`,
-    edits: [
-      [
-        "entry.kept = writeStored(this.#host, STORED, { id: entry.id, hash: entry.hash, answer: entry.answer });",
-        "",
-      ],
-    ],
   },
   {
     group: "rpc",
@@ -197,8 +177,11 @@ export const safeguards: readonly Safeguard[] = [
     what: "the name of a directory that was made is synced",
     file: "hosts/node/files.ts",
     edits: [
-      ["  syncLeft(above);\n}", "}"],
-      ["return syncLeft(above);", "return;"],
+      [
+        "lost with the directory's own name.\n  syncLeft(above);\n}",
+        "lost with the directory's own name.\n}",
+      ],
+      ["    syncLeft(above);\n    return;", "    return;"],
     ],
   },
   {

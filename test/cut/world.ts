@@ -10,9 +10,10 @@ import type { Power } from "./power.js";
 export const NAME = "greenhouse-7";
 const TOKEN = /^\/api\/v1\/([^/]+)\/(\w+)/;
 
-/** What goes wrong on the way: nothing; each first POST of its kind is taken, and its answer lost; or it does not arrive. */
+/** What goes wrong on the way: nothing; the first request of its path is taken, and its answer lost; or the first three don't arrive. */
 export const WAYS = ["clear", "answer-lost", "dropped"] as const;
 export type Way = (typeof WAYS)[number];
+const OFTEN = { clear: 0, "answer-lost": 1, dropped: 3 };
 
 export class World {
   readonly body = new Body();
@@ -24,12 +25,13 @@ export class World {
 
   /** `spoils`: the first request for which it is true, by its path, is spoilt in the given way. */
   constructor(as: Mode, way: Way = "clear", spoils: (request: SeenRequest) => boolean = () => false) {
-    const spoilt = new Set<string>();
+    const spoilt = new Map<string, number>();
     this.platform = new FakePlatform(this.body.clock, this.body.net, as);
     this.platform.fault = (request) => {
       this.#checkToken(request);
-      if (way === "clear" || !spoils(request) || spoilt.has(request.path)) return undefined;
-      spoilt.add(request.path);
+      const often = spoilt.get(request.path) ?? 0;
+      if (way === "clear" || !spoils(request) || often >= OFTEN[way]) return undefined;
+      spoilt.set(request.path, often + 1);
       return way === "dropped" ? "drop" : "lose-answer";
     };
   }

@@ -114,6 +114,12 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "rpc",
+    what: "an answer that did not come through is stored before it goes out again",
+    file: `${AGENT}/rpc-doubt.ts`,
+    edits: [["entry.kept = writeStored(this.#host, STORED, {", "entry.kept = [].includes.call([], {"]],
+  },
+  {
+    group: "rpc",
     what: "an RPC is kept in mind until its answer is acknowledged",
     file: `${AGENT}/rpc.ts`,
     edits: [["    doubt.answer = text;\n", "    doubt.answer = text;\n    this.#doubts.forget();\n"]],

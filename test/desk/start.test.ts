@@ -17,6 +17,9 @@ test.after.always(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** Of a machine that is busy with other tests. */
+const PATIENCE_MS = 60_000;
+
 interface Run {
   process: ChildProcess;
   output: string;
@@ -41,12 +44,12 @@ function run(name: string, ...args: string[]): Run & { temporary: string } {
 }
 
 async function see<T>(look: () => T | undefined | false | null): Promise<T> {
-  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
     const found = look();
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error("not seen within 20 s");
+  throw new Error(`not seen within ${PATIENCE_MS} ms`);
 }
 
 /** The platform's address, once the agent is online and the hints are told. */

@@ -85,8 +85,8 @@ function attend(agent: Agent, host: BoardHost, wifi: Wifi, time: TimeOfDay, base
   agent.on("offline", rejoinLater);
   agent.on("online", () => cancel());
   if (!baseUrl.startsWith("https:")) return;
-  agent.on("online", () => time.vouch());
-  agent.on("delivered", () => time.vouch());
+  agent.on("online", () => time.vouch(agent.platformTime));
+  agent.on("delivered", () => time.vouch(agent.platformTime));
 }
 
 function forApplication({ intervalMs, options }: Settings): AppHost["settings"] {

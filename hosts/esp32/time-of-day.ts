@@ -21,7 +21,7 @@ const NOTE_S = 86_400;
 /**
  * The time of day of a board that has no clock of its own. Certificates need one before any server was asked: it begins with the later of
  * when the image was built and what was noted last, which is no time to stamp a point with. Then a time server is asked, until
- * it answers, and every day.
+ * it answers, and every day. Where none answers, the platform's own time is taken once it was reached over TLS.
  */
 export class TimeOfDay {
   readonly #clock: SettableClock;
@@ -33,6 +33,10 @@ export class TimeOfDay {
   #noted: number;
   #delayMs = FIRST_MS;
   #asking = false;
+  /** The time server answered when it was asked last. */
+  #served = false;
+  /** The platform's time that was taken last. */
+  #taken = 0;
 
   constructor(clock: SettableClock, store: Store, log: Host["log"], built: number, ask: AskTime) {
     this.#clock = clock;
@@ -53,9 +57,10 @@ export class TimeOfDay {
 
   /**
    * To be called when the platform was reached over TLS: its certificate was valid at this time, so that a time server that lies
-   * can't shut the device out for ever.
+   * can't shut the device out for ever. `platformMs`: its own time, in milliseconds since 1970.
    */
-  vouch(): void {
+  vouch(platformMs: number | undefined): void {
+    if (!this.#served && platformMs !== undefined) this.#take(Math.floor(platformMs / 1000));
     const wall = this.#clock.wall();
     if (wall === undefined) return;
     const seconds = Math.floor(wall / 1000);
@@ -65,6 +70,13 @@ export class TimeOfDay {
     record[0] = FORMAT;
     for (let at = 4, rest = seconds; at > 0; at--, rest = Math.floor(rest / 256)) record[at] = rest % 256;
     this.#store.set(KEY, record);
+  }
+
+  /** Once a day, as crystals drift. A board that never had a time server's answer would else start with ever older dates, and refuse a renewed certificate. */
+  #take(seconds: number): void {
+    if (seconds < Math.max(this.floor, this.#taken + NOTE_S)) return;
+    this.#taken = seconds;
+    this.#clock.set(seconds);
   }
 
   #round(): void {
@@ -77,6 +89,7 @@ export class TimeOfDay {
 
   #told(seconds: number | undefined): void {
     const good = seconds !== undefined && seconds >= this.floor;
+    this.#served = good;
     if (good) this.#clock.set(seconds);
     else if (seconds !== undefined)
       this.#log("warn", "the time server's time is before this image was built");

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { refusePrivateKeys } from "./private-keys.js";
 import { PROJECT, type Sdk, SdkError } from "./sdk.js";
 import { mergeOptions } from "./sdkconfig.js";
 
@@ -40,12 +41,11 @@ export interface Build {
 
 /** Compiles everything but C, which needs no ESP-IDF: manifest, types, modules, preload. Throws SdkError with the SDK's words if it fails. */
 export async function buildScripts(options: BuildOptions): Promise<Build> {
-  const { sdk, target, debug, out } = options;
+  const { sdk, out } = options;
   const project = prepare(options);
   const env = { ...sdk.env, IDF_PATH: await idfStandIn(sdk, out) };
-  const tools = debug ? ["-d"] : [];
-  let log = await run(sdk.mcconfig, [...tools, "-p", target, "-o", out], project, env);
-  const directory = join(out, "tmp", target, debug ? "debug" : "release", basename(project));
+  const { directory, log: configuring } = await configure(options, project, env);
+  let log = configuring;
   const configured = readdirSync(directory).find((name) => name.startsWith("xsProj-")) ?? "xsProj-esp32";
   // The makefile wants what only ESP-IDF makes, and takes it as it is.
   const header = join(directory, configured, "build", "config", "sdkconfig.h");
@@ -69,8 +69,10 @@ export async function flash(options: BuildOptions): Promise<number> {
     throw new SdkError(
       `ESP-IDF is missing: $IDF_PATH is ${IDF_PATH ? "no copy of it" : "not set"}.\n${IDF_GUIDE}`,
     );
+  const project = prepare(options);
+  await configure(options, project, sdk.env);
   const child = spawn(sdk.mcconfig, [...(debug ? ["-d"] : []), "-m", "-p", target, "-o", out], {
-    cwd: prepare(options),
+    cwd: project,
     env: sdk.env,
     stdio: "inherit",
   });
@@ -78,6 +80,18 @@ export async function flash(options: BuildOptions): Promise<number> {
     child.on("error", failed);
     child.on("exit", (code) => done(code ?? 1));
   });
+}
+
+/** Writes the makefile. Throws SdkError for a manifest that does not hold, or that has a private key among its resources. */
+async function configure(
+  { sdk, target, debug, out }: BuildOptions,
+  project: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Build> {
+  const log = await run(sdk.mcconfig, [...(debug ? ["-d"] : []), "-p", target, "-o", out], project, env);
+  const directory = join(out, "tmp", target, debug ? "debug" : "release", basename(project));
+  refusePrivateKeys(join(directory, "makefile"));
+  return { directory, log };
 }
 
 /** A project around the project: its manifest, the settings given here, and last, which is what counts, the options of ESP-IDF. */

@@ -67,6 +67,8 @@ export class Agent {
   #refused = false;
   #provisioned = false;
   #forgets = false;
+  /** Time minus the host's clock. */
+  #dateOffset: number | undefined;
 
   /** Throws `BAD_OPTIONS` with all that is wrong with `options`. */
   constructor(host: Host, options: AgentOptions) {
@@ -95,6 +97,11 @@ export class Agent {
   /** Answers of the platform that could not be read since this agent was made; each was treated as none. */
   get malformedAnswers(): number {
     return this.#link.malformedAnswers;
+  }
+
+  /** Milliseconds since 1970 by the `Date` of the platform's last answer, which over https nobody in between can change; undefined before the first. */
+  get platformTime(): number | undefined {
+    return this.#dateOffset === undefined ? undefined : this.#host.clock.now() + this.#dateOffset;
   }
 
   /** What goes on now. */
@@ -196,7 +203,10 @@ export class Agent {
     this.#link.onAsk = () => {
       if (!this.#stopped) this.#wake();
     };
-    this.#link.onDate = (ms) => time.learn(ms);
+    this.#link.onDate = (ms) => {
+      this.#dateOffset = ms - this.#host.clock.now();
+      time.learn(ms);
+    };
     this.#link.onReached = () => this.firmware.platformReached();
     this.#provisioning.onFresh = () => loop.provisioned();
     this.#provisioning.onReady = () => {

@@ -91,6 +91,13 @@ export class FakeBoard {
     this.config = config;
   }
 
+  #power = { on: true };
+
+  /** Nothing that this run still asks of flash or NVS is done; `boot` is what comes next. */
+  cut(): void {
+    this.#power.on = false;
+  }
+
   /** What the boot loader does. */
   boot(reset = this.reset): Machine {
     if (this.running === this.next && this.states[this.running] === PENDING) {
@@ -101,6 +108,7 @@ export class FakeBoard {
     this.running = this.next;
     this.reset = reset;
     this.abort = undefined;
+    this.#power = { on: true };
     this.clock.setWall(undefined);
     return this.machine();
   }
@@ -176,7 +184,9 @@ export class FakeBoard {
     if (this.missing.includes(name)) throw new Error("1105");
     const values = this.nvs.get(name) ?? new Map<string, Uint8Array>();
     this.nvs.set(name, values);
+    const power = this.#power;
     const check = (key: string): void => {
+      if (!power.on) throw new Error("no power");
       if (key === "" || Buffer.byteLength(key) > 15) throw new Error("1109");
     };
     return {
@@ -199,13 +209,14 @@ export class FakeBoard {
   #partition(label: string): Partition {
     if (this.missing.includes(label)) throw new Error("can't find partition");
     const flash = label === "outbox" ? this.outbox : this.slots[1 - this.running]!;
-    const done = (good: boolean): void => {
-      if (!good) throw new Error("failed");
+    const power = this.#power;
+    const done = (step: () => boolean): void => {
+      if (!power.on || !step()) throw new Error("failed");
     };
     return {
-      read: (into, position) => done(flash.read(position, into)),
-      write: (bytes, position) => done(flash.write(position, bytes)),
-      eraseBlock: (block) => done(flash.erase(block * SECTOR)),
+      read: (into, position) => done(() => flash.read(position, into)),
+      write: (bytes, position) => done(() => flash.write(position, bytes)),
+      eraseBlock: (block) => done(() => flash.erase(block * SECTOR)),
       status: () => ({ size: flash.size, blockLength: SECTOR }),
     };
   }
@@ -214,6 +225,7 @@ export class FakeBoard {
     const step = (what: "open" | "write" | "complete"): void => {
       if (this.updateFails(what)) throw new Error(`${what} failed`);
     };
+    const power = this.#power;
     return {
       open: ({ partition, byteLength }) => {
         step("open");
@@ -227,6 +239,7 @@ export class FakeBoard {
           },
           complete: () => {
             step("complete");
+            if (!power.on) throw new Error("no power");
             this.next = 1 - this.running;
             this.states[this.next] = NEW;
           },

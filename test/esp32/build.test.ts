@@ -1,5 +1,5 @@
 // ESP32 builds by the SDK that $MODDABLE names, C aside: ESP-IDF is not needed.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
@@ -95,6 +95,22 @@ withSdk("a mistake in an application's types fails the build, and is told with i
   );
   const build = buildScripts(options(sdk, "esp32", { folder, out: join(folder, "build") }));
   await t.throwsAsync(build, { instanceOf: SdkError, message: /main\.ts\(\d+,\d+\): error TS2551/ });
+});
+
+withSdk("a project whose data take a key along with a certificate is built for nothing", async (t, sdk) => {
+  const folder = join(place, "careless");
+  newProject(folder);
+  writeFileSync(join(folder, "ca.der"), "");
+  writeFileSync(join(folder, "ca.key"), "");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, data: { "*": "./ca" } }));
+  const refused = { instanceOf: SdkError, message: /private keys would[\s\S]*careless\/ca\.key\n/ };
+  const out = join(folder, "build");
+  await t.throwsAsync(buildScripts(options(sdk, "esp32", { folder, out })), refused);
+  await t.throwsAsync(buildProgram(sdk, folder, out), refused);
+  t.false(
+    readdirSync(out, { recursive: true }).some((name) => /mc\.(?:xs|resources)\.c$|mc\.so$/.test(`${name}`)),
+  );
 });
 
 withSdk("what is no target, and what is no project, is refused by name", async (t, sdk) => {

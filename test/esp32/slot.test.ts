@@ -63,3 +63,24 @@ test("a slot without an image is nothing to revert to", (t) => {
   const next = createHost(board.boot(3)).slot;
   t.false(next.revert());
 });
+
+test("a power cut between the erase and the rewrite of the first sector leaves the running image, and a slot to write anew", (t) => {
+  const { board, slot } = rig();
+  board.updateFails = (step) => {
+    if (step === "write") board.cut();
+    return false;
+  };
+  t.false(slot.activate(IMAGE.length));
+  const [, other] = board.slots;
+  t.true(other.bytes.subarray(0, 4096).every((byte) => byte === 0xff));
+  board.updateFails = () => false;
+  const next = createHost(board.boot(1)).slot;
+  t.is(board.running, 0);
+  t.is(next.state(), "confirmed");
+  t.false(next.activate(IMAGE.length), "without its beginning it is no image");
+  t.is(board.next, 0);
+  t.true(next.write(0, IMAGE.subarray(0, 4096)));
+  t.true(next.activate(IMAGE.length));
+  t.is(board.next, 1);
+  t.deepEqual(other.violations, []);
+});

@@ -70,6 +70,35 @@ test("from power-on to a point: joined, provisioned, the token in NVS, the point
   t.false(board.lines.join("\n").includes(SECRET) || board.lines.join("\n").includes("correct horse"));
 });
 
+for (const scheme of ["https", "http"])
+  test(`without a time server the next start over ${scheme} begins with ${scheme === "https" ? "the platform's time" : "the build's: anybody may have said another"}`, async (t) => {
+    const { board, platform, start } = rig(t, { ...CONFIG, baseUrl: `${scheme}://platform.test` });
+    const later = BUILT + 40_000_000;
+    board.time = undefined;
+    platform.fault = ({ peer }) => ({
+      answer: (bytes) => {
+        const date = `$1Date: ${new Date(later * 1000).toUTCString()}\r\n`;
+        peer.send(
+          Buffer.from(
+            Buffer.from(bytes)
+              .toString("latin1")
+              .replace(/^(.*\r\n)/, date),
+            "latin1",
+          ),
+        );
+      },
+    });
+    start(1, (agent) => agent.telemetry.record({ n: 1 }));
+    await board.clock.advance(10_000);
+    t.is(platform.points(platform.device(NAME), "n").length, 1);
+    start(1);
+    t.is(board.wall.known, false);
+    t.is(
+      Math.floor((board.wall.seconds - BUILT) / 60),
+      scheme === "https" ? Math.floor((later - BUILT) / 60) : 0,
+    );
+  });
+
 test("main runs while the access point is away, and what is recorded then arrives later, over a power cut too", async (t) => {
   const { board, platform, start } = rig(t);
   const join = board.onRadio;
@@ -152,6 +181,33 @@ test("an update is downloaded, activated, runs on trial, and is kept once it rea
   t.is(board.states[1], 1);
   await board.clock.advance(60_000);
   t.is(board.states[1], 2);
+  for (const flash of board.slots) t.deepEqual(flash.violations, []);
+});
+
+test("power that goes between the erase and the rewrite of the slot's first sector costs a download, no board", async (t) => {
+  const made = rig(t);
+  const { board, start } = made;
+  start();
+  await board.clock.advance(5000);
+  let cuts = 0;
+  board.updateFails = (step) => {
+    if (step !== "write" || cuts > 0) return false;
+    cuts++;
+    board.cut();
+    return false;
+  };
+  await assign(made, pattern(50_000, 0xe9));
+  t.is(cuts, 1);
+  t.is(board.next, 0);
+  start(1);
+  t.is(board.running, 0);
+  // Tried again after a minute, when it turns out that the slot lacks its beginning, and then anew.
+  await board.clock.advance(900_000);
+  t.is(board.next, 1, board.lines.join("\n"));
+  board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
+  start(3);
+  await board.clock.advance(60_000);
+  t.deepEqual([board.running, board.states[1]], [1, 2]);
   for (const flash of board.slots) t.deepEqual(flash.violations, []);
 });
 

@@ -54,18 +54,50 @@ test("a time before the build is not believed", async (t) => {
 
 test("only a time that a certificate was valid at is noted, once a day, and the next start begins with it", async (t) => {
   const { board, store, time } = rig();
-  time.vouch();
+  time.vouch(undefined);
   t.is(store.values.size, 0, "no time is known yet");
   board.time = BUILT + 2_000_000;
   time.learn();
   await board.clock.advance(1000);
   t.is(store.values.size, 0, "nobody vouched for it");
-  time.vouch();
-  time.vouch();
+  time.vouch(undefined);
+  time.vouch(undefined);
   t.deepEqual(store.changes, ["time"]);
   const next = rig(store);
   t.is(next.time.floor, BUILT + 2_000_000);
   t.deepEqual(next.board.wall, { seconds: BUILT + 2_000_000, known: false });
+});
+
+test("where no time server answers, the platform's time is taken, noted, and taken again a day later", async (t) => {
+  const { board, store, time, wall } = rig();
+  time.learn();
+  await board.clock.advance(1000);
+  time.vouch(undefined);
+  t.is(wall(), undefined);
+  time.vouch((BUILT + 3_000_000) * 1000 + 999);
+  t.deepEqual(board.wall, { seconds: BUILT + 3_000_000, known: true });
+  t.deepEqual(store.changes, ["time"]);
+  time.vouch((BUILT + 3_000_100) * 1000);
+  t.is(board.wall.seconds, BUILT + 3_000_000, "once a day");
+  time.vouch((BUILT + 3_086_400) * 1000);
+  t.is(board.wall.seconds, BUILT + 3_086_400);
+  t.is(rig(store).time.floor, BUILT + 3_086_400);
+});
+
+test("the platform's time is not taken before the build's, nor while a time server answers", async (t) => {
+  const { board, store, time, wall } = rig();
+  time.vouch((BUILT - 1) * 1000);
+  t.is(wall(), undefined);
+  t.is(store.values.size, 0);
+  board.time = BUILT + 5000;
+  time.learn();
+  await board.clock.advance(1000);
+  time.vouch((BUILT + 9_000_000) * 1000);
+  t.is(board.wall.seconds, BUILT + 5000);
+  board.time = undefined;
+  await board.clock.advance(86_400_000);
+  time.vouch((BUILT + 9_000_000) * 1000);
+  t.is(board.wall.seconds, BUILT + 9_000_000, "it does not answer any more");
 });
 
 test("a note of another format is left alone", (t) => {

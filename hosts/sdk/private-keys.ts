@@ -1,0 +1,48 @@
+// Whoever holds an image can read it: a build that would put a private key into one is refused before it begins.
+import { createPrivateKey } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { SdkError } from "./sdk.js";
+
+/** The makefile's rules for what becomes a resource: where it lands, and the file that it is made of. */
+const RULE = /^\$\((?:DATA|RESOURCES)_DIR\)\/.+?: (.+)$/gm;
+const NAME = /\.(?:key|p12|pfx|jks)$/i;
+const PEM = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----/;
+/** The first byte of every DER. */
+const SEQUENCE = 0x30;
+
+/** Throws SdkError with the files among a project's resources and data, as the SDK resolved its manifests, that are private keys. */
+export function refusePrivateKeys(makefile: string): void {
+  const sources = new Set(
+    [...readFileSync(makefile, "utf8").matchAll(RULE)].map(([, source = ""]) => source),
+  );
+  const keys = [...sources].filter(isPrivateKey);
+  if (keys.length === 0) return;
+  throw new SdkError(
+    `private keys would end up in the image, where everybody can read them:\n  ${keys.join("\n  ")}\n` +
+      `Take them out of "data" and "resources" of the manifest. A name without its ending, or "*", takes every file that fits.`,
+  );
+}
+
+/** By what it is called, or by what it holds: PEM, or DER of PKCS #8, PKCS #1 or SEC 1, encrypted or not. */
+function isPrivateKey(path: string): boolean {
+  if (NAME.test(path)) return true;
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    // A header, or what the build makes itself.
+    return false;
+  }
+  return PEM.test(bytes.toString("latin1")) || (bytes[0] === SEQUENCE && isDer(bytes));
+}
+
+function isDer(key: Buffer): boolean {
+  return (["pkcs8", "pkcs1", "sec1"] as const).some((type) => {
+    try {
+      createPrivateKey({ key, format: "der", type });
+      return true;
+    } catch (error) {
+      return (error as { code?: string }).code === "ERR_MISSING_PASSPHRASE";
+    }
+  });
+}

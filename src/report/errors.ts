@@ -2,7 +2,7 @@
  * What went wrong, for programs:
  * - `BAD_OPTIONS`: options of a constructor; the message names every wrong one.
  * - `BAD_VALUE`: no UUID, a range that ends before it starts, filters that are no arrays of strings, no deadline: nothing was sent.
- * - `LOGIN`: the platform does not know this user name with this password.
+ * - `LOGIN`: the platform does not know this user name with this password; or with another `status` than 401 and 403: nobody logs in there.
  * - `FORBIDDEN`: 401 or 403, also after a fresh login if there can be one.
  * - `NOT_FOUND`: 404.
  * - `REFUSED`: any other answer that is none of a report; `status` says which.
@@ -41,10 +41,12 @@ export class ReportError extends Error {
   }
 }
 
-/** What an answer that is no 200 means; `401` and `403` of a login mean something else. */
-export function refusal(what: string, status: number): ReportError {
+/** What an answer that is no 200 means; `401` and `403` of a login with a password mean something else. */
+export function refusal(what: "login" | "report", status: number): ReportError {
   if (status === 401 || status === 403)
     return new ReportError("FORBIDDEN", `${what}: the JWT is not valid, or has expired (${status})`, status);
+  if (what === "login" && status < 500)
+    return new ReportError("LOGIN", `${what}: no platform logs in here (${status})`, status);
   if (status === 404)
     return new ReportError("NOT_FOUND", `${what}: the platform knows no such view or API (404)`, status);
   const text =

@@ -55,7 +55,7 @@ export class Pauses {
 export function waitBusy(
   host: Host,
   pauses: Pauses,
-  what: string,
+  what: "login" | "report",
   { status, retryAfterMs = 0 }: Outcome & { kind: "busy" },
   backoff: Backoff,
   end: number,

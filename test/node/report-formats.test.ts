@@ -13,6 +13,7 @@ import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import stringWidth from "string-width";
 import { UsageError } from "../../hosts/node/commands/usage.js";
+import { plainLines } from "../../hosts/node/operate/print.js";
 import { isoDate } from "../../hosts/node/report/dates.js";
 import { Delivery } from "../../hosts/node/report/delivery.js";
 import { type FormatName, formatOf } from "../../hosts/node/report/formats.js";
@@ -173,7 +174,9 @@ test("columns that find no room are told; without a terminal nothing is cut", (t
   const narrow = written("table", labels, [row], { width: 40 });
   t.true(Math.max(...widths(narrow.text)) <= 40);
   t.deepEqual(narrow.remarks, ["25 more columns: the terminal is too narrow; --format csv has them all"]);
-  t.is(widths(written("table", labels, [row]).text)[1], 30 * 50 + 29 * 2);
+  // A terminal of width 0 does not know its width.
+  for (const manner of [{}, { width: 0 }])
+    t.is(widths(written("table", labels, [row], manner).text)[1], 30 * 50 + 29 * 2);
 });
 
 test("a list of a million labels is refused, and thousands that stand twice are told at once", (t) => {
@@ -199,6 +202,7 @@ test("what a platform sends does not move the cursor of a terminal", (t) => {
   });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
   t.notRegex(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  t.is(plainLines("a\u001b[1m,b\r\n\u009b,\rc\n"), "a\ufffd[1m,b\n\ufffd,\ufffdc\n");
 });
 
 test("progress tells rows and bytes on a terminal, and leaves no trace", (t) => {
@@ -276,6 +280,7 @@ test("a link leads to the file that is replaced; a device is written to; a direc
   // The superuser may write anything.
   if (process.getuid?.() !== 0)
     t.throws(() => openOutput(join(at, "fixed")), { message: /can't be written \(EACCES\)/ });
+  t.throws(() => openOutput(""), { instanceOf: UsageError, message: /needs the name of a file/ });
   t.throws(() => openOutput(at), { instanceOf: UsageError, message: /is a directory/ });
   t.throws(() => openOutput(join(at, "none", "x")), {
     instanceOf: UsageError,

@@ -67,7 +67,16 @@ const whole: Answer = (response) =>
 test.serial("a report in a file, with range and filters", async (t) => {
   const { at, asked, run } = await serve(t, whole);
   const path = join(at, "report.csv");
-  const filters = ["--filter", "Building=North", "--filter", "Building=a=b", "--filter", "Floor="];
+  const filters = [
+    "--filter",
+    "Building=North",
+    "--filter",
+    "Building=a=b",
+    "--filter",
+    "Floor=",
+    "--filter",
+    "constructor=x",
+  ];
   const range = ["--from", "1760000000000", "--to", "2025-10-11T00:00Z"];
   const { code, out, err } = await run(["--date", "a", "-o", path, ...filters, ...range]);
   t.deepEqual([code, out, err], [0, "", `2 rows in ${path}\n`]);
@@ -77,7 +86,7 @@ test.serial("a report in a file, with range and filters", async (t) => {
     viewConfigId: VIEW,
     rangeStartTs: 1_760_000_000_000,
     rangeEndTs: Date.UTC(2025, 9, 11),
-    filters: { Building: ["North", "a=b"], Floor: [""] },
+    filters: { Building: ["North", "a=b"], Floor: [""], constructor: ["x"] },
   });
   t.is(asked[0]!.jwt, "good-token");
 });
@@ -109,11 +118,12 @@ test.serial(
 );
 
 const ENDS: [status: number, code: number, message: RegExp][] = [
+  [400, 3, /answered 400 \(does the view have these filters\?/],
   [403, 3, /the JWT is not valid, or has expired \(403\)/],
   [404, 3, /no such view or API \(404\) \(check --view and --url; older servers need --api trendz\)/],
   [415, 3, /does not take JSON here \(415\) \(is --url the analytics server\?\)/],
   [429, 5, /too many requests \(429\) until the deadline \(later, or with a longer --deadline\)/],
-  [500, 3, /the platform answered 500/],
+  [500, 1, /the platform answered 500/],
 ];
 
 test.serial("each status has its message and its exit code, and leaves no file", async (t) => {
@@ -154,6 +164,10 @@ test.serial("wrong usage is told before anything is sent", async (t) => {
     [["--view", "x"], /UUID of a view, or its link/],
     [["--from", "today", "--to", "yesterday"], /--from is later than --to/],
     [["--url", "ftp://x"], /url is a text that begins with http/],
+    [["--from", "1900-01-01"], /Reports begin in 1970/],
+    [["--to", "999999999999999"], /rangeEndTs is a whole number/],
+    [["--jwt", "x"], /--jwt or --username, not both/],
+    [["-o", ""], /needs the name of a file/],
     [["--api", "other"], /analytics, trendz or a path/],
     [["-o", at], /is a directory/],
   ];
@@ -229,6 +243,28 @@ test.serial("the session of mote login is used where it belongs, and nowhere els
   const other = await serve(t, whole);
   const { code, err } = await mote(["report", "--view", VIEW, "--url", other.url], env);
   t.deepEqual([code, other.asked], [2, []]);
-  t.regex(err, /a login is needed/);
+  t.true(err.includes(`the login that is kept is for ${url}: --auth-url ${url} if`), err);
+  const elsewhere = ["report", "--view", VIEW, "--url", other.url, "--auth-url", `${url}/`];
+  // The name of the environment is the one that is logged in.
+  t.is((await mote(elsewhere, { ...env, MOTE_PLATFORM_USERNAME: "me" })).code, 0);
+  t.is(other.asked[0]?.jwt, "kept-token");
   t.true(existsSync(env.MOTE_LOGIN));
+});
+
+test.serial("who is named on the command line counts more than a JWT in the environment", async (t) => {
+  const { asked, run } = await serve(t, whole);
+  t.is((await run([], { MOTE_PLATFORM_JWT: "other" })).code, 0);
+  t.is(asked[0]?.jwt, "good-token");
+});
+
+test.serial("where nobody logs in, and what goes over http, is told", async (t) => {
+  const { run, url } = await serve(t, (response) => response.writeHead(404).end("x"));
+  const nobody = await run(["--auth-url", `${url}/x`]);
+  t.deepEqual(
+    [nobody.code, nobody.err],
+    [3, "error: login: no platform logs in here (404) (does --auth-url, or --url, lead to the platform?)\n"],
+  );
+  // Nothing goes there: nobody listens where the login is.
+  const clear = await run(["--url", "http://192.0.2.1", "--auth-url", "https://127.0.0.1:1"]);
+  t.regex(clear.err, /^The JWT and the report go over http: anyone on the way can read them.\n/);
 });

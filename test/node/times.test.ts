@@ -1,5 +1,5 @@
 import test from "ava";
-import { parseTime } from "../../hosts/node/commands/times.js";
+import { parseLast, parseTime } from "../../hosts/node/commands/times.js";
 import { csv } from "../../hosts/node/operate/csv.js";
 
 const NOW = new Date(2026, 0, 31, 12, 30).getTime();
@@ -19,6 +19,20 @@ test("a time is a date, a moment, milliseconds, or a while ago", (t) => {
     ["1760000000000", 1_760_000_000_000],
   ] as const)
     t.is(parseTime(text, NOW), ms, text);
+});
+
+test("up to a day includes it; up to a moment ends there", (t) => {
+  const before = (month: number, date: number) => new Date(2026, month, date).getTime() - 1;
+  for (const [text, ms] of [
+    ["today", before(1, 1)],
+    ["yesterday", before(0, 31)],
+    ["2026-01-30", before(0, 31)],
+    ["2026-01-30T00:00", before(0, 30) + 1],
+    ["now", NOW],
+    ["-1d", NOW - 86_400_000],
+    ["1760000000000", 1_760_000_000_000],
+  ] as const)
+    t.is(parseLast(text, NOW), ms, text);
 });
 
 test("what is no time is refused", (t) => {
@@ -48,8 +62,9 @@ test("CSV quotes what needs it, and no field is a formula", (t) => {
         ["@a", true],
         [{ a: 1 }, ""],
         ["", ""],
+        ["\n=1", "＝1"],
       ],
     ),
-    '"a,b","c""d"\r\n"x\ny",\r\n-5,-5\r\n\'=1+1,\'+49 30\r\n\'@a,true\r\n"{""a"":1}",\r\n,\r\n',
+    '"a,b","c""d"\r\n"x\ny",\r\n-5,-5\r\n\'=1+1,\'+49 30\r\n\'@a,true\r\n"{""a"":1}",\r\n,\r\n"\'\n=1",\'＝1\r\n',
   );
 });

@@ -162,7 +162,7 @@ for (const [what, answer, expected] of [
   [
     "404",
     (request) => request.reply(404),
-    "NOT_FOUND 404: login: the platform knows no such view or API (404)",
+    "LOGIN 404: login: no platform logs in here (404)",
   ],
   ["a closed connection", ({ peer }) => peer.reset(), "LOST: login: connection reset"],
   ["nothing", () => {}, "TIMEOUT: login: no answer before the deadline"],

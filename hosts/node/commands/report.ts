@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { codeOf } from "../files.js";
 import { FORMATS, type FormatName } from "../report/formats.js";
 import { viewId } from "../report/view-id.js";
-import { parseTime } from "./times.js";
+import { parseLast, parseTime } from "./times.js";
 import { certificates, duration, UsageError } from "./usage.js";
 
 export interface ReportFlags {
@@ -33,11 +33,11 @@ const HELP = `
 The login is --jwt, or --username with the password in MOTE_PLATFORM_PASSWORD or asked for on the terminal, or the one of mote login.
 
 Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m, today, yesterday or now; without them the view's own
-range holds. Dates come as milliseconds and stay so, except in columns that --date names: those become ISO 8601 in UTC.
+range holds. --to a day includes all of it. Dates come as milliseconds and stay so, except in columns that --date names: those become ISO 8601 in UTC.
 
 A file appears when it is whole. In CSV a text that a spreadsheet would run as a formula gets a ' in front.
 
-Exit codes: 1 no connection, a report that broke off, or one that can't be read; 2 wrong usage; 3 refused (wrong login, 403, 404, 415);
+Exit codes: 1 no connection, no end before the deadline, a report that broke off or can't be read, 500 and more; 2 wrong usage; 3 refused (wrong login, 400, 403, 404, 415);
 5 too many requests (429) or not available (503) until the deadline; 6 no rows.
 
 Examples:
@@ -57,8 +57,8 @@ export function reportCommand(program: Command): void {
       ),
     )
     .option("--auth-url <url>", "where users log in, if that is elsewhere")
-    .option("--from <time>", "the first to report", (text) => parseTime(text))
-    .option("--to <time>", "the last to report", (text) => parseTime(text))
+    .option("--from <time>", "the first to report", (text) => since1970(parseTime(text)))
+    .option("--to <time>", "the last to report", (text) => since1970(parseLast(text)))
     .option("--filter <name=value>", "what passes a filter of the view; again for more", filter, {})
     .option(
       "--date <label>",
@@ -94,7 +94,11 @@ export function reportCommand(program: Command): void {
     .addOption(new Option("--deadline <time>", "for all of it").argParser(duration).default(600_000, "10m"))
     .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")
     .addHelpText("after", HELP)
-    .action(async (flags: ReportFlags & { password?: string }) => {
+    .action(async (flags: ReportFlags & { password?: string }, command: Command) => {
+      // What is typed counts more than what the environment holds.
+      const typed = (name: string): boolean => command.getOptionValueSource(name) === "cli";
+      if (typed("jwt") && typed("username")) throw new UsageError("it is --jwt or --username, not both");
+      if (typed("username")) delete flags.jwt;
       if (flags.from !== undefined && flags.to !== undefined && flags.from > flags.to)
         throw new UsageError("--from is later than --to");
       // Only this command pays for loading the client.
@@ -109,7 +113,16 @@ function filter(text: string, before: Record<string, string[]>): Record<string, 
   if (at < 1) throw new InvalidArgumentError("It is NAME=VALUE.");
   const name = text.slice(0, at);
   if (name === "__proto__") throw new InvalidArgumentError("No filter has that name.");
-  return { ...before, [name]: [...(before[name] ?? []), text.slice(at + 1)] };
+  return {
+    ...before,
+    [name]: [...(Object.hasOwn(before, name) ? (before[name] ?? []) : []), text.slice(at + 1)],
+  };
+}
+
+/** For commander. */
+function since1970(ts: number): number {
+  if (ts < 0) throw new InvalidArgumentError("Reports begin in 1970.");
+  return ts;
 }
 
 function apiPath(text: string): string {

@@ -4,7 +4,7 @@ import { csv } from "../operate/csv.js";
 import { findDevice, type OperatorFlags, operate, operatorOptions } from "../operate/operate.js";
 import { moment, note, out, outJson, table } from "../operate/print.js";
 import { type Row, readRows } from "../operate/rows.js";
-import { parseTime } from "./times.js";
+import { parseLast, parseTime } from "./times.js";
 import { count, UsageError } from "./usage.js";
 
 interface TelemetryFlags extends OperatorFlags {
@@ -16,12 +16,12 @@ interface TelemetryFlags extends OperatorFlags {
 
 const HELP = `
 Without --from and --to: the latest value of each key. Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m,
-today, yesterday or now.
+today, yesterday or now; --to a day includes all of it.
 
 Examples:
   mote telemetry greenhouse-7
   mote telemetry greenhouse-7 temperature humidity --from -1h
-  mote telemetry greenhouse-7 temperature --from yesterday --to today --format csv > day.csv`;
+  mote telemetry greenhouse-7 temperature --from yesterday --to yesterday --format csv > day.csv`;
 
 export function telemetryCommand(program: Command): void {
   operatorOptions(
@@ -30,7 +30,7 @@ export function telemetryCommand(program: Command): void {
     .argument("<device>", "name or id")
     .argument("[key...]", "default: all keys")
     .option("--from <time>", "the first to show", (text) => parseTime(text))
-    .option("--to <time>", "the last to show (default: now)", (text) => parseTime(text))
+    .option("--to <time>", "the last to show (default: now)", (text) => parseLast(text))
     .option("--limit <number>", "of rows", count, 10_000)
     .addOption(new Option("--format <format>").choices(["table", "csv", "json"]).default("table"))
     .addHelpText("after", HELP)

@@ -24,6 +24,12 @@ export function parseTime(text: string, now: number = Date.now()): number {
   return found;
 }
 
+/** As `parseTime`, but of a day (`2026-01-31`, `today`, `yesterday`) the last instant: a range up to a day includes it. */
+export function parseLast(text: string, now: number = Date.now()): number {
+  const first = parseTime(text, now);
+  return DAY.test(text) || text === "today" || text === "yesterday" ? midnight(first, 1) - 1 : first;
+}
+
 function relative(text: string, now: number): number | undefined {
   if (text === "now") return now;
   if (text === "today") return midnight(now, 0);

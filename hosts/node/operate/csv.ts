@@ -1,7 +1,7 @@
 // CSV by RFC 4180, in which no text is a formula: a spreadsheet would run what a device sent.
 
-/** What a spreadsheet takes for the beginning of a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** What a spreadsheet takes for the beginning of a formula: also in wide letters, or behind a blank that it drops. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const SPECIAL = /[",\r\n]/;
 

@@ -70,7 +70,8 @@ async function operatorOf({ url, username }: OperatorFlags): Promise<Operator> {
   return new Operator({ url: kept.url, session: kept, onSession: keep });
 }
 
-function samePlace(one: string, other: string): boolean {
+/** True for two base URLs of one platform. */
+export function samePlace(one: string, other: string): boolean {
   return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
 }
 

@@ -8,6 +8,11 @@ export function plain(text: string): string {
   return text.replace(CONTROL, "\ufffd");
 }
 
+/** Lines of text that leave the terminal as it is. */
+export function plainLines(text: string): string {
+  return text.split(/\r?\n/).map(plain).join("\n");
+}
+
 /** A value as a cell: text as it is, the rest as JSON; absent is a dash. */
 export function cell(value: unknown): string {
   if (value === undefined || value === null) return "-";

@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../commands/usage.js";
 import { codeOf, syncDirectory } from "../files.js";
+import { plainLines } from "../operate/print.js";
 
 export interface Output {
   /** False once nobody reads any more. Throws Error if it can't be written. */
@@ -43,6 +44,7 @@ class FileOutput implements Output {
   #open = true;
 
   constructor(path: string) {
+    if (path === "") throw new UsageError("-o needs the name of a file");
     const there = statSync(path, { throwIfNoEntry: false });
     if (there?.isDirectory()) throw new UsageError(`-o ${path} is a directory`);
     this.#path = there ? realpathSync(path) : path;
@@ -125,7 +127,8 @@ class StandardOutput implements Output {
   }
 
   commit(): void {
-    if (this.#text !== "" && this.#open) process.stdout.write(this.#text);
+    const text = process.stdout.isTTY ? plainLines(this.#text) : this.#text;
+    if (text !== "" && this.#open) process.stdout.write(text);
     this.#text = "";
   }
 

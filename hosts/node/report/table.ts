@@ -24,7 +24,8 @@ export class TableFormat implements Format {
   #isNumber: boolean[] = [];
 
   constructor(width: number | undefined) {
-    this.#width = width;
+    // 0: a terminal that does not tell.
+    this.#width = width || undefined;
   }
 
   head(columns: readonly string[]): string {

@@ -12,9 +12,9 @@ import { askSecret } from "../ask.js";
 import type { ReportFlags } from "../commands/report.js";
 import { stopSignals } from "../commands/stop.js";
 import { UsageError } from "../commands/usage.js";
-import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED } from "../exit.js";
+import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED, USAGE } from "../exit.js";
 import { readLogin } from "../operate/login-file.js";
-import { ExitError } from "../operate/operate.js";
+import { ExitError, samePlace } from "../operate/operate.js";
 import { note } from "../operate/print.js";
 import { Delivery } from "./delivery.js";
 import { type FormatName, formatOf } from "./formats.js";
@@ -31,7 +31,7 @@ export async function writeReport(
 ): Promise<void> {
   const { url, session: login } = await logins(flags);
   const { session, reports } = clients(reportHost(ca), flags, url, login);
-  warnOfClearText(login.url);
+  warnOfClearText(login.url, url);
   const { stop } = stopSignals();
   const close = (): void => {
     reports.close();
@@ -91,18 +91,22 @@ async function logins(
   const at = flags.authUrl ?? url;
   const { jwt, username } = flags;
   if (jwt !== undefined) return { url, session: { url: at, jwt } };
-  if (username !== undefined) {
-    const password =
-      flags.password ?? process.env.MOTE_PLATFORM_PASSWORD ?? (await askSecret(`Password of ${username}: `));
+  // A session is shown to no other platform than its own.
+  const session = kept && samePlace(kept.url, at) ? kept : undefined;
+  const given = flags.password ?? process.env.MOTE_PLATFORM_PASSWORD;
+  if (username !== undefined && (given !== undefined || session?.username !== username)) {
+    const password = given ?? (await askSecret(`Password of ${username}: `));
     if (!password)
       throw new UsageError("the password is needed: MOTE_PLATFORM_PASSWORD, or a terminal to ask on");
     return { url, session: { url: at, username, password } };
   }
-  // A session is shown to no other platform than its own.
-  const isThere =
-    kept !== undefined && [kept.url, `${kept.url}/`].includes(flags.authUrl ?? flags.url ?? kept.url);
-  if (!isThere) throw new UsageError("a login is needed: --username, --jwt, or mote login");
-  return { url, session: { url: kept.url, jwt: kept.token, refreshToken: kept.refreshToken } };
+  if (!session)
+    throw new UsageError(
+      kept
+        ? `the login that is kept is for ${kept.url}: --auth-url ${kept.url} if its users may see this report, or --username, or --jwt`
+        : "a login is needed: --username, --jwt, or mote login",
+    );
+  return { url, session: { url: at, jwt: session.token, refreshToken: session.refreshToken } };
 }
 
 function clients(
@@ -120,10 +124,13 @@ function clients(
 }
 
 /** What can be read on the way: better said than found out. */
-function warnOfClearText(url: string): void {
-  const parsed = parseTarget(url);
-  if (parsed.ok && !parsed.target.secure && !isLoopback(parsed.target))
-    note("The login goes over http: anyone on the way can read it.");
+function warnOfClearText(auth: string, url: string): void {
+  const isClear = (text: string): boolean => {
+    const parsed = parseTarget(text);
+    return parsed.ok && !parsed.target.secure && !isLoopback(parsed.target);
+  };
+  if (isClear(auth)) note("The login goes over http: anyone on the way can read it.");
+  else if (isClear(url)) note("The JWT and the report go over http: anyone on the way can read them.");
 }
 
 const ENDINGS: readonly (readonly [string, FormatName])[] = [
@@ -138,6 +145,7 @@ function byEnding(path = ""): FormatName | undefined {
 }
 
 const CODES: Partial<Record<ReportErrorCode, number>> = {
+  BAD_VALUE: USAGE,
   LOGIN: REFUSED,
   FORBIDDEN: REFUSED,
   NOT_FOUND: REFUSED,
@@ -145,14 +153,24 @@ const CODES: Partial<Record<ReportErrorCode, number>> = {
   BUSY,
 };
 
-function told(error: unknown, { jwt, username }: ReportFlags): unknown {
+function told(error: unknown, flags: ReportFlags): unknown {
   if (!(error instanceof ReportError)) return error;
-  const { code, status, message } = error;
-  const hint =
-    code === "FORBIDDEN" && jwt === undefined && username === undefined
-      ? " (log in again: mote login)"
-      : (HINTS[code] ?? (status === 415 ? " (is --url the analytics server?)" : ""));
-  return new ExitError(CODES[code] ?? FAILED, message + hint, { cause: error });
+  const { code, status = 0, message } = error;
+  const isBroken = status >= 500 && code !== "BUSY";
+  return new ExitError(isBroken ? FAILED : (CODES[code] ?? FAILED), message + hint(error, flags), {
+    cause: error,
+  });
+}
+
+function hint({ code, status }: ReportError, { jwt, username }: ReportFlags): string {
+  if (code === "FORBIDDEN")
+    return jwt === undefined && username === undefined ? " (log in again: mote login)" : "";
+  if (code === "LOGIN")
+    return status === 401 || status === 403 ? "" : " (does --auth-url, or --url, lead to the platform?)";
+  if (code === "REFUSED" && status === 400)
+    return " (does the view have these filters? is --from before --to, and its own range between?)";
+  if (code === "REFUSED" && status === 415) return " (is --url the analytics server?)";
+  return HINTS[code] ?? "";
 }
 
 const HINTS: Partial<Record<ReportErrorCode, string>> = {

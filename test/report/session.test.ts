@@ -159,11 +159,7 @@ for (const [what, answer, expected] of [
     (request) => request.reply(302, "", { Location: "http://evil.test/" }),
     "LOST: login: foreign answer (status 302)",
   ],
-  [
-    "404",
-    (request) => request.reply(404),
-    "LOGIN 404: login: no platform logs in here (404)",
-  ],
+  ["404", (request) => request.reply(404), "LOGIN 404: login: no platform logs in here (404)"],
   ["a closed connection", ({ peer }) => peer.reset(), "LOST: login: connection reset"],
   ["nothing", () => {}, "TIMEOUT: login: no answer before the deadline"],
 ] as [string, Answer, string][]) {

@@ -100,6 +100,11 @@ export class Bridge {
     return this.#tell(TELL.collect, 0, "");
   }
 
+  /** Collects garbage and says how many bytes of chunks (texts, buffers) are in use; on an ESP32 each has a smaller head. */
+  chunks(): Promise<number> {
+    return this.#engine.chunks();
+  }
+
   /** Resolves when the engine has nothing to do: every event was delivered, every promise job done. */
   idle(): Promise<void> {
     return this.#turns === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));

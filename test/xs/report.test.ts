@@ -40,7 +40,7 @@ async function begin(answer: (request: SeenRequest) => void) {
 }
 
 testOnXs(
-  `a report of ${ROWS} rows takes less than 16 KiB of slots on XS at any time, and leaves none behind`,
+  `a report of ${ROWS} rows takes less than 16 KiB on XS at any time, slots and chunks, and leaves nothing behind`,
   async (t) => {
     let asked: SeenRequest | undefined;
     const { clock, bridge } = await begin((request) => {
@@ -60,16 +60,22 @@ testOnXs(
     first.peer.send(`${row(0)}]}`);
     first.peer.end();
     await clock.advance(1000);
-    const before = await bridge.slots();
+    const [before, chunksBefore] = [await bridge.slots(), await bridge.chunks()];
     const { peer } = await start();
     const slots: number[] = [];
+    const chunks: number[] = [];
+    // Each piece ends within a row.
+    let rest = "";
     for (let piece = 0; piece < PIECES; piece++) {
       const many = ROWS / PIECES;
-      peer.send(Array.from({ length: many }, (_, i) => `${row(piece * many + i)},`).join(""));
+      const text = rest + Array.from({ length: many }, (_, i) => `${row(piece * many + i)},`).join("");
+      peer.send(text.slice(0, -20));
+      rest = text.slice(-20);
       await clock.advance(100);
       slots.push(await bridge.slots());
+      if (piece % 10 === 9) chunks.push(await bridge.chunks());
     }
-    peer.send(`${row(ROWS)}]}`);
+    peer.send(`${rest}${row(ROWS)}]}`);
     peer.end();
     await clock.advance(1000);
     const seen = (await bridge.run("seen")) as Record<string, unknown>;
@@ -78,12 +84,15 @@ testOnXs(
     t.is(seen.sum, (ROWS * (ROWS + 1)) / 2 / 4);
     t.is(seen.dates, (ROWS * (ROWS + 1)) / 2);
     const growth = Math.max(...slots) - before;
-    t.log(`${growth} slots, ${growth * SLOT} bytes, while it runs`);
-    t.true(growth > 0 && growth * SLOT < 16_384, `${growth} slots`);
+    const grown = Math.max(...chunks) - chunksBefore;
+    t.log(`${growth} slots, ${growth * SLOT} bytes, and ${grown} bytes of chunks while it runs`);
+    t.true(growth > 0 && grown > 0 && growth * SLOT + grown < 16_384, `${growth} slots, ${grown}`);
+    t.deepEqual(chunks, Array(chunks.length).fill(chunks[0]));
     // As many after the last piece as after the first, but for the run at the start.
     t.true(Math.max(...slots) - slots[0]! <= 2, slots.join(" "));
     // Each run of a script keeps one.
     t.true((await bridge.slots()) - before <= 4);
+    t.true((await bridge.chunks()) - chunksBefore <= 64, "chunks");
     await bridge.close();
   },
 );

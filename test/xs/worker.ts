@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { root } from "../house/tree.js";
 import { Netstrings, netstring } from "./netstrings.js";
+import { chunkBytes } from "./snapshot.js";
 
 const PLATFORM: Record<string, string> = { linux: "lin", darwin: "mac" };
 
@@ -106,6 +107,11 @@ export class Engine {
   /** Calls `globalThis.handleCommand` of the script with these bytes and drains its promise jobs. */
   command(bytes: Uint8Array): Promise<Reply> {
     return this.#turn(netstring("?", bytes));
+  }
+
+  /** Collects garbage and says how many bytes of chunks are in use. */
+  chunks(): Promise<number> {
+    return chunkBytes(async (path) => void (await this.#turn(netstring("w", Buffer.from(path)))));
   }
 
   /** Ends the engine at once. Idempotent. */

@@ -24,7 +24,8 @@ import { ExitError } from "./operate/operate.js";
 
 const EXIT_CODES = `
 Exit codes: 0 stopped, 1 failed, 2 wrong usage, 3 refused by the platform (a login, a right; run --exit-on-refusal),
-4 the device did not answer, or its update failed, 5 the platform was busy until the deadline, 6 a report without rows.`;
+4 the device did not answer, or its update failed, 5 the platform was busy until the deadline, 6 a report without rows,
+130 a report stopped by a signal.`;
 
 export function makeProgram(): Command {
   const program = new Command("mote")

@@ -57,9 +57,12 @@ export class TimeSeries {
     return ((await this.#rest.call("GET", `${of(deviceId)}/keys/timeseries`)) ?? []) as string[];
   }
 
-  /** The newest reading of each key; absent if there is none (the platform's `{"ts":now,"value":null}` is none). */
-  async latest(deviceId: string, keys: readonly string[]): Promise<Record<string, Reading>> {
-    const found = await this.#read(deviceId, { keys: keys.join(",") });
+  /**
+   * The newest reading of each key, of all of the device's if none are named; absent if there is none (the platform's
+   * `{"ts":now,"value":null}` is none).
+   */
+  async latest(deviceId: string, keys?: readonly string[]): Promise<Record<string, Reading>> {
+    const found = await this.#read(deviceId, keys, {});
     const latest: [string, Reading][] = [];
     for (const [key, [reading]] of Object.entries(found)) {
       if (reading && reading.value !== null) latest.push([key, reading]);
@@ -69,7 +72,7 @@ export class TimeSeries {
 
   async range(deviceId: string, range: Range): Promise<Record<string, Reading[]>> {
     const { startTs, endTs, limit = 100, orderBy = "DESC" } = range;
-    return this.#read(deviceId, { keys: range.keys.join(","), startTs, endTs, limit, orderBy });
+    return this.#read(deviceId, range.keys, { startTs, endTs, limit, orderBy });
   }
 
   /** All points of the keys. */
@@ -78,11 +81,36 @@ export class TimeSeries {
     await this.#rest.call("DELETE", `${of(deviceId)}/timeseries/delete`, { query });
   }
 
-  async #read(deviceId: string, query: Record<string, string | number>): Promise<Record<string, Reading[]>> {
-    const call = { query: { ...query, useStrictDataTypes: true } };
-    return ((await this.#rest.call("GET", `${of(deviceId)}/values/timeseries`, call)) ?? {}) as Record<
-      string,
-      Reading[]
-    >;
+  async #read(
+    deviceId: string,
+    keys: readonly string[] | undefined,
+    rest: Record<string, string | number>,
+  ): Promise<Record<string, Reading[]>> {
+    const found: Record<string, Reading[]>[] = [];
+    for (const some of keys === undefined ? [undefined] : inUrls(keys)) {
+      const query = { keys: some, ...rest, useStrictDataTypes: true };
+      const answer = await this.#rest.call("GET", `${of(deviceId)}/values/timeseries`, { query });
+      found.push((answer ?? {}) as Record<string, Reading[]>);
+    }
+    return Object.fromEntries(found.flatMap((one) => Object.entries(one)));
   }
+}
+
+/** Of the keys in one URL, in bytes as they are encoded: servers take 8 KiB of request line and headers, the token among them. */
+const KEYS_BYTES = 4_000;
+
+/** The keys as lists for one URL each, parted by commas. */
+function inUrls(keys: readonly string[]): string[] {
+  const lists: string[][] = [];
+  let room = 0;
+  for (const key of keys) {
+    const bytes = encodeURIComponent(`${key},`).length;
+    if (bytes > room) {
+      lists.push([]);
+      room = KEYS_BYTES;
+    }
+    lists.at(-1)?.push(key);
+    room -= bytes;
+  }
+  return lists.map((list) => list.join(","));
 }

@@ -1,6 +1,8 @@
 // The console, used as a person uses it, in a real browser.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import { hostname } from "node:os";
 import { gzipSync } from "node:zlib";
 import anyTest from "ava";
 import type { Locator, Page } from "playwright-core";
@@ -333,6 +335,42 @@ anyTest("what is not this machine's own page or address can't drive the REST", a
   const page = await fetch(platform.url);
   t.regex(page.headers.get("content-security-policy") ?? "", /default-src 'none'.*frame-ancestors 'none'/);
   t.is((await fetch(`${platform.url}/api/console/events`)).status, 401);
+});
+
+/** fetch sets the Host by itself. */
+function statusAs(host: string, path: string, method: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const { address } = platform;
+    request({ ...address, path, method, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+anyTest("a name elsewhere that was made to lead to this machine gets neither page nor REST", async (t) => {
+  const { port } = platform.address;
+  const calls = [
+    ["GET", "/"],
+    ["GET", "/console.js"],
+    ["POST", "/api/auth/login"],
+    ["GET", "/api/console/events"],
+    ["GET", "/api/tenant/devices"],
+    ["GET", "/no-such-path"],
+  ] as const;
+  const foreign = [
+    "evil.example",
+    `evil.example:${port}`,
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+  ];
+  for (const [method, path] of calls)
+    for (const host of [...foreign, "1.2.3.4@evil.example", "[::1].evil.example", "localhost:80:80"])
+      t.is(await statusAs(host, path, method), 403, `${method} ${path} as ${host}`);
+  for (const host of [`127.0.0.1:${port}`, "localhost", `LOCALHOST:${port}`, `[::1]:${port}`, hostname()])
+    t.is(await statusAs(host, "/", "GET"), 200, host);
 });
 
 anyTest("without a browser the tests that need one say so", (t) => {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import test from "ava";
+import * as EXIT from "../../hosts/node/exit.js";
 import { killAll, launch, mote, storyOf } from "./commands.js";
 import { CRASHES, image } from "./images.js";
 import { temporaryState } from "./session.js";
@@ -84,6 +85,17 @@ test.serial("help and version end with exit code 0", async (t) => {
   const version = await mote(["--version"]);
   t.is(version.code, 0);
   t.regex(version.out, /^\d+\.\d+\.\d+\n$/);
+});
+
+test.serial("the help names every exit code that there is", async (t) => {
+  const { out } = await mote(["--help"]);
+  const told = [...out.slice(out.indexOf("Exit codes:")).matchAll(/\d+/g)].map(([code]) => Number(code));
+  // RESTART is between the worker and its own starter.
+  const { RESTART: _, ...codes } = EXIT;
+  t.deepEqual(
+    told,
+    Object.values(codes).sort((one, other) => one - other),
+  );
 });
 
 test.serial(

@@ -170,6 +170,19 @@ test("an RPC's answer is printed, and no answer has an exit code of its own", as
   t.is((await as(["rpc", "rpc-1", "setLed", "{on"])).code, 2);
 });
 
+test("a key with a comma is shown with the latest, and no key or value drives the terminal", async (t) => {
+  await made("keys-1");
+  const keys = { "a,b": 7, "\u001b]0;owned\u0007": "\u009b2J\u202e", plain: 1 };
+  await device("keys-1-token", "POST", "telemetry", keys);
+  t.regex((await as(["telemetry", "keys-1"])).out, /^a,b +7 /m);
+  const range = await as(["telemetry", "keys-1", "--from", "-1h"]);
+  t.regex(range.out, /^TIME +\ufffd\]0;owned\ufffd +plain\n/);
+  t.regex(range.err, /Left out, for the commas in the name: a,b/);
+  const { out } = await as(["telemetry", "keys-1", "--json"]);
+  t.notRegex(out, /[\u007f-\u009f\u202e]/);
+  t.is(JSON.parse(out)["\u001b]0;owned\u0007"].value, "\u009b2J\u202e");
+});
+
 test("telemetry is shown as the latest values and as a range, with pages that do not end together", async (t) => {
   await made("telemetry-1");
   const t0 = 1_760_000_000_000;

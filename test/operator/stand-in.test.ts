@@ -42,6 +42,24 @@ test("a device is created, found, listed, saved and deleted", async (t) => {
   t.is(error.status, 404);
 });
 
+test("a device of 2,000 keys is read whole, as latest and as a range, and so is a key with a comma", async (t) => {
+  const { id } = await made("keys", "keys-token");
+  const keys = Array.from({ length: 2_000 }, (_, n) => `sensor-${n}-ü`);
+  const values = Object.fromEntries([...keys, "a,b"].map((key, n) => [key, n]));
+  t.is(await device("keys-token", "POST", "telemetry", { ts: 1_760_000_000_000, values }), 200);
+  const all = await operator.timeSeries.latest(id);
+  t.is(Object.keys(all).length, 2_001);
+  t.is(all["a,b"]?.value, 2_000);
+  t.is(Object.keys(await operator.timeSeries.latest(id, keys)).length, 2_000);
+  const range = { keys, startTs: 1_760_000_000_000, endTs: 1_760_000_000_001 };
+  const found = await operator.timeSeries.range(id, range);
+  t.deepEqual(
+    keys.map((key) => found[key]?.[0]?.value),
+    keys.map((_, n) => n),
+  );
+  t.deepEqual(await operator.timeSeries.latest(id, []), {});
+});
+
 test("telemetry of a device is read as latest and as a range", async (t) => {
   const { id } = await made("series", TOKEN);
   const points = [

@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 import type { Operator } from "../../operator/operator.js";
+import type { Reading } from "../../operator/shapes.js";
 import { csv } from "../operate/csv.js";
 import { findDevice, type OperatorFlags, operate, operatorOptions } from "../operate/operate.js";
-import { moment, note, out, outJson, table } from "../operate/print.js";
+import { moment, note, out, outJson, plain, table } from "../operate/print.js";
 import { type Row, readRows } from "../operate/rows.js";
 import { parseLast, parseTime } from "./times.js";
 import { count, UsageError } from "./usage.js";
@@ -38,7 +39,7 @@ export function telemetryCommand(program: Command): void {
 }
 
 async function telemetry(named: string, asked: string[], flags: TelemetryFlags): Promise<void> {
-  const wrong = asked.find((key) => key === "" || key.includes(","));
+  const wrong = asked.find((key) => !canAsk(key));
   if (wrong !== undefined)
     throw new UsageError(`"${wrong}" can't be asked for: a key has no comma and is not empty`);
   const { from, to } = flags;
@@ -46,8 +47,8 @@ async function telemetry(named: string, asked: string[], flags: TelemetryFlags):
   const format = flags.json ? "json" : flags.format;
   await operate(flags, async (operator) => {
     const { id } = await findDevice(operator, named);
-    const keys = asked.length > 0 ? asked : (await operator.timeSeries.keys(id.id)).sort();
-    if (from === undefined && to === undefined) return latest(operator, id.id, keys, format);
+    if (from === undefined && to === undefined) return latest(operator, id.id, asked, format);
+    const keys = asked.length > 0 ? asked : await askable(operator, id.id);
     const wanted = { keys, from: from ?? 0, to: to ?? Date.now(), limit: flags.limit };
     const { rows, more } = keys.length > 0 ? await readRows(operator.timeSeries, id.id, wanted) : NOTHING;
     show(keys, rows, format);
@@ -58,10 +59,26 @@ async function telemetry(named: string, asked: string[], flags: TelemetryFlags):
 
 const NOTHING = { rows: [], more: false };
 
-async function latest(operator: Operator, id: string, keys: string[], format: string): Promise<void> {
-  const found = keys.length === 0 ? {} : await operator.timeSeries.latest(id, keys);
+/** The platform parts names at commas. */
+function canAsk(key: string): boolean {
+  return key !== "" && !key.includes(",");
+}
+
+async function askable({ timeSeries }: Operator, id: string): Promise<string[]> {
+  const keys = (await timeSeries.keys(id)).sort();
+  const left = keys.filter((key) => !canAsk(key));
+  if (left.length > 0) note(`Left out, for the commas in the name: ${left.map(plain).join("  ")}`);
+  return keys.filter(canAsk);
+}
+
+async function latest(operator: Operator, id: string, asked: string[], format: string): Promise<void> {
+  const found = await operator.timeSeries.latest(id, asked.length > 0 ? asked : undefined);
   if (format === "json") return outJson(found);
-  const rows = Object.entries(found).map(([key, { ts, value }]) => [key, value, ts] as const);
+  const order = asked.length > 0 ? Object.keys(found) : Object.keys(found).sort();
+  const rows = order.map((key) => {
+    const { ts, value } = found[key] as Reading;
+    return [key, value, ts] as const;
+  });
   if (format === "csv") {
     out(csv(["key", "value", "ts"], rows));
     return;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Operator } from "../../operator/operator.js";
 import type { Reading, Scope } from "../../operator/shapes.js";
 import { findDevice, ifAnswered, type OperatorFlags, operate, operatorOptions } from "../operate/operate.js";
-import { cell, moment, note, out } from "../operate/print.js";
+import { cell, moment, note, out, tameJson } from "../operate/print.js";
 import { stopSignals } from "./stop.js";
 import { duration } from "./usage.js";
 
@@ -73,8 +73,7 @@ export class Watch {
   /** What changed since the last look, the oldest first; all there is at the first. */
   async look(): Promise<Change[]> {
     const { timeSeries, attributes } = this.#operator;
-    const keys = await timeSeries.keys(this.#id);
-    const readings = keys.length === 0 ? {} : await timeSeries.latest(this.#id, keys);
+    const readings = await timeSeries.latest(this.#id);
     const changes = Object.entries(readings).flatMap(([key, reading]) => this.#telemetry(key, reading));
     for (const [kind, scope] of SCOPES) {
       for (const [key, value] of Object.entries(await attributes.get(this.#id, scope))) {
@@ -98,7 +97,7 @@ export class Watch {
 }
 
 function lineOf(change: Change, json: boolean): string {
-  if (json) return `${JSON.stringify(change)}\n`;
+  if (json) return `${tameJson(change)}\n`;
   const { ts, kind, key, value } = change;
   return `${moment(ts)}  ${kind.padEnd(9)}  ${cell(key)} = ${cell(value)}\n`;
 }

@@ -2,6 +2,7 @@
 import stringWidth from "string-width";
 
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/gu;
+const BEYOND_JSON = /[\u007f-\u009f\p{Bidi_Control}]/gu;
 
 /** One line of text that leaves the terminal as it is. */
 export function plain(text: string): string {
@@ -21,7 +22,7 @@ export function cell(value: unknown): string {
 
 /** Rows under a head, columns two spaces apart. Cells are made plain. */
 export function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  const lines = [head, ...rows.map((row) => row.map(cell))];
+  const lines = [head.map(plain), ...rows.map((row) => row.map(cell))];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
   return lines
     .map((line) =>
@@ -56,8 +57,14 @@ export function out(text: string): void {
   process.stdout.write(text);
 }
 
+/** JSON that leaves the terminal as it is: JSON.stringify escapes only the control characters below U+0020. */
+export function tameJson(value: unknown, indent?: number): string {
+  const hex = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(value, null, indent).replace(BEYOND_JSON, hex);
+}
+
 export function outJson(value: unknown): void {
-  out(`${JSON.stringify(value, null, 2)}\n`);
+  out(`${tameJson(value, 2)}\n`);
 }
 
 /** Beside the result: for the person who reads along. */

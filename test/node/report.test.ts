@@ -158,6 +158,18 @@ test.serial(
   },
 );
 
+test.serial("where rows that come before their labels find no room is told", async (t) => {
+  const { at, run } = await serve(t, (response) =>
+    response.end('{"dataTable":[{"a":1}],"columnLabels":["a"]}'),
+  );
+  const { code, err } = await run(["-o", join(at, "r.csv")], { TMPDIR: "/nowhere" });
+  t.deepEqual(
+    [code, err],
+    [1, "error: rows that came before their labels can't be kept in /nowhere (ENOENT)\n"],
+  );
+  t.deepEqual(readdirSync(at), []);
+});
+
 test.serial("wrong usage is told before anything is sent", async (t) => {
   const { asked, run, at } = await serve(t, whole);
   const wrong: [string[], RegExp][] = [

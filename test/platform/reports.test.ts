@@ -387,6 +387,7 @@ test("views that make no sense are refused, with the reason", (t) => {
     [[{ ...view, id: "x" }], /its id is no UUID/],
     [[{ ...view, name: "" }], /no name/],
     [[{ ...view, columns: [] }], /1 to 100 columns/],
+    [[{ ...view, columns: [{ label: "x", column: "device" }] }], /no column is avg, min, max, sum, count/],
     [[{ ...view, columns: [...COLUMNS, COLUMNS[0]] }], /two columns have one label/],
     [[{ ...view, columns: [...COLUMNS, { label: "x", column: "device" }] }], /two columns "device"/],
     [

@@ -3,14 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Row } from "../../../src/report/index.js";
+import { codeOf } from "../files.js";
 
 const PIECE = 65_536;
 
-/** Rows that came before their columns, in a temporary file: any number of them, for this user alone. */
+/** Rows that came before their columns, in a temporary file: any number of them, for this user alone. Throws Error where there is no room. */
 export class Spool {
-  readonly #directory = mkdtempSync(join(tmpdir(), "mote-rows-"));
-  readonly #file = openSync(join(this.#directory, "rows"), "w+", 0o600);
+  readonly #directory: string;
+  readonly #file: number;
   #text = "";
+
+  constructor() {
+    this.#directory = noted(() => mkdtempSync(join(tmpdir(), "mote-rows-")));
+    this.#file = noted(() => openSync(join(this.#directory, "rows"), "w+", 0o600));
+  }
 
   add(row: Row): void {
     this.#text += `${JSON.stringify(row)}\n`;
@@ -42,6 +48,17 @@ export class Spool {
     const bytes = Buffer.from(this.#text);
     this.#text = "";
     let done = 0;
-    while (done < bytes.length) done += writeSync(this.#file, bytes, done);
+    while (done < bytes.length) done += noted(() => writeSync(this.#file, bytes, done));
+  }
+}
+
+/** Says of what fails that it was a temporary file, which nobody named. */
+function noted<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(`rows that came before their labels can't be kept in ${tmpdir()} (${codeOf(error)})`, {
+      cause: error,
+    });
   }
 }

@@ -96,6 +96,9 @@ function readView(json: unknown, where: string): TableView {
   for (const once of ["device", "date"])
     if (all.filter(({ column }) => column === once).length > 1)
       throw new Refused(`${where}: it has two columns "${once}"`);
+  // Rows come of points: without a measure there are none.
+  if (!all.some((column) => "key" in column))
+    throw new Refused(`${where}: no column is ${MEASURES.join(", ")}`);
   return {
     id: id.toLowerCase(),
     name,

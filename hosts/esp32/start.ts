@@ -48,7 +48,9 @@ export function startBoard(machine: Machine, application: Application): Agent | 
   }
   attend(agent, host, wifi, time, settings.options.baseUrl);
   const image = settings.options.firmware?.version ?? "";
-  const recovery = new Recovery(watched, { image, crash: host.ending.crash });
+  const { reset, crash } = host.ending;
+  const interrupted = crash === false && reset !== "software";
+  const recovery = new Recovery(watched, { image, crash, interrupted });
   if (!recovery.active) application(agent, { ...watched, settings: forApplication(settings) });
   recovery.attend(agent);
   agent.start();

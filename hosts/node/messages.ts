@@ -33,6 +33,8 @@ export type ToWorker =
       sha256: string;
       /** Why the worker before this one crashed; false if it did not, or there was none. */
       crash: string | false;
+      /** The supervisor just started: the power went, or all of it was stopped. */
+      interrupted: boolean;
     }
   | { kind: "stop" };
 

@@ -52,6 +52,8 @@ class Supervisor {
   #flashed = false;
   /** Why the worker before crashed. */
   #crash: string | false = false;
+  /** No worker came before. */
+  #first = true;
 
   constructor(options: SuperviseOptions, lock: Lock) {
     this.#options = options;
@@ -130,7 +132,7 @@ class Supervisor {
     const { config, lines, stop, kill, worker = WORKER, patience = PATIENCE } = this.#options;
     const end = await runWorker({
       entry: worker,
-      start: { kind: "start", config, crash: this.#crash, ...start },
+      start: { kind: "start", config, crash: this.#crash, interrupted: this.#first, ...start },
       tell: (event) => lines.tell(event),
       born: (pid) => this.#lock.worker(pid),
       stop,
@@ -175,6 +177,7 @@ class Supervisor {
   /** The wait before the next start: short after a wanted restart and before the way back, growing after crashes. */
   async #rest(end: WorkerEnd, start: Start, ranMs: number): Promise<void> {
     const { lines, stop } = this.#options;
+    this.#first = false;
     if (ranMs >= WELL_MS) this.#delay = this.#delays.first;
     this.#crash = end.code === RESTART ? false : lines.clean(end.reason);
     if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), stop);

@@ -21,7 +21,8 @@ export type { Reports } from "./firmware/reporter.js";
  *
  * Reported as telemetry: `current_fw_title`, `current_fw_version`, `fw_state` (DOWNLOADING, DOWNLOADED, VERIFIED, UPDATING, UPDATED,
  * FAILED), `fw_error` (empty if there is none), `fw_progress` in percent. A failed update is tried again after 1 min, 10 min and 1 h; then, or
- * at once where that can't help (a wrong checksum, another device's title), not before it is assigned anew, or `retry()`.
+ * at once where that can't help (a wrong checksum, another device's title), not before it is assigned anew, or `retry()`. A new image that could
+ * not reach the platform, or lost its power, is tried again all the same, every 6 h after the third time.
  */
 export class Firmware {
   /** The shared attributes that must be read for `offer`; none without options. */
@@ -58,6 +59,11 @@ export class Firmware {
   /** For the agent alone: called when the keys should be read, and offered, again. */
   set readAgain(read: () => void) {
     this.#assignment.readAgain = read;
+  }
+
+  /** For Recovery alone: the power went, or somebody pressed reset, and that ended the run before this one. */
+  interrupted(): void {
+    if (this.#ledger) this.#ledger.interrupted = true;
   }
 
   /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */

@@ -48,6 +48,7 @@ export class Link {
   online: boolean | undefined;
   /** When the last answer of the platform came. */
   answeredAt = -1;
+  #busy = false;
   /** Called with the `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
   onDate: ((ms: number) => void) | undefined;
   /** Called when the application asks for something that can't wait for `start()`. */
@@ -150,9 +151,9 @@ export class Link {
     this.host.log("warn", `${what} can't be read and is taken for none (told once)`);
   }
 
-  /** The platform was heard of, and nothing was lost since: it answers, whatever it says. */
+  /** The platform was heard of, and nothing was lost since: it answers, whatever it says, but for "not now": that may be a proxy before none. */
   get answers(): boolean {
-    return this.answeredAt >= 0 && this.#losses === 0;
+    return !this.#busy && (this.online === true || (this.answeredAt >= 0 && this.#losses === 0));
   }
 
   /** For how long, in ms, nothing but polls was under way. */
@@ -201,10 +202,10 @@ export class Link {
   }
 
   #judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {
-    if (outcome.kind === "lost") {
-      if (outcome.reason !== NO_TURN) this.#lost(outcome.reason, since, patient && isSilence(outcome));
-      return;
-    }
+    if (outcome.kind === "lost" && outcome.reason !== NO_TURN)
+      this.#lost(outcome.reason, since, patient && isSilence(outcome));
+    if (outcome.kind === "lost") return;
+    this.#busy = outcome.kind === "busy";
     const unknown = outcome.kind === "refused" && outcome.status === 401;
     this.#answered(since, prefix === this.#prefix && !unknown);
     if (outcome.kind === "done" && outcome.date !== undefined) this.onDate?.(outcome.date);

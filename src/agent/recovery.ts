@@ -15,6 +15,8 @@ export interface LastRun {
    * but a restart that the agent asked for.
    */
   crash?: string | false | undefined;
+  /** True if the machine knows that the power went, or somebody pressed reset: if it was a trial, that does not count against the image. */
+  interrupted?: boolean | undefined;
 }
 
 const KEY = "recovery";
@@ -54,15 +56,17 @@ interface Kept {
 export class Recovery {
   readonly #host: Host;
   readonly #tells: boolean;
+  readonly #interrupted: boolean | undefined;
   #kept: Kept;
   #agent: Agent | undefined;
   #cancel: (() => void) | undefined;
   /** The application must not be started. */
   readonly active: boolean;
 
-  constructor(host: Host, { image, crash }: LastRun) {
+  constructor(host: Host, { image, crash, interrupted }: LastRun) {
     this.#host = host;
     this.#tells = crash !== undefined;
+    this.#interrupted = interrupted;
     const before = readKept(host);
     const kept = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
@@ -84,11 +88,12 @@ export class Recovery {
   }
 
   /**
-   * Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery mode answers the RPC `restart`: with params
-   * `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
+   * Tells the agent that the power went, if it did. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
+   * mode answers the RPC `restart`: with params `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
    */
   attend(agent: Agent): void {
     this.#agent = agent;
+    if (this.#interrupted) agent.firmware.interrupted();
     agent.on("restart", () => this.#asked());
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
     if (this.#kept.told) guarded(this.#host, "recovery: the cause could not be published", publish);

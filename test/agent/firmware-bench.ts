@@ -187,6 +187,10 @@ class FakeLink {
     this.#platform = platform;
   }
 
+  get answers(): boolean {
+    return this.online === true;
+  }
+
   signal(): Signal {
     return new Signal(this.host.clock);
   }

@@ -25,6 +25,8 @@ export class Machine {
   /** Starts so far; what belongs to an earlier one is dead. */
   starts = 0;
   alive = false;
+  /** The agent asked for the restart that ended the last start. */
+  asked = false;
   /** Another one is another life: it may be cut again. */
   power = new Power();
   /** Durable operations and events of the network so far, by name. */
@@ -49,6 +51,7 @@ export class Machine {
     this.#started = true;
     this.starts++;
     this.alive = true;
+    this.asked = false;
     // What the flash knows of its writes is forgotten with the power.
     for (const i of [0, 1] as const) {
       this.slots[i] = new FakeFlash(this.slots[i].size, SECTOR, this.slots[i].bytes);
@@ -86,7 +89,9 @@ export class Machine {
       store: poweredStore(this.store, power),
       slot: this.#slot(power),
       restart: () => {
-        if (live()) this.off();
+        if (!live()) return;
+        this.off();
+        this.asked = true;
       },
     };
   }

@@ -211,6 +211,31 @@ test("power that goes between the erase and the rewrite of the slot's first sect
   for (const flash of board.slots) t.deepEqual(flash.violations, []);
 });
 
+for (const [what, reset, error] of [
+  ["a power cut", 1, "the power went before the new image was confirmed"],
+  ["a panic", 4, "the new image ended before it was confirmed"],
+] as const) {
+  test(`${what} on trial is told as such by the image before`, async (t) => {
+    const made = rig(t);
+    const { board, platform, start } = made;
+    start();
+    await board.clock.advance(5000);
+    await assign(made, pattern(50_000, 0xe9));
+    board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
+    start(3);
+    t.is(board.running, 1);
+    board.config = CONFIG;
+    start(reset);
+    t.is(board.running, 0);
+    await board.clock.advance(50_000);
+    const told = platform.points(platform.device(NAME), "fw_error").map(({ value }) => value);
+    t.deepEqual(
+      told.filter((value) => value !== ""),
+      [error],
+    );
+  });
+}
+
 test("an update with a wrong configuration gives way to the image before it at once", async (t) => {
   const made = rig(t);
   const { board, start } = made;

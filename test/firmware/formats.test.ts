@@ -45,7 +45,7 @@ for (const onTrial of [false, true]) {
     const lamp = lampOf(onTrial);
     lamp.onStart = (version) => {
       // Late enough to have stored something, too early to be kept.
-      if (version === "2.0.0") lamp.machine.clock.timer(1, () => lamp.machine.off());
+      if (version === "2.0.0") lamp.machine.clock.timer(1, () => lamp.crash());
     };
     lamp.release("2.0.0", SIZE);
     await lamp.untilState("FAILED", "UPDATED");
@@ -83,7 +83,7 @@ test("an old image that fails on trial gives way to the newer one, which says wh
   lamp.release("2.0.0", SIZE);
   await lamp.untilState("UPDATED");
   lamp.onStart = (version) => {
-    if (version === "1.0.0") lamp.machine.clock.timer(1, () => lamp.machine.off());
+    if (version === "1.0.0") lamp.machine.clock.timer(1, () => lamp.crash());
   };
   lamp.assign(first);
   await lamp.untilState("FAILED");

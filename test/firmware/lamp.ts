@@ -118,6 +118,7 @@ export class Lamp {
 
   /** Starts what the boot loader finds. An image that is not, byte for byte, one that was made is a brick. */
   start(): void {
+    const interrupted = this.#crash === false && !this.machine.asked;
     const { host, image } = this.machine.start();
     this.version = new TextDecoder().decode(image.subarray(0, image.indexOf(10)));
     this.booted.push(this.version);
@@ -131,7 +132,7 @@ export class Lamp {
       ...this.options.agent,
       firmware: { title: "lamp", version: this.version, ...this.options.firmware },
     });
-    const recovery = new Recovery(host, { image: this.version, crash: this.#crash });
+    const recovery = new Recovery(host, { image: this.version, crash: this.#crash, interrupted });
     this.#crash = false;
     this.recovering = recovery.active;
     if (!recovery.active) this.onStart?.(this.version);

@@ -35,7 +35,7 @@ each("an image that the platform never accepts: FAILED after 10 minutes", async 
 
 each("an image that crashes at once: FAILED, and condemned after its fourth start", async (t, shape) => {
   const lamp = await onTrial(shape, (lamp) => {
-    lamp.onStart = (version) => version === "2.0.0" && lamp.machine.off();
+    lamp.onStart = (version) => version === "2.0.0" && lamp.crash();
   });
   await lamp.untilState("FAILED", "UPDATED");
   t.deepEqual(lamp.shown, failed("the new image did not start"));
@@ -97,10 +97,67 @@ each(
     const fetches = lamp.fetches.length;
     lamp.machine.off();
     await lamp.untilState("FAILED", "UPDATED");
-    t.deepEqual(lamp.shown, failed("the new image ended before it was confirmed"));
+    t.deepEqual(lamp.shown, failed("the power went before the new image was confirmed"));
     await lamp.untilState("UPDATED");
     t.deepEqual(lamp.shown, UPDATED);
     t.deepEqual(lamp.booted, ["1.0.0", "2.0.0", "1.0.0", "2.0.0"]);
     t.is(lamp.fetches.length, fetches);
+  },
+);
+
+each(
+  "five trials in a row that cannot reach the platform: tried again, and UPDATED once it is there",
+  async (t, shape) => {
+    const lamp = await onTrial(shape, away);
+    await lamp.until(
+      () => lamp.booted.filter((version) => version === "2.0.0").length === 6,
+      48 * 60 * MINUTE,
+    );
+    lamp.reachable = true;
+    await lamp.untilState("UPDATED");
+    t.deepEqual(lamp.shown, UPDATED);
+  },
+);
+
+each("five power cuts in a row on trial: tried again, and UPDATED", async (t, shape) => {
+  let cuts = 0;
+  const lamp = await onTrial(shape, (lamp) => {
+    lamp.onStart = (version) => {
+      if (version === "2.0.0" && cuts++ < 5) lamp.machine.clock.timer(cuts % 2, () => lamp.machine.off());
+    };
+  });
+  await lamp.until(() => cuts === 6, 48 * 60 * MINUTE);
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+each(
+  "trials without the platform do not count with crashes: condemned by the fourth crash",
+  async (t, shape) => {
+    const lamp = await onTrial(shape, (lamp) => {
+      lamp.onStart = (version) => {
+        const trials = lamp.booted.filter((version) => version === "2.0.0").length;
+        lamp.reachable = version === "1.0.0";
+        if (version === "2.0.0" && trials > 2) lamp.crash();
+      };
+    });
+    await lamp.pass(72 * 60 * MINUTE);
+    t.deepEqual(lamp.shown, failed("the new image did not start"));
+    t.is(lamp.booted.filter((version) => version === "2.0.0").length, 2 + 4);
+  },
+);
+
+each(
+  "a platform that is down behind a proxy for 50 minutes of the confirmation: UPDATED",
+  async (t, shape) => {
+    const lamp = await onTrial(shape, (lamp) => {
+      lamp.platform.fault = () => (lamp.version === "2.0.0" ? { status: 502 } : undefined);
+    });
+    await lamp.pass(50 * MINUTE);
+    t.is(lamp.machine.state, "pending");
+    lamp.platform.fault = () => undefined;
+    await lamp.untilState("FAILED", "UPDATED");
+    t.deepEqual(lamp.shown, UPDATED);
+    t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
   },
 );

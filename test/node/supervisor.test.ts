@@ -50,6 +50,17 @@ test.serial(
   },
 );
 
+test.serial("only the first worker of a supervisor is told that the power went", async (t) => {
+  const { story, stop } = session(t, temporaryState(t), image("1", CRASHES));
+  await story.until(({ starts }) => starts.length === 3);
+  await stop();
+  const started = story.events.filter(({ event }) => event === "started");
+  t.deepEqual(
+    started.slice(0, 3).map(({ interrupted }) => interrupted),
+    [true, false, false],
+  );
+});
+
 test.serial("an update that confirms stays, also over the next run with the old file", async (t) => {
   const stateDir = temporaryState(t);
   const app = image("1", updateTo(image("2", CONFIRMS)));

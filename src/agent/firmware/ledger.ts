@@ -1,6 +1,6 @@
 // The one record of an update: every change of it is stored, then reported, then acted on.
 import type { Host } from "../../port.js";
-import { FAILURES, type Failure, RETRY_MS } from "./failures.js";
+import { FAILURES, type Failure, MOST_FAILURES, RETRY_MS } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import {
@@ -21,6 +21,8 @@ export class Ledger {
   record: UpdateRecord | undefined;
   /** When a failed update is tried again; undefined: not by itself. */
   retryAt: number | undefined;
+  /** The power went, and that ended the run before this one. */
+  interrupted = false;
 
   constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
     this.#host = host;
@@ -63,6 +65,7 @@ export class Ledger {
       from: this.#options.version,
       offset: 0,
       failures: 0,
+      spared: 0,
       condemned: false,
       error: "",
       ...UNKNOWN_FILE,
@@ -92,11 +95,13 @@ export class Ledger {
   /** What the record becomes by this failure. */
   failed(failure: Failure, detail: string): Partial<UpdateRecord> {
     const { text, condemns, keeps } = FAILURES[failure];
-    const failures = (this.record?.failures ?? 0) + 1;
+    const spares = condemns === "never" ? 1 : 0;
+    const failures = (this.record?.failures ?? 0) + 1 - spares;
     return {
       state: "failed",
       failures,
-      condemned: condemns || failures > RETRY_MS.length,
+      spared: (this.record?.spared ?? 0) + spares,
+      condemned: condemns === "now" || failures > MOST_FAILURES,
       ...(keeps ? {} : { offset: 0, ...UNKNOWN_FILE }),
       error: detail === "" ? text : `${text} (${detail})`,
     };
@@ -115,7 +120,7 @@ export class Ledger {
   /** The update is to be tried again as if it had never failed. */
   pardon(): void {
     this.retryAt = undefined;
-    this.keep({ failures: 0, condemned: false });
+    this.keep({ failures: 0, spared: 0, condemned: false });
   }
 
   clear(): void {
@@ -135,8 +140,9 @@ export class Ledger {
 
   /** The new image was activated: either it is the one that runs now, or the one before it came back without a word. */
   #judge(record: UpdateRecord): void {
-    if (!this.isNew) this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", "");
-    else this.enter("updated");
+    if (this.isNew) this.enter("updated");
+    else if (this.interrupted) this.fail("interrupted", "");
+    else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", "");
   }
 
   #goOn(record: UpdateRecord): void {
@@ -154,7 +160,8 @@ export class Ledger {
   }
 
   #schedule(record: UpdateRecord): void {
-    const wait = record.condemned ? undefined : RETRY_MS[Math.min(record.failures, RETRY_MS.length) - 1];
+    const tries = record.failures + record.spared;
+    const wait = record.condemned ? undefined : RETRY_MS[Math.min(tries, RETRY_MS.length) - 1];
     this.retryAt = wait === undefined ? undefined : this.#host.clock.now() + wait;
   }
 }

@@ -31,7 +31,9 @@ export interface UpdateRecord {
   readonly from: string;
   /** Bytes in the slot that need not be fetched again, sector 0 apart; all of them once `downloaded`. */
   offset: number;
+  /** Those that condemn in the end, and those that never do. */
   failures: number;
+  spared: number;
   /** Not tried again until the fw_* keys were seen absent or different, or `retry()`. */
   condemned: boolean;
   /** As in `fw_error`. */
@@ -54,7 +56,7 @@ export function readRecord(host: Host): UpdateRecord | undefined {
   // A new image that gave up may have left a record that only it can read: what this image wrote before says enough. On trial such is of no use.
   const kept = host.slot.state() === "pending" ? readStored(host, KEY) : readOwn(host, KEY);
   if (!isObject(kept)) return undefined;
-  const { state, key, title, version, from, offset, failures, condemned, error, at } = kept;
+  const { state, key, title, version, from, offset, failures, spared, condemned, error, at } = kept;
   if (typeof state !== "string" || !Object.hasOwn(STATES, state)) return undefined;
   if (typeof key !== "string" || typeof title !== "string" || typeof version !== "string") return undefined;
   return {
@@ -65,6 +67,7 @@ export function readRecord(host: Host): UpdateRecord | undefined {
     from: textOf(from),
     offset: count(offset),
     failures: count(failures),
+    spared: count(spared),
     condemned: condemned === true,
     error: textOf(error),
     size: count(kept.size),

@@ -68,7 +68,7 @@ export class Trial {
     let offlineMs = 0;
     while (!this.reached && this.#link.running) {
       // A token that this image does not present as it must is refused: that is an answer, too.
-      const online = this.#link.online === true || this.#link.answers;
+      const online = this.#link.answers;
       await this.#signal.wait(TICK_MS);
       const passed = clock.now() - last;
       last += passed;

@@ -32,23 +32,27 @@ export function chartsPart({ session, device }: Place): Part {
   const take = (key: string, reading: Reading): void => {
     const last = latest.get(key);
     if (!last || reading.ts >= last.ts) latest.set(key, reading);
-    if (typeof reading.value === "number" && !key.startsWith("fw_"))
-      lineOf(key)?.add(reading.ts, reading.value);
+    if (isDrawn(key, reading.value)) lineOf(key)?.add(reading.ts, reading.value);
     stale = true;
   };
   const load = async (): Promise<void> => {
-    const keys = await timeSeries.keys(id);
+    const newest = Object.entries(await timeSeries.latest(id));
     for (const line of lines.values()) line.end();
     lines = new Map();
     charts.replaceChildren();
-    if (keys.length === 0) return;
+    for (const [key, reading] of newest) latest.set(key, reading);
+    stale = true;
+    // Of a thousand keys only those are fetched that are drawn; one with a comma can't be asked for.
+    const keys = newest.filter(([key, { value }]) => isDrawn(key, value) && !key.includes(","));
     const endTs = Date.now() + 60_000;
-    const range = { keys, startTs: endTs - 60_000 - seconds() * 1_000, endTs, limit: MOST_POINTS };
-    const found = await timeSeries.range(id, range);
+    const found = await timeSeries.range(id, {
+      keys: keys.map(([key]) => key).slice(0, MOST_CHARTS),
+      startTs: endTs - 60_000 - seconds() * 1_000,
+      endTs,
+      limit: MOST_POINTS,
+    });
     for (const [key, readings] of Object.entries(found))
       for (const reading of readings.reverse()) take(key, reading);
-    for (const [key, reading] of Object.entries(await timeSeries.latest(id, keys))) latest.set(key, reading);
-    stale = true;
   };
   const draw = (): void => {
     for (const line of lines.values()) line.draw(seconds());
@@ -87,6 +91,11 @@ export function chartsPart({ session, device }: Place): Part {
       for (const line of lines.values()) line.end();
     },
   };
+}
+
+/** The progress of an update is shown elsewhere. */
+function isDrawn(key: string, value: unknown): value is number {
+  return typeof value === "number" && !key.startsWith("fw_");
 }
 
 /** The chart of one key. */

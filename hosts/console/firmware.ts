@@ -96,7 +96,10 @@ function upload(place: Place, reported: Record<string, unknown>): HTMLElement {
     name.textContent = file ? `${file.name}, ${file.size} bytes` : "Drop an image here, or choose one";
     if (title.value === "" && typeof reported.current_fw_title === "string")
       title.value = reported.current_fw_title;
-    const text = file && (await checksumOf(algorithm.value as Algorithm, await file.arrayBuffer()));
+    const wanted = algorithm.value as Algorithm;
+    const text = file && (await checksumOf(wanted, await file.arrayBuffer()));
+    // A large image takes its time: meanwhile another may have been chosen.
+    if (chosen !== file || algorithm.value !== wanted) return;
     checksum.textContent = file ? (text ?? "computed by the platform") : "";
   };
   input.onchange = () => void take(input.files?.[0]);
@@ -105,7 +108,9 @@ function upload(place: Place, reported: Record<string, unknown>): HTMLElement {
   drop.ondragover = (event) => event.preventDefault();
   drop.ondrop = (event) => {
     event.preventDefault();
-    void take(event.dataTransfer?.files[0]);
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file) void take(file);
+    else tell("That is no file.", true);
   };
   const push = async (): Promise<void> => {
     if (!chosen) throw new Error("Choose an image first.");

@@ -54,6 +54,8 @@ addEventListener("hashchange", () => {
   // The link that skips to the content is no page.
   if (location.hash !== "#main") show();
 });
+// A file that is dropped beside its place would replace the page.
+for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   const { reason } = event;

@@ -214,6 +214,39 @@ test("an image is dropped in, its checksum computed, uploaded and assigned; its 
   t.deepEqual(errors, []);
 });
 
+test("what is dropped beside the place for it leaves the page, and what is no file keeps the image", async (t) => {
+  const one = await device("drop-1");
+  const { page, errors } = await pageOf(one);
+  const firmware = part(page, "Firmware");
+  const transfer = (of: string) => page.evaluateHandle(`const held = new DataTransfer(); ${of}; held`);
+  const file = await transfer('held.items.add(new File([new Uint8Array(3)], "kept.bin"))');
+  const text = await transfer('held.setData("text/plain", "no file")');
+  await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: file });
+  await firmware.getByText("kept.bin, 3 bytes").waitFor();
+  await firmware.locator(".drop").dispatchEvent("drop", { dataTransfer: text });
+  await page.getByText("That is no file.").waitFor();
+  await firmware.getByText("kept.bin, 3 bytes").waitFor();
+  const kept = await page.evaluate<boolean[]>(
+    '["dragover", "drop"].map((kind) => !document.body.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true })))',
+  );
+  t.deepEqual(kept, [true, true]);
+  t.deepEqual(errors, []);
+});
+
+test("a device of 2,000 keys is shown, with as many charts as are of use, and goes on live", async (t) => {
+  const one = await device("many-1");
+  const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`sensor-${n}`, n]));
+  await one.send("telemetry", { ...keys, "a,b": 77_077 });
+  const { page, errors } = await pageOf(one);
+  const telemetry = part(page, "Telemetry");
+  await telemetry.getByRole("row", { name: "sensor-1999 1999" }).waitFor();
+  await telemetry.getByRole("cell", { name: "77077" }).waitFor();
+  t.is(await telemetry.locator("figure").count(), 12);
+  await one.send("telemetry", { "sensor-1999": 88_088 });
+  await telemetry.getByRole("row", { name: "sensor-1999 88088" }).waitFor();
+  t.deepEqual(errors, []);
+});
+
 test("a device is claimed with its secret and taken back", async (t) => {
   const one = await device("claim-1");
   await one.send("claim", { secretKey: "device-secret", durationMs: 60_000 });

@@ -6,7 +6,8 @@
 //   event: device      data: {"deviceId":"7c5e…"}
 //   event: request     data: as in GET /api/requests
 //
-// A line with a colon alone comes every 15 s. Who reads too slowly is cut off, comes back and asks anew.
+// A line with a colon alone comes every 15 s; in its place the stream ends when its token has. Who reads too slowly is cut off, comes back
+// and asks anew.
 
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
@@ -14,18 +15,27 @@ import type { Happening } from "../core/feed.js";
 import { valueJson } from "../core/values.js";
 import { asTenant, type RestContext } from "./context.js";
 import { RestError } from "./error.js";
+import { bearer } from "./tokens.js";
 
 const MOST = 50;
 const BEAT_MS = 15_000;
 const MOST_BEHIND = 1_048_576;
 
-export function eventRoutes(app: FastifyInstance, { core, log }: RestContext): void {
+export function eventRoutes(app: FastifyInstance, { core, log, tokens }: RestContext): void {
   const open = new Set<ServerResponse>();
   app.get("/api/console/events", (request, reply) => {
     asTenant(request);
     if (open.size >= MOST) throw new RestError(429, "Too many consoles look on");
     const { raw } = reply;
     reply.hijack();
+    const isIn = (): boolean => {
+      try {
+        tokens.user(bearer(request) ?? "");
+        return true;
+      } catch {
+        return false;
+      }
+    };
     raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
     const send = (text: string): void => {
       if (raw.writableLength > MOST_BEHIND) raw.destroy();
@@ -35,6 +45,10 @@ export function eventRoutes(app: FastifyInstance, { core, log }: RestContext): v
     let beat = (): void => {};
     const again = (): void => {
       beat = core.clock.timer(BEAT_MS, () => {
+        if (!isIn()) {
+          raw.end();
+          return;
+        }
         send(":\n\n");
         again();
       });

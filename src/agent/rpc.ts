@@ -3,6 +3,7 @@ import type { PollTiming } from "../net/poll.js";
 import { rpcAnswerPath } from "../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../wire/rpc.js";
 import { decodeStart } from "../wire/text.js";
+import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
@@ -73,7 +74,8 @@ export class Rpc {
     if (verdict === "busy") this.#polls.hold();
     if (verdict === "ended") {
       this.#polls.clearHold();
-      this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
+      // An empty 200 is of somebody on the way: only 408, 503 and 504 tell that the platform had nothing to hand out.
+      if (outcome.kind === "busy") this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
     }
     if (verdict !== "delivered" || outcome.kind !== "done") {
       this.onPollEnd?.();
@@ -147,12 +149,16 @@ export class Rpc {
     });
   }
 
-  /** Posts an answer for 10 s at most; after that the platform hands the RPC out again, if it still wants the answer. */
+  /**
+   * Posts an answer for 10 s at most, and longer each time it did not come through: a long one may take that long on a slow line. After
+   * that the platform hands the RPC out again, if it still wants the answer.
+   */
   async #post(doubt: Doubt, text: string): Promise<boolean> {
     const { clock } = this.#link.host;
-    const end = clock.now() + ANSWER_DEADLINE_MS;
+    const patience = Math.min(ANSWER_DEADLINE_MS * (1 + doubt.failures), EXCHANGE_MS);
+    const end = clock.now() + patience;
     let body = this.#link.host.encode(text);
-    for (let left = ANSWER_DEADLINE_MS; left > 0 && this.#link.running; left = end - clock.now()) {
+    for (let left = patience; left > 0 && this.#link.running; left = end - clock.now()) {
       const outcome = await this.#uplink.send(post(rpcAnswerPath(doubt.id), body, left));
       if (outcome.kind === "done") {
         this.#uplink.clear();

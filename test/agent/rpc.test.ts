@@ -63,6 +63,48 @@ for (const points of [0, 1]) {
   });
 }
 
+test("polls that somebody on the way ends with an empty 200 do not make an RPC a new one", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  let runs = 0;
+  agent.rpc.handle("open", () => ++runs);
+  let away = true;
+  rig.platform.fault = ({ method, path, reply }) => {
+    if (!away) return undefined;
+    if (method === "POST" && path.includes("/rpc/")) return "drop";
+    if (!path.includes("/rpc?") || runs === 0) return undefined;
+    rig.clock.timer(15_000, () => reply(200, ""));
+    return "hang";
+  };
+  const results = rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: 3_600_000 });
+  await rig.clock.advance(120_000);
+  away = false;
+  await rig.clock.advance(400_000);
+  t.deepEqual([runs, text(results)], [1, ["1"]]);
+});
+
+for (const connections of [1, 2, 3] as const) {
+  test(`${connections} connection(s): an answer that a slow line carries in 13 s reaches the caller, and its handler runs once`, async (t, as) => {
+    const rig = startRig(t, as);
+    Object.assign(rig.net.options, { writeBytes: 7, latencyMs: 10 });
+    const agent = rig.agent({ connections, rpc: { answerBytes: 16_384 } });
+    let runs = 0;
+    agent.rpc.handle("dump", () => {
+      runs++;
+      return "z".repeat(9000);
+    });
+    agent.start();
+    await rig.clock.advance(20_000);
+    const results = rig.platform.rpc(rig.platform.device(NAME), "dump", {}, { timeoutMs: 120_000 });
+    await rig.clock.advance(120_000);
+    t.deepEqual(
+      text(results).map((answer) => answer.length),
+      [9002],
+    );
+    t.is(runs, 1);
+  });
+}
+
 test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t, as) => {
   const rig = startRig(t, as);
   let refusals = 0;

@@ -1,13 +1,10 @@
 // The console, used as a person uses it, in a real browser.
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { request } from "node:http";
-import { hostname } from "node:os";
-import { gzipSync } from "node:zlib";
 import anyTest from "ava";
 import type { Locator, Page } from "playwright-core";
 import { Operator } from "../../hosts/operator/operator.js";
 import { type Platform, startPlatform } from "../../hosts/platform/server.js";
+import { VirtualClock } from "../platform/rig.js";
 import { closeBrowser, executablePath, inBrowser, keep, openPage } from "./browser.js";
 import { Played } from "./played.js";
 
@@ -72,15 +69,6 @@ function entry(place: Locator, label: string) {
 function part(page: Page, name: string) {
   return page.getByRole("region", { name, exact: true });
 }
-
-anyTest("the console is under 80 KiB compressed", (t) => {
-  const files = ["index.html", "console.js", "console.css"].map((name) =>
-    readFileSync(new URL(`../../hosts/platform/console/${name}`, import.meta.url)),
-  );
-  const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
-  t.log(`${bytes} bytes compressed`);
-  t.true(bytes < 80 * 1024);
-});
 
 test("a wrong password is told, the right one shows the devices, with their state as it changes", async (t) => {
   const one = await device("list-1");
@@ -354,56 +342,23 @@ test("a line that breaks is told, and a platform that began anew asks for a logi
   t.pass();
 });
 
-anyTest("what is not this machine's own page or address can't drive the REST", async (t) => {
-  const login = (headers: Record<string, string>) =>
-    fetch(`${platform.url}/api/auth/login`, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ username: TENANT[0], password: TENANT[1] }),
-    });
-  t.is((await login({})).status, 200);
-  t.is((await login({ origin: platform.url })).status, 200);
-  for (const origin of ["http://evil.example", "null", "https://127.0.0.1:1"])
-    t.is((await login({ origin })).status, 403, origin);
-  const page = await fetch(platform.url);
-  t.regex(page.headers.get("content-security-policy") ?? "", /default-src 'none'.*frame-ancestors 'none'/);
-  t.is((await fetch(`${platform.url}/api/console/events`)).status, 401);
-});
-
-/** fetch sets the Host by itself. */
-function statusAs(host: string, path: string, method: string): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const { address } = platform;
-    request({ ...address, path, method, headers: { host } }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    })
-      .on("error", reject)
-      .end();
-  });
-}
-
-anyTest("a name elsewhere that was made to lead to this machine gets neither page nor REST", async (t) => {
-  const { port } = platform.address;
-  const calls = [
-    ["GET", "/"],
-    ["GET", "/console.js"],
-    ["POST", "/api/auth/login"],
-    ["GET", "/api/console/events"],
-    ["GET", "/api/tenant/devices"],
-    ["GET", "/no-such-path"],
-  ] as const;
-  const foreign = [
-    "evil.example",
-    `evil.example:${port}`,
-    "127.0.0.1.evil.example",
-    "localhost.evil.example",
-  ];
-  for (const [method, path] of calls)
-    for (const host of [...foreign, "1.2.3.4@evil.example", "[::1].evil.example", "localhost:80:80"])
-      t.is(await statusAs(host, path, method), 403, `${method} ${path} as ${host}`);
-  for (const host of [`127.0.0.1:${port}`, "localhost", `LOCALHOST:${port}`, `[::1]:${port}`, hostname()])
-    t.is(await statusAs(host, "/", "GET"), 200, host);
+test("a page that stays open goes on live when its token ends, and asks for a login when the session does", async (t) => {
+  const clock = new VirtualClock();
+  const own = await startPlatform({ port: 0, clock });
+  t.teardown(() => own.close());
+  const one = await Played.create(own, "long-1");
+  const { page } = await loggedIn({}, own.url);
+  await page.goto(`${own.url}/#/device/${one.id}`);
+  await page.getByText("live", { exact: true }).waitFor();
+  clock.advance(9_015_000);
+  await page.getByText("no line to the platform").waitFor();
+  await page.getByText("live", { exact: true }).waitFor();
+  await one.send("telemetry", { note: "hello again" });
+  await part(page, "Telemetry").getByRole("cell", { name: "hello again" }).waitFor();
+  clock.advance(604_815_000);
+  await page.getByText("The session has ended: log in again.").waitFor();
+  await page.getByRole("heading", { name: "Log in" }).waitFor();
+  t.pass();
 });
 
 anyTest("without a browser the tests that need one say so", (t) => {

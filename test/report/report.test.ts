@@ -224,6 +224,41 @@ test("a report whose turn does not come before its deadline is told so, and the 
   t.deepEqual((await build(made)).rows, ROWS);
 });
 
+test("128 reports may wait for their turn; one more is told at once, and those are built", async (t) => {
+  const made = rig((request) => made.host.clock.timer(10, () => request.reply(200, REPORT)));
+  const ends: string[] = [];
+  for (let i = 0; i < 130; i++)
+    made.reports.build({ viewConfigId: VIEW }, { row: () => {} }).then(
+      ({ rows }) => ends.push(`${rows} rows`),
+      (error) => ends.push(told(error)),
+    );
+  await made.host.clock.runUntil(() => ends.length === 130);
+  t.deepEqual(ends, ["BUSY: 128 reports wait already", ...Array(129).fill("2 rows")]);
+});
+
+test("a report that takes long to be built is waited for: silence counts once the answer has begun", async (t) => {
+  const made = rig((request) => made.host.clock.timer(50_000, () => ok(request)), {
+    reports: { idleMs: 2000 },
+  });
+  t.deepEqual((await build(made)).rows, ROWS);
+});
+
+test("the taker is told how many bytes came, in the end all of them", async (t) => {
+  const made = rig(ok);
+  const bytes: number[] = [];
+  let over = false;
+  const taker = { row: () => {}, received: (so: number) => void bytes.push(so) };
+  made.reports.build({ viewConfigId: VIEW }, taker).finally(() => {
+    over = true;
+  });
+  await made.host.clock.runUntil(() => over);
+  t.is(bytes.at(-1), REPORT.length);
+  t.deepEqual(
+    bytes,
+    [...new Set(bytes)].sort((one, other) => one - other),
+  );
+});
+
 test("no answer is a time-out at the deadline", async (t) => {
   const made = rig(() => {});
   const { error, ms } = await build(made, { deadlineMs: 5000 });

@@ -54,6 +54,17 @@ test("a token of a short life is renewed when nine tenths of it are over", async
   t.is(await token(), jwt("user-2", 100));
 });
 
+test("the life of a token begins when it was asked for: a slow login does not lengthen it", async (t) => {
+  const { host, token } = begin((request, count) =>
+    host.clock.timer(20_000, () => request.reply(200, { token: jwt(`user-${count}`, 100) })),
+  );
+  t.is(await token(), jwt("user-1", 100));
+  await host.clock.advance(69_000);
+  t.is(await token(), jwt("user-1", 100));
+  await host.clock.advance(1000);
+  t.is(await token(), jwt("user-2", 100));
+});
+
 test("a token that does not tell its life is used until it is refused", async (t) => {
   for (const plain of [
     "abc",
@@ -125,6 +136,16 @@ test("a JWT from elsewhere that is refused is renewed by its refresh token, as l
     "FORBIDDEN 401: login: the JWT is not valid, or has expired (401)",
   );
   t.deepEqual(over.paths(), ["token"]);
+});
+
+test("a refresh that finds the platform busy is tried again with the same refresh token", async (t) => {
+  const own = { username: undefined, password: undefined, jwt: jwt("mine"), refreshToken: jwt("refresh-0") };
+  const { token, seen } = begin(
+    (request, count) => (count < 3 ? request.reply(503) : granted(request, count)),
+    own,
+  );
+  t.is(await token(60_000, jwt("mine")), jwt("user-3"));
+  t.deepEqual(new Set(seen.map(({ body }) => body)), new Set([`{"refreshToken":"${jwt("refresh-0")}"}`]));
 });
 
 for (const status of [401, 403]) {

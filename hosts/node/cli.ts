@@ -20,6 +20,7 @@ import { telemetryCommand } from "./commands/telemetry.js";
 import { UsageError } from "./commands/usage.js";
 import { watchCommand } from "./commands/watch.js";
 import { FAILED, STOPPED, USAGE } from "./exit.js";
+import { codeOf } from "./files.js";
 import { ExitError } from "./operate/operate.js";
 
 const EXIT_CODES = `
@@ -58,8 +59,7 @@ export function makeProgram(): Command {
 }
 
 async function main(): Promise<number | undefined> {
-  // A reader that went away (`mote run | head`) is no reason to fall over.
-  process.stdout.on("error", () => {});
+  process.stdout.on("error", unwritten);
   process.stderr.on("error", () => {});
   try {
     await makeProgram().parseAsync();
@@ -72,5 +72,12 @@ async function main(): Promise<number | undefined> {
   }
 }
 
+/** A reader that went away (`mote run | head`) is no reason to fall over; a full disk is one to say that something is missing. */
+function unwritten(error: Error): void {
+  if (codeOf(error) === "EPIPE" || process.exitCode === FAILED) return;
+  process.exitCode = FAILED;
+  process.stderr.write(`error: the standard output can't be written (${codeOf(error)})\n`);
+}
+
 const code = await main();
-if (code !== undefined) process.exitCode = code;
+if (code !== undefined) process.exitCode = process.exitCode || code;

@@ -13,11 +13,16 @@ export function killAll(): void {
   for (const child of launched) child.kill("SIGKILL");
 }
 
-export function launch(args: string[], env: Record<string, string> = {}): ChildProcess {
+/** `stdout`: a file that is open, in place of a pipe. */
+export function launch(
+  args: string[],
+  env: Record<string, string> = {},
+  stdout: "pipe" | number = "pipe",
+): ChildProcess {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOTE_")));
   const child = spawn(process.execPath, [CLI, ...args], {
     env: { ...clean, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", stdout, "pipe"],
   });
   launched.push(child);
   return child;

@@ -1,6 +1,15 @@
 // `mote report` in processes of its own, against a server that a test plays.
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -244,6 +253,24 @@ test.serial("a reader that has enough is no error", async (t) => {
   t.deepEqual(await once(child, "close"), [0, null]);
   t.is(err, "");
 });
+
+test.serial(
+  "a standard output that can't be written is an error, and may be given by its name",
+  async (t) => {
+    const { url } = await serve(t, whole);
+    const args = ["report", "--url", url, "--view", VIEW, "--jwt", "x"];
+    const named = await mote([...args, "-o", "/dev/stdout"]);
+    t.deepEqual([named.code, named.out.split("\r\n")[0]], [0, "a,b"], named.err);
+    if (!existsSync("/dev/full")) return;
+    const full = openSync("/dev/full", "w");
+    const child = launch(args, {}, full);
+    let err = "";
+    child.stderr?.on("data", (text) => (err += text));
+    t.deepEqual(await once(child, "close"), [1, null]);
+    closeSync(full);
+    t.regex(err, /^error: the standard output can't be written \(ENOSPC\)$/m);
+  },
+);
 
 test.serial("the session of mote login is used where it belongs, and nowhere else", async (t) => {
   const { url, at, asked } = await serve(t, whole);

@@ -12,8 +12,8 @@ export interface ReportFlags {
   view: string;
   from?: number;
   to?: number;
-  filter: Record<string, string[]>;
-  date: string[];
+  filter?: Record<string, string[]>;
+  date?: string[];
   format?: FormatName;
   output?: string;
   username?: string;
@@ -59,13 +59,11 @@ export function reportCommand(program: Command): void {
     .option("--auth-url <url>", "where users log in, if that is elsewhere")
     .option("--from <time>", "the first to report", (text) => since1970(parseTime(text)))
     .option("--to <time>", "the last to report", (text) => since1970(parseLast(text)))
-    .option("--filter <name=value>", "what passes a filter of the view; again for more", filter, {})
-    .option(
-      "--date <label>",
-      "a column that holds dates; again for more",
-      (label, all: string[]) => [...all, label],
-      [],
-    )
+    .option("--filter <name=value>", "what passes a filter of the view; again for more", filter)
+    .option("--date <label>", "a column that holds dates; again for more", (label, before: string[] = []) => [
+      ...before,
+      label,
+    ])
     .addOption(
       new Option(
         "--format <format>",
@@ -108,7 +106,7 @@ export function reportCommand(program: Command): void {
 }
 
 /** `NAME=VALUE`, added to what was given before. For commander. */
-function filter(text: string, before: Record<string, string[]>): Record<string, string[]> {
+function filter(text: string, before: Record<string, string[]> = {}): Record<string, string[]> {
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("It is NAME=VALUE.");
   const name = text.slice(0, at);

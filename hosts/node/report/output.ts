@@ -30,9 +30,14 @@ export interface Output {
 /** Texts are put together up to that many characters. */
 const PIECE = 65_536;
 
-/** Undefined or `-` is the standard output. Throws UsageError where no file can be. */
+/** True if `-o` names the standard output, or is not given. */
+export function isStandard(path: string | undefined): path is undefined | "-" | "/dev/stdout" {
+  return path === undefined || path === "-" || path === "/dev/stdout";
+}
+
+/** Throws UsageError where no file can be. */
 export function openOutput(path: string | undefined): Output {
-  return path === undefined || path === "-" ? new StandardOutput() : new FileOutput(path);
+  return isStandard(path) ? new StandardOutput() : new FileOutput(path);
 }
 
 class FileOutput implements Output {
@@ -47,7 +52,7 @@ class FileOutput implements Output {
     if (path === "") throw new UsageError("-o needs the name of a file");
     const there = statSync(path, { throwIfNoEntry: false });
     if (there?.isDirectory()) throw new UsageError(`-o ${path} is a directory`);
-    this.#path = there ? realpathSync(path) : path;
+    this.#path = there?.isFile() ? realpathSync(path) : path;
     const isFile = there === undefined || there.isFile();
     this.#aside = isFile
       ? join(dirname(this.#path), `.${basename(this.#path)}.${randomBytes(6).toString("hex")}.part`)

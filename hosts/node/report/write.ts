@@ -19,7 +19,7 @@ import { note } from "../operate/print.js";
 import { Delivery } from "./delivery.js";
 import { type FormatName, formatOf } from "./formats.js";
 import { reportHost } from "./host.js";
-import { type Output, openOutput } from "./output.js";
+import { isStandard, type Output, openOutput } from "./output.js";
 
 /** Of a desk: one row may be as large as that. */
 const ROW_BYTES = 4_194_304;
@@ -54,19 +54,15 @@ export async function writeReport(
   } finally {
     close();
   }
-  tell(delivery, isFile(flags) ? flags.output : undefined);
-}
-
-function isFile({ output }: ReportFlags): boolean {
-  return output !== undefined && output !== "-";
+  tell(delivery, isStandard(flags.output) ? undefined : flags.output);
 }
 
 function deliveryOf(flags: ReportFlags, output: Output): Delivery {
   const { stdout, stderr } = process;
-  const onTerminal = stdout.isTTY && !isFile(flags);
+  const onTerminal = stdout.isTTY && isStandard(flags.output);
   const name = flags.format ?? byEnding(flags.output) ?? (onTerminal ? "table" : "csv");
   const format = formatOf(name, onTerminal ? stdout.columns : undefined);
-  return new Delivery(format, output, flags.date, stderr.isTTY && !onTerminal ? stderr : undefined);
+  return new Delivery(format, output, flags.date ?? [], stderr.isTTY && !onTerminal ? stderr : undefined);
 }
 
 function tell(delivery: Delivery, path: string | undefined): void {
@@ -77,8 +73,7 @@ function tell(delivery: Delivery, path: string | undefined): void {
 }
 
 function question({ view, from, to, filter, deadline }: ReportFlags): Parameters<Reports["build"]>[0] {
-  const filters = Object.keys(filter).length > 0 ? filter : undefined;
-  return { viewConfigId: view, rangeStartTs: from, rangeEndTs: to, filters, deadlineMs: deadline };
+  return { viewConfigId: view, rangeStartTs: from, rangeEndTs: to, filters: filter, deadlineMs: deadline };
 }
 
 /** Who asks, and where: what the flags say, or the login that was kept. */

@@ -1,5 +1,6 @@
 // Attributes of the three scopes. Shared and server ones can be set and deleted here; client ones are the device's own.
 import type { Scope } from "../operator/shapes.js";
+import { lossyNumber } from "../operator/typed-json.js";
 import type { Part, Place } from "./device.js";
 import { attempt, button, field, form, h, option, section, shown, table, tell } from "./dom.js";
 
@@ -99,8 +100,9 @@ function edit({ session, device }: Place): {
 /** Empty if it can be set. */
 export function flawOf(text: string): string {
   try {
-    return JSON.parse(text) === null ? "null is not kept: delete the attribute instead" : "";
+    if (JSON.parse(text) === null) return "null is not kept: delete the attribute instead";
   } catch {
     return 'This is no JSON. Text needs quotes: "text"';
   }
+  return lossyNumber(text) === undefined ? "" : "This number would be rounded: send it as text";
 }

@@ -1,5 +1,6 @@
 // Server-side RPC: a call, its answer and how long it took; what was called before stays below.
 import { OperatorError } from "../operator/error.js";
+import { lossyNumber } from "../operator/typed-json.js";
 import type { Part, Place } from "./device.js";
 import { clock, field, form, h, option, section, shown, table } from "./dom.js";
 
@@ -29,7 +30,7 @@ export function rpcPart({ session, device }: Place): Part {
   const params = h("textarea", { rows: 2, spellcheck: false, value: "{}" });
   const way = h("select", {}, ...WAYS.map((name) => option(name)));
   const timeout = h("input", { type: "number", min: "5", max: "3600", value: "10", required: true });
-  params.oninput = () => params.setCustomValidity(isJson(params.value) ? "" : "The params are no JSON");
+  params.oninput = () => params.setCustomValidity(flawOf(params.value));
 
   const draw = (): void => {
     const rows = calls.map((call) => [
@@ -105,12 +106,13 @@ function failure(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export function isJson(text: string): boolean {
-  if (text.trim() === "") return true;
+/** Empty if they can be sent. */
+function flawOf(params: string): string {
+  if (params.trim() === "") return "";
   try {
-    JSON.parse(text);
-    return true;
+    JSON.parse(params);
   } catch {
-    return false;
+    return "The params are no JSON";
   }
+  return lossyNumber(params) === undefined ? "" : "A number in it would be rounded: send it as text";
 }

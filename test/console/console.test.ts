@@ -127,6 +127,9 @@ test("attributes of the three kinds are shown, and shared ones set, edited and d
   await entry(set, "Value (JSON)").fill("{thirty");
   await set.getByRole("button", { name: "Set" }).click();
   t.regex(await entry(set, "Value (JSON)").evaluate(FLAW), /no JSON/);
+  await entry(set, "Value (JSON)").fill("9007199254740993");
+  await set.getByRole("button", { name: "Set" }).click();
+  t.regex(await entry(set, "Value (JSON)").evaluate(FLAW), /would be rounded/);
   t.deepEqual(await operator.attributes.get(one.id, "SHARED_SCOPE"), {});
   await entry(set, "Value (JSON)").fill("30");
   await page.keyboard.press("Enter");

@@ -139,6 +139,9 @@ test("attributes are set as JSON or as text, shown by scope, and deleted", async
   t.is((await as(["attributes", "delete", "attributes-1", "mode", "limits"])).code, 0);
   t.deepEqual(await operator.attributes.get(id, "SHARED_SCOPE"), { interval: 30 });
   t.is((await as(["attributes", "set", "attributes-1", "text", "--text"])).code, 2);
+  const rounded = await as(["attributes", "set", "attributes-1", "big=9007199254740993"]);
+  t.is(rounded.code, 2);
+  t.regex(rounded.err, /9007199254740993 can.t be sent without rounding/);
   t.is((await as(["attributes", "set", "attributes-1", "a=null"])).code, 2);
   t.is((await as(["attributes", "get", "attributes-1", "a,b"])).code, 2);
   const unknown = await as(["attributes", "get", "attributes"]);
@@ -168,6 +171,7 @@ test("an RPC's answer is printed, and no answer has an exit code of its own", as
   t.is(expired.code, 4);
   t.regex(expired.err, /ended as EXPIRED/);
   t.is((await as(["rpc", "rpc-1", "setLed", "{on"])).code, 2);
+  t.is((await as(["rpc", "rpc-1", "setLed", "[9007199254740993]"])).code, 2);
 });
 
 test("a key with a comma is shown with the latest, and no key or value drives the terminal", async (t) => {

@@ -166,11 +166,17 @@ async function follow(watches: UpdateWatch[], flags: PushFlags): Promise<void> {
       if (updates[at]?.end === undefined)
         updates[at] = (await ifAnswered(watch.look())) ?? (updates[at] as Update);
     });
-    progress.show(updates.map(drawn), updates.map(told));
-    const all = updates.every(({ end }) => end !== undefined);
+    // Where not all fit, those that are over come last.
+    const open = updates.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)));
+    progress.show(open.map(drawn), updates.map(told));
+    const all = updates.every(isOver);
     if (all || stop.aborted || Date.now() >= deadline) return conclude(updates, flags);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+function isOver({ end }: Update): boolean {
+  return end !== undefined;
 }
 
 function drawn(update: Update): string {

@@ -3,7 +3,14 @@ import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { PersistentRpc } from "../../operator/shapes.js";
 import { UNANSWERED } from "../exit.js";
-import { ExitError, findDevice, type OperatorFlags, operate, operatorOptions } from "../operate/operate.js";
+import {
+  ExitError,
+  findDevice,
+  type OperatorFlags,
+  operate,
+  operatorOptions,
+  refuseLossy,
+} from "../operate/operate.js";
 import { note, outJson } from "../operate/print.js";
 import { duration, UsageError } from "./usage.js";
 
@@ -100,9 +107,12 @@ async function ended({ rpc }: Operator, rpcId: string): Promise<PersistentRpc> {
 
 function paramsOf(text: string | undefined): unknown {
   if (text === undefined) return undefined;
+  let params: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    params = JSON.parse(text);
   } catch {
     throw new UsageError(`the params are no JSON: ${text.slice(0, 80)} (text needs quotes: '"text"')`);
   }
+  refuseLossy(text);
+  return params;
 }

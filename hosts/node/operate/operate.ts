@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { OperatorError } from "../../operator/error.js";
 import { Operator } from "../../operator/operator.js";
 import type { Device } from "../../operator/shapes.js";
+import { lossyNumber } from "../../operator/typed-json.js";
 import { UsageError } from "../commands/usage.js";
 import { REFUSED } from "../exit.js";
 import { readLogin, writeLogin } from "./login-file.js";
@@ -124,13 +125,22 @@ export async function findDevice({ devices }: Operator, named: string): Promise<
   throw new ExitError(1, `there is no device ${named}${near ? ` (there is ${near})` : ""}`);
 }
 
-/** A value of the command line: JSON if it is, text otherwise. */
+/** A value of the command line: JSON if it is, text otherwise. Throws UsageError for a number that would be rounded. */
 export function jsonOrText(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text);
   } catch {
     return text;
   }
+  refuseLossy(text);
+  return value;
+}
+
+/** Throws UsageError if the JSON holds a number that would be rounded. */
+export function refuseLossy(json: string): void {
+  const number = lossyNumber(json);
+  if (number !== undefined) throw new UsageError(`${number} can't be sent without rounding: send it as text`);
 }
 
 /** Works through `items`, `most` of them at a time; results in their order. */

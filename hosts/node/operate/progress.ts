@@ -1,4 +1,5 @@
 // What goes on, for the person who waits: a bar in place on a terminal, a line for each step elsewhere.
+import stringWidth from "string-width";
 
 const BAR = 24;
 
@@ -11,6 +12,9 @@ export function bar(share: number): string {
 
 export interface Screen {
   readonly isTTY?: boolean | undefined;
+  /** Of a terminal. */
+  readonly rows?: number | undefined;
+  readonly columns?: number | undefined;
   write(text: string): unknown;
 }
 
@@ -27,13 +31,30 @@ export class Progress {
   /** `coarse`: the same in few words, for where lines can't be drawn over. */
   show(lines: readonly string[], coarse: readonly string[] = lines): void {
     if (this.#screen.isTTY) {
+      const fitting = this.#fitting(lines);
       const up = this.#drawn > 0 ? `\u001b[${this.#drawn}A` : "";
-      this.#screen.write(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join("")}`);
-      this.#drawn = lines.length;
+      // What was drawn before may have been longer.
+      this.#screen.write(`${up}${fitting.map((line) => `\u001b[2K${line}\n`).join("")}\u001b[J`);
+      this.#drawn = fitting.length;
       return;
     }
     for (const line of coarse) if (!this.#lines.includes(line)) this.#screen.write(`${line}\n`);
     this.#lines = coarse;
+  }
+
+  /** The cursor does not go up beyond the screen, nor over a line that went on in the next: what would is left out. */
+  #fitting(lines: readonly string[]): string[] {
+    const { rows = 24, columns = 80 } = this.#screen;
+    const cut = (line: string): string => {
+      let fitting = line;
+      while (stringWidth(fitting) >= columns) fitting = fitting.slice(0, -1);
+      return fitting;
+    };
+    // The cursor stands below the last line.
+    const most = Math.max(1, rows - 1);
+    if (lines.length <= most) return lines.map(cut);
+    const shown = lines.slice(0, most - 1);
+    return [...shown, `and ${lines.length - shown.length} more`].map(cut);
   }
 
   /** What follows is written below. */

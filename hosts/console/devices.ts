@@ -1,3 +1,4 @@
+import { OperatorError } from "../operator/error.js";
 import type { DeviceInfo } from "../operator/shapes.js";
 import { ago, field, h, section, table } from "./dom.js";
 import type { Page } from "./main.js";
@@ -76,8 +77,12 @@ export const devicesPage: Page = (place, session) => {
 };
 
 async function withLastSeen({ operator }: Session, info: DeviceInfo): Promise<Seen> {
-  const { lastActivityTime } = await operator.attributes.get(info.id.id, "SERVER_SCOPE", [
-    "lastActivityTime",
-  ]);
+  const { lastActivityTime } = await operator.attributes
+    .get(info.id.id, "SERVER_SCOPE", ["lastActivityTime"])
+    .catch((error: unknown) => {
+      // Deleted since the list was read: the list is read again for that, and the others are shown.
+      if (error instanceof OperatorError && error.status === 404) return {} as Record<string, unknown>;
+      throw error;
+    });
   return { info, lastSeen: typeof lastActivityTime === "number" ? lastActivityTime : undefined };
 }

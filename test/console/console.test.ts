@@ -345,6 +345,21 @@ test("a line that breaks is told, and a platform that began anew asks for a logi
   t.pass();
 });
 
+test("a device that is deleted while the list is read keeps no other from being shown", async (t) => {
+  const gone = await device("deleted-1");
+  await device("deleted-2");
+  const { page } = await loggedIn();
+  await page.getByRole("row", { name: /deleted-2/ }).waitFor();
+  await page.route(`**/DEVICE/${gone.id}/**`, async (route) => {
+    await operator.devices.delete(gone.id).catch(() => {});
+    await route.continue();
+  });
+  await page.getByLabel("Search").fill("deleted-");
+  await page.getByRole("row", { name: /deleted-1/ }).waitFor({ state: "detached" });
+  await page.getByRole("row", { name: /deleted-2/ }).waitFor();
+  t.is(await page.locator("#told").textContent(), "");
+});
+
 test("a page that stays open goes on live when its token ends, and asks for a login when the session does", async (t) => {
   const clock = new VirtualClock();
   const own = await startPlatform({ port: 0, clock });

@@ -60,6 +60,7 @@ const MODULES = [
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],
   ["mote-simulator-main", "hosts/simulator/main.ts"],
+  ["mote-simulator-window", "hosts/simulator/window.ts"],
   ["ssl-cert", "hosts/xs/tls/cert.ts"],
   ["ssl-ciphersuites", "hosts/xs/tls/ciphersuites.ts"],
   ["ssl-handshake", "hosts/xs/tls/handshake.ts"],

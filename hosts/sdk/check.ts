@@ -33,17 +33,27 @@ export function checkBuild({ directory, log }: Build): Report {
     `  keys                    ${number(rom.keys)}`,
     `  code                    ${number(rom.code)} bytes`,
     `  texts                   ${number(rom.texts)} bytes`,
-    `aliases in RAM            ${number([...log.matchAll(ALIASES)].length)} of 4 bytes`,
+    `aliases in RAM            ${number([...log.matchAll(ALIASES)].length)} of 4 bytes: what is preloaded and not frozen may be changed`,
     `room for an image         ${number(imageRoom(partitions))} bytes`,
-    "not preloaded             " +
-      (left.map(({ name, bytes }) => `${name} (${number(bytes)})`).join(", ") || "nothing"),
+    `not preloaded             ${left.length === 0 ? "nothing" : "(bytes of code; in RAM from its first import on)"}`,
+    ...left.map(({ name, bytes }) => `  ${name} (${number(bytes)}): ${reasonOf(name)}`),
     "bytes of code per module, those above 1,000:",
     ...modules(join(directory, "modules")),
   ];
   return { wrong, lines };
 }
 
+/** Of the SDK's modules: who might import them, and why they can stay out of ROM. */
+const REASONS: Readonly<Record<string, string>> = {
+  "commodetto/Bitmap": "of a target's screen; nothing here imports it",
+  "embedded:provider/builtin": "of pins and buses; nothing here imports it",
+};
+
 const OURS = /^(?:main|mote(?:\/.*)?)$/;
+
+const reasonOf = (name: string): string =>
+  REASONS[name] ??
+  (OURS.test(name) ? "must be: see preload in the manifest" : "not in any manifest's preload");
 
 function modules(directory: string): string[] {
   const sizes = readdirSync(directory, { recursive: true, encoding: "utf8" })

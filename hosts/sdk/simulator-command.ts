@@ -38,7 +38,7 @@ of it worked; with --url it ends after --for, with 0 if points were delivered an
 const TITLE = "desk";
 const IMAGE_BYTES = 65_536;
 const TOUR_MS = 180_000;
-const PROGRAM = join(PROJECT, "hosts", "simulator", "program");
+const PROGRAMS = join(PROJECT, "hosts", "simulator");
 
 export function simulatorCommand(): Command {
   return new Command("simulator")
@@ -74,7 +74,11 @@ async function run(flags: Flags): Promise<number> {
   try {
     const agent = optionsOf(flags, own);
     say("building for the simulator");
-    const program = await buildProgram(sdk, PROGRAM, join(PROJECT, "dist", "simulator"));
+    const program = await buildProgram(
+      sdk,
+      join(PROGRAMS, flags.headless ? "program" : "window"),
+      join(PROJECT, "dist", "simulator"),
+    );
     display = await openDisplay(flags.headless === true);
     const session = { sdk, program, display: display.name, stateDir, agent, ca, say };
     if (own && flags.headless) return await tour(session, own, flags);

@@ -57,3 +57,6 @@ interface ArrayBufferConstructor {
 interface Uint8ArrayConstructor {
   fromBase64(text: string): Uint8Array;
 }
+
+/** What the simulator's window is drawn on. */
+declare const screen: never;

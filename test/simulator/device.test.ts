@@ -36,6 +36,20 @@ async function tour(t: ExecutionContext, secure: boolean): Promise<void> {
 inSimulator("every step of the tour passes over HTTP", (t) => tour(t, false));
 inSimulator("every step of the tour passes over HTTPS with a private authority", (t) => tour(t, true));
 
+inSimulator("with a window it draws what goes on, and does the same", async (t) => {
+  const { device, events, most } = await openBench(t, await programOf("hosts/simulator/window"));
+  void device.start();
+  await until("points, and frames", 60_000, () =>
+    events.some(({ event }) => event === "telemetry.delivered") && (most.get("Frames drawn") ?? 0) > 0
+      ? true
+      : undefined,
+  );
+  t.deepEqual(
+    events.filter(({ event }) => event === "crash"),
+    [],
+  );
+});
+
 inSimulator(
   "an update that is cut at ten points comes to its end, and no start lacks an image",
   async (t) => {

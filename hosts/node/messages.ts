@@ -35,6 +35,8 @@ export type ToWorker =
       crash: string | false;
       /** The supervisor just started: the power went, or all of it was stopped. */
       interrupted: boolean;
+      /** In the last ten minutes, of the image that runs, since the last restart that was asked for. */
+      crashes: number;
     }
   | { kind: "stop" };
 

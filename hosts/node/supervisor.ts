@@ -31,6 +31,8 @@ const MINIMAL = fileURLToPath(new URL("./minimal.js", import.meta.url));
 const WORKER = fileURLToPath(new URL("./worker.js", import.meta.url));
 /** A worker that ran for so long was well: the next crash is a first one again. */
 const WELL_MS = 60_000;
+/** Crashes longer ago than this are forgotten. */
+const RECENT_MS = 600_000;
 
 /** Resolves with the exit code. Rejects if the state directory is in use (LockedError), or cannot be used. */
 export async function supervise(options: SuperviseOptions): Promise<number> {
@@ -52,6 +54,8 @@ class Supervisor {
   #flashed = false;
   /** Why the worker before crashed. */
   #crash: string | false = false;
+  /** When workers crashed lately, where nothing else came between: it holds also with a disk that takes nothing. */
+  #crashes: number[] = [];
   /** No worker came before. */
   #first = true;
 
@@ -130,9 +134,10 @@ class Supervisor {
 
   async #runOnce(start: Start): Promise<WorkerEnd> {
     const { config, lines, stop, kill, worker = WORKER, patience = PATIENCE } = this.#options;
+    const before = { crash: this.#crash, interrupted: this.#first, crashes: this.#crashes.length };
     const end = await runWorker({
       entry: worker,
-      start: { kind: "start", config, crash: this.#crash, interrupted: this.#first, ...start },
+      start: { kind: "start", config, ...before, ...start },
       tell: (event) => lines.tell(event),
       born: (pid) => this.#lock.worker(pid),
       stop,
@@ -168,6 +173,11 @@ class Supervisor {
     }
   }
 
+  #noteCrash(): void {
+    const now = performance.now();
+    this.#crashes = [...this.#crashes, now].filter((at) => now - at < RECENT_MS);
+  }
+
   async #pauseLonger(): Promise<void> {
     const wait = this.#delay;
     this.#delay = Math.min(this.#delays.longest, this.#delay * 2);
@@ -180,8 +190,10 @@ class Supervisor {
     this.#first = false;
     if (ranMs >= WELL_MS) this.#delay = this.#delays.first;
     this.#crash = end.code === RESTART ? false : lines.clean(end.reason);
+    if (end.code === RESTART) this.#crashes = [];
     if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), stop);
     const pending = start.state === "pending";
+    if (!pending) this.#noteCrash();
     lines.tell({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
     if (!pending) await this.#pauseLonger();
   }

@@ -63,14 +63,23 @@ function describe(error: unknown): string {
   return `${error.name}: ${error.message.slice(0, 200)}${place ? ` (${place.trim()})` : ""}`;
 }
 
-async function start({ config, path, slot, state, sha256, crash, interrupted }: StartMessage): Promise<void> {
+async function start({
+  config,
+  path,
+  slot,
+  state,
+  sha256,
+  crash,
+  interrupted,
+  crashes,
+}: StartMessage): Promise<void> {
   const host: NodeHost = createHost({
     stateDir: config.stateDir,
     ca: config.ca,
     log: (level, line) => tell({ kind: "event", event: { event: "log", level, line } }),
     restart: () => void end(RESTART, false),
   });
-  const recovery = new Recovery(host, { image: sha256, crash, interrupted });
+  const recovery = new Recovery(host, { image: sha256, crash, interrupted, crashes });
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) keepFirmware(host, sha256, image.firmware);
   const firmware = image ? image.firmware : keptFirmware(host, sha256);

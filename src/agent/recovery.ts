@@ -17,6 +17,8 @@ export interface LastRun {
   crash?: string | false | undefined;
   /** True if the machine knows that the power went, or somebody pressed reset: if it was a trial, that does not count against the image. */
   interrupted?: boolean | undefined;
+  /** Crashes in the last ten minutes with no restart between them that was asked for, as the machine counts them: for a store that takes nothing. */
+  crashes?: number | undefined;
 }
 
 const KEY = "recovery";
@@ -63,7 +65,7 @@ export class Recovery {
   /** The application must not be started. */
   readonly active: boolean;
 
-  constructor(host: Host, { image, crash, interrupted }: LastRun) {
+  constructor(host: Host, { image, crash, interrupted, crashes = 0 }: LastRun) {
     this.#host = host;
     this.#tells = crash !== undefined;
     this.#interrupted = interrupted;
@@ -72,7 +74,7 @@ export class Recovery {
     const pending = host.slot.state() === "pending";
     const crashed = !kept.asked && (this.#tells ? crash !== false : before !== undefined);
     this.#kept = { ...kept, asked: pending };
-    if (!pending) this.#count(image, crashed, crash || "unknown");
+    if (!pending) this.#count(image, crashed, crash || "unknown", crashes);
     this.active = !pending && this.#kept.leftMs > 0;
     const changed = JSON.stringify(this.#kept) !== JSON.stringify(before ?? fresh(image, false));
     // Where nobody else can tell a crash, the record itself says that there was a run.
@@ -110,13 +112,13 @@ export class Recovery {
     this.#cancel?.();
   }
 
-  #count(image: string, crashed: boolean, cause: string): void {
+  #count(image: string, crashed: boolean, cause: string, counted: number): void {
     const kept = this.#kept;
     if (kept.image !== image) this.#kept = fresh(image, kept.told);
     else if (crashed && kept.leftMs === 0) {
       kept.ages = [...kept.ages, 0].slice(-CRASHES);
       kept.cause = cause.slice(0, CAUSE_LENGTH);
-      if (kept.ages.length < CRASHES) return;
+      if (Math.max(kept.ages.length, counted) < CRASHES) return;
       kept.ages = [];
       kept.leftMs = STAY_MS;
       kept.told = true;

@@ -1,5 +1,6 @@
 // Counts the bytes of images that a device read from its connections, whatever became of the rest of the answer.
-const REQUEST = /^GET \S+\/firmware\?/;
+const REQUEST = /^GET \S+(?:\/firmware|\.bin)\?/;
+const HANDED = /^HTTP\/1\.1 20[06] /;
 const END_OF_HEAD = "\r\n\r\n";
 
 export class Fetched {
@@ -20,7 +21,7 @@ export class Fetched {
         head += Buffer.from(bytes).toString("latin1");
         const end = head.indexOf(END_OF_HEAD);
         if (end < 0) return;
-        body = head.startsWith("HTTP/1.1 200 ");
+        body = HANDED.test(head);
         if (body) this.bytes += head.length - end - END_OF_HEAD.length;
         head = undefined;
       },

@@ -17,10 +17,10 @@ class Starts {
   recovery: Recovery | undefined;
   image = "1.0.0";
 
-  start(crash?: LastRun["crash"]): Recovery {
+  start(crash?: LastRun["crash"], crashes?: number): Recovery {
     this.recovery?.close();
     this.host = fakeHost({ clock: this.clock, store: this.store, slot: this.slot });
-    this.recovery = new Recovery(this.host, { image: this.image, crash });
+    this.recovery = new Recovery(this.host, { image: this.image, crash, crashes });
     return this.recovery;
   }
 
@@ -126,6 +126,19 @@ test("a store that takes nothing does not keep the device from starting", async 
   const starts = new Starts();
   starts.store.fails = () => true;
   t.false((await starts.crash(6)).active);
+});
+
+test("with a store that takes nothing what the machine counted counts, and recovery mode ends after an hour", async (t) => {
+  const starts = new Starts();
+  starts.store.fails = () => true;
+  t.false(starts.start("TypeError", 4).active);
+  t.true(starts.start("TypeError", 5).active);
+  t.is(starts.recovery?.cause, "TypeError");
+  await starts.clock.advance(59 * MINUTE);
+  t.deepEqual(starts.host.restarts, []);
+  await starts.clock.advance(2 * MINUTE);
+  t.deepEqual(starts.host.restarts, ["recovery"]);
+  t.false(starts.start(false, 0).active);
 });
 
 test("what is stored is bounded, whatever the cause, and what makes no sense is taken for nothing", async (t) => {

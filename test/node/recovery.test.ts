@@ -1,4 +1,6 @@
 // An application that crashes again and again, in real worker processes against a stand-in: the device stays within reach, and the fix arrives.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { type Platform, startPlatform } from "../../hosts/platform/server.js";
@@ -85,3 +87,15 @@ test.serial(
     t.deepEqual(second.story.starts, ["1 confirmed", "2 pending"]);
   },
 );
+
+test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
+  const platform = await platformFor(t);
+  const stateDir = temporaryState(t);
+  // In the place of the file that is written aside.
+  mkdirSync(join(stateDir, "store", ".recovery.bin.new"), { recursive: true });
+  const { story, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
+  await story.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  t.deepEqual(story.starts, Array(6).fill("1 confirmed"));
+  t.true(story.events.some(({ line }) => line === 'stored value "recovery" could not be written'));
+  t.is(await stop(), 0);
+});

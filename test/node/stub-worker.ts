@@ -10,10 +10,13 @@ const exit = (code: number): void => void process.send?.({ kind: "alive" }, () =
 process.on("disconnect", () => process.exit(0));
 process.on("message", async (message: ToWorker) => {
   if (message.kind === "stop") return exit(0);
-  const { config, path, slot, state, interrupted } = message;
+  const { config, path, slot, state, interrupted, crashes } = message;
   const host = createHost({ stateDir: config.stateDir, log: () => {}, restart: () => exit(75) });
   const image = await loadImage(path);
   const { pid } = process;
-  tell({ kind: "event", event: { event: "started", ...image.firmware, slot, state, pid, interrupted } });
+  tell({
+    kind: "event",
+    event: { event: "started", ...image.firmware, slot, state, pid, interrupted, crashes },
+  });
   image.default({} as Agent, { ...host, settings: { intervalMs: config.intervalMs } });
 });

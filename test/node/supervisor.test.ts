@@ -50,16 +50,23 @@ test.serial(
   },
 );
 
-test.serial("only the first worker of a supervisor is told that the power went", async (t) => {
-  const { story, stop } = session(t, temporaryState(t), image("1", CRASHES));
-  await story.until(({ starts }) => starts.length === 3);
-  await stop();
-  const started = story.events.filter(({ event }) => event === "started");
-  t.deepEqual(
-    started.slice(0, 3).map(({ interrupted }) => interrupted),
-    [true, false, false],
-  );
-});
+test.serial(
+  "only the first worker of a supervisor is told that the power went, each how many crashed",
+  async (t) => {
+    const { story, stop } = session(t, temporaryState(t), image("1", CRASHES));
+    await story.until(({ starts }) => starts.length === 3);
+    await stop();
+    const started = story.events.filter(({ event }) => event === "started");
+    t.deepEqual(
+      started.slice(0, 3).map(({ interrupted, crashes }) => [interrupted, crashes]),
+      [
+        [true, 0],
+        [false, 1],
+        [false, 2],
+      ],
+    );
+  },
+);
 
 test.serial("an update that confirms stays, also over the next run with the old file", async (t) => {
   const stateDir = temporaryState(t);

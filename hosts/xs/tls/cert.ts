@@ -43,7 +43,7 @@ export default class StrictCertificates extends Certificates {
   }
 }
 
-/** Both numbers of an ECDSA signature lie between 1 and `order` - 1. The SDK does not look; with zeros any signature holds. */
+/** Both numbers of an ECDSA signature lie between 1 and `order` - 1. The SDK does not look, and with zeros its arithmetic never ends. */
 export function inRange(signature: Uint8Array, order: bigint): boolean {
   const numbers = sequence(signature);
   for (let i = 0; i < 2; i++) {

@@ -109,11 +109,17 @@ function expected(points: Points, unit: number, from: number, to: number): objec
 const point = fc.record({
   device: fc.constantFrom("a", "b", "ü", "B"),
   key: fc.constantFrom("t", "h"),
-  ts: fc.integer({ min: NOON - 2 * DAY, max: NOON + DAY }),
+  // Many in the same minute and hour, or a report would have one point a row.
+  ts: fc.oneof(
+    fc.integer({ min: NOON - 2 * DAY, max: NOON + DAY }),
+    fc.integer({ min: NOON - 10_800_000, max: NOON }),
+    fc.integer({ min: NOON - 90_000, max: NOON + 1000 }),
+  ),
   // Quarters: their sums are exact whatever the order.
   value: fc.integer({ min: -4000, max: 4000 }).map((n) => n / 4),
 });
 const distinct = fc.uniqueArray(point, {
+  minLength: 30,
   maxLength: 60,
   selector: ({ device, key, ts }) => `${device} ${key} ${ts}`,
 });

@@ -8,6 +8,8 @@ export class SectorMap {
   readonly count: number;
   /** The header read last. */
   readonly header = new Uint8Array(HEADER_BYTES);
+  /** The host could not read: a header that was not found may be there. */
+  unread = false;
   #shift = 0;
 
   constructor(blocks: Blocks) {
@@ -28,7 +30,11 @@ export class SectorMap {
 
   /** Number of the first point in sector `sequence`; undefined if its header is not there. */
   firstIn(sequence: number): number | undefined {
-    if (sequence < 1 || !this.blocks.read(this.at(sequence), this.header)) return undefined;
+    if (sequence < 1) return undefined;
+    if (!this.blocks.read(this.at(sequence), this.header)) {
+      this.unread = true;
+      return undefined;
+    }
     if (headerKind(this.header) !== "sound" || sequenceOf(this.header) !== sequence) return undefined;
     return firstOf(this.header);
   }

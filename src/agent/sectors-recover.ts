@@ -45,7 +45,8 @@ export function recover(map: SectorMap, page: Uint8Array, state: SectorState): R
   if (!map.blocks.read(index * map.size, page)) return { kind: "failed" };
   readHeader(page, state);
   const end = replay(page, state);
-  return { kind: "ready", end, oldest: findOldest(map, state), strange: false };
+  const oldest = findOldest(map, state);
+  return map.unread ? { kind: "failed" } : { kind: "ready", end, oldest, strange: false };
 }
 
 /** Applies the records of the newest sector; returns where the next may go. */

@@ -75,7 +75,7 @@ export class SectorLog {
   load(sequence: number): boolean {
     if (this.#loaded === sequence) return true;
     this.#loaded = 0;
-    if (!this.map.blocks.read(this.map.at(sequence), this.page)) return false;
+    if (!this.map.read(this.map.at(sequence), this.page)) return false;
     this.#loaded = sequence;
     this.#soundTo = 0;
     return true;

@@ -1,6 +1,9 @@
 import type { Blocks } from "../port.js";
 import { firstOf, HEADER_BYTES, headerKind, sequenceOf } from "./sectors-header.js";
 
+/** A read that fails once may be a bus that was disturbed; points are not given up for that. */
+const TRIES = 3;
+
 /** Where in the blocks the sector of a sequence number lies, and what its header says. */
 export class SectorMap {
   readonly blocks: Blocks;
@@ -28,10 +31,16 @@ export class SectorMap {
     return ((sequence + this.#shift) % this.count) * this.size;
   }
 
+  /** Fills `into` from `at`. False if the host could not, three times. */
+  read(at: number, into: Uint8Array): boolean {
+    for (let tries = 0; tries < TRIES; tries++) if (this.blocks.read(at, into)) return true;
+    return false;
+  }
+
   /** Number of the first point in sector `sequence`; undefined if its header is not there. */
   firstIn(sequence: number): number | undefined {
     if (sequence < 1) return undefined;
-    if (!this.blocks.read(this.at(sequence), this.header)) {
+    if (!this.read(this.at(sequence), this.header)) {
       this.unread = true;
       return undefined;
     }

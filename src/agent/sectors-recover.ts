@@ -29,7 +29,7 @@ export function recover(map: SectorMap, page: Uint8Array, state: SectorState): R
   // One alone is the first header of all, cut while it was written.
   let strange = 0;
   for (let i = 0; i < map.count; i++) {
-    if (!map.blocks.read(i * map.size, map.header)) return { kind: "failed" };
+    if (!map.read(i * map.size, map.header)) return { kind: "failed" };
     const kind = headerKind(map.header);
     if (kind === "foreign") return { kind: "foreign" };
     if (kind === "none" && !isBlank(map.header)) strange++;
@@ -42,7 +42,7 @@ export function recover(map: SectorMap, page: Uint8Array, state: SectorState): R
     return { kind: "ready", end: map.size, oldest: 1, strange: strange > 1 };
   }
   map.anchor(newest, index);
-  if (!map.blocks.read(index * map.size, page)) return { kind: "failed" };
+  if (!map.read(index * map.size, page)) return { kind: "failed" };
   readHeader(page, state);
   const end = replay(page, state);
   const oldest = findOldest(map, state);

@@ -1,7 +1,7 @@
 // A real browser, if the machine has one: MOTE_CHROMIUM, or Debian's or Chrome's usual places.
 import { existsSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { TestFn } from "ava";
+import type { Implementation, TestFn } from "ava";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -9,14 +9,10 @@ const ARTIFACTS = fileURLToPath(new URL("../../artifacts/", import.meta.url));
 
 export const executablePath = [process.env.MOTE_CHROMIUM ?? "", ...PLACES].find((path) => existsSync(path));
 
-/** A test in the browser. Without one it passes and says so, unless MOTE_REQUIRE_CHROMIUM is set. */
-export function inBrowser(test: TestFn): TestFn["serial"] | ((title: string, run: unknown) => void) {
+/** Declares a test in the browser. Without one it is skipped and its title says so, unless MOTE_REQUIRE_CHROMIUM is set. */
+export function inBrowser(test: TestFn): (title: string, run: Implementation<[]>) => void {
   if (executablePath !== undefined || process.env.MOTE_REQUIRE_CHROMIUM) return test.serial;
-  return (title: string) =>
-    test.serial(title, (t) => {
-      t.log("no Chromium on this machine (MOTE_CHROMIUM names one): not tried");
-      t.pass();
-    });
+  return (title, run) => test.skip(`${title} (no Chromium on this machine; MOTE_CHROMIUM names one)`, run);
 }
 
 let browser: Browser | undefined;

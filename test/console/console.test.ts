@@ -5,10 +5,10 @@ import type { Locator, Page } from "playwright-core";
 import { Operator } from "../../hosts/operator/operator.js";
 import { type Platform, startPlatform } from "../../hosts/platform/server.js";
 import { VirtualClock } from "../platform/rig.js";
-import { closeBrowser, executablePath, inBrowser, keep, openPage } from "./browser.js";
+import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
 import { Played } from "./played.js";
 
-const test = inBrowser(anyTest) as typeof anyTest.serial;
+const test = inBrowser(anyTest);
 const TENANT = ["tenant@thingsboard.org", "tenant"] as const;
 /** What the browser says is wrong with a field. */
 const FLAW = (input: unknown): string => (input as { validationMessage: string }).validationMessage;
@@ -376,10 +376,5 @@ test("a page that stays open goes on live when its token ends, and asks for a lo
   clock.advance(604_815_000);
   await page.getByText("The session has ended: log in again.").waitFor();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
-  t.pass();
-});
-
-anyTest("without a browser the tests that need one say so", (t) => {
-  t.log(executablePath ?? "no Chromium on this machine: the console's page was not tried");
   t.pass();
 });

@@ -3,6 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { forbidden } from "./context.js";
 
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/i;
+const MACHINE = hostname().toLowerCase();
+const NAMES = ["localhost", MACHINE, `${MACHINE}.local`];
 
 /**
  * Lets only requests pass that were made to an address, `localhost` or this machine's name, and, if a page made them, to the page's own
@@ -11,8 +13,11 @@ const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/i;
 export function toOwnHost({ headers }: FastifyRequest): void {
   const { host = "", origin } = headers;
   const name = host.replace(/:\d{1,5}$/, "").toLowerCase();
-  const machine = hostname().toLowerCase();
-  const isOwn = ADDRESS.test(name) || name === "localhost" || name === machine || name === `${machine}.local`;
-  const isOwnPage = origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
-  if (!isOwn || !isOwnPage) throw forbidden();
+  const isOwn = ADDRESS.test(name) || NAMES.includes(name);
+  if (!isOwn || !fromOwnPage(host, origin)) throw forbidden();
+}
+
+/** No page made it, or one of the origin that it was made to. */
+export function fromOwnPage(host: string, origin: string | undefined): boolean {
+  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
 }

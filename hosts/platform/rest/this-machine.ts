@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { forbidden } from "./context.js";
+import { fromOwnPage } from "./own-host.js";
 
 const ADDRESS = /^(?:::1|(?:::ffff:)?127\.[0-9.]+)$/;
 const HOST = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?$/i;
@@ -12,8 +13,7 @@ export function forThisMachine({ headers, socket }: FastifyRequest): void {
   const { host = "", origin } = headers;
   const isNear = ADDRESS.test(socket.remoteAddress ?? "") && HOST.test(host);
   const isForwarded = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
-  const isOwnPage = origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
   const site = headers["sec-fetch-site"] ?? "none";
   const isOwnSite = site === "none" || site === "same-origin";
-  if (!isNear || isForwarded || !isOwnPage || !isOwnSite) throw forbidden();
+  if (!isNear || isForwarded || !fromOwnPage(host, origin) || !isOwnSite) throw forbidden();
 }

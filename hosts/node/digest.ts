@@ -12,13 +12,20 @@ export function digest(algorithm: string): Digest | undefined {
   const name = Object.hasOwn(NAMES, algorithm) ? NAMES[algorithm] : undefined;
   if (name === undefined) return undefined;
   try {
-    const hash = createHash(name);
-    return {
-      write: (bytes) => void hash.update(bytes),
-      close: () => new Uint8Array(hash.digest()),
-    };
+    return running(name);
   } catch {
     // A Node built for FIPS has no MD5.
     return undefined;
   }
+}
+
+export const sha256 = (): Digest => running("sha256");
+
+/** Throws for what this Node has not. */
+function running(name: string): Digest {
+  const hash = createHash(name);
+  return {
+    write: (bytes) => void hash.update(bytes),
+    close: () => new Uint8Array(hash.digest()),
+  };
 }

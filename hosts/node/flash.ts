@@ -2,18 +2,12 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { type ImageRecord, otherSlot, type SlotName, without } from "../two-slots/boot.js";
+import { imageRecord } from "../two-slots/slot.js";
 import { FileBlocks, SECTOR } from "./blocks.js";
-import {
-  type Boot,
-  type ImageRecord,
-  otherSlot,
-  readBoot,
-  type SlotName,
-  slotPath,
-  writeBoot,
-} from "./boot.js";
+import { readBoot, slotPath, writeBoot } from "./boot.js";
+import { sha256 } from "./digest.js";
 import { isDiskTrouble, makeDirectory, readIfThere, writeAll } from "./files.js";
-import { imageRecord } from "./slot.js";
 
 /** Of a slot: the largest image, in bytes. */
 export const SLOT_BYTES = 128 * 1024 * 1024;
@@ -34,7 +28,7 @@ export function flash(stateDir: string, bytes: Uint8Array, again = false): boole
   let image: ImageRecord | undefined;
   try {
     fill(slot, bytes);
-    image = imageRecord(slot, bytes.length);
+    image = imageRecord(slot, bytes.length, sha256());
   } finally {
     slot.close();
   }
@@ -42,12 +36,6 @@ export function flash(stateDir: string, bytes: Uint8Array, again = false): boole
   const images = { ...boot?.images, [name]: image };
   writeBoot(stateDir, { active: name, state: "confirmed", started: false, images, app });
   return true;
-}
-
-/** `boot` without the image of one slot. */
-export function without(boot: Boot, name: SlotName): Boot {
-  const { [name]: _gone, ...images } = boot.images;
-  return { ...boot, images };
 }
 
 /** Writes the slot's image, exactly its bytes, to a file that can be imported. Undefined if they are not those that were activated. */

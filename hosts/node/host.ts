@@ -1,13 +1,15 @@
 import { randomFillSync } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../../src/port.js";
+import type { Boot } from "../two-slots/boot.js";
+import { TwoSlots } from "../two-slots/slot.js";
 import { FileBlocks } from "./blocks.js";
+import { readBoot, slotPath, writeBoot } from "./boot.js";
 import { clock } from "./clock.js";
-import { digest } from "./digest.js";
+import { digest, sha256 } from "./digest.js";
 import { RESTART } from "./exit.js";
 import { makeDirectory } from "./files.js";
 import { hardwareId } from "./hardware-id.js";
-import { FileSlot } from "./slot.js";
 import { opener } from "./sockets.js";
 import { FileStore } from "./store.js";
 import { decode, encode } from "./text.js";
@@ -42,7 +44,12 @@ export function createHost(options: NodeHostOptions): NodeHost {
   const tell = (line: string): void => log("warn", line);
   makeDirectory(stateDir);
   const blocks = new FileBlocks(join(stateDir, "blocks.bin"), blocksBytes, tell);
-  const slot = new FileSlot(stateDir, slotBytes, tell);
+  const bootStore = { read: () => readBoot(stateDir), write: (boot: Boot) => writeBoot(stateDir, boot) };
+  const slot = new TwoSlots(
+    bootStore,
+    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, tell),
+    sha256,
+  );
   return {
     clock,
     store: new FileStore(join(stateDir, "store")),

@@ -1,5 +1,5 @@
 // What the supervisor and its worker tell each other.
-import type { SlotName } from "./boot.js";
+import type { SlotName } from "../two-slots/boot.js";
 
 /** All that a worker needs to know. It goes by the channel between the two, as it holds secrets. */
 export interface WorkerConfig {

@@ -1,6 +1,7 @@
 // What a boot loader does: which image starts, and which never again.
-import { type Boot, otherSlot, readBoot, reverted, type SlotName, writeBoot } from "./boot.js";
-import { unpack, without } from "./flash.js";
+import { type Boot, otherSlot, reverted, type SlotName, without } from "../two-slots/boot.js";
+import { readBoot, writeBoot } from "./boot.js";
+import { unpack } from "./flash.js";
 
 export interface Start {
   /** The module to import. */

@@ -2,14 +2,15 @@ import type { Files } from "embedded:storage/files";
 import FFI from "mc/ffi";
 import RNG from "rng";
 import type { Digest, Host } from "../../src/port.js";
+import { TwoSlots } from "../two-slots/slot.js";
 import { XsClock } from "../xs/clock.js";
 import { digest } from "../xs/digest.js";
 import { log } from "../xs/log.js";
 import { opener } from "../xs/open.js";
 import { decode, encode } from "../xs/text.js";
 import { FileBlocks } from "./blocks.js";
+import { bootStore } from "./boot.js";
 import { readWhole, replace } from "./files.js";
-import { FileSlot } from "./slot.js";
 import { FileStore } from "./store.js";
 
 const KIB = 1024;
@@ -45,7 +46,12 @@ export function createHost(files: Files, options: SimulatorOptions = {}): Simula
   const clock = new XsClock();
   clock.trust();
   const blocks = new FileBlocks(files, "blocks.bin", blocksBytes);
-  const slot = new FileSlot(files, slotBytes, () => digest("SHA256") as Digest);
+  files.createDirectory("slots");
+  const slot = new TwoSlots(
+    bootStore(files),
+    (name) => new FileBlocks(files, `slots/${name}.bin`, slotBytes),
+    () => digest("SHA256") as Digest,
+  );
   return {
     clock,
     store: new FileStore(files, "store"),

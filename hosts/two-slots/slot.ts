@@ -1,40 +1,46 @@
-import { createHash } from "node:crypto";
-import type { Slot } from "../../src/port.js";
-import { FileBlocks, SECTOR } from "./blocks.js";
-import {
-  type Boot,
-  type ImageRecord,
-  otherSlot,
-  readBoot,
-  reverted,
-  type SlotName,
-  slotPath,
-  writeBoot,
-} from "./boot.js";
+import type { Blocks, Digest, Slot } from "../../src/port.js";
+import { toHex } from "../../src/wire/hex.js";
+import { type Boot, type ImageRecord, otherSlot, reverted, type SlotName, without } from "./boot.js";
+
+/** Where the boot record lies. */
+export interface BootStore {
+  /** Undefined if there is none. Throws for one that can't be read, which is kept. */
+  read(): Boot | undefined;
+  /** Durable on return. Throws. */
+  write(boot: Boot): void;
+}
+
+/** What keeps the slots: sectors of their own, which can be given back. */
+export interface ClosableBlocks extends Blocks {
+  close(): void;
+}
 
 /**
- * The slot that does not run, in a file of its own; boot.json says which one starts next.
- * While the running image is pending, and once another was activated, nothing can be written: the one is the way back,
- * the other the way on.
+ * The slot that does not run, beside the record of which one starts next. While the running image is pending, and once another was activated,
+ * nothing can be written: the one is the way back, the other the way on.
  */
-export class FileSlot implements Slot {
+export class TwoSlots implements Slot {
   readonly size: number;
-  readonly sectorSize = SECTOR;
-  readonly #stateDir: string;
+  readonly sectorSize: number;
+  readonly #store: BootStore;
   readonly #running: SlotName;
-  readonly #blocks: FileBlocks;
+  readonly #blocks: ClosableBlocks;
+  readonly #sha256: () => Digest;
   #state: "confirmed" | "pending";
   #activated = false;
   // The record of what was in the slot before is taken out before the first byte changes.
   #forgotten = false;
 
-  constructor(stateDir: string, size: number, tell: (line: string) => void) {
-    const boot = readBoot(stateDir);
-    this.#stateDir = stateDir;
+  /** `open` gives the sectors of a slot. Throws what it and `store.read` throw. */
+  constructor(store: BootStore, open: (name: SlotName) => ClosableBlocks, sha256: () => Digest) {
+    const boot = store.read();
+    this.#store = store;
     this.#running = boot?.active ?? "a";
     this.#state = boot?.state ?? "confirmed";
-    this.#blocks = new FileBlocks(slotPath(stateDir, otherSlot(this.#running)), size, tell);
+    this.#blocks = open(otherSlot(this.#running));
+    this.#sha256 = sha256;
     this.size = this.#blocks.size;
+    this.sectorSize = this.#blocks.sectorSize;
   }
 
   read(at: number, into: Uint8Array): boolean {
@@ -55,7 +61,7 @@ export class FileSlot implements Slot {
 
   activate(length: number): boolean {
     if (!this.#writable()) return false;
-    const image = imageRecord(this.#blocks, length);
+    const image = imageRecord(this.#blocks, length, this.#sha256());
     if (!image) return false;
     const next = otherSlot(this.#running);
     const boot = this.#boot();
@@ -86,15 +92,15 @@ export class FileSlot implements Slot {
     if (this.#state === "pending" || this.#activated) return false;
     if (this.#forgotten) return true;
     const boot = this.#boot();
-    const { [otherSlot(this.#running)]: before, ...images } = boot.images;
-    this.#forgotten = before === undefined || this.#save({ ...boot, images });
+    const other = otherSlot(this.#running);
+    this.#forgotten = boot.images[other] === undefined || this.#save(without(boot, other));
     return this.#forgotten;
   }
 
   #boot(): Boot {
     const none: Boot = { active: this.#running, state: this.#state, started: false, images: {} };
     try {
-      return readBoot(this.#stateDir) ?? none;
+      return this.#store.read() ?? none;
     } catch {
       return none;
     }
@@ -102,7 +108,7 @@ export class FileSlot implements Slot {
 
   #save(boot: Boot): boolean {
     try {
-      writeBoot(this.#stateDir, boot);
+      this.#store.write(boot);
       return true;
     } catch {
       return false;
@@ -110,15 +116,14 @@ export class FileSlot implements Slot {
   }
 }
 
-/** The record of the first `length` bytes of `blocks`; undefined if they cannot be read or are none. */
-export function imageRecord(blocks: FileBlocks, length: number): ImageRecord | undefined {
+/** The record of the first `length` bytes of `blocks`, by a fresh SHA-256; undefined if they cannot be read or are none. */
+export function imageRecord(blocks: Blocks, length: number, sha256: Digest): ImageRecord | undefined {
   if (!Number.isSafeInteger(length) || length <= 0 || length > blocks.size) return undefined;
-  const hash = createHash("sha256");
-  const sector = new Uint8Array(SECTOR);
-  for (let at = 0; at < length; at += SECTOR) {
-    const piece = sector.subarray(0, Math.min(SECTOR, length - at));
+  const sector = new Uint8Array(blocks.sectorSize);
+  for (let at = 0; at < length; at += sector.length) {
+    const piece = sector.subarray(0, Math.min(sector.length, length - at));
     if (!blocks.read(at, piece)) return undefined;
-    hash.update(piece);
+    sha256.write(piece);
   }
-  return { length, sha256: hash.digest("hex") };
+  return { length, sha256: toHex(sha256.close()) };
 }

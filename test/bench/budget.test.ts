@@ -1,0 +1,44 @@
+// What is exact must not become worse unseen.
+import test from "ava";
+import { compare, readBudget } from "./budget.js";
+import { missingForExact, rows } from "./rows.js";
+
+const budget = readBudget();
+const exact = (await rows()).filter((row) => row.exact);
+
+for (const row of exact) {
+  const lacks = missingForExact(row);
+  const title = `row ${row.id}, ${row.name}: no exact figure is 5 % beyond its budget`;
+  if (lacks !== undefined) {
+    test.skip(`${title} (${lacks})`, () => {});
+    continue;
+  }
+  test.serial(title, async (t) => {
+    const { worse, better } = compare((await row.exact?.()) ?? {}, budget[row.id]);
+    if (better.length > 0) t.log(`better than the budget (npm run budget keeps it): ${better.join("; ")}`);
+    t.deepEqual(worse, [], "if it is meant: npm run budget");
+  });
+}
+
+test("the budget holds the rows that have exact figures, and no other", (t) => {
+  t.deepEqual(
+    Object.keys(budget).map(Number),
+    exact.map(({ id }) => id),
+  );
+});
+
+test("a figure that is 5 % worse, missing, new or no number is told", (t) => {
+  t.deepEqual(compare({ bytes: 105 }, { bytes: 100 }), { worse: [], better: [] });
+  t.deepEqual(compare({ bytes: 106 }, { bytes: 100 }).worse, ["bytes: 106, budget 100"]);
+  t.deepEqual(compare({}, { bytes: 100 }).worse, ["bytes: not measured, budget 100"]);
+  t.deepEqual(compare({ bytes: 1 }).worse, ["bytes: 1, budget none"]);
+  t.deepEqual(compare({ bytes: Number.NaN }, { bytes: 100 }).worse, ["bytes: NaN, budget 100"]);
+  t.deepEqual(compare({ bytes: 1 }, { bytes: 0 }).worse, ["bytes: 1, budget 0"]);
+});
+
+test("a figure that is better fails nothing and is told", (t) => {
+  t.deepEqual(compare({ bytes: 90, slots: 0 }, { bytes: 100, slots: 0 }), {
+    worse: [],
+    better: ["bytes: 90, budget 100"],
+  });
+});

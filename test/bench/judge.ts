@@ -1,0 +1,103 @@
+// From a row's lines to the table's: medians, ratio, spread, and whether the target is reached.
+import { type Figures, type Line, list, median, type Row } from "./row.js";
+
+/** An entry of results.json. */
+export interface Result {
+  readonly id: number;
+  /** What was measured, with its unit. */
+  readonly name: string;
+  readonly mote: number;
+  readonly alternative: number | null;
+  readonly limit: number | null;
+  readonly ratio: number | null;
+  /** Bound of the ratio, or of Mote's figure where there is no ratio; null: told beside. */
+  readonly target: number | null;
+  readonly ok: boolean;
+}
+
+export interface Judged extends Result {
+  readonly better: "less" | "more";
+  /** Least and most of what has the target; undefined if it is the same every time. */
+  readonly spread: readonly [number, number] | undefined;
+}
+
+export function judge(row: Pick<Row, "id" | "name" | "target" | "better">, line: Line): Judged {
+  const ratios = line.ratio ?? ratiosOf(line);
+  const judged = ratios ?? line.mote;
+  const target = line.target === undefined ? (row.target ?? null) : line.target;
+  const better = line.better ?? row.better;
+  const value = median(judged);
+  const all = list(judged);
+  const least = Math.min(...all);
+  const most = Math.max(...all);
+  return {
+    id: row.id,
+    name: `${line.what === undefined ? row.name : `${row.name}: ${line.what}`} (${line.unit})`,
+    mote: tidy(median(line.mote)),
+    alternative: line.alternative === undefined ? null : tidy(median(line.alternative)),
+    limit: line.limit === undefined ? null : tidy(median(line.limit)),
+    ratio: ratios === undefined ? null : tidy(value),
+    target,
+    ok: target === null || (better === "less" ? value <= target : value >= target),
+    better,
+    spread: least === most ? undefined : [tidy(least), tidy(most)],
+  };
+}
+
+function ratiosOf({ mote, alternative, limit }: Line): Figures | undefined {
+  const other = limit ?? alternative;
+  if (other === undefined) return undefined;
+  const ours = list(mote);
+  const theirs = list(other);
+  return ours.length === theirs.length
+    ? ours.map((figure, i) => figure / theirs[i]!)
+    : median(mote) / median(other);
+}
+
+/** Five digits say all that a measurement can. */
+function tidy(value: number): number {
+  return Number.isInteger(value) ? value : Number(value.toPrecision(5));
+}
+
+const HEADINGS = ["#", "what", "Mote", "alternative", "limit", "ratio", "target", "ok", "spread"] as const;
+const SIGNS = { less: "<=", more: ">=" } as const;
+
+/** One table for people. */
+export function table(results: readonly Judged[]): string {
+  const rows = results.map((result) => {
+    const { id, name, mote, alternative, limit, ratio, target, ok, better, spread } = result;
+    const bound = target === null ? "" : `${SIGNS[better]} ${shown(target)}`;
+    const verdict = target === null ? "" : ok ? "ok" : "MISSED";
+    const range = spread ? `${shown(spread[0])} to ${shown(spread[1])}` : "none";
+    return [
+      String(id),
+      name,
+      shown(mote),
+      shown(alternative),
+      shown(limit),
+      shown(ratio),
+      bound,
+      verdict,
+      range,
+    ];
+  });
+  const all = [[...HEADINGS], ...rows];
+  const widths = HEADINGS.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const isText = (column: number): boolean => column === 1 || column >= 7;
+  return all
+    .map((row) =>
+      row
+        .map((cell, i) => (isText(i) ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function shown(value: number | null): string {
+  if (value === null) return "";
+  if (Number.isInteger(value)) return value.toLocaleString("en-US");
+  const size = Math.abs(value);
+  if (size >= 100) return Math.round(value).toLocaleString("en-US");
+  return size >= 1 ? value.toFixed(2) : value.toPrecision(2);
+}

@@ -16,6 +16,8 @@ export function temporaryState(t: Teardown): string {
   return stateDir;
 }
 
+const LOOK_MS = 50;
+
 /** The events of lines as they come, and waiting for one. */
 export class Story {
   readonly events: Event[] = [];
@@ -37,7 +39,8 @@ export class Story {
       const left = deadline - Date.now();
       if (left <= 0) throw new Error(`not within ${ms} ms: ${JSON.stringify(this.events)}`);
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left);
+        // What is waited for may be a file, of which no event tells.
+        const timer = setTimeout(resolve, Math.min(left, LOOK_MS));
         this.#look.push(() => {
           clearTimeout(timer);
           resolve();

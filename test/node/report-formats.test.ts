@@ -13,7 +13,7 @@ import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import stringWidth from "string-width";
 import { UsageError } from "../../hosts/node/commands/usage.js";
-import { plainLines } from "../../hosts/node/operate/print.js";
+import { forStream, plainLines } from "../../hosts/node/operate/print.js";
 import { isoDate } from "../../hosts/node/report/dates.js";
 import { Delivery } from "../../hosts/node/report/delivery.js";
 import { type FormatName, formatOf } from "../../hosts/node/report/formats.js";
@@ -286,4 +286,10 @@ test("a link leads to the file that is replaced; a device is written to; a direc
     instanceOf: UsageError,
     message: /can't be written \(ENOENT\)/,
   });
+});
+
+test("lines in a peer's words are tamed on a terminal, and unchanged for a file", (t) => {
+  const text = "a\u001b[2Jb\r\nc\u202e\r\n";
+  t.is(forStream(text, {}), text);
+  t.is(forStream(text, { isTTY: true }), "a\ufffd[2Jb\nc\ufffd\n");
 });

@@ -82,6 +82,12 @@ test("a refused login, a server that is no platform and no login at all are told
   t.regex(elsewhere.err, /no login at http:\/\/127\.0\.0\.1:9/);
 });
 
+test("what is no URL is told before a password is asked for", async (t) => {
+  const { code, err } = await as(["login", "--url", "nonsense", "--username", USER]);
+  t.is(code, 2);
+  t.regex(err, /nonsense is no http/);
+});
+
 test("a session that ended is renewed and kept, and one that can't be asks for a login", async (t) => {
   const own = join(home, "old.json");
   const kept = JSON.parse(readFileSync(login, "utf8"));

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { askSecret } from "../ask.js";
 import { forgetLogin, loginPath, writeLogin } from "../operate/login-file.js";
-import { logIn } from "../operate/operate.js";
+import { logIn, notLoggedIn } from "../operate/operate.js";
 import { note } from "../operate/print.js";
 import { UsageError } from "./usage.js";
 
@@ -24,6 +24,8 @@ export function loginCommands(program: Command): void {
     )
     .addHelpText("after", HELP)
     .action(async ({ url, username }: { url: string; username: string }) => {
+      // Nobody should type a password that can't be used.
+      notLoggedIn(url);
       const password = process.env.MOTE_PLATFORM_PASSWORD ?? (await askSecret(`Password of ${username}: `));
       if (!password)
         throw new UsageError("the password is needed: MOTE_PLATFORM_PASSWORD, or a terminal to ask on");

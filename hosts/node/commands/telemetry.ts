@@ -3,7 +3,7 @@ import type { Operator } from "../../operator/operator.js";
 import type { Reading } from "../../operator/shapes.js";
 import { csv } from "../operate/csv.js";
 import { findDevice, type OperatorFlags, operate, operatorOptions } from "../operate/operate.js";
-import { moment, note, out, outJson, plain, table } from "../operate/print.js";
+import { forStream, moment, note, out, outJson, plain, table } from "../operate/print.js";
 import { type Row, readRows } from "../operate/rows.js";
 import { parseLast, parseTime } from "./times.js";
 import { count, UsageError } from "./usage.js";
@@ -80,7 +80,7 @@ async function latest(operator: Operator, id: string, asked: string[], format: s
     return [key, value, ts] as const;
   });
   if (format === "csv") {
-    out(csv(["key", "value", "ts"], rows));
+    out(forStream(csv(["key", "value", "ts"], rows)));
     return;
   }
   out(
@@ -95,6 +95,6 @@ function show(keys: readonly string[], rows: readonly Row[], format: string): vo
   const lines = rows.map(({ ts, values }) => [ts, ...keys.map((key) => values[key])] as const);
   const shown = (): unknown[][] => lines.map(([ts, ...cells]) => [moment(ts), ...cells]);
   if (format === "json") outJson(rows);
-  else if (format === "csv") out(csv(["ts", ...keys], lines));
+  else if (format === "csv") out(forStream(csv(["ts", ...keys], lines)));
   else out(table(["TIME", ...keys], shown()));
 }

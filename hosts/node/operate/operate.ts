@@ -76,19 +76,25 @@ export function samePlace(one: string, other: string): boolean {
   return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
 }
 
+type OnSession = (session: { token: string; refreshToken: string }) => void;
+
+/** Throws UsageError for what is no URL. */
+export function notLoggedIn(url: string, onSession: OnSession = () => {}): Operator {
+  try {
+    return new Operator({ url, onSession });
+  } catch {
+    throw new UsageError(`${url} is no http:// or https:// URL`);
+  }
+}
+
 /** Throws UsageError for what is no URL, ExitError for what is no platform or refuses the login. */
 export async function logIn(
   url: string,
   username: string,
   password: string,
-  onSession: (session: { token: string; refreshToken: string }) => void = () => {},
+  onSession?: OnSession,
 ): Promise<Operator> {
-  let operator: Operator;
-  try {
-    operator = new Operator({ url, onSession });
-  } catch {
-    throw new UsageError(`${url} is no http:// or https:// URL`);
-  }
+  const operator = notLoggedIn(url, onSession);
   try {
     await operator.login(username, password);
   } catch (error) {

@@ -57,6 +57,11 @@ export function out(text: string): void {
   process.stdout.write(text);
 }
 
+/** Lines in a peer's own words: unchanged for a file or pipe, and such that they leave a terminal as it is. */
+export function forStream(text: string, { isTTY }: { isTTY?: boolean } = process.stdout): string {
+  return isTTY ? plainLines(text) : text;
+}
+
 /** JSON that leaves the terminal as it is: JSON.stringify escapes only the control characters below U+0020. */
 export function tameJson(value: unknown, indent?: number): string {
   const hex = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { UsageError } from "../commands/usage.js";
 import { codeOf, syncDirectory } from "../files.js";
-import { plainLines } from "../operate/print.js";
+import { forStream } from "../operate/print.js";
 
 export interface Output {
   /** False once nobody reads any more. Throws Error if it can't be written. */
@@ -132,8 +132,7 @@ class StandardOutput implements Output {
   }
 
   commit(): void {
-    const text = process.stdout.isTTY ? plainLines(this.#text) : this.#text;
-    if (text !== "" && this.#open) process.stdout.write(text);
+    if (this.#text !== "" && this.#open) process.stdout.write(forStream(this.#text));
     this.#text = "";
   }
 

@@ -1,4 +1,4 @@
-import { Connection } from "../net/connection.js";
+import { Connection, READ_BYTES } from "../net/connection.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
 
@@ -19,6 +19,7 @@ export class Ways {
   readonly #host: Host;
   readonly #target: Target;
   readonly #mode: 1 | 2 | 3;
+  readonly #buffer = new Uint8Array(READ_BYTES);
   readonly #connections: (Connection | undefined)[] = [];
 
   constructor(host: Host, target: Target, mode: 1 | 2 | 3) {
@@ -29,7 +30,7 @@ export class Ways {
 
   connection(way: Way): Connection {
     const index = WAYS[this.#mode][way];
-    const connection = this.#connections[index] ?? new Connection(this.#host, this.#target);
+    const connection = this.#connections[index] ?? new Connection(this.#host, this.#target, this.#buffer);
     this.#connections[index] = connection;
     return connection;
   }
@@ -37,7 +38,7 @@ export class Ways {
   /** A connection to another server than the platform, in place of the one before; it knows nothing of a token, and ends with the others. */
   elsewhere(target: Target): Connection {
     this.#connections[ELSEWHERE]?.close();
-    const connection = new Connection(this.#host, target);
+    const connection = new Connection(this.#host, target, this.#buffer);
     this.#connections[ELSEWHERE] = connection;
     return connection;
   }

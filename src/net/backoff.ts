@@ -11,7 +11,6 @@ const SHORTEST_MS = 100;
  */
 export class Backoff {
   readonly #host: Pick<Host, "random">;
-  readonly #dice = new Uint8Array(4);
   readonly #longestMs: number;
   #delayMs = FIRST_MS;
 
@@ -36,7 +35,8 @@ export class Backoff {
 
   /** 0 to 1, 1 excluded. */
   #throw(): number {
-    const dice = this.#dice;
+    // An agent has a dozen of these, and throws seldom: the buffer is not kept.
+    const dice = new Uint8Array(4);
     this.#host.random(dice);
     return (((dice[0] as number) * 256 + (dice[1] as number)) * 256 + (dice[2] as number)) / 2 ** 24;
   }

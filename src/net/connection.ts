@@ -8,8 +8,8 @@ import type { Request } from "./request.js";
 import type { Answer } from "./response.js";
 import type { Target } from "./target.js";
 
-/** What one read of the socket gives at most. */
-const READ_BYTES = 2048;
+/** What one read of a socket gives at most. */
+export const READ_BYTES = 2048;
 /** Requests that wait for their turn. */
 const QUEUE = 32;
 /** A request that must not be sent twice does not go out on a connection that was idle for longer: the peer may be closing it. */
@@ -26,16 +26,18 @@ interface Job {
 export class Connection implements ChannelOwner {
   readonly #host: Host;
   readonly #target: Target;
-  readonly #buffer = new Uint8Array(READ_BYTES);
+  readonly #buffer: Uint8Array;
   #queue: Job[] = [];
   #job: Job | undefined;
   #channel: Channel | undefined;
   #closed = false;
   #renew = false;
 
-  constructor(host: Host, target: Target) {
+  /** `buffer`: for what a read gives; other connections may have the same, as nothing in it outlives the read. */
+  constructor(host: Host, target: Target, buffer = new Uint8Array(READ_BYTES)) {
     this.#host = host;
     this.#target = target;
+    this.#buffer = buffer;
   }
 
   /**

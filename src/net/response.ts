@@ -46,6 +46,7 @@ const HEAD_BYTES = 8192;
 /** Of a chunk's size with its extensions. */
 const SIZE_LINE_BYTES = 1024;
 const LONGEST_CHUNK = 2 ** 40;
+const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
 const CR = 0x0d;
 const SEMICOLON = 0x3b;
@@ -54,8 +55,10 @@ export class ResponseReader {
   #state: State = "whole";
   readonly #head = new Head();
   readonly #body = new Body();
-  /** The beginning of a line that came in pieces. */
-  #line = new Uint8Array(LINE);
+  /** The beginning of a line that came in pieces; nothing until one does. */
+  #line = NOTHING;
+  /** Bytes of a line that are looked at. */
+  #lineMost = LINE;
   #lineLength = 0;
   #headLength = 0;
   #left = 0;
@@ -76,7 +79,7 @@ export class ResponseReader {
     this.#flaw = "";
     this.#started = false;
     this.#head.file = sink?.head ? (this.#head.file ?? new FileHead()) : undefined;
-    if (this.#head.file && this.#line.length < FILE_LINE) this.#line = new Uint8Array(FILE_LINE);
+    if (this.#head.file) this.#lineMost = FILE_LINE;
     this.#head.clear();
   }
 
@@ -126,6 +129,7 @@ export class ResponseReader {
       this.#wholeLine(bytes, from, length);
       return next;
     }
+    if (this.#line.length < this.#lineMost) this.#line = new Uint8Array(this.#lineMost);
     for (let at = from; at < end && this.#lineLength + at - from < this.#line.length; at++)
       this.#line[this.#lineLength + at - from] = bytes[at] as number;
     this.#lineLength = length;
@@ -136,7 +140,7 @@ export class ResponseReader {
   }
 
   #wholeLine(bytes: Uint8Array, from: number, length: number): void {
-    const most = this.#line.length;
+    const most = this.#lineMost;
     const cut = length > most;
     let to = from + Math.min(length, most);
     if (to > from && bytes[to - 1] === CR) to--;
@@ -192,7 +196,7 @@ export class ResponseReader {
       if (size > LONGEST_CHUNK) break;
     }
     const ends = at === to || bytes[at] === SEMICOLON || isBlank(bytes[at]);
-    if (at === from || !ends || (to - from >= this.#line.length && at === to)) {
+    if (at === from || !ends || (to - from >= this.#lineMost && at === to)) {
       this.#fail("bad chunk", 0);
       return;
     }

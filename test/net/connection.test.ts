@@ -121,3 +121,19 @@ test("exchange gives the outcome as a promise", async (t) => {
   await host.clock.advance(100);
   t.is((await outcome).kind, "refused");
 });
+
+test("connections that share a buffer get each its own answer, in whatever pieces both come", async (t) => {
+  const host = fakeHost();
+  serve(host.net, ({ peer, path }) => {
+    const text = `HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"${path}"`;
+    for (let i = 0; i < text.length; i += 5) host.clock.timer(i, () => peer.send(text.slice(i, i + 5)));
+  });
+  const buffer = new Uint8Array(16);
+  const ends: string[] = [];
+  for (const path of ["/a", "/b", "/c"])
+    new Connection(host, { ...TARGET, prefix: "" }, buffer).send({ ...GET, path: `${path}1234` }, (outcome) =>
+      ends.push(bodyOf(outcome)),
+    );
+  await host.clock.runUntil(() => ends.length === 3);
+  t.deepEqual(ends.sort(), ['"/a1234"', '"/b1234"', '"/c1234"']);
+});

@@ -1,0 +1,78 @@
+// The stand-in on sockets of memory, every byte, request and connection counted. Clock and network stand still between events, so the counts are the
+// same each time. Answers have the real server's head; connections end as there: after a minute of nothing, and after 100 requests.
+import { PlatformCore } from "../../hosts/platform/core/platform.js";
+import { wireBytes } from "../../hosts/platform/device/messages.js";
+import type { Mode } from "../../hosts/platform/device/modes.js";
+import { DeviceApi } from "../../hosts/platform/device-api.js";
+import { FakeClock } from "../fakes/clock.js";
+import { FakeNet, type Peer } from "../fakes/net.js";
+import { type SeenRequest, serve } from "../fakes/server.js";
+
+export const WALL = Date.UTC(2026, 0, 1);
+/** As long as those the platform makes. */
+export const TOKEN = "A1B2C3D4E5F6G7H8I9J0";
+export const BASE_URL = "http://platform.test";
+const IDLE_MS = 60_000;
+const REQUESTS = 100;
+
+export class Counted {
+  readonly clock = new FakeClock(WALL);
+  readonly net: FakeNet;
+  /** Both ways, whatever it was. */
+  bytes = 0;
+  requests = 0;
+  /** Those that brought telemetry. */
+  uploads = 0;
+  readonly core: PlatformCore;
+  readonly #api: DeviceApi;
+  readonly #served = new Map<Peer, { requests: number; stopIdle: () => void }>();
+
+  /** `latencyMs`: one way; to connect takes one way and back. */
+  constructor(as: Mode, latencyMs = 1) {
+    const { clock } = this;
+    this.net = new FakeNet(clock, { latencyMs });
+    const timer = (ms: number, due: () => void) => clock.timer(ms, due);
+    this.core = new PlatformCore({ clock: { now: () => this.#now(), timer } });
+    this.#api = new DeviceApi({ core: this.core, as });
+    this.core.createDevice({ name: "station", profileId: this.core.profiles.default.id }, TOKEN);
+    this.net.onBytes = ({ length }) => {
+      this.bytes += length;
+    };
+    serve(this.net, (request) => this.#serve(request));
+    const attach = this.net.onConnect;
+    this.net.onConnect = (peer) => {
+      attach?.(peer);
+      clock.timer(latencyMs, () => peer.accept());
+      return false;
+    };
+  }
+
+  get handshakes(): number {
+    return this.net.peers.length;
+  }
+
+  /** How many values of a key are stored. */
+  stored(key: string): number {
+    const all = { startTs: 0, endTs: WALL * 2, limit: 1e9, ascending: true };
+    return this.core.devices.byToken(TOKEN)?.series.range(key, all).length ?? 0;
+  }
+
+  #now(): number {
+    return this.clock.wall() ?? 0;
+  }
+
+  #serve({ peer, path: url, body, method, headers }: SeenRequest): void {
+    this.requests++;
+    if (url.endsWith("/telemetry")) this.uploads++;
+    const served = this.#served.get(peer) ?? { requests: 0, stopIdle: () => {} };
+    this.#served.set(peer, served);
+    served.requests++;
+    served.stopIdle();
+    peer.onClose = this.#api.handle({ method, url, headers, body: Buffer.from(body) }, (answer) => {
+      if (served.requests === REQUESTS) answer.headers.Connection = "close";
+      peer.send(wireBytes(answer, this.#now()).whole);
+      if (answer.headers.Connection === "close") peer.end();
+      else served.stopIdle = this.clock.timer(IDLE_MS, () => peer.end());
+    });
+  }
+}

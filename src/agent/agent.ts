@@ -1,26 +1,27 @@
 // Puts the agent together: one object per job, the loops started and ended as one.
 import type { Host } from "../port.js";
 import { encodeClaim } from "../wire/claim.js";
-import type { Json } from "../wire/json.js";
 import { CLAIM_PATH } from "../wire/paths.js";
 import { ask } from "./ask.js";
 import { AttributesApi } from "./attributes.js";
+import { Cycle } from "./cycle.js";
 import { MoteError } from "./errors.js";
 import { type AgentEvent, type AgentEvents, Events } from "./events.js";
 import { Firmware } from "./firmware.js";
+import { keepUp } from "./guarded.js";
 import { Lane } from "./lane.js";
 import { Link } from "./link.js";
-import { type AgentOptions, checkOptions } from "./options.js";
+import { type AgentOptions, type CycleSettings, checkOptions } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { rememberedTiming } from "./poll-memory.js";
 import { Provisioning } from "./provisioning.js";
 import { post } from "./requests.js";
 import { Rpc } from "./rpc.js";
-import { RpcCalls } from "./rpc-calls.js";
-import { type HandleOptions, Handlers, type RpcHandler } from "./rpc-handlers.js";
-import type { Signal } from "./signal.js";
+import { type RpcApi, RpcCalls } from "./rpc-calls.js";
+import { Handlers } from "./rpc-handlers.js";
 import { Telemetry } from "./telemetry.js";
 import { Time } from "./time.js";
+import type { Wake, WakeOptions } from "./wake.js";
 
 /**
  * `stopped`; `provisioning`: no access token yet; `connecting`: no answer yet; `online`; `offline`: the platform can't be reached;
@@ -28,21 +29,8 @@ import { Time } from "./time.js";
  */
 export type AgentState = "stopped" | "provisioning" | "connecting" | "online" | "offline" | "refused";
 
-/** Server-side and client-side RPC. */
-export interface RpcApi {
-  /** Handles a server-side RPC. A call of a method without a handler is answered `METHOD_NOT_FOUND`.
-   *  Throws `BAD_VALUE` for an empty method, what is no function, and a `timeoutMs` out of its range. */
-  handle(method: string, handler: RpcHandler, options?: HandleOptions): void;
-  /**
-   * A client-side RPC (POST /api/v1/{token}/rpc): resolves with the answer of the platform's rule chain. A stock platform has none for it and never answers.
-   * Sent once. Rejects with `TIMEOUT` (default 30,000 ms), `REFUSED`, `BAD_VALUE`, `TOO_LARGE` or `STOPPED`.
-   */
-  call(method: string, params: unknown, options?: { timeoutMs?: number }): Promise<Json>;
-}
-
 const CLAIM_DEADLINE_MS = 30_000;
 const FLUSH_MS = 5000;
-const LOOP_RESTART_MS = 10_000;
 
 /**
  * A device of the platform. All of it may be used before `start()` and while offline; `claim`, `attributes.read` and `rpc.call` then wait
@@ -60,6 +48,7 @@ export class Agent {
   readonly #provisioning: Provisioning;
   readonly #rpcLoop: Rpc;
   readonly #uplink: Lane;
+  readonly #cycle: Cycle;
   #loops: Promise<void>[] = [];
   #stopped = false;
   #wanted = false;
@@ -91,6 +80,7 @@ export class Agent {
     };
     this.firmware = new Firmware(this.#link, this.#events, options.firmware, this.telemetry);
     this.#provisioning = new Provisioning(this.#link, this.#events, options.token, options.provisioning);
+    this.#cycle = this.#makeCycle(time, checked.cycle);
     this.#connect(time);
   }
 
@@ -119,17 +109,34 @@ export class Agent {
     return this.#events.on(event, listener);
   }
 
-  /** Begins to talk to the platform, or will as soon as a stop under way is done. Does nothing if it talks already. */
+  /** Begins to talk to the platform, or will as soon as a stop under way is done. Does nothing if it talks already. Throws `BUSY` during a `runOnce`. */
   start(): void {
+    if (this.#cycle.running) throw new MoteError("BUSY", "a wake is under way");
+    this.#begin();
+  }
+
+  /**
+   * One wake of a device that sleeps in between, in place of `start()` and `stop()`: samples, records, and connects only when that is due: in every
+   * `cycle.connectEvery`th wake, when the outbox is half full, for an alarm. Then on one connection all that waits is delivered, shared attributes are
+   * read, RPCs are answered until a poll of 1 s brings none, and an update goes on. One-way RPCs sent while it sleeps are lost by the platform, as
+   * between two polls. Ends by the deadline whatever happens; an attempt that fails is repeated ever more rarely, after 6 h at the most.
+   * Rejects with `BUSY` if the agent is started or in a wake, and with `BAD_VALUE` for what is no deadline.
+   */
+  async runOnce(options: WakeOptions = {}): Promise<Wake> {
+    if (this.#cycle.running || this.#wanted) throw new MoteError("BUSY", "the agent is started");
+    return this.#cycle.run(options);
+  }
+
+  #begin(): void {
     this.#wanted = true;
     if (this.#ending) return;
     this.#wake();
     if (this.#loops.length > 1) return;
     this.#loops.push(
-      this.#guard("telemetry", () => this.telemetry.run()),
-      this.#guard("attributes", () => this.attributes.loop.run()),
-      this.#guard("rpc", () => this.#rpcLoop.run()),
-      this.#guard("firmware", () => this.firmware.run()),
+      keepUp(this.#link, "telemetry", () => this.telemetry.run()),
+      keepUp(this.#link, "attributes", () => this.attributes.loop.run()),
+      keepUp(this.#link, "rpc", () => this.#rpcLoop.run()),
+      keepUp(this.#link, "firmware", () => this.firmware.run()),
     );
   }
 
@@ -149,7 +156,7 @@ export class Agent {
     this.#loops = [];
     if (this.#forgets) this.#forget();
     this.#ending = undefined;
-    if (this.#wanted) this.start();
+    if (this.#wanted) this.#begin();
   }
 
   /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */
@@ -157,7 +164,7 @@ export class Agent {
     if (this.#link.running) return;
     this.#stopped = false;
     this.#link.start();
-    this.#loops = [this.#guard("provisioning", () => this.#provisioning.run())];
+    this.#loops = [keepUp(this.#link, "provisioning", () => this.#provisioning.run())];
   }
 
   /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.
@@ -196,6 +203,23 @@ export class Agent {
     this.#rpcLoop.forget();
   }
 
+  #makeCycle(time: Time, settings: CycleSettings): Cycle {
+    const parts = {
+      host: this.#host,
+      link: this.#link,
+      events: this.#events,
+      time,
+      outbox: this.#outbox,
+      telemetry: this.telemetry,
+      attributes: this.attributes.loop,
+      rpc: this.#rpcLoop,
+      firmware: this.firmware,
+      start: () => this.#begin(),
+      stop: () => this.stop(),
+    };
+    return new Cycle(parts, settings);
+  }
+
   #connect(time: Time): void {
     const { loop } = this.attributes;
     loop.firmware = this.firmware;
@@ -214,27 +238,12 @@ export class Agent {
       this.#refused = false;
     };
     this.#rpcLoop.onPollEnd = () => {
-      if (this.#link.mode !== 3) loop.readSoon();
+      if (this.#link.mode !== 3 && !this.#link.ways.brief) loop.readSoon();
       // With one connection what waits now would wait for the whole of the next poll.
       if (this.#link.mode === 1) void this.telemetry.flush(FLUSH_MS);
     };
     this.#events.on("refused", () => {
       this.#refused = true;
     });
-  }
-
-  /** A mistake of the agent's own must not silence it: the loop begins anew. */
-  async #guard(name: string, run: () => Promise<void>): Promise<void> {
-    let rest: Signal | undefined;
-    while (this.#link.running) {
-      try {
-        await run();
-      } catch (error) {
-        const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
-        this.#host.log("error", `the ${name} loop failed and begins anew in 10 s (${what})`);
-        rest ??= this.#link.signal();
-        await rest.wait(LOOP_RESTART_MS);
-      }
-    }
   }
 }

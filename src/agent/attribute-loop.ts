@@ -89,6 +89,11 @@ export class AttributeLoop {
     this.wake();
   }
 
+  /** All was read and sent, and nothing is to be read again in a moment. */
+  get settled(): boolean {
+    return this.#greeted && !this.#client.dirty && (this.#restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
+  }
+
   /** The device was provisioned anew. */
   provisioned(): void {
     this.#client.again();

@@ -6,8 +6,16 @@
  * - `TIMEOUT`: no answer of the platform before the deadline.
  * - `REFUSED`: the platform answered and refused (`status` in the message).
  * - `STOPPED`: the agent was stopped meanwhile, or is not started.
+ * - `BUSY`: `runOnce` of an agent that is started, or `start` during a `runOnce`.
  */
-export type ErrorCode = "BAD_OPTIONS" | "BAD_VALUE" | "TOO_LARGE" | "TIMEOUT" | "REFUSED" | "STOPPED";
+export type ErrorCode =
+  | "BAD_OPTIONS"
+  | "BAD_VALUE"
+  | "TOO_LARGE"
+  | "TIMEOUT"
+  | "REFUSED"
+  | "STOPPED"
+  | "BUSY";
 
 /** The one class of errors that the agent throws or rejects with. The message holds no secret. */
 export class MoteError extends Error {

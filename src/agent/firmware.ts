@@ -9,6 +9,10 @@ import { Reporter, type Reports } from "./firmware/reporter.js";
 import { Updater } from "./firmware/updater.js";
 import type { Link } from "./link.js";
 import type { Signal } from "./signal.js";
+import type { Memory } from "./wake.js";
+
+/** States that an update goes on from in the next wake. */
+const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
 
 export { checkFirmwareOptions, type FirmwareOptions, type FirmwareUpdate } from "./firmware/options.js";
 export type { Reports } from "./firmware/reporter.js";
@@ -56,6 +60,29 @@ export class Firmware {
     return this.#ledger?.state === "downloading";
   }
 
+  /** For the agent alone: something is to be done now, or a new image is on trial. */
+  get busy(): boolean {
+    const { settled, doubtful } = this.#assignment;
+    return this.#updater !== undefined && (!this.#updater.resting || !settled || doubtful);
+  }
+
+  /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
+  awake({ look, state, retry }: Memory, trialMs: number): void {
+    this.#assignment.before = look;
+    if (this.#updater) this.#updater.trial.limitMs = trialMs;
+    if (this.#ledger) Object.assign(this.#ledger, { reported: state, retryMs: retry });
+  }
+
+  /** For the agent alone: before a sleep. `settled`: nothing is left to be done or told. */
+  asleep(memory: Memory, settled: boolean): void {
+    const ledger = this.#ledger;
+    memory.look = this.#assignment.look;
+    memory.state = settled && ledger ? ledger.state : "";
+    memory.retry = ledger?.state === "failed" ? ledger.retryIn : -1;
+    memory.busy = ledger && TRANSFERS.includes(ledger.state) ? 1 : 0;
+    if (ledger) Object.assign(ledger, { reported: "", retryMs: -1 });
+  }
+
   /** For the agent alone: called when the keys should be read, and offered, again. */
   set readAgain(read: () => void) {
     this.#assignment.readAgain = read;
@@ -68,7 +95,9 @@ export class Firmware {
 
   /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
   offer(shared: JsonObject): void {
-    if (this.#updater && this.#assignment.offer(shared)) this.#signal.notify();
+    if (!this.#updater || !this.#assignment.offer(shared)) return;
+    this.#updater.resting = false;
+    this.#signal.notify();
   }
 
   /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */

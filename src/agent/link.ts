@@ -25,7 +25,7 @@ export type DeviceRequest = Request;
 export class Link {
   readonly host: Host;
   readonly target: Target;
-  readonly mode: 1 | 2 | 3;
+  mode: 1 | 2 | 3;
   readonly #events: Events;
   /** For `elsewhere` alone: all else goes through this link. */
   readonly ways: Ways;

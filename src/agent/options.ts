@@ -26,6 +26,15 @@ export interface RpcOptions {
   answerBytes?: number | undefined;
 }
 
+export interface CycleOptions {
+  /** From wake to wake, in ms. Default 60,000; 1,000 to 86,400,000. */
+  everyMs?: number | undefined;
+  /** Every so many wakes one connects. Default 60; 1 to 10,000. */
+  connectEvery?: number | undefined;
+  /** How long a wake may take that downloads an update, or has a new image on trial, in ms. Default 600,000; 10,000 to 3,600,000. */
+  updateMs?: number | undefined;
+}
+
 export interface AgentOptions {
   /** Of the platform, `http://` or `https://`, with port and path if need be; `/api/v1/...` is appended. */
   baseUrl: string;
@@ -44,6 +53,8 @@ export interface AgentOptions {
   telemetry?: TelemetryOptions | undefined;
   attributes?: AttributeOptions | undefined;
   rpc?: RpcOptions | undefined;
+  /** For a device that sleeps between its samples: see `runOnce`. */
+  cycle?: CycleOptions | undefined;
 }
 
 /** The options with nothing left out. */
@@ -57,11 +68,19 @@ export interface RpcLimits {
   readonly answerBytes: number;
 }
 
+/** The options with nothing left out. */
+export interface CycleSettings {
+  readonly everyMs: number;
+  readonly connectEvery: number;
+  readonly updateMs: number;
+}
+
 export interface CheckedOptions {
   readonly target: Target;
   readonly connections: 1 | 2 | 3;
   readonly attributes: AttributeLimits;
   readonly rpc: RpcLimits;
+  readonly cycle: CycleSettings;
 }
 
 /** Names there are; those of telemetry and firmware are checked where they are defined. */
@@ -74,13 +93,18 @@ const KNOWN = [
   "telemetry",
   "attributes",
   "rpc",
+  "cycle",
 ];
 const GROUPS = {
   provisioning: ["key", "secret", "deviceName"],
   attributes: ["answerBytes"],
   rpc: ["requestBytes", "answerBytes"],
+  cycle: ["everyMs", "connectEvery", "updateMs"],
 } as const;
 const BYTES = { default: 8192, least: 512, most: 1_048_576 } as const;
+const EVERY = { default: 60_000, least: 1000, most: 86_400_000 } as const;
+const CONNECT = { default: 60, least: 1, most: 10_000 } as const;
+const UPDATE = { default: 600_000, least: 10_000, most: 3_600_000 } as const;
 const ANSWER = { default: 8192, least: 512, most: 65_536 } as const;
 
 /** The options with their defaults; throws `BAD_OPTIONS` with every mistake by name. No value is quoted: it may be a secret. */
@@ -90,14 +114,20 @@ export function checkOptions(options: AgentOptions): CheckedOptions {
   checkNames("", options, KNOWN, wrong);
   checkNames("attributes.", options.attributes, GROUPS.attributes, wrong);
   checkNames("rpc.", options.rpc, GROUPS.rpc, wrong);
+  checkNames("cycle.", options.cycle, GROUPS.cycle, wrong);
   const target = parseTarget(options.baseUrl);
   if (!target.ok) wrong.push(`baseUrl ${target.reason}`);
   checkIdentity(options, wrong);
   const connections = options.connections ?? 2;
   if (connections !== 1 && connections !== 2 && connections !== 3) wrong.push("connections is 1, 2 or 3");
-  const answerBytes = bytes("attributes.answerBytes", options.attributes?.answerBytes, BYTES, wrong);
-  const requestBytes = bytes("rpc.requestBytes", options.rpc?.requestBytes, BYTES, wrong);
-  const rpcAnswerBytes = bytes("rpc.answerBytes", options.rpc?.answerBytes, ANSWER, wrong);
+  const answerBytes = whole("attributes.answerBytes", options.attributes?.answerBytes, BYTES, wrong);
+  const requestBytes = whole("rpc.requestBytes", options.rpc?.requestBytes, BYTES, wrong);
+  const rpcAnswerBytes = whole("rpc.answerBytes", options.rpc?.answerBytes, ANSWER, wrong);
+  const cycle = {
+    everyMs: whole("cycle.everyMs", options.cycle?.everyMs, EVERY, wrong),
+    connectEvery: whole("cycle.connectEvery", options.cycle?.connectEvery, CONNECT, wrong),
+    updateMs: whole("cycle.updateMs", options.cycle?.updateMs, UPDATE, wrong),
+  };
   wrong.push(...checkTelemetryOptions(options.telemetry === undefined ? {} : options.telemetry));
   if (options.firmware !== undefined) wrong.push(...checkFirmwareOptions(options.firmware));
   if (wrong.length > 0 || !target.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
@@ -106,6 +136,7 @@ export function checkOptions(options: AgentOptions): CheckedOptions {
     connections,
     attributes: { answerBytes },
     rpc: { requestBytes, answerBytes: rpcAnswerBytes },
+    cycle,
   };
 }
 
@@ -142,7 +173,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function bytes(
+function whole(
   name: string,
   value: number | undefined,
   range: { default: number; least: number; most: number },

@@ -57,10 +57,14 @@ export class Outbox {
     return this.#ring.count + (this.#sectors?.waiting ?? 0);
   }
 
+  /** Which part of its room is taken, about. */
+  get fill(): number {
+    return this.#sectors?.usable ? this.#sectors.fill : this.#ring.used / this.#ring.bytes.length;
+  }
+
   /** The number of the first point waiting. */
   get first(): number {
-    const sectors = this.#sectors;
-    return sectors && sectors.waiting > 0 ? sectors.state.confirmed + this.#shift : this.#ring.first;
+    return this.#sectors?.waiting ? this.#sectors.state.confirmed + this.#shift : this.#ring.first;
   }
 
   /** The number that the next point gets. */
@@ -221,14 +225,12 @@ export class Outbox {
 
   #stage(): void {
     if (!this.#sectors?.ready(this.#host.clock.now())) return;
-    if (this.#settings.durable || this.#ring.used >= STAGE_BYTES) {
-      this.sync();
-      return;
-    }
-    this.#timer ??= this.#host.clock.timer(STAGE_MS, () => {
-      this.#timer = undefined;
-      this.sync();
-    });
+    if (this.#settings.durable || this.#ring.used >= STAGE_BYTES) this.sync();
+    else
+      this.#timer ??= this.#host.clock.timer(STAGE_MS, () => {
+        this.#timer = undefined;
+        this.sync();
+      });
   }
 
   #settle(kind: typeof DONE | typeof REFUSED, number: number): number {

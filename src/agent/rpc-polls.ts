@@ -140,6 +140,7 @@ export class RpcPolls {
 
   #askedMs(): number {
     if (this.#link.mode !== 1) return this.#timing.askedMs;
+    if (this.#link.ways.brief) return BRIEF_POLL_MS;
     return this.#quiet ? Math.min(SHARED_POLL_MS, this.#timing.askedMs) : BRIEF_POLL_MS;
   }
 

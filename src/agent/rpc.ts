@@ -34,6 +34,8 @@ export class Rpc {
   readonly #signal: Signal;
   /** Called at the end of each poll; if it brought an RPC, once that was answered. */
   onPollEnd: (() => void) | undefined;
+  /** With brief polls: the last one brought nothing, so there is no other. */
+  settled = false;
 
   constructor(link: Link, events: Events, timing: PollTiming, handlers: Handlers, limits: RpcLimits) {
     this.#link = link;
@@ -49,13 +51,14 @@ export class Rpc {
   /** Ends with the link. */
   async run(): Promise<void> {
     this.#polls.clear();
+    this.settled = false;
     while (this.#link.running) {
       const ended = this.#polls.take();
       if (ended) {
         await this.#end(ended);
         continue;
       }
-      const due = this.#polls.dueMs();
+      const due = this.settled ? undefined : this.#polls.dueMs();
       if (due !== 0) {
         await this.#signal.wait(due);
         continue;
@@ -71,6 +74,7 @@ export class Rpc {
   async #end(poll: EndedPoll): Promise<void> {
     const { outcome, verdict } = poll;
     this.#memory.keep();
+    this.settled = this.#link.ways.brief && (verdict === "ended" || verdict === "busy");
     if (verdict === "busy") this.#polls.hold();
     if (verdict === "ended") {
       this.#polls.clearHold();

@@ -61,6 +61,11 @@ export class Sectors {
     return this.state.next - this.state.confirmed;
   }
 
+  /** The part of the sectors that holds what waits. */
+  get fill(): number {
+    return this.waiting === 0 ? 0 : (this.state.sequence - this.#headSequence + 1) / this.#log.map.count;
+  }
+
   /** Longest record. */
   get most(): number {
     return Math.min(this.#log.map.size - HEADER_BYTES, MAX_RECORD);

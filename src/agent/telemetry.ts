@@ -105,6 +105,11 @@ export class Telemetry {
     return flushed;
   }
 
+  /** For the agent alone: nothing waits, and there are no drops to tell of. */
+  get settled(): boolean {
+    return this.#outbox.waiting === 0 && !this.#reporter.due;
+  }
+
   /** Ends with the link. */
   async run(): Promise<void> {
     let step: Step = "wait";

@@ -12,6 +12,8 @@ import { readStored, writeStored } from "./stored.js";
 
 /** A clock set back by less is waited for: points count on by 1 ms. */
 const SET_BACK_MS = 5000;
+/** The same for a clock that went on asleep, and may have been fast: 5 % of 40 hours; of a longer sleep a tenth. */
+const SLEPT_BACK_MS = 7_200_000;
 /** A time before 2001 is none (it has 12 digits). */
 const LEAST_MS = 1_000_000_000_000;
 const MOST_ERAS = 32;
@@ -47,6 +49,11 @@ export class Time {
   #learnt: number | undefined;
   /** Time minus the host's clock when last looked at: it shrinks when the clock is set back. */
   #skew: number | undefined;
+  /** What was learnt is reckoned from before a sleep. */
+  #reckoned = false;
+  #setBackMs = SET_BACK_MS;
+  /** Ticks from here on are of starts that know how long they slept in between. */
+  #exactFrom: number | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -61,15 +68,40 @@ export class Time {
   now(): number | undefined {
     const wall = this.#host.clock.wall();
     if (wall !== undefined && wall >= LEAST_MS) {
+      this.#reckoned = false;
       this.#learnt = Math.floor(wall) - this.#ms();
       return Math.floor(wall);
     }
     return this.#learnt === undefined ? undefined : this.#ms() + this.#learnt;
   }
 
+  /** Somebody told the time since the start or the last sleep. */
+  get told(): boolean {
+    return this.known && !this.#reckoned;
+  }
+
+  /** Milliseconds that count on over restarts, and over sleeps as far as `awake` tells them. */
+  get ticks(): number {
+    return this.#ms() + this.#offset;
+  }
+
   /** The time as an answer of the platform tells it. Only used as long as the host does not know it. */
   learn(ms: number): void {
-    if (ms >= LEAST_MS && this.now() === undefined) this.#learnt = Math.floor(ms) - this.#ms();
+    if (ms < LEAST_MS || (this.known && !this.#reckoned)) return;
+    this.#reckoned = false;
+    this.#learnt = Math.floor(ms) - this.#ms();
+  }
+
+  /**
+   * Goes on after a sleep: by what was known before it is `at` now (ms since 1970; 0: nobody knew), and `ticks` have passed, which are exact from
+   * `exactFrom` on. Nobody told the time for `untoldMs`.
+   */
+  awake(at: number, ticks: number, exactFrom: number, untoldMs: number): void {
+    this.#setBackMs = Math.max(SLEPT_BACK_MS, untoldMs / 10);
+    this.#exactFrom = exactFrom;
+    this.#offset += Math.max(0, Math.floor(ticks) - this.ticks);
+    this.#reckoned = true;
+    this.#learnt = at < LEAST_MS ? undefined : Math.floor(at) - this.#ms();
   }
 
   /** Goes on behind what a durable queue holds: the last time stamp, era (0: none) and tick in it, and how many points wait. */
@@ -123,7 +155,7 @@ export class Time {
     const skew = now - this.#ms();
     const back = this.#skew === undefined ? this.#lastStamp - now : this.#skew - skew;
     this.#skew = skew;
-    if (back > SET_BACK_MS) {
+    if (back > this.#setBackMs) {
       this.#tellSetBack(back);
       this.#lastStamp = 0;
     }
@@ -140,10 +172,10 @@ export class Time {
     let start = now - this.#ms() - this.#offset;
     // The era came after the last time stamp given.
     const back = this.#lastStamp - start;
-    if (back > SET_BACK_MS) this.#tellSetBack(back);
+    if (back > this.#setBackMs) this.#tellSetBack(back);
     else if (back >= 0) start = this.#lastStamp + 1;
     this.#lastStamp = start + this.#lastTick;
-    this.#eras.push({ era: this.era, start, exactFrom: this.#offset });
+    this.#eras.push({ era: this.era, start, exactFrom: this.#exactFrom ?? this.#offset });
     if (this.#eras.length > MOST_ERAS) this.#eras.shift();
     // If the store fails, a restart must find the era still open: all its points go on with ticks.
     if (this.#keeps) this.#stamping = writeStored(this.#host, STORED, this.#eras.map(toRow));

@@ -18,18 +18,20 @@ const ELSEWHERE = 6;
 export class Ways {
   readonly #host: Host;
   readonly #target: Target;
-  readonly #mode: 1 | 2 | 3;
   readonly #buffer = new Uint8Array(READ_BYTES);
+  mode: 1 | 2 | 3;
+  /** RPC polls last a moment and end with the first that brings nothing. */
+  brief = false;
   readonly #connections: (Connection | undefined)[] = [];
 
   constructor(host: Host, target: Target, mode: 1 | 2 | 3) {
     this.#host = host;
     this.#target = target;
-    this.#mode = mode;
+    this.mode = mode;
   }
 
   connection(way: Way): Connection {
-    const index = WAYS[this.#mode][way];
+    const index = WAYS[this.mode][way];
     const connection = this.#connections[index] ?? new Connection(this.#host, this.#target, this.#buffer);
     this.#connections[index] = connection;
     return connection;
@@ -45,7 +47,7 @@ export class Ways {
 
   /** Closes the connection of `way`, unless it is the uplink's. */
   hangUp(way: Way): void {
-    const index = WAYS[this.#mode][way];
+    const index = WAYS[this.mode][way];
     if (index === 0) return;
     this.#connections[index]?.close();
     this.#connections[index] = undefined;

@@ -1,5 +1,6 @@
 // What the platform assigned, as far as the shared attributes tell.
 import type { Host } from "../../port.js";
+import { crc32 } from "../../wire/crc32.js";
 import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
 import { toHex } from "../../wire/hex.js";
 import type { Json, JsonObject } from "../../wire/json.js";
@@ -25,6 +26,8 @@ export class Assignment {
   key = "";
   /** What is settled was in doubt, and came back: most likely it was assigned once more. */
   again = false;
+  /** `look` of before a sleep: the first one now may agree with it. */
+  before = -1;
   /** Called when the keys should be read again. */
   readAgain: (() => void) | undefined;
 
@@ -36,6 +39,12 @@ export class Assignment {
   /** The last look said something else than what is settled, and no second one agreed yet. */
   get doubtful(): boolean {
     return this.#candidate !== undefined;
+  }
+
+  /** Stands for what the last look saw; -1: there was none. */
+  get look(): number {
+    const text = this.#candidate ?? this.#text;
+    return text === undefined ? -1 : this.#check(text);
   }
 
   /** Takes a look at all keys. True if something is settled now that was not before. */
@@ -50,13 +59,16 @@ export class Assignment {
       return settled;
     }
     const now = this.#host.clock.now();
-    if (text !== this.#candidate) {
+    // A look before the last sleep, however it ended, is long enough ago.
+    const agreed = this.#candidate === undefined && this.before === this.#check(text);
+    this.before = -1;
+    if (text !== this.#candidate && !agreed) {
       this.#candidate = text;
       this.#since = now;
       this.#lookIn(AGREE_MS);
       return false;
     }
-    if (now - this.#since < AGREE_MS) return false;
+    if (!agreed && now - this.#since < AGREE_MS) return false;
     const settled = parseAssignment(shared);
     if (settled.kind === "torn" && this.#torn < TORN_LOOKS) {
       this.#torn++;
@@ -83,6 +95,11 @@ export class Assignment {
     this.settled = undefined;
     this.key = "";
     this.#lookIn(inMs);
+  }
+
+  #check(text: string): number {
+    const bytes = this.#host.encode(text);
+    return crc32(bytes, 0, bytes.length);
   }
 
   #lookIn(ms: number): void {

@@ -23,6 +23,9 @@ export class Ledger {
   retryAt: number | undefined;
   /** The power went, and that ended the run before this one. */
   interrupted = false;
+  /** Before a sleep that was no restart of its own: the state that was reported, and how long a failed update waits still (-1: as after any restart). */
+  reported = "";
+  retryMs = -1;
 
   constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
     this.#host = host;
@@ -39,6 +42,11 @@ export class Ledger {
     return this.record?.title === this.#options.title && this.record.version === this.#options.version;
   }
 
+  /** How many ms a failed update waits still; -1: it is not tried again by itself. */
+  get retryIn(): number {
+    return this.retryAt === undefined ? -1 : Math.max(0, this.retryAt - this.#host.clock.now());
+  }
+
   load(): void {
     this.record = readRecord(this.#host);
     this.retryAt = undefined;
@@ -49,7 +57,8 @@ export class Ledger {
     const { record } = this;
     // A record of an update that began under a third version says nothing about this one.
     if (record && record.from !== this.#options.version && !this.isNew) this.clear();
-    if (!this.record) this.#reporter.running();
+    if (!this.record && this.reported !== "idle") this.#reporter.running();
+    else if (!this.record) return;
     else if (STATES[this.record.state].activated) this.#judge(this.record);
     else this.#goOn(this.record);
   }
@@ -147,10 +156,11 @@ export class Ledger {
 
   #goOn(record: UpdateRecord): void {
     const { restarted } = STATES[record.state];
-    if (record.at === 0) this.keep({ state: restarted, at: this.#stamp(0) });
+    if (record.at === 0 && this.reported !== restarted) this.keep({ state: restarted, at: this.#stamp(0) });
     else this.record = { ...record, state: restarted };
     if (restarted === "failed") this.#schedule(record);
-    this.#reporter.state(this.record ?? record);
+    if (this.retryMs >= 0) this.retryAt = this.#host.clock.now() + this.retryMs;
+    if (this.reported !== restarted) this.#reporter.state(this.record ?? record);
   }
 
   /** No two states of one update get the same time stamp: the platform would keep only the later one. */

@@ -25,6 +25,8 @@ export class Trial {
   readonly #reporter: Reporter;
   /** The platform took a request with the token, in this run. */
   reached = false;
+  /** No longer than this, whether the platform answers or not. */
+  limitMs = OFFLINE_LIMIT_MS;
 
   constructor(link: Link, signal: Signal, options: FirmwareOptions, ledger: Ledger, reporter: Reporter) {
     this.#link = link;
@@ -74,8 +76,8 @@ export class Trial {
       last += passed;
       if (online) onlineMs += passed;
       else offlineMs += passed;
-      if (onlineMs >= ONLINE_LIMIT_MS) return "notReached";
-      if (offlineMs >= OFFLINE_LIMIT_MS) return "offline";
+      if (onlineMs >= Math.min(ONLINE_LIMIT_MS, this.limitMs)) return "notReached";
+      if (offlineMs >= this.limitMs) return "offline";
     }
     return undefined;
   }
@@ -84,7 +86,12 @@ export class Trial {
     const test = this.#options.selfTest;
     if (!test || !this.#link.running) return undefined;
     const question = () => test.call(this.#options);
-    const good = await askApplication(this.#link, this.#signal, question, SELF_TEST_MS);
+    const good = await askApplication(
+      this.#link,
+      this.#signal,
+      question,
+      Math.min(SELF_TEST_MS, this.limitMs),
+    );
     return good === true ? undefined : "selfTest";
   }
 

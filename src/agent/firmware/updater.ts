@@ -34,6 +34,8 @@ export class Updater {
   readonly #transfer: Transfer;
   #laterAt = 0;
   readonly trial: Trial;
+  /** Nothing is to be done before something happens, or a good while is over. */
+  resting = false;
 
   constructor(
     link: Link,
@@ -56,6 +58,7 @@ export class Updater {
 
   /** Ends with the link. */
   async run(): Promise<void> {
+    this.resting = false;
     this.#transfer.drop();
     this.trial.reached = false;
     this.#assignment.forget(0);
@@ -65,7 +68,10 @@ export class Updater {
     this.#ledger.resume();
     while (this.#link.running) {
       const wait = await this.#turn();
-      if (this.#link.running && wait !== 0) await this.#signal.wait(wait);
+      if (!this.#link.running || wait === 0) continue;
+      this.resting = true;
+      await this.#signal.wait(wait);
+      this.resting = false;
     }
   }
 

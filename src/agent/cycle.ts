@@ -1,0 +1,248 @@
+// The wakes of a device that sleeps in between: sample, record, and now and then all that needs the platform, by the loops of
+// `start()` themselves, which run until none of them has anything left to do.
+//
+// What a wake must know of those before it is handed over as a text, for memory that outlives the sleep and nothing else: no flash is
+// written for it. Without it a wake is the first after power-on.
+import type { Host } from "../port.js";
+import type { AttributeLoop } from "./attribute-loop.js";
+import { checkDeadline } from "./deadline.js";
+import { MoteError } from "./errors.js";
+import type { Events } from "./events.js";
+import type { Firmware } from "./firmware.js";
+import { limited } from "./guarded.js";
+import type { Link } from "./link.js";
+import type { CycleSettings } from "./options.js";
+import type { Outbox } from "./outbox.js";
+import type { Rpc } from "./rpc.js";
+import type { Signal } from "./signal.js";
+import type { Telemetry } from "./telemetry.js";
+import type { Time } from "./time.js";
+import { type Memory, measure, readMemory, type Wake, type WakeOptions, writeMemory } from "./wake.js";
+
+const DEADLINE_MS = 30_000;
+/** For what is under way at the deadline to see that it is over. */
+const MARGIN_MS = 200;
+const LOOK_MS = 50;
+const SHORTEST_SLEEP_MS = 100;
+/** The longest between two attempts, unless uploads are rarer anyway. */
+const LONGEST_BACKOFF_MS = 6 * 3_600_000;
+/** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
+const JITTER = 0.05;
+/** The agent's own pieces. */
+export interface CycleParts {
+  readonly host: Host;
+  readonly link: Link;
+  readonly events: Events;
+  readonly time: Time;
+  readonly outbox: Outbox;
+  readonly telemetry: Telemetry;
+  readonly attributes: AttributeLoop;
+  readonly rpc: Rpc;
+  readonly firmware: Firmware;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export class Cycle {
+  readonly #parts: CycleParts;
+  readonly #settings: CycleSettings;
+  readonly #signal: Signal;
+  readonly #mode: 1 | 2 | 3;
+  #memory: Memory | undefined;
+  #endedAt = 0;
+  #delivered = 0;
+  #online = false;
+  /** Nothing more is to be had of this wake. */
+  #over = false;
+  #done = false;
+  #restarting = false;
+  /** A wake is under way. */
+  running = false;
+
+  constructor(parts: CycleParts, settings: CycleSettings) {
+    this.#parts = parts;
+    this.#settings = settings;
+    this.#signal = parts.link.signal();
+    this.#mode = parts.link.mode;
+    const { events } = parts;
+    const end = () => {
+      this.#over = true;
+      this.#signal.notify();
+    };
+    events.on("delivered", ({ points }) => {
+      this.#delivered += points;
+    });
+    events.on("online", () => {
+      this.#online = true;
+    });
+    events.on("offline", end);
+    events.on("refused", end);
+    events.on("restart", () => {
+      this.#restarting = true;
+      end();
+    });
+  }
+
+  /** See `Agent.runOnce`. */
+  async run(options: WakeOptions): Promise<Wake> {
+    const { deadline = DEADLINE_MS } = options;
+    checkDeadline(deadline);
+    const { clock } = this.#parts.host;
+    const began = clock.now();
+    this.running = true;
+    this.#delivered = 0;
+    this.#online = false;
+    this.#done = false;
+    this.#restarting = false;
+    const memory = this.#wakeUp(options, began);
+    const alarm = await this.#sample(options, deadline / 2);
+    const reason = this.#reason(memory, alarm, options.connect === true);
+    const from = clock.now();
+    if (reason !== "none") await this.#connect(options, memory, began + deadline - MARGIN_MS);
+    // What the application asked for while it took its sample connects, too.
+    else if (this.#parts.link.running) await this.#stop();
+    memory.radio += clock.now() - from;
+    memory.points += this.#delivered;
+    this.running = false;
+    return this.#end(memory, reason, began, clock.now() - from);
+  }
+
+  #wakeUp({ kept, sleptMs }: WakeOptions, began: number): Memory {
+    const before = this.#memory;
+    const memory = before ?? readMemory(kept);
+    this.#memory = memory;
+    const asleep = before ? began - this.#endedAt : memory.sleep;
+    const slept = typeof sleptMs === "number" && sleptMs >= 0 ? sleptMs : asleep;
+    memory.own += slept;
+    const passed = slept * memory.rate;
+    if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
+    const { time } = this.#parts;
+    if (memory.exactFrom < 0) memory.exactFrom = time.ticks;
+    time.awake(memory.at && memory.at + passed, memory.ticks + passed, memory.exactFrom, memory.own);
+    memory.wakes++;
+    return memory;
+  }
+
+  /** Takes the sample and records it. True if it is an alarm. */
+  async #sample({ sample }: WakeOptions, limitMs: number): Promise<boolean> {
+    const { host, telemetry } = this.#parts;
+    const taken = sample && (await limited(host, "the sample", limitMs, sample));
+    if (typeof taken !== "object" || taken === null) return false;
+    const { values, alarm } = taken;
+    const wrapped = typeof values === "object" && values !== null;
+    try {
+      telemetry.record(wrapped ? (values as Record<string, unknown>) : taken);
+    } catch (error) {
+      host.log("error", `the sample: ${error instanceof MoteError ? error.message : "unknown"}`);
+    }
+    return wrapped && alarm === true;
+  }
+
+  /** Why this wake connects. */
+  #reason(memory: Memory, alarm: boolean, asked: boolean): Wake["reason"] {
+    const { host, outbox } = this.#parts;
+    memory.due--;
+    if (host.slot.state() === "pending") return "firmware";
+    if (memory.wakes === 1) return "start";
+    // What could not be told at once is tried again as `due` says: nobody may keep a radio on by it.
+    if ((alarm || asked) && memory.urgent === 0) {
+      memory.urgent = 1;
+      memory.step = 0.5;
+      return alarm ? "alarm" : "asked";
+    }
+    if (memory.due <= 0) return memory.busy === 1 ? "firmware" : "schedule";
+    return outbox.fill >= 0.5 && memory.step <= this.#settings.connectEvery / 2 ? "outbox" : "none";
+  }
+
+  async #connect({ network }: WakeOptions, memory: Memory, end: number): Promise<void> {
+    const { host, link, firmware, telemetry } = this.#parts;
+    const { clock } = host;
+    this.#over = false;
+    const up = network ? await limited(host, "the network", end - clock.now(), network) : true;
+    const long = Math.max(end, clock.now() + this.#settings.updateMs - MARGIN_MS);
+    if (up === true) {
+      this.#alone(1, true);
+      firmware.awake(memory, this.#settings.updateMs / 2);
+      this.#parts.start();
+      void telemetry.flush(this.#settings.updateMs);
+    }
+    while (up === true && link.running && !this.#over && !this.#settled) {
+      const rest = (firmware.busy ? long : end) - clock.now();
+      if (rest <= 0) break;
+      await this.#signal.wait(Math.min(LOOK_MS, rest));
+    }
+    this.#done = up === true && !this.#over && this.#settled;
+    if (up === true) firmware.asleep(memory, this.#done);
+    this.#next(memory);
+    await this.#stop();
+  }
+
+  get #settled(): boolean {
+    const { telemetry, attributes, rpc, firmware } = this.#parts;
+    return telemetry.settled && attributes.settled && rpc.settled && !firmware.busy;
+  }
+
+  /** In how many wakes the next attempt is. */
+  #next(memory: Memory): void {
+    const { everyMs, connectEvery } = this.#settings;
+    const first = memory.told === 0 && memory.wakes === 1;
+    if (this.#done || this.#delivered > 0) {
+      memory.urgent = 0;
+      memory.step = connectEvery / 2;
+      // Devices that were switched on together each have their own turn from now on.
+      memory.due = first ? 1 + Math.floor(this.#share() * connectEvery) : connectEvery;
+    } else {
+      const most = Math.max(connectEvery, Math.ceil(LONGEST_BACKOFF_MS / everyMs));
+      memory.step = Math.min(most, memory.step * 2);
+      memory.due = Math.max(1, Math.round(memory.step * (0.5 + this.#share())));
+    }
+    if (memory.busy === 1 && this.#online) memory.due = 1;
+  }
+
+  async #stop(): Promise<void> {
+    const stopped = this.#parts.stop();
+    await limited(this.#parts.host, "what the application does", MARGIN_MS / 2, () => stopped);
+    this.#alone(this.#mode, false);
+  }
+
+  #end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
+    const { host, time, outbox } = this.#parts;
+    const now = host.clock.now();
+    this.#endedAt = now;
+    memory.own += now - began;
+    const wall = time.now() ?? 0;
+    if (time.told) measure(memory, wall);
+    memory.at = wall;
+    memory.ticks = time.ticks;
+    const { everyMs } = this.#settings;
+    const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * this.#share() : 1;
+    memory.sleep = Math.max(SHORTEST_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
+    return {
+      sleepMs: memory.sleep,
+      reason,
+      connected: this.#online,
+      settled: this.#done,
+      delivered: this.#delivered,
+      waiting: outbox.waiting,
+      radioMs: reason === "none" ? 0 : radioMs,
+      radioMsPerPoint: memory.points === 0 ? undefined : memory.radio / memory.points,
+      wakes: memory.wakes,
+      restarting: this.#restarting,
+      kept: writeMemory(memory),
+    };
+  }
+
+  /** One connection for all, and brief polls. */
+  #alone(mode: 1 | 2 | 3, brief: boolean): void {
+    const { link } = this.#parts;
+    link.mode = mode;
+    Object.assign(link.ways, { mode, brief });
+  }
+
+  /** 0 to 1, 1 excluded. */
+  #share(): number {
+    const dice = new Uint8Array(2);
+    this.#parts.host.random(dice);
+    return ((dice[0] as number) * 256 + (dice[1] as number)) / 65_536;
+  }
+}

@@ -1,6 +1,7 @@
 // One damaged document after the other: each follows from seed, parser and number alone, so that any of them can be had again.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { COMMISSION_PARSERS } from "./commission-parsers.js";
 import { FLASH_PARSERS } from "./flash-parsers.js";
 import { JSON_PARSERS } from "./json-parsers.js";
 import { type Chance, mutated } from "./mutate.js";
@@ -14,6 +15,7 @@ export const PARSERS: readonly Parser[] = [
   ...VALUE_PARSERS,
   ...NET_PARSERS,
   ...FLASH_PARSERS,
+  ...COMMISSION_PARSERS,
   REPORT,
 ];
 

@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 
 const RANK: Record<string, number> = { port: 0, wire: 1, net: 2, agent: 3, report: 3 };
-const NODE_FREE = /^hosts\/(?:xs|esp32|simulator|app|x509|two-slots|none\.ts)/;
+const NODE_FREE = /^hosts\/(?:xs|esp32|simulator|app|commission|x509|two-slots|none\.ts)/;
 const RELATIVE = /^\.\.?\/.*\.js$/;
 
 /** The layer of a file of src: its folder, or `port`, or `top` (index.ts, which may name them all). */

@@ -1,0 +1,111 @@
+// What commissioning keeps, beside what the agent itself keeps: `wifi`, and `site` (base URL, certificates, provisioning key and secret). The
+// access token is kept as the agent keeps its own, so that a reset forgets it.
+//
+// All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power cut left.
+import { forgetStored, readStored, writeStored } from "../../src/agent/stored.js";
+import type { Host, Store } from "../../src/port.js";
+import { isObject, type JsonObject } from "../../src/wire/json.js";
+import { addressOf, type Values } from "./values.js";
+
+/** The agent's, and the new ones while they are checked. */
+const TOKENS = ["token", "proposed"] as const;
+const [WIFI, SITE, TOKEN, CHANGE] = ["wifi", "site", "token", "commission"] as const;
+const fresh = (key: string): string => `new-${key}`;
+
+export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
+
+/** Finishes a change that a power cut left half done. To be called at each start, before anything is read. */
+export function settle(keeper: Keeper): void {
+  const change = readStored(keeper as Host, CHANGE);
+  if (isObject(change)) apply(keeper as Host, change);
+}
+
+/** What was kept at commissioning; the token only if it belongs to `url` or to the base URL that was kept. */
+export function readKept(keeper: Keeper, url?: string): Values {
+  const host = keeper as Host;
+  const [wifi, site, token] = [WIFI, SITE, TOKEN].map((key) => members(readStored(host, key)));
+  const address = site?.url ?? url;
+  return {
+    ssid: wifi?.ssid,
+    password: wifi?.password,
+    url: site?.url,
+    ca: site?.ca,
+    key: site?.key,
+    secret: site?.secret,
+    token: token?.token !== undefined && token.url === addressOf(address) ? token.token : undefined,
+  };
+}
+
+/**
+ * Keeps `values` in place of what there was. Without `isSame` the token goes too: the one that was given, or the one that the device got while
+ * they were checked. False if it could not be written: then nothing has changed.
+ */
+export function keep(keeper: Keeper, values: Values, isSame: boolean): boolean {
+  const host = keeper as Host;
+  const { ssid, password, url, ca, key, secret, token } = values;
+  const got = readStored(host, fresh(TOKEN));
+  const given = token === undefined ? got : { url: addressOf(url), token };
+  const change = {
+    wifi: ssid === undefined ? undefined : { ssid, password },
+    site: { url, ca, key, secret },
+    token: isSame ? undefined : given,
+  };
+  if (!writeStored(host, CHANGE, change)) return false;
+  settle(keeper);
+  return true;
+}
+
+function apply(host: Host, { wifi, site, token }: JsonObject): void {
+  if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
+  if (isObject(site) && !writeStored(host, SITE, site)) return;
+  if (isObject(token)) {
+    if (!writeStored(host, TOKEN, token)) return;
+    forgetStored(host, "proposed");
+  }
+  for (const key of TOKENS) forgetStored(host, fresh(key));
+  forgetStored(host, CHANGE);
+}
+
+/**
+ * The store for an agent that only checks: what it keeps is forgotten with it. Not so the token that it provisions, which the platform would not give
+ * twice: `isSame`: it is the device's own; else it goes by another name until the change is made.
+ */
+export class CheckStore implements Store {
+  readonly #store: Store;
+  readonly #isSame: boolean;
+  readonly #values = new Map<string, Uint8Array>();
+
+  constructor(store: Store, isSame: boolean) {
+    this.#store = store;
+    this.#isSame = isSame;
+  }
+
+  get(key: string): Uint8Array | undefined {
+    return isToken(key) ? this.#store.get(this.#name(key)) : this.#values.get(key);
+  }
+
+  set(key: string, value: Uint8Array): boolean {
+    if (isToken(key)) return this.#store.set(this.#name(key), value);
+    this.#values.set(key, value.slice());
+    return true;
+  }
+
+  delete(key: string): boolean {
+    return isToken(key) ? this.#store.delete(this.#name(key)) : this.#values.delete(key) || true;
+  }
+
+  #name(key: string): string {
+    return this.#isSame ? key : fresh(key);
+  }
+}
+
+const isToken = (key: string): boolean => TOKENS.includes(key as (typeof TOKENS)[number]);
+
+/** The members that are texts. */
+function members(value: unknown): Record<string, string> {
+  const texts: Record<string, string> = {};
+  if (!isObject(value as never)) return texts;
+  for (const [name, text] of Object.entries(value as object))
+    if (typeof text === "string" && text !== "") texts[name] = text;
+  return texts;
+}

@@ -1,0 +1,11 @@
+// The stand-in with these devices; each one's name is its token. `part-platform.js NAME...`
+import { startPlatform } from "../../hosts/platform/server.js";
+import { answerAsPart } from "./parts.js";
+
+const platform = await startPlatform({ port: 0, as: "deployed", requestTimeoutMs: 120_000 });
+const { core } = platform;
+const ids = process.argv.slice(2).map((name) => {
+  const device = core.createDevice({ name, profileId: core.profiles.default.id }, name);
+  return [name, device.id] as const;
+});
+answerAsPart({ port: platform.address.port, ids: Object.fromEntries(ids) });

@@ -99,6 +99,7 @@ export class Outbox {
    * False: there is no room, and `drop` is "newest"; the point is counted as dropped.
    */
   append(text: Uint8Array, ts: number | undefined): boolean {
+    const ring = this.#ring;
     const length = POINT_HEAD + text.length;
     const at = this.#reserve(length);
     if (at < 0) {
@@ -108,10 +109,10 @@ export class Outbox {
     const time = this.#time;
     if (ts === undefined) {
       time.next();
-      putPoint(this.#ring.bytes, at, time.kind, time.era, time.time, text);
-    } else putPoint(this.#ring.bytes, at, GIVEN, 0, ts, text);
-    this.#ring.commit(length);
-    this.#stage();
+      putPoint(ring.bytes, at, time.kind, time.era, time.time, text, length);
+    } else putPoint(ring.bytes, at, GIVEN, 0, ts, text, length);
+    ring.commit(length);
+    if (this.#sectors) this.#stage();
     return true;
   }
 

@@ -69,7 +69,7 @@ export function getU48(bytes: Uint8Array, at: number): number {
   return high * TWO_24 + low;
 }
 
-/** Writes all of a point's record but the CRC; returns its end. */
+/** Writes all of a point's record, `length` bytes, but the CRC. */
 export function putPoint(
   bytes: Uint8Array,
   at: number,
@@ -77,14 +77,23 @@ export function putPoint(
   era: number,
   time: number,
   text: Uint8Array,
-): number {
-  const length = POINT_HEAD + text.length;
-  putU16(bytes, at + LENGTH_AT, length);
-  bytes[at + KIND_AT] = kind;
-  putU16(bytes, at + ERA_AT, era);
-  putU48(bytes, at + TIME_AT, time);
+  length: number,
+): void {
+  const high = Math.floor(time / TWO_24);
+  const low = time - high * TWO_24;
+  // Without calls: as much again on XS.
+  bytes[at + 4] = length;
+  bytes[at + 5] = length >>> 8;
+  bytes[at + 6] = kind;
+  bytes[at + 7] = era;
+  bytes[at + 8] = era >>> 8;
+  bytes[at + 9] = low;
+  bytes[at + 10] = low >>> 8;
+  bytes[at + 11] = low >>> 16;
+  bytes[at + 12] = high;
+  bytes[at + 13] = high >>> 8;
+  bytes[at + 14] = high >>> 16;
   bytes.set(text, at + POINT_HEAD);
-  return at + length;
 }
 
 /** Writes a whole mark. */

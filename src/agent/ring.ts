@@ -79,9 +79,9 @@ export class Ring {
     if (this.#left === 0) return false;
     this.#left--;
     if (this.#cursor === this.#wrap) this.#cursor = 0;
-    this.at = this.#cursor;
-    this.end = this.at + lengthOf(this.bytes, this.at);
-    this.#cursor = this.end;
+    const at = this.#cursor;
+    this.at = at;
+    this.end = this.#cursor = at + lengthOf(this.bytes, at);
     return true;
   }
 }

@@ -5,7 +5,7 @@
 // token or a proxy, and all is kept.
 import type { Outcome } from "../net/outcome.js";
 import { TELEMETRY_PATH } from "../wire/paths.js";
-import { checkTs, encodePoint } from "../wire/telemetry.js";
+import { checkTs, PointEncoder } from "../wire/telemetry.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { checkDeadline, EXCHANGE_MS } from "./deadline.js";
@@ -48,6 +48,7 @@ export class Telemetry {
   readonly #events: Events;
   readonly #signal: Signal;
   readonly #outbox: Outbox;
+  readonly #points = new PointEncoder();
   readonly #source: BatchSource;
   readonly #reporter: DropReporter;
   readonly #flushes: FlushQueue;
@@ -85,7 +86,7 @@ export class Telemetry {
     const flaw = ts === undefined ? undefined : checkTs(ts);
     if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
     const most = this.#outbox.maxText;
-    const encoded = encodePoint(values, most);
+    const encoded = this.#points.encode(values, most);
     if (!encoded.ok) throw new MoteError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     const text = this.#link.host.encode(encoded.text);
     if (text.length > most) throw new MoteError("TOO_LARGE", `the point is longer than ${most} bytes`);

@@ -66,13 +66,7 @@ export class Time {
 
   /** Milliseconds since 1970, or undefined as long as nobody told. */
   now(): number | undefined {
-    const wall = this.#host.clock.wall();
-    if (wall !== undefined && wall >= LEAST_MS) {
-      this.#reckoned = false;
-      this.#learnt = Math.floor(wall) - this.#ms();
-      return Math.floor(wall);
-    }
-    return this.#learnt === undefined ? undefined : this.#ms() + this.#learnt;
+    return this.#at(this.#ms());
   }
 
   /** Somebody told the time since the start or the last sleep. */
@@ -121,14 +115,18 @@ export class Time {
 
   /** The next point's kind, era and time. */
   next(): void {
-    const now = this.now();
-    if (now !== undefined && this.#settled(now)) {
+    const ms = this.#ms();
+    const now = this.#at(ms);
+    if (now !== undefined && (this.#learning ? this.#settled(now) : this.#stamping)) {
+      const skew = now - ms;
+      if (skew !== this.#skew) this.#skewed(now, skew);
+      const next = this.#lastStamp + 1;
       this.kind = STAMPED;
-      this.time = this.#stamp(now);
+      this.time = this.#lastStamp = now > next ? now : next;
       return;
     }
     this.kind = TICKS;
-    this.#lastTick = Math.max(this.#ms() + this.#offset, this.#lastTick + 1);
+    this.#lastTick = Math.max(ms + this.#offset, this.#lastTick + 1);
     this.time = this.#lastTick;
   }
 
@@ -150,17 +148,13 @@ export class Time {
     return kind === TICKS && time < (this.#find(era)?.exactFrom ?? time + 1);
   }
 
-  /** A time stamp of its own for now. */
-  #stamp(now: number): number {
-    const skew = now - this.#ms();
+  /** The host's clock was set, or is looked at for the first time. */
+  #skewed(now: number, skew: number): void {
     const back = this.#skew === undefined ? this.#lastStamp - now : this.#skew - skew;
     this.#skew = skew;
-    if (back > this.#setBackMs) {
-      this.#tellSetBack(back);
-      this.#lastStamp = 0;
-    }
-    this.#lastStamp = Math.max(now, this.#lastStamp + 1);
-    return this.#lastStamp;
+    if (back <= this.#setBackMs) return;
+    this.#tellSetBack(back);
+    this.#lastStamp = 0;
   }
 
   /** Notes the start of the era that ends now. True if points get time stamps from now on. */
@@ -188,6 +182,18 @@ export class Time {
 
   #find(era: number): Era | undefined {
     return this.#eras.find((one) => one.era === era);
+  }
+
+  /** The time when the host's clock shows `ms`. */
+  #at(ms: number): number | undefined {
+    const wall = this.#host.clock.wall();
+    if (wall !== undefined && wall >= LEAST_MS) {
+      const now = Math.floor(wall);
+      this.#reckoned = false;
+      this.#learnt = now - ms;
+      return now;
+    }
+    return this.#learnt === undefined ? undefined : ms + this.#learnt;
   }
 
   #ms(): number {

@@ -10,6 +10,7 @@
 //
 // One point leaves as an object, more as an array. An empty array is never answered by the platform: no batch is empty.
 import type { Encoded } from "./encode.js";
+import { Shapes } from "./shapes.js";
 import { encodeValues, VALUES_LIMIT } from "./values.js";
 
 const TS_FIRST = 1_000_000_000_000;
@@ -47,6 +48,19 @@ export function encodePoint(values: unknown, limit = VALUES_LIMIT): Encoded {
     };
   }
   return encoded;
+}
+
+/** `encodePoint` for one point after the other: those with the keys of one before are written the quick way. */
+export class PointEncoder {
+  readonly #shapes = new Shapes();
+
+  encode(values: unknown, limit: number): Encoded {
+    const text = typeof values === "object" && values ? this.#shapes.write(values, limit) : undefined;
+    if (text !== undefined) return { ok: true, text };
+    const encoded = encodePoint(values, limit);
+    if (encoded.ok) this.#shapes.learn(values as object);
+    return encoded;
+  }
 }
 
 /** Says why a time stamp cannot be used, or undefined if it can: whole milliseconds of 13 digits (2001 to 2286), which catches seconds. */

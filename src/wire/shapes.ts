@@ -1,0 +1,104 @@
+// The quick way to the text of a point: most points have the keys of one before. Those were looked at once, and the values need only
+// be numbers, booleans or texts. On XS it takes half the time of the careful way.
+import { isPlainKey } from "./keys.js";
+import { longText, numberText } from "./numbers.js";
+import { quote } from "./text.js";
+
+interface Shape {
+  readonly keys: readonly string[];
+  /** What stands before each value: `{"temperature":`, `,"humidity":`. */
+  readonly before: readonly string[];
+}
+
+/** Kept at most: a few hundred bytes each. */
+const SHAPES = 4;
+const KEYS = 16;
+/** Added and taken off again, it rounds what is below 2^51. */
+const ROUND = 2 ** 52 * 1.5;
+const tagOf = Object.prototype.toString;
+
+/** Keys of points that the careful way took. */
+export class Shapes {
+  /** The last used first. */
+  readonly #shapes: Shape[] = [];
+
+  /** The text that the careful way would write, or undefined: then it is to be asked. Each value is read once. */
+  write(object: object, limit: number): string | undefined {
+    try {
+      if (tagOf.call(object) !== "[object Object]") return undefined;
+      const keys = Object.keys(object);
+      const values = Object.values(object);
+      const shapes = this.#shapes;
+      for (let i = 0; i < shapes.length; i++) {
+        const shape = shapes[i] as Shape;
+        const text = textOf(shape, keys, values, limit);
+        if (text === undefined) continue;
+        if (i > 0) {
+          shapes[i] = shapes[0] as Shape;
+          shapes[0] = shape;
+        }
+        return text.length < limit ? text : undefined;
+      }
+    } catch {
+      // A getter or a proxy of the application threw.
+    }
+    return undefined;
+  }
+
+  /** The careful way took this object. */
+  learn(object: object): void {
+    const keys = Object.keys(object);
+    const known = keys.join();
+    if (this.#shapes.some((shape) => shape.keys.join() === known)) return;
+    if (keys.length > KEYS || !keys.every(isPlainKey)) return;
+    this.#shapes.unshift({ keys, before: keys.map((key, i) => `${i === 0 ? "{" : ","}"${key}":`) });
+    if (this.#shapes.length > SHAPES) this.#shapes.pop();
+  }
+}
+
+/** Undefined if these are not the keys of `shape`, or a value is none that is written here. Without a call for most: it would cost as much as all else. */
+function textOf(
+  shape: Shape,
+  keys: readonly string[],
+  values: readonly unknown[],
+  limit: number,
+): string | undefined {
+  const { keys: known, before } = shape;
+  const count = known.length;
+  if (keys.length !== count || values.length !== count) return undefined;
+  let text = "";
+  for (let i = 0; i < count; i++) {
+    if (keys[i] !== known[i]) return undefined;
+    const value = values[i];
+    text += before[i];
+    // Whole, or with six decimals and 15 digits at most: it leaves as the engine writes it.
+    if (
+      typeof value === "number" &&
+      ((value | 0) === value ||
+        ((value * 1e6 + ROUND - ROUND) / 1e6 === value && value < 1e9 && value > -1e9))
+    ) {
+      text += value;
+      continue;
+    }
+    const scalar = scalarText(value, limit);
+    if (scalar === undefined) return undefined;
+    text += scalar;
+  }
+  return `${text}}`;
+}
+
+function scalarText(value: unknown, limit: number): string | undefined {
+  switch (typeof value) {
+    case "number":
+      return numberText(value);
+    case "boolean":
+      return value ? "true" : "false";
+    case "string":
+      // Before it is copied.
+      return value.length < limit ? quote(value) : undefined;
+    case "bigint":
+      return longText(value);
+    default:
+      return undefined;
+  }
+}

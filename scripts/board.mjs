@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build, transform } from "esbuild";
+import { lean } from "./lean.mjs";
 
 /** A private name where it is declared or used; the first part is what must stand before it. */
 const PRIVATE = /(^\s*(?:(?:static|async|get|set|\*) *)*|\.)#(?=[A-Za-z])/gm;
@@ -21,13 +22,13 @@ const TEXT = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
 export async function forBoard(text) {
   const { code } = await transform(text, { minifyWhitespace: true });
   const bare = (await transform(code)).code;
-  const lean = bare.replace(PRIVATE, "$1_").replace(VARIABLE, "const ");
-  if (/#[A-Za-z]/.test(lean))
-    throw new Error(`a private name is left: ${/.*#[A-Za-z].*/.exec(lean)[0].trim()}`);
-  const inRam = expressionsInRam(lean);
+  const plain = bare.replace(PRIVATE, "$1_").replace(VARIABLE, "const ");
+  if (/#[A-Za-z]/.test(plain))
+    throw new Error(`a private name is left: ${/.*#[A-Za-z].*/.exec(plain)[0].trim()}`);
+  const inRam = expressionsInRam(plain);
   const logOverride = { "assign-to-constant": "error", "duplicate-class-member": "error" };
   await transform(inRam, { format: "esm", logLevel: "silent", logOverride });
-  return inRam;
+  return (await transform(lean(inRam))).code;
 }
 
 /**

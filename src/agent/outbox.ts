@@ -106,8 +106,8 @@ export class Outbox {
       this.#drop(1, "full");
       return false;
     }
-    const time = this.#time;
     if (ts === undefined) {
+      const time = this.#time;
       time.next();
       putPoint(ring.bytes, at, time.kind, time.era, time.time, text, length);
     } else putPoint(ring.bytes, at, GIVEN, 0, ts, text, length);
@@ -209,17 +209,16 @@ export class Outbox {
   #reserve(length: number): number {
     const { durable, drop } = this.#settings;
     const sectors = this.#sectors;
-    const must = durable || this.#ring.used >= STAGE_BYTES;
-    if (must && sectors?.usable && !sectors.place(length) && sectors.usable) return -1;
+    if (sectors?.usable && (durable || this.#ring.used >= STAGE_BYTES))
+      if (!sectors.place(length) && sectors.usable) return -1;
     let at = this.#ring.reserve(length);
     if (at < 0) {
       this.sync();
       at = this.#ring.reserve(length);
     }
-    while (at < 0 && drop === "oldest") {
+    for (; at < 0 && drop === "oldest"; at = this.#ring.reserve(length)) {
       this.#ring.shift();
       this.#drop(1, "full");
-      at = this.#ring.reserve(length);
     }
     return at;
   }

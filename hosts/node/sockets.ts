@@ -43,6 +43,7 @@ class HostSocket implements Socket {
   // Pulled from the stream and not read yet: the stream itself forgets what it holds when it breaks.
   readonly #arrived: Uint8Array[] = [];
   #waiting = 0;
+  #paused = false;
 
   constructor(make: () => NetSocket, openedAt: string, tell: Tell) {
     this.#tell = tell;
@@ -55,7 +56,7 @@ class HostSocket implements Socket {
     }
     const stream = this.#stream;
     stream.on(openedAt, () => this.#open());
-    stream.on("readable", () => this.#pull());
+    stream.on("data", (chunk: Buffer) => this.#arrive(chunk));
     stream.on("drain", () => this.#event("writable"));
     stream.on("end", () => this.#close("end"));
     stream.on("error", (error) => this.#close(whyClosed(error)));
@@ -76,16 +77,17 @@ class HostSocket implements Socket {
     let done = 0;
     while (done < into.length) {
       const first = this.#arrived[0];
-      if (!first) {
-        if (this.#closed || !this.#fill()) break;
-        continue;
-      }
+      if (!first) break;
       const part = first.subarray(0, into.length - done);
       into.set(part, done);
       done += part.length;
-      this.#waiting -= part.length;
       if (part.length === first.length) this.#arrived.shift();
       else this.#arrived[0] = first.subarray(part.length);
+    }
+    this.#waiting -= done;
+    if (this.#paused && this.#waiting < WINDOW) {
+      this.#paused = false;
+      this.#stream?.resume();
     }
     return done;
   }
@@ -104,21 +106,16 @@ class HostSocket implements Socket {
     if (!this.#closed && this.#waiting > 0) this.#event("readable");
   }
 
-  #pull(): void {
+  /** Beyond the window the stream rests, and TCP holds the peer back. */
+  #arrive(chunk: Uint8Array): void {
     if (this.#closed) return;
-    if (this.#fill() && this.#opened) this.#event("readable");
-  }
-
-  /** Pulls up to the window; asking the stream is also what makes it tell its end. True if something was added. */
-  #fill(): boolean {
-    const before = this.#waiting;
-    while (this.#waiting < WINDOW) {
-      const chunk: Buffer | null | undefined = this.#stream?.read();
-      if (!chunk) break;
-      this.#arrived.push(chunk);
-      this.#waiting += chunk.length;
+    this.#arrived.push(chunk);
+    this.#waiting += chunk.length;
+    if (this.#waiting >= WINDOW && !this.#paused) {
+      this.#paused = true;
+      this.#stream?.pause();
     }
-    return this.#waiting > before;
+    if (this.#opened) this.#event("readable");
   }
 
   #close(reason: string): void {

@@ -3,7 +3,7 @@ import anyTest, { type ExecutionContext } from "ava";
 import type { Mode } from "../../hosts/platform/device/modes.js";
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { FakeClock } from "../fakes/clock.js";
-import { FakeFlash } from "../fakes/flash.js";
+import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
@@ -51,6 +51,7 @@ export function startRig(t: ExecutionContext, as: Mode): Rig {
   const platform = new FakePlatform(clock, net, as);
   const store = new FakeStore();
   const blocks = new FakeFlash(16 * 4096, 4096);
+  const slot = new FakeSlot(64 * 4096, 4096);
   const agents: Agent[] = [];
   const told: [string, unknown][] = [];
   const rig: Rig = {
@@ -59,9 +60,9 @@ export function startRig(t: ExecutionContext, as: Mode): Rig {
     platform,
     store,
     told,
-    host: fakeHost({ clock, network: net, store, blocks }),
+    host: fakeHost({ clock, network: net, store, blocks, slot }),
     agent: (options = {}) => {
-      rig.host = fakeHost({ clock, network: net, store, blocks, seed: agents.length + 1 });
+      rig.host = fakeHost({ clock, network: net, store, blocks, slot, seed: agents.length + 1 });
       const agent = new Agent(rig.host, {
         baseUrl: "http://platform.test",
         provisioning: { key: KEY, secret: SECRET, deviceName: NAME },

@@ -31,6 +31,8 @@ export class FakePlatform {
   readonly seen: SeenRequest[];
   /** Asked for each request; what it returns happens to it. */
   fault: ((request: SeenRequest) => Fault) | undefined;
+  /** Answers tell the time. */
+  dated = false;
   readonly #clock: Pick<FakeClock, "now" | "wall">;
 
   constructor(
@@ -125,7 +127,9 @@ export class FakePlatform {
       headers: request.headers,
       body: Buffer.from(request.body),
     };
-    const abandon = api.handle(message, (response) => {
+    const abandon = api.handle(message, (answered) => {
+      const told = this.dated ? { Date: utc(this.#clock.wall()) } : {};
+      const response = { ...answered, headers: { ...answered.headers, ...told } };
       if (fault === "lose-answer") peer.reset();
       else if (typeof fault === "object" && "answer" in fault) fault.answer(bytesOf(response));
       else send(peer, response, breakAt);
@@ -133,6 +137,8 @@ export class FakePlatform {
     peer.onClose = abandon;
   }
 }
+
+const utc = (ms = 0): string => new Date(ms).toUTCString();
 
 function send(peer: Peer, response: DeviceResponse, breakAt: number | undefined): void {
   peer.send(bytesOf(response).subarray(0, breakAt));

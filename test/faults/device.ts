@@ -1,9 +1,12 @@
 // A device of a story: one agent after the other on what the one before kept. A life may end at any instant, also in the middle of a
 // write, as by a power cut: from then on nothing that its agent calls has an effect, and nothing calls it.
 import type { Blocks, Clock, Host, Store } from "../../src/port.js";
-import { FakeFlash } from "../fakes/flash.js";
+import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
 import type { World } from "./world.js";
+
+/** What is around a device. */
+export type Around = Pick<World, "clock" | "net" | "seed" | "dice"> & { lives: number };
 
 export interface Life {
   readonly host: Host;
@@ -32,6 +35,7 @@ const READ_BEYOND = 3 * 8192 + 4096;
 export class Body {
   readonly store = new FakeStore();
   readonly blocks: FakeFlash;
+  readonly slot = new FakeSlot(64 * 4096, 4096);
   /** What the device takes for the time of day, minus the true one. */
   wallOffsetMs = 0;
   /** False: the host does not know the time of day. */
@@ -47,7 +51,7 @@ export class Body {
     this.blocks = new FakeFlash(sectors * 4096, 4096);
   }
 
-  live(world: World, ears: Ears): Life {
+  live(world: Around, ears: Ears): Life {
     return new RunningLife(this, world, ears);
   }
 }
@@ -56,18 +60,19 @@ class RunningLife implements Life {
   readonly host: Host;
   alive = true;
   readonly #body: Body;
-  readonly #world: World;
+  readonly #world: Around;
   readonly #ears: Ears;
   readonly #pending = new Set<object>();
   readonly #sockets = new Set<{ close(): void }>();
 
-  constructor(body: Body, world: World, ears: Ears) {
+  constructor(body: Body, world: Around, ears: Ears) {
     this.#body = body;
     this.#world = world;
     this.#ears = ears;
     const base = fakeHost({
       clock: world.clock,
       network: world.net,
+      slot: body.slot,
       seed: world.seed + 7919 * ++world.lives,
     });
     this.host = {

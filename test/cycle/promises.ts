@@ -1,0 +1,52 @@
+// What a long life of wakes must keep, whatever happened in it.
+import { DRIFT, type Sleeper } from "./sleeper.js";
+
+/** The platform tells whole seconds, and its answer takes a while. */
+const TOLD_LATE_MS = 2000;
+
+export interface Kept {
+  readonly flaws: string[];
+  /** Of the points' time stamps, against the true time, in ms: half of them, 99 of 100, and the worst. */
+  readonly half: number;
+  readonly most: number;
+  readonly worst: number;
+}
+
+export function promises(sleeper: Sleeper): Kept {
+  const flaws = [...sleeper.flaws];
+  const errors: number[] = [];
+  const missing = sleeper.points.flatMap(({ unsure }, n) => (unsure || sleeper.arrived.has(n) ? [] : [n]));
+  if (missing.length > 0) flaws.push(`points ${missing.slice(0, 5)} (${missing.length}) are lost`);
+  let [lastN, lastTs] = [-1, -1];
+  for (const [n, ts] of sleeper.arrived) {
+    if (n < lastN) flaws.push(`point ${n} came after ${lastN}`);
+    if (ts <= lastTs) flaws.push(`points ${lastN} and ${n} have the time stamps ${lastTs} and ${ts}`);
+    [lastN, lastTs] = [n, ts];
+    const error = Math.abs(ts - sleeper.wallAt(sleeper.points[n]!.at));
+    errors.push(error);
+    const bound = boundAt(sleeper, sleeper.points[n]!.at);
+    if (error > bound) flaws.push(`point ${n} is ${error} ms off, more than ${Math.round(bound)}`);
+  }
+  for (const [i, { results }] of sleeper.rpcs.entries()) {
+    const answers = results.filter(({ kind }) => kind === "answer").length;
+    if (answers > 1) flaws.push(`RPC ${i} was answered ${answers} times`);
+  }
+  if (sleeper.seen !== sleeper.target) flaws.push(`the attribute is ${sleeper.seen}, not ${sleeper.target}`);
+  errors.sort((one, other) => one - other);
+  const at = (share: number) => errors[Math.floor(errors.length * share)] ?? 0;
+  return { flaws, half: at(0.5), most: at(0.99), worst: errors.at(-1) ?? 0 };
+}
+
+/**
+ * How wrong a time stamp may be: by the drift since the time was told last before the point, or the time before that (a clock that was fast is
+ * waited for) until it is told next, and by how long there was no power in between, as nobody counts that.
+ */
+function boundAt({ told, off }: Sleeper, at: number): number {
+  const next = told.findIndex((when) => when >= at);
+  const from = told[(next < 0 ? told.length : next) - 2] ?? 0;
+  const to = next < 0 ? at : told[next]!;
+  const dark = off
+    .filter((gap) => gap.to > from && gap.from < to)
+    .reduce((sum, gap) => sum + gap.to - gap.from, 0);
+  return TOLD_LATE_MS + DRIFT * 1.1 * (to - from) + dark;
+}

@@ -17,15 +17,21 @@ import type { Rpc } from "./rpc.js";
 import type { Signal } from "./signal.js";
 import type { Telemetry } from "./telemetry.js";
 import type { Time } from "./time.js";
-import { type Memory, measure, readMemory, type Wake, type WakeOptions, writeMemory } from "./wake.js";
+import {
+  type Memory,
+  measure,
+  readMemory,
+  schedule,
+  type Wake,
+  type WakeOptions,
+  writeMemory,
+} from "./wake.js";
 
 const DEADLINE_MS = 30_000;
 /** For what is under way at the deadline to see that it is over. */
 const MARGIN_MS = 200;
 const LOOK_MS = 50;
 const SHORTEST_SLEEP_MS = 100;
-/** The longest between two attempts, unless uploads are rarer anyway. */
-const LONGEST_BACKOFF_MS = 6 * 3_600_000;
 /** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
 const JITTER = 0.05;
 /** The agent's own pieces. */
@@ -140,9 +146,9 @@ export class Cycle {
 
   /** Why this wake connects. */
   #reason(memory: Memory, alarm: boolean, asked: boolean): Wake["reason"] {
-    const { host, outbox } = this.#parts;
+    const { outbox } = this.#parts;
     memory.due--;
-    if (host.slot.state() === "pending") return "firmware";
+    if (this.#onTrial) return "firmware";
     if (memory.wakes === 1) return "start";
     // What could not be told at once is tried again as `due` says: nobody may keep a radio on by it.
     if ((alarm || asked) && memory.urgent === 0) {
@@ -157,46 +163,37 @@ export class Cycle {
   async #connect({ network }: WakeOptions, memory: Memory, end: number): Promise<void> {
     const { host, link, firmware, telemetry } = this.#parts;
     const { clock } = host;
+    const { updateMs } = this.#settings;
     this.#over = false;
     const up = network ? await limited(host, "the network", end - clock.now(), network) : true;
-    const long = Math.max(end, clock.now() + this.#settings.updateMs - MARGIN_MS);
-    if (up === true) {
+    const long = Math.max(end, clock.now() + updateMs - MARGIN_MS);
+    // A new image must not sleep before it is kept or given up, with a network or without: the host would take it for one that crashed.
+    const runs = up === true || this.#onTrial;
+    if (runs) {
       this.#alone(1, true);
-      firmware.awake(memory, this.#settings.updateMs / 2);
+      firmware.awake(memory, updateMs / 2);
       this.#parts.start();
-      void telemetry.flush(this.#settings.updateMs);
+      void telemetry.flush(updateMs);
     }
-    while (up === true && link.running && !this.#over && !this.#settled) {
+    while (runs && link.running && !this.#settled && (!this.#over || this.#onTrial)) {
       const rest = (firmware.busy ? long : end) - clock.now();
       if (rest <= 0) break;
       await this.#signal.wait(Math.min(LOOK_MS, rest));
     }
-    this.#done = up === true && !this.#over && this.#settled;
-    if (up === true) firmware.asleep(memory, this.#done);
-    this.#next(memory);
+    this.#done = runs && !this.#over && this.#settled;
+    if (runs) firmware.asleep(memory, this.#done);
+    schedule(memory, this.#settings, this.#done || this.#delivered > 0, () => this.#share());
+    if (memory.busy === 1 && this.#online) memory.due = 1;
     await this.#stop();
+  }
+
+  get #onTrial(): boolean {
+    return !this.#restarting && this.#parts.host.slot.state() === "pending";
   }
 
   get #settled(): boolean {
     const { telemetry, attributes, rpc, firmware } = this.#parts;
     return telemetry.settled && attributes.settled && rpc.settled && !firmware.busy;
-  }
-
-  /** In how many wakes the next attempt is. */
-  #next(memory: Memory): void {
-    const { everyMs, connectEvery } = this.#settings;
-    const first = memory.told === 0 && memory.wakes === 1;
-    if (this.#done || this.#delivered > 0) {
-      memory.urgent = 0;
-      memory.step = connectEvery / 2;
-      // Devices that were switched on together each have their own turn from now on.
-      memory.due = first ? 1 + Math.floor(this.#share() * connectEvery) : connectEvery;
-    } else {
-      const most = Math.max(connectEvery, Math.ceil(LONGEST_BACKOFF_MS / everyMs));
-      memory.step = Math.min(most, memory.step * 2);
-      memory.due = Math.max(1, Math.round(memory.step * (0.5 + this.#share())));
-    }
-    if (memory.busy === 1 && this.#online) memory.due = 1;
   }
 
   async #stop(): Promise<void> {

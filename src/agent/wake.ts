@@ -1,5 +1,6 @@
 // A wake of a device that sleeps in between: what it is told, what it tells, and what it leaves for the next one.
 import { isObject, parseJson } from "../wire/json.js";
+import type { CycleSettings } from "./options.js";
 
 /** What `sample` gives: the values of a point, or `{ values, alarm }`; nothing is recorded for undefined and null. */
 export type Sample =
@@ -87,6 +88,8 @@ export interface Memory {
 
 const FORMAT = 1;
 const STATE_LENGTH = 16;
+/** The longest between two attempts, give or take a half, unless uploads are rarer anyway. */
+const LONGEST_BACKOFF_MS = 6 * 3_600_000;
 /** The platform tells its time in whole seconds: what is measured over less says nothing of the machine's own clock. */
 const MEASURED_MS = 600_000;
 const WORST_DRIFT = 0.15;
@@ -130,6 +133,26 @@ export function measure(memory: Memory, now: number): void {
   if (memory.told !== 0 && Math.abs(rate - 1) < WORST_DRIFT) memory.rate = rate;
   memory.told = now;
   memory.own = 0;
+}
+
+/** In how many wakes the next attempt is, after one that came through or did not. `share` gives 0 to 1. */
+export function schedule(
+  memory: Memory,
+  settings: CycleSettings,
+  through: boolean,
+  share: () => number,
+): void {
+  const { everyMs, connectEvery } = settings;
+  if (through) {
+    // Devices that were switched on together each have their own turn from now on.
+    memory.due = memory.wakes === 1 ? 1 + Math.floor(share() * connectEvery) : connectEvery;
+    memory.urgent = 0;
+    memory.step = connectEvery / 2;
+  } else {
+    const most = Math.max(connectEvery, Math.ceil(LONGEST_BACKOFF_MS / everyMs));
+    memory.step = Math.min(most, memory.step * 2);
+    memory.due = Math.max(1, Math.round(memory.step * (0.5 + share())));
+  }
 }
 
 export const writeMemory = (memory: Memory): string => JSON.stringify({ format: FORMAT, ...memory });

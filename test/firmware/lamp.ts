@@ -138,6 +138,11 @@ export class Lamp {
     if (!recovery.active) this.onStart?.(this.version);
     if (!this.machine.alive) return;
     recovery.attend(this.agent);
+    this.begin();
+  }
+
+  /** Has the agent talk. */
+  protected begin(): void {
     this.agent.start();
   }
 

@@ -18,6 +18,8 @@ export interface AppHost extends Host {
     readonly intervalMs: number;
     /** Of the running firmware. Default: that of the build. */
     readonly version?: string | undefined;
+    /** The machine sleeps between two samples, each of which is asked for: see `Agent.runOnce`. */
+    readonly sleeps?: boolean | undefined;
   };
 }
 
@@ -29,9 +31,11 @@ const HEALTH_EVERY = 10;
 
 export const firmware = { title: "desk", version: typeof VERSION === "undefined" ? "1.0.0" : VERSION };
 
-/** Sets the application up; the agent is started afterwards. */
-export default function setUp(agent: Agent, host: AppHost): void {
-  handleMethods(agent, host, new Application(agent, host));
+/** Sets the application up; the agent is started afterwards. Returns what takes a sample, for a machine that sleeps in between. */
+export default function setUp(agent: Agent, host: AppHost): () => Record<string, unknown> {
+  const application = new Application(agent, host);
+  handleMethods(agent, host, application);
+  return () => application.reading();
 }
 
 class Application implements Desk {
@@ -56,9 +60,10 @@ class Application implements Desk {
     this.#began = host.clock.now();
     const ownMs = Math.min(LIMITS.most, Math.max(LIMITS.least, host.settings.intervalMs));
     this.#sampler = new Sampler(host.clock, ownMs, () => this.#due());
+    if (host.settings.sleeps) this.#sampler.stop();
     const serial = `D-${host.hardwareId.slice(-6)}`;
     agent.attributes.publish({ serial, app: this.#version, intervalMs: ownMs, led: false });
-    const starts = countStart(host);
+    const starts = host.settings.sleeps ? undefined : countStart(host);
     if (starts !== undefined) agent.attributes.publish({ starts });
     agent.attributes.subscribe("interval", (value) => this.#every(value, ownMs));
   }
@@ -79,11 +84,13 @@ class Application implements Desk {
     return { on, colour: this.#colour };
   }
 
-  sample(): void {
+  reading(): Record<string, unknown> {
     const { temperature, humidity, pressure } = this.#room.next();
-    this.#agent.telemetry.record(
-      this.#second ? { temperature, humidity, pressure } : { temperature, humidity },
-    );
+    return this.#second ? { temperature, humidity, pressure } : { temperature, humidity };
+  }
+
+  sample(): void {
+    this.#agent.telemetry.record(this.reading());
     this.#points++;
   }
 
@@ -109,7 +116,7 @@ class Application implements Desk {
     const before = this.#sampler.intervalMs;
     const intervalMs = value === undefined ? ownMs : (intervalOf(value) ?? before);
     if (intervalMs === before) return;
-    this.#sampler.every(intervalMs);
+    if (!this.#host.settings.sleeps) this.#sampler.every(intervalMs);
     this.#agent.attributes.publish({ intervalMs });
   }
 }

@@ -21,6 +21,10 @@ export class Sampler {
     return this.#intervalMs;
   }
 
+  stop(): void {
+    this.#cancel();
+  }
+
   every(intervalMs: number): void {
     this.#cancel();
     this.#intervalMs = intervalMs;

@@ -1,4 +1,4 @@
-import type { AgentOptions } from "../../src/index.js";
+import type { AgentOptions, CycleOptions } from "../../src/index.js";
 import type { Network } from "./wifi.js";
 
 /**
@@ -11,16 +11,20 @@ import type { Network } from "./wifi.js";
  *       "sntp": "pool.ntp.org",
  *       "baseUrl": "https://platform.example.com",                               from here on the agent's own options
  *       "provisioning": { "key": "...", "secret": "...", "deviceName": "..." },
- *       "firmware": { "title": "greenhouse", "version": "1.0.0" }
+ *       "firmware": { "title": "greenhouse", "version": "1.0.0" },
+ *       "cycle": { "everyMs": 60000, "connectEvery": 60, "deadlineMs": 30000 }   deep sleep in between; `deadlineMs`: of a wake
  *     }
  */
 export interface Settings {
   readonly network: Network;
   readonly options: AgentOptions;
   readonly intervalMs: number;
+  /** It sleeps between its samples; no wake takes longer than this, in ms. */
+  readonly deadlineMs?: number | undefined;
 }
 
 const DEFAULT_INTERVAL_MS = 60_000;
+const DEADLINE = { default: 30_000, least: 1000, most: 600_000 } as const;
 /** Where a TLS record must stay small. */
 const CHUNK = 4096;
 /** Points are on flash when they are recorded: memory for more of them would be taken from TLS. */
@@ -33,15 +37,55 @@ export function readConfig(config: Readonly<Record<string, unknown>>): Settings 
   const network = readNetwork(config.wifi, wrong);
   if (typeof intervalMs !== "number" || !(intervalMs > 0))
     wrong.push("config.intervalMs is a number of milliseconds");
+  const deadlineMs = readDeadline(config.cycle, wrong);
   if (wrong.length > 0) return wrong;
-  return { network, intervalMs: intervalMs as number, options: readOptions(config as Partial<AgentOptions>) };
+  const options = readOptions(config as Partial<AgentOptions>);
+  return {
+    network,
+    intervalMs: intervalMs as number,
+    options,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  };
+}
+
+/** Undefined: no `cycle`, no sleep. */
+function readDeadline(cycle: unknown, wrong: string[]): number | undefined {
+  if (cycle === undefined) return undefined;
+  if (typeof cycle !== "object" || cycle === null) {
+    wrong.push("config.cycle is an object of options");
+    return undefined;
+  }
+  const { deadlineMs = DEADLINE.default } = cycle as { deadlineMs?: unknown };
+  const { least, most } = DEADLINE;
+  if (typeof deadlineMs === "number" && deadlineMs >= least && deadlineMs <= most) return deadlineMs;
+  wrong.push(`config.cycle.deadlineMs is a number from ${least} to ${most}`);
+  return undefined;
+}
+
+/** One connection takes one handshake. */
+function readCycle(
+  cycle: CycleOptions & { deadlineMs?: number },
+): Pick<AgentOptions, "cycle" | "connections"> {
+  const { deadlineMs: _, ...own } = cycle;
+  return { cycle: own, connections: 1 };
 }
 
 /** Objects of its own: those of the manifest lie in ROM. */
 function readOptions(config: Partial<AgentOptions>): AgentOptions {
-  const { baseUrl = "", token, provisioning, connections, firmware, telemetry, attributes, rpc } = config;
+  const {
+    baseUrl = "",
+    token,
+    provisioning,
+    connections,
+    firmware,
+    telemetry,
+    attributes,
+    rpc,
+    cycle,
+  } = config;
   return {
     baseUrl,
+    ...(cycle && readCycle(cycle)),
     ...(token !== undefined && { token }),
     ...(provisioning && { provisioning: { ...provisioning } }),
     ...(connections && { connections }),

@@ -5,14 +5,16 @@ const EVERY_MS = 3_600_000;
 
 /**
  * Client attributes: `mac`, `resetReason` (of this start), `crash` (why the run before ended, empty if it did not crash), and every hour
- * `freeMemory` and `leastFreeMemory` (bytes of the system's heap).
+ * `freeMemory` and `leastFreeMemory` (bytes of the system's heap): not with `sleeps`, as each change would cost a wake another request.
  */
-export function publishHealth(agent: Agent, host: BoardHost): void {
+export function publishHealth(agent: Agent, host: BoardHost, sleeps = false): void {
   const { reset, crash } = host.ending;
-  agent.attributes.publish({ mac: host.mac, resetReason: reset, crash: crash || "" });
+  // A wake is no reset.
+  if (reset !== "deep sleep")
+    agent.attributes.publish({ mac: host.mac, resetReason: reset, crash: crash || "" });
   const memory = (): void => {
     agent.attributes.publish({ freeMemory: host.freeMemory(), leastFreeMemory: host.leastFreeMemory() });
     host.clock.timer(EVERY_MS, memory);
   };
-  memory();
+  if (!sleeps) memory();
 }

@@ -20,6 +20,13 @@ export interface Idf extends Ota {
   esp_efuse_mac_get_default(into: ArrayBuffer): number;
   /** 32 bits, by chance once Wi-Fi is on. */
   esp_random(): number;
+  /** 512 bytes that outlive a deep sleep, and nothing else: zeros after any other start. */
+  mote_kept_read(into: ArrayBuffer): void;
+  mote_kept_write(from: ArrayBuffer): void;
+  /** ms since the deep sleep began that this start ends; -1: it ends none. */
+  mote_slept(): number;
+  /** Deep sleep for so many ms: the next start follows. */
+  mote_sleep(ms: number): void;
 }
 
 export interface Machine {

@@ -6,12 +6,16 @@ import { readConfig, type Settings } from "./config.js";
 import { publishHealth } from "./health.js";
 import { type BoardHost, createHost } from "./host.js";
 import type { Machine } from "./machine.js";
+import { Naps } from "./naps.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
 import { Wifi } from "./wifi.js";
 
-/** Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. */
-export type Application = (agent: Agent, host: AppHost) => void;
+/**
+ * Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. With
+ * `cycle` in the configuration it is called at each wake, and the function that it returns takes the sample.
+ */
+export type Application = (agent: Agent, host: AppHost) => unknown;
 
 /** More than the longest time between two requests of an agent that works. */
 const SILENCE_MS = 1_800_000;
@@ -30,10 +34,14 @@ export function startBoard(machine: Machine, application: Application): Agent | 
   if (host.ending.crash) host.log("error", `the run before ended with: ${host.ending.crash}`);
   const settings = readConfig(machine.config);
   if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
-  // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
+  const naps = settings.deadlineMs === undefined ? undefined : new Naps(machine, host, settings.deadlineMs);
   const wifi = new Wifi(machine.makeRadio, settings.network, host);
-  wifi.start();
-  machine.seed(seedOf(host));
+  // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
+  const join = (): void => {
+    wifi.start();
+    machine.seed(seedOf(host));
+  };
+  if (!naps) join();
   const { clock } = machine;
   const time = new TimeOfDay(clock, host.own, host.log, machine.built, machine.askTime);
   wifi.onOnline = () => time.learn();
@@ -46,14 +54,16 @@ export function startBoard(machine: Machine, application: Application): Agent | 
   } catch (error) {
     return misconfigured(host, error instanceof Error ? error.message : "unknown");
   }
-  attend(agent, host, wifi, time, settings.options.baseUrl);
+  attend(agent, host, wifi, time, settings.options.baseUrl, naps !== undefined);
   const image = settings.options.firmware?.version ?? "";
   const { reset, crash } = host.ending;
-  const interrupted = crash === false && reset !== "software";
-  const recovery = new Recovery(watched, { image, crash, interrupted });
-  if (!recovery.active) application(agent, { ...watched, settings: forApplication(settings) });
+  const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
+  const recovery = new Recovery(watched, { image, crash, interrupted, sleptMs: naps?.sleptMs });
+  const told = { ...watched, settings: forApplication(settings) };
+  const sample = recovery.active ? undefined : application(agent, told);
   recovery.attend(agent);
-  agent.start();
+  if (naps) naps.wake(agent, sample, recovery.active, { wifi, join, online: () => time.learn() });
+  else agent.start();
   return agent;
 }
 
@@ -74,8 +84,15 @@ function misconfigured(host: BoardHost, what: string): undefined {
   return undefined;
 }
 
-function attend(agent: Agent, host: BoardHost, wifi: Wifi, time: TimeOfDay, baseUrl: string): void {
-  publishHealth(agent, host);
+function attend(
+  agent: Agent,
+  host: BoardHost,
+  wifi: Wifi,
+  time: TimeOfDay,
+  baseUrl: string,
+  sleeps: boolean,
+): void {
+  publishHealth(agent, host, sleeps);
   let cancel = (): void => {};
   const rejoinLater = (): void => {
     cancel();
@@ -91,6 +108,10 @@ function attend(agent: Agent, host: BoardHost, wifi: Wifi, time: TimeOfDay, base
   agent.on("delivered", () => time.vouch(agent.platformTime));
 }
 
-function forApplication({ intervalMs, options }: Settings): AppHost["settings"] {
-  return { intervalMs, version: options.firmware?.version };
+function forApplication({ intervalMs, options, deadlineMs }: Settings): AppHost["settings"] {
+  return {
+    intervalMs,
+    version: options.firmware?.version,
+    ...(deadlineMs !== undefined && { sleeps: true }),
+  };
 }

@@ -19,6 +19,8 @@ export interface LastRun {
   interrupted?: boolean | undefined;
   /** Crashes in the last ten minutes with no restart between them that was asked for, as the machine counts them: for a store that takes nothing. */
   crashes?: number | undefined;
+  /** How long it slept before this start, in ms: that counts as time that passed. */
+  sleptMs?: number | undefined;
 }
 
 const KEY = "recovery";
@@ -65,7 +67,7 @@ export class Recovery {
   /** The application must not be started. */
   readonly active: boolean;
 
-  constructor(host: Host, { image, crash, interrupted, crashes = 0 }: LastRun) {
+  constructor(host: Host, { image, crash, interrupted, crashes = 0, sleptMs = 0 }: LastRun) {
     this.#host = host;
     this.#tells = crash !== undefined;
     this.#interrupted = interrupted;
@@ -73,7 +75,7 @@ export class Recovery {
     const kept = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
     const crashed = !kept.asked && (this.#tells ? crash !== false : before !== undefined);
-    this.#kept = { ...kept, asked: pending };
+    this.#kept = { ...pass(kept, sleptMs), asked: pending };
     if (!pending) this.#count(image, crashed, crash || "unknown", crashes);
     this.active = !pending && this.#kept.leftMs > 0;
     const changed = JSON.stringify(this.#kept) !== JSON.stringify(before ?? fresh(image, false));
@@ -130,7 +132,7 @@ export class Recovery {
     this.#cancel = this.#host.clock.timer(TICK_MS, () => {
       const kept = this.#kept;
       if (this.active) kept.leftMs = Math.max(1, kept.leftMs - TICK_MS);
-      else kept.ages = kept.ages.map((age) => age + TICK_MS).filter((age) => age < WINDOW_MS);
+      else kept.ages = older(kept.ages, TICK_MS);
       // An update under way is what recovery mode is for.
       if (this.active && kept.leftMs === 1 && !this.#agent?.firmware.downloading) return this.#leave();
       this.#keep();
@@ -159,6 +161,14 @@ export class Recovery {
   #keep(): void {
     writeStored(this.#host, KEY, this.#kept);
   }
+}
+
+const older = (ages: number[], ms: number): number[] =>
+  ages.map((age) => age + ms).filter((age) => age < WINDOW_MS);
+
+/** Time in which the machine slept. */
+function pass(kept: Kept, ms: number): Kept {
+  return { ...kept, ages: older(kept.ages, ms), leftMs: Math.max(0, kept.leftMs - ms) };
 }
 
 function fresh(image: string, told: boolean): Kept {

@@ -91,6 +91,22 @@ export class FakeBoard {
     this.config = config;
   }
 
+  /** Asked for by the program: it sleeps since then, for so many ms. */
+  sleep: { since: number; ms: number } | undefined;
+  kept = new Uint8Array(512);
+
+  /** Sleeps as long as was asked for, and starts again: `fast` is how much the clock gains meanwhile. */
+  async nap(fast = 0): Promise<Machine> {
+    const { sleep } = this;
+    if (!sleep) throw new Error("it does not sleep");
+    this.cut();
+    await this.clock.advance(Math.round(sleep.ms / (1 + fast)));
+    this.sleep = undefined;
+    this.#slept = sleep.ms;
+    return this.boot(8);
+  }
+
+  #slept = -1;
   #power = { on: true };
 
   /** Nothing that this run still asks of flash or NVS is done; `boot` is what comes next. */
@@ -107,6 +123,9 @@ export class FakeBoard {
     if (this.states[this.next] === NEW) this.states[this.next] = PENDING;
     this.running = this.next;
     this.reset = reset;
+    if (reset !== 8) this.kept.fill(0);
+    if (reset !== 8) this.#slept = -1;
+    this.sleep = undefined;
     this.abort = undefined;
     this.#power = { on: true };
     this.clock.setWall(undefined);
@@ -156,6 +175,7 @@ export class FakeBoard {
 
   #idf(): Machine["idf"] {
     let chance = 1;
+    const power = this.#power;
     return {
       mote_image_state: () => this.states[this.running] ?? -1,
       mote_can_revert: () => (this.slots[1 - this.running]?.bytes[0] === 0xff ? 0 : 1),
@@ -164,7 +184,13 @@ export class FakeBoard {
         return 0;
       },
       esp_restart: () => {
-        this.restarts++;
+        if (power.on) this.restarts++;
+      },
+      mote_kept_read: (into) => new Uint8Array(into).set(this.kept),
+      mote_kept_write: (from) => this.kept.set(new Uint8Array(from)),
+      mote_slept: () => this.#slept,
+      mote_sleep: (ms) => {
+        if (power.on) this.sleep ??= { since: this.clock.now(), ms };
       },
       esp_reset_reason: () => this.reset,
       esp_get_free_heap_size: () => 100_000,

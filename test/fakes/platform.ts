@@ -31,8 +31,8 @@ export class FakePlatform {
   readonly seen: SeenRequest[];
   /** Asked for each request; what it returns happens to it. */
   fault: ((request: SeenRequest) => Fault) | undefined;
-  /** Answers tell the time. */
-  dated = false;
+  /** Answers tell this time, in ms since 1970. */
+  dates: (() => number) | undefined;
   readonly #clock: Pick<FakeClock, "now" | "wall">;
 
   constructor(
@@ -128,7 +128,7 @@ export class FakePlatform {
       body: Buffer.from(request.body),
     };
     const abandon = api.handle(message, (answered) => {
-      const told = this.dated ? { Date: utc(this.#clock.wall()) } : {};
+      const told = this.dates ? { Date: new Date(this.dates()).toUTCString() } : {};
       const response = { ...answered, headers: { ...answered.headers, ...told } };
       if (fault === "lose-answer") peer.reset();
       else if (typeof fault === "object" && "answer" in fault) fault.answer(bytesOf(response));
@@ -137,8 +137,6 @@ export class FakePlatform {
     peer.onClose = abandon;
   }
 }
-
-const utc = (ms = 0): string => new Date(ms).toUTCString();
 
 function send(peer: Peer, response: DeviceResponse, breakAt: number | undefined): void {
   peer.send(bytesOf(response).subarray(0, breakAt));

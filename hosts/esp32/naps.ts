@@ -1,0 +1,100 @@
+import type { Agent, WakeOptions } from "mote";
+import type { BoardHost } from "./host.js";
+import type { Machine } from "./machine.js";
+import type { Wifi } from "./wifi.js";
+
+/** Of the memory that outlives a deep sleep. */
+const KEPT_BYTES = 512;
+/** A wake that did not end by itself is ended this long after its limit. */
+const GRACE_MS = 10_000;
+const FALLBACK_MS = 60_000;
+const UPDATE_MS = 600_000;
+
+/** The network of a wake: joined only when it connects. */
+export interface Joining {
+  readonly wifi: Wifi;
+  /** Switches the radio on. */
+  join(): void;
+  /** There is an address. */
+  online(): void;
+}
+
+/**
+ * One wake between two deep sleeps. Each is a start of the whole board; what is known of those before lies in memory that outlives
+ * the sleep, so that a wake that only records writes its point and nothing else.
+ */
+export class Naps {
+  readonly #machine: Machine;
+  readonly #host: BoardHost;
+  readonly #deadlineMs: number;
+  /** How long it slept before this start, in ms; undefined if the power was off. */
+  readonly sleptMs: number | undefined;
+  #asleep = false;
+
+  /** To be made before the time is set. */
+  constructor(machine: Machine, host: BoardHost, deadlineMs: number) {
+    this.#machine = machine;
+    this.#host = host;
+    this.#deadlineMs = deadlineMs;
+    const slept = machine.idf.mote_slept();
+    this.sleptMs = slept >= 0 && host.ending.reset === "deep sleep" ? slept : undefined;
+  }
+
+  /** Samples, connects if that is due, and sleeps. `recovering`: without a sample, and within reach at each wake. */
+  wake(agent: Agent, sample: unknown, recovering: boolean, joining: Joining): void {
+    const { clock } = this.#host;
+    const updateMs = this.#updateMs;
+    // Nothing may keep a board awake that lives on a battery, not even a mistake of our own.
+    const watchdog = Math.max(this.#deadlineMs, updateMs) + GRACE_MS;
+    clock.timer(watchdog, () => this.#sleep(FALLBACK_MS, undefined, joining.wifi));
+    const options: WakeOptions = {
+      deadline: this.#deadlineMs,
+      sample: typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined,
+      connect: recovering,
+      network: () => this.#join(joining),
+      kept: this.#read(),
+      sleptMs: this.sleptMs,
+    };
+    agent.runOnce(options).then(
+      ({ restarting, sleepMs, kept }) => {
+        if (!restarting) this.#sleep(sleepMs, kept, joining.wifi);
+      },
+      () => this.#sleep(FALLBACK_MS, undefined, joining.wifi),
+    );
+  }
+
+  get #updateMs(): number {
+    const { cycle } = this.#machine.config as { cycle?: { updateMs?: number } };
+    return cycle?.updateMs ?? UPDATE_MS;
+  }
+
+  #join({ wifi, join, online }: Joining): Promise<boolean> {
+    return new Promise((resolve) => {
+      wifi.onOnline = () => {
+        online();
+        resolve(true);
+      };
+      join();
+    });
+  }
+
+  #read(): string | undefined {
+    if (this.sleptMs === undefined) return undefined;
+    const bytes = new Uint8Array(KEPT_BYTES);
+    this.#machine.idf.mote_kept_read(bytes.buffer);
+    const end = bytes.indexOf(0);
+    return end > 0 ? this.#host.decode(bytes.subarray(0, end)) : undefined;
+  }
+
+  #sleep(ms: number, kept: string | undefined, wifi: Wifi): void {
+    if (this.#asleep) return;
+    this.#asleep = true;
+    wifi.stop();
+    const bytes = new Uint8Array(KEPT_BYTES);
+    const text = this.#host.encode(kept ?? "");
+    if (text.length < KEPT_BYTES) bytes.set(text);
+    const { idf } = this.#machine;
+    idf.mote_kept_write(bytes.buffer);
+    idf.mote_sleep(Math.max(1, Math.round(ms)));
+  }
+}

@@ -16,6 +16,7 @@ import { Outbox } from "./outbox.js";
 import { rememberedTiming } from "./poll-memory.js";
 import { Provisioning } from "./provisioning.js";
 import { post } from "./requests.js";
+import { Reset } from "./reset.js";
 import { Rpc } from "./rpc.js";
 import { type RpcApi, RpcCalls } from "./rpc-calls.js";
 import { Handlers } from "./rpc-handlers.js";
@@ -55,7 +56,7 @@ export class Agent {
   #ending: Promise<void> | undefined;
   #refused = false;
   #provisioned = false;
-  #forgets = false;
+  readonly #reset: Reset;
   /** Time minus the host's clock. */
   #dateOffset: number | undefined;
 
@@ -82,6 +83,8 @@ export class Agent {
     this.#provisioning = new Provisioning(this.#link, this.#events, options.token, options.provisioning);
     this.#cycle = this.#makeCycle(time, checked.cycle);
     this.#connect(time);
+    const parts = [this.#provisioning, this.#outbox, this.attributes, this.#rpcLoop];
+    this.#reset = new Reset(this.#link, this.#events, handlers, parts, () => this.stop());
   }
 
   /** Answers of the platform that could not be read since this agent was made; each was treated as none. */
@@ -154,7 +157,7 @@ export class Agent {
   async #end(): Promise<void> {
     await Promise.all(this.#loops);
     this.#loops = [];
-    if (this.#forgets) this.#forget();
+    this.#reset.finish();
     this.#ending = undefined;
     if (this.#wanted) this.#begin();
   }
@@ -164,7 +167,9 @@ export class Agent {
     if (this.#link.running) return;
     this.#stopped = false;
     this.#link.start();
-    this.#loops = [keepUp(this.#link, "provisioning", () => this.#provisioning.run())];
+    this.#loops = [
+      keepUp(this.#link, "provisioning", () => this.#reset.before(() => this.#provisioning.run())),
+    ];
   }
 
   /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.
@@ -186,21 +191,16 @@ export class Agent {
   }
 
   /**
-   * Stops the agent and forgets what it keeps: access token, telemetry waiting, client attributes, known shared attributes, RPC in
-   * doubt. The firmware and what is known of its update stay. The next `start()` begins like a new device.
+   * Stops the agent and forgets what it keeps: Wi-Fi, access token, telemetry waiting and what is recorded until it is done, client attributes,
+   * known shared attributes, RPC in doubt. All else stays: the firmware and its update, also one on trial. The next `start()` begins like a new
+   * device. Once begun it is completed by the next start of the machine if need be, whatever cuts it short.
+   *
+   * Rejects with `STORE_FAILED` if the store does not take it: then the agent goes on as before, or, if it had begun, stays without the
+   * platform until the rest could be forgotten, which is tried every minute after `start()`. The RPC `mote.reset` with params `{"confirm":true}` does the same,
+   * once the platform has the answer, and restarts the machine.
    */
-  async reset(): Promise<void> {
-    this.#forgets = true;
-    await this.stop();
-  }
-
-  /** Before a start that was asked for meanwhile. */
-  #forget(): void {
-    this.#forgets = false;
-    this.#provisioning.forget();
-    this.#outbox.forget();
-    this.attributes.forget();
-    this.#rpcLoop.forget();
+  reset(): Promise<void> {
+    return this.#reset.run();
   }
 
   #makeCycle(time: Time, settings: CycleSettings): Cycle {
@@ -242,6 +242,7 @@ export class Agent {
       // With one connection what waits now would wait for the whole of the next poll.
       if (this.#link.mode === 1) void this.telemetry.flush(FLUSH_MS);
     };
+    this.#rpcLoop.onAnswered = (method, text) => this.#reset.answered(method, text);
     this.#events.on("refused", () => {
       this.#refused = true;
     });

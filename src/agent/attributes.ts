@@ -107,10 +107,10 @@ export class AttributesApi {
     return { client: answer.client, shared: answer.shared };
   }
 
-  /** Forgets all that is kept: published, pending and known values. */
-  forget(): void {
-    this.#client.forget();
-    this.#values.forget();
+  /** Forgets all that is kept: published, pending and known values; false if the store keeps any. */
+  forget(): boolean {
+    const gone = this.#client.forget();
+    return this.#values.forget() && gone;
   }
 
   #keys(): string[] {

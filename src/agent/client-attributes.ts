@@ -91,9 +91,9 @@ export class ClientAttributes {
     this.#keep();
   }
 
-  forget(): void {
+  forget(): boolean {
     this.#items = [];
-    forgetStored(this.#host, STORED);
+    return forgetStored(this.#host, STORED);
   }
 
   #keep(): void {

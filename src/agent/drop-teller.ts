@@ -1,6 +1,10 @@
 import type { Host } from "../port.js";
 import type { Events } from "./events.js";
-import type { DropReason, Drops } from "./outbox.js";
+
+export type DropReason = "full" | "refused" | "unreadable";
+
+/** Points dropped, by reason. */
+export type Drops = { [reason in DropReason]: number };
 
 /** A burst of drops is told as one, this long after its first; a lasting one again at most so often. */
 const GATHER_MS = 1000;

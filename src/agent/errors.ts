@@ -7,6 +7,8 @@
  * - `REFUSED`: the platform answered and refused (`status` in the message).
  * - `STOPPED`: the agent was stopped meanwhile, or is not started.
  * - `BUSY`: `runOnce` of an agent that is started, or `start` during a `runOnce`.
+ * - `STORE_FAILED`: the host could not store what had to be, or not forget it.
+ * - `BAD_PARAMS`: for an RPC handler to throw: its caller is answered `BAD_PARAMS` with the message.
  */
 export type ErrorCode =
   | "BAD_OPTIONS"
@@ -15,7 +17,9 @@ export type ErrorCode =
   | "TIMEOUT"
   | "REFUSED"
   | "STOPPED"
-  | "BUSY";
+  | "BUSY"
+  | "STORE_FAILED"
+  | "BAD_PARAMS";
 
 /** The one class of errors that the agent throws or rejects with. The message holds no secret. */
 export class MoteError extends Error {

@@ -1,15 +1,11 @@
 import type { Host } from "../port.js";
 import { FRAME_BYTES } from "../wire/telemetry.js";
+import type { DropReason, Drops } from "./drop-teller.js";
 import { DONE, GIVEN, POINT_HEAD, putPoint, REFUSED } from "./record.js";
 import { Ring } from "./ring.js";
 import { Sectors } from "./sectors.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./telemetry-options.js";
 import type { Time } from "./time.js";
-
-export type DropReason = "full" | "refused" | "unreadable";
-
-/** Points dropped, by reason. */
-export type Drops = { [reason in DropReason]: number };
 
 /** With `durable: false` points are in memory only for as long, or up to as many bytes. */
 const STAGE_MS = 1000;
@@ -178,11 +174,13 @@ export class Outbox {
     }
   }
 
-  /** Forgets all points, uncounted. */
-  forget(): void {
+  /** Forgets all points, uncounted, and all that were dropped before; false if any stay on flash. */
+  forget(): boolean {
+    Object.assign(this.#totals, { full: 0, refused: 0, unreadable: 0 });
+    this.#told = 0;
     this.#ring.clear();
-    this.#sectors?.forget();
     this.#shift = this.#ring.first;
+    return this.#sectors?.forget() !== false;
   }
 
   get #totals(): Drops {

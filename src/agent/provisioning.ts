@@ -83,11 +83,11 @@ export class Provisioning {
     }
   }
 
-  /** Forgets the token for good. */
-  forget(): void {
-    this.#tokens.forget();
+  /** Forgets the token for good, unless it was given; false if the store keeps it. */
+  forget(): boolean {
     this.#proposed = undefined;
-    if (this.#options) this.#token = undefined;
+    if (!this.#given) this.#token = undefined;
+    return this.#tokens.forget();
   }
 
   #begin(): void {

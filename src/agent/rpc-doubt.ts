@@ -105,10 +105,10 @@ export class Doubts {
     }
   }
 
-  forget(): void {
+  forget(): boolean {
     this.#entries = [];
     this.#stored = undefined;
-    forgetStored(this.#host, STORED);
+    return forgetStored(this.#host, STORED);
   }
 
   #forget(entry: Doubt): void {

@@ -4,7 +4,10 @@ import type { Json } from "../wire/json.js";
 import { encodeAnswer, encodeError, type RpcErrorCode } from "../wire/rpc.js";
 import { MoteError } from "./errors.js";
 
-/** Given the RPC's params (any JSON; null if there are none); what it returns, or resolves to, is the answer (undefined answers null). */
+/**
+ * Given the RPC's params (any JSON; null if there are none); what it returns, or resolves to, is the answer (undefined answers null). What it throws is
+ * answered `HANDLER_FAILED` with its message, a `MoteError` with the code `BAD_PARAMS` as that.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: a handler names the type of params it expects
 export type RpcHandler = (params: any) => unknown;
 
@@ -75,7 +78,10 @@ export class Handlers {
       const cancel = this.#host.clock.timer(handler.timeoutMs, () =>
         fail("TIMEOUT", "the handler took too long"),
       );
-      const failed = (error: unknown) => fail("HANDLER_FAILED", messageOf(error));
+      const failed = (error: unknown) => {
+        const unfit = error instanceof MoteError && error.code === "BAD_PARAMS";
+        fail(unfit ? "BAD_PARAMS" : "HANDLER_FAILED", messageOf(error));
+      };
       const succeed = (value: unknown) => {
         const answer = encodeAnswer(value, this.#answerBytes);
         if (answer.ok) end({ text: answer.text, error: undefined });

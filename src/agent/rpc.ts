@@ -36,6 +36,8 @@ export class Rpc {
   onPollEnd: (() => void) | undefined;
   /** With brief polls: the last one brought nothing, so there is no other. */
   settled = false;
+  /** Called when the platform took an answer, also one that a run before this one gave. */
+  onAnswered: ((method: string, text: string) => void) | undefined;
 
   constructor(link: Link, events: Events, timing: PollTiming, handlers: Handlers, limits: RpcLimits) {
     this.#link = link;
@@ -67,8 +69,8 @@ export class Rpc {
     }
   }
 
-  forget(): void {
-    this.#doubts.forget();
+  forget(): boolean {
+    return this.#doubts.forget();
   }
 
   async #end(poll: EndedPoll): Promise<void> {
@@ -142,6 +144,7 @@ export class Rpc {
     this.#doubts.settle(doubt, this.#polls.next, acknowledged);
     if (!acknowledged) this.#doubts.keepAnswer(doubt);
     if (!this.#link.running) return;
+    if (acknowledged) this.onAnswered?.(request.method, text);
     if (acknowledged && !insists) this.#polls.clearHold();
     else if (doubt.failures++ < QUICK) this.#polls.pause(PAUSE_MS);
     else this.#polls.hold();

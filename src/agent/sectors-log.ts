@@ -130,19 +130,24 @@ export class SectorLog {
     return true;
   }
 
-  /** Erases every sector that was used, the newest last: it says that nothing waits in the others. */
-  erase(): void {
-    const { blocks, count, size, header } = this.map;
+  /** Erases every sector that was used, whoever wrote it, the newest last: it says that nothing waits in the others. False if one stays. */
+  erase(): boolean {
+    const { blocks, count, size } = this.map;
     const newest = this.map.at(this.state.sequence);
-    for (let i = 1; this.usable && i <= count; i++) {
+    let gone = true;
+    for (let i = 1; i <= count; i++) {
       const at = (newest + i * size) % (count * size);
-      if (blocks.read(at, header) && !isBlank(header) && !blocks.erase(at)) this.#fail();
+      // An erase that was cut may have left nothing but what stood behind the header.
+      if (this.map.read(at, this.page) && (isBlank(this.page) || blocks.erase(at))) continue;
+      gone = false;
+      this.#fail();
     }
     this.state.sequence = 0;
     this.map.anchor(0, count - 1);
     this.tail = size;
     this.#loaded = 0;
     this.#soundTo = 0;
+    return gone;
   }
 
   #trust(at: number, length: number): void {

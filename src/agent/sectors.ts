@@ -153,11 +153,13 @@ export class Sectors {
     this.#mark(TOLD, drops);
   }
 
-  /** Forgets all points, and erases them. */
-  forget(): void {
+  /** Forgets all points, and erases them; false if any sector could not be erased. */
+  forget(): boolean {
     this.settle(DONE, this.state.next);
-    this.#log.erase();
+    const gone = this.#log.erase();
+    this.state.told = 0;
     this.#headToEnd();
+    return gone;
   }
 
   #start(oldest: number): void {

@@ -95,8 +95,8 @@ export class SharedValues {
     this.#snapshotTold = true;
   }
 
-  forget(): void {
+  forget(): boolean {
     this.#known.clear();
-    forgetStored(this.#host, SNAPSHOT);
+    return forgetStored(this.#host, SNAPSHOT);
   }
 }

@@ -41,8 +41,8 @@ export function writeStored(host: Host, key: string, value: unknown, quiet = fal
   return kept;
 }
 
-/** Leaves nothing of the value. */
-export function forgetStored(host: Host, key: string): void {
-  host.store.delete(key);
-  if (host.store.get(beside(key))) host.store.delete(beside(key));
+/** Leaves nothing of the value; false if the store keeps it. */
+export function forgetStored(host: Host, key: string): boolean {
+  const gone = host.store.delete(key);
+  return (!host.store.get(beside(key)) || host.store.delete(beside(key))) && gone;
 }

@@ -60,8 +60,9 @@ export class TokenStore {
     this.#host.store.delete("proposed");
   }
 
-  forget(): void {
-    forgetStored(this.#host, "token");
-    forgetStored(this.#host, "proposed");
+  /** False if the store keeps any of them. */
+  forget(): boolean {
+    const gone = forgetStored(this.#host, "token");
+    return forgetStored(this.#host, "proposed") && gone;
   }
 }

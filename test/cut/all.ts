@@ -5,6 +5,7 @@ import { updates } from "./firmware.js";
 import { outboxCuts } from "./outbox.js";
 import { pollsCuts } from "./polls.js";
 import { provisioningCuts } from "./provisioning.js";
+import { resetCuts } from "./reset.js";
 import { rpcCuts } from "./rpc.js";
 import type { Case } from "./runner.js";
 import { telemetryCuts } from "./telemetry.js";
@@ -17,5 +18,6 @@ export const all: Readonly<Record<string, readonly Case[]>> = {
   attributes: attributesCuts,
   firmware: updates,
   polls: pollsCuts,
+  reset: resetCuts,
   files: filesCuts,
 };

@@ -160,6 +160,45 @@ export const safeguards: readonly Safeguard[] = [
     ],
   },
   {
+    group: "reset",
+    what: "that it is under way is stored before anything is forgotten",
+    file: `${AGENT}/reset.ts`,
+    edits: [["    if (!writeStored(this.#link.host, MARK, true)) return false;\n", ""]],
+  },
+  {
+    group: "reset",
+    what: "that it is under way is forgotten last",
+    file: `${AGENT}/reset.ts`,
+    edits: [
+      [
+        "    this.#left = this.#left.filter((forget) => !forget());\n",
+        "    forgetStored(this.#link.host, MARK);\n    this.#left = this.#left.filter((forget) => !forget());\n",
+      ],
+    ],
+  },
+  {
+    group: "reset",
+    what: "nothing is forgotten before the platform has the answer",
+    file: `${AGENT}/rpc.ts`,
+    edits: [
+      [
+        "    const acknowledged = await this.#post(doubt, text);\n",
+        "    this.onAnswered?.(method, text);\n    const acknowledged = await this.#post(doubt, text);\n",
+      ],
+    ],
+  },
+  {
+    group: "reset",
+    what: "a sector is erased unless all of it is blank",
+    file: `${AGENT}/sectors-log.ts`,
+    edits: [
+      [
+        "this.map.read(at, this.page) && (isBlank(this.page)",
+        "this.map.read(at, this.map.header) && (isBlank(this.map.header)",
+      ],
+    ],
+  },
+  {
     group: "files",
     what: "a value's bytes are synced before it gets its name",
     file: "hosts/node/files.ts",

@@ -1,0 +1,108 @@
+// Forgets what makes this device the one it is: Wi-Fi, access token, telemetry waiting, what is known of attributes, RPC in doubt.
+//
+// A mark in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that the
+// power cuts has either not begun, or is completed by the next start before that looks at anything.
+import { isObject } from "../wire/json.js";
+import { MoteError } from "./errors.js";
+import type { Events } from "./events.js";
+import type { Link } from "./link.js";
+import type { Handlers } from "./rpc-handlers.js";
+import type { Signal } from "./signal.js";
+import { forgetStored, writeStored } from "./stored.js";
+
+const MARK = "reset";
+/** Of the host's commissioning. */
+const WIFI = "wifi";
+const AGAIN_MS = 60_000;
+const METHOD = "mote.reset";
+const ANSWER = '{"reset":true}';
+
+/** What keeps something: `forget` returns false if some of it stays, and may be called again. */
+interface Part {
+  forget(): boolean;
+}
+
+export class Reset {
+  readonly #link: Link;
+  readonly #events: Events;
+  readonly #signal: Signal;
+  readonly #parts: readonly Part[];
+  readonly #stop: () => Promise<void>;
+  #left: readonly Part[] = [];
+  /** The mark is in the store. */
+  #begun: boolean;
+  #told = false;
+
+  constructor(
+    link: Link,
+    events: Events,
+    handlers: Handlers,
+    parts: readonly Part[],
+    stop: () => Promise<void>,
+  ) {
+    const { host } = link;
+    this.#link = link;
+    this.#events = events;
+    this.#signal = link.signal();
+    this.#parts = [{ forget: () => forgetStored(host, WIFI) }, ...parts];
+    this.#stop = stop;
+    handlers.add(METHOD, (params) => this.#confirm(params), {});
+    this.#begun = host.store.get(MARK) !== undefined;
+    if (!this.#begun) return;
+    host.log("warn", "a reset that was cut short is completed");
+    this.#left = this.#parts;
+    this.finish();
+  }
+
+  /** See `Agent.reset`. */
+  async run(): Promise<void> {
+    if (!writeStored(this.#link.host, MARK, true))
+      throw new MoteError("STORE_FAILED", "it could not be begun");
+    this.#begun = true;
+    this.#left = this.#parts;
+    await this.#stop();
+    if (!this.finish()) throw new MoteError("STORE_FAILED", "not all could be forgotten yet");
+  }
+
+  /** Does what is left of a reset under way. False if something can't be forgotten. */
+  finish(): boolean {
+    if (!this.#begun) return true;
+    this.#left = this.#left.filter((part) => !part.forget());
+    this.#begun = this.#left.length > 0 || !forgetStored(this.#link.host, MARK);
+    if (this.#begun && !this.#told)
+      this.#link.host.log(
+        "error",
+        "the reset is not complete: the store keeps something; tried every minute",
+      );
+    this.#told = this.#begun;
+    return !this.#begun;
+  }
+
+  /** Runs `next` when nothing is left of a reset: with the mark in the store a new token would be forgotten, too. */
+  async before(next: () => Promise<void>): Promise<void> {
+    while (this.#link.running && !this.finish()) await this.#signal.wait(AGAIN_MS);
+    if (this.#link.running) await next();
+  }
+
+  /** The platform took an answer. Nothing is forgotten before it has that of `mote.reset`, in this run or a later one. */
+  answered(method: string, text: string): void {
+    if (method !== METHOD || text !== ANSWER) return;
+    const restart = () => {
+      this.#events.emit("restart", { reason: "reset" });
+      this.#link.host.restart("reset");
+    };
+    // If it could not be begun the agent goes on, and the log says why.
+    this.run().then(restart, () => {
+      if (this.#begun) restart();
+    });
+  }
+
+  #confirm(params: unknown): object {
+    if (!isObject(params) || params.confirm !== true)
+      throw new MoteError("BAD_PARAMS", 'to be confirmed with {"confirm":true}');
+    // The restart that follows would bring back the image before it.
+    if (this.#link.host.slot.state() === "pending")
+      throw new MoteError("STOPPED", "a new image is on trial: ask again later");
+    return { reset: true };
+  }
+}

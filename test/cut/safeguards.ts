@@ -163,7 +163,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "reset",
     what: "that it is under way is stored before anything is forgotten",
     file: `${AGENT}/reset.ts`,
-    edits: [["    if (!writeStored(this.#link.host, MARK, true)) return false;\n", ""]],
+    edits: [["if (!writeStored(this.#link.host, MARK, true)) throw", "if (this.#told) throw"]],
   },
   {
     group: "reset",

@@ -163,7 +163,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "reset",
     what: "that it is under way is stored before anything is forgotten",
     file: `${AGENT}/reset.ts`,
-    edits: [["if (!writeStored(this.#link.host, MARK, true)) throw", "if (this.#told) throw"]],
+    edits: [["if (!writeStored(this.#link.host, MARK, true))", "if (this.#told)"]],
   },
   {
     group: "reset",
@@ -171,8 +171,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/reset.ts`,
     edits: [
       [
-        "    this.#left = this.#left.filter((forget) => !forget());\n",
-        "    forgetStored(this.#link.host, MARK);\n    this.#left = this.#left.filter((forget) => !forget());\n",
+        "    this.#left = this.#left.filter((part) => !part.forget());\n",
+        "    forgetStored(this.#link.host, MARK);\n    this.#left = this.#left.filter((part) => !part.forget());\n",
       ],
     ],
   },

@@ -9,6 +9,7 @@ import type { Network } from "./wifi.js";
  *       "intervalMs": 60000,                                                     for the application; default 60,000
  *       "ca": "ca.der",                                                          a resource, or a list of them; for https
  *       "sntp": "pool.ntp.org",
+ *       "powerCycles": false,                                                    for a board that is switched off after seconds: no recovery mode by that
  *       "baseUrl": "https://platform.example.com",                               from here on the agent's own options
  *       "provisioning": { "key": "...", "secret": "...", "deviceName": "..." },
  *       "firmware": { "title": "greenhouse", "version": "1.0.0" },

@@ -58,7 +58,8 @@ export function startBoard(machine: Machine, application: Application): Agent | 
   const image = settings.options.firmware?.version ?? "";
   const { reset, crash } = host.ending;
   const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
-  const recovery = new Recovery(watched, { image, crash, interrupted, sleptMs: naps?.sleptMs });
+  const powered = reset === "power on" && machine.config.powerCycles !== false;
+  const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: naps?.sleptMs });
   const told = { ...watched, settings: forApplication(settings) };
   const sample = recovery.active ? undefined : application(agent, told);
   recovery.attend(agent);

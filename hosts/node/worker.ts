@@ -16,6 +16,7 @@ const LAST_WORDS_MS = 500;
 type StartMessage = Extract<ToWorker, { kind: "start" }>;
 
 let agent: Agent | undefined;
+let begun: Recovery | undefined;
 let ending = false;
 
 function tell(message: FromWorker, sent: () => void = () => {}): void {
@@ -42,6 +43,8 @@ function within(ms: number, work: Promise<unknown>): Promise<void> {
 async function end(code: number, flush: boolean): Promise<void> {
   if (ending) return;
   ending = true;
+  // Stopped or started anew in good order: nobody pulled the plug.
+  begun?.steady();
   if (agent) {
     if (flush && agent.state === "online") await within(FLUSH_MS, agent.flush(FLUSH_MS));
     await within(STOP_MS, agent.stop());
@@ -79,7 +82,8 @@ async function start({
     log: (level, line) => tell({ kind: "event", event: { event: "log", level, line } }),
     restart: () => void end(RESTART, false),
   });
-  const recovery = new Recovery(host, { image: sha256, crash, interrupted, crashes });
+  const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
+  begun = recovery;
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) keepFirmware(host, sha256, image.firmware);
   const firmware = image ? image.firmware : keptFirmware(host, sha256);

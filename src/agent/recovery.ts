@@ -1,5 +1,5 @@
 // Keeps a device within reach whose application crashes again and again: after five crashes in ten minutes the agent starts without
-// it, so that a fix can arrive.
+// it, so that a fix can arrive. So it does for somebody at the device: after three starts by power that were each shorter than ten seconds.
 import type { Host } from "../port.js";
 import { isObject } from "../wire/json.js";
 import type { Agent } from "./agent.js";
@@ -17,6 +17,11 @@ export interface LastRun {
   crash?: string | false | undefined;
   /** True if the machine knows that the power went, or somebody pressed reset: if it was a trial, that does not count against the image. */
   interrupted?: boolean | undefined;
+  /**
+   * True if the power came, and that is why this run started: three such starts in a row, each shorter than 10 s, and the next one is in recovery mode. Each
+   * takes two writes of the store, other starts none. A restart that was asked for or a wake from sleep ends the row, a crash does not count.
+   */
+  powered?: boolean | undefined;
   /** Crashes in the last ten minutes with no restart between them that was asked for, as the machine counts them: for a store that takes nothing. */
   crashes?: number | undefined;
   /** How long it slept before this start, in ms: that counts as time that passed. */
@@ -32,6 +37,10 @@ const TICK_MS = 30_000;
 /** For the answer of the RPC to arrive. */
 const RESTART_MS = 5000;
 const CAUSE_LENGTH = 200;
+/** Starts by power, each shorter than this. */
+const CYCLES = 3;
+const QUICK_MS = 10_000;
+const CYCLED = "quick power cycles";
 
 interface Kept {
   image: string;
@@ -44,6 +53,8 @@ interface Kept {
   asked: boolean;
   /** The platform was told of a recovery once: it is told of the end, too. */
   told: boolean;
+  /** Starts by power in a row that did not last. */
+  cycles: number;
 }
 
 /**
@@ -64,26 +75,28 @@ export class Recovery {
   #kept: Kept;
   #agent: Agent | undefined;
   #cancel: (() => void) | undefined;
+  #cancelQuick: (() => void) | undefined;
   /** The application must not be started. */
   readonly active: boolean;
 
-  constructor(host: Host, { image, crash, interrupted, crashes = 0, sleptMs = 0 }: LastRun) {
+  constructor(host: Host, { image, crash, interrupted, powered = false, crashes = 0, sleptMs = 0 }: LastRun) {
     this.#host = host;
     this.#tells = crash !== undefined;
     this.#interrupted = interrupted;
     const before = readKept(host);
     const kept = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
-    const crashed = !kept.asked && (this.#tells ? crash !== false : before !== undefined);
+    const crashed = !kept.asked && !powered && (this.#tells ? crash !== false : before !== undefined);
     this.#kept = { ...pass(kept, sleptMs), asked: pending };
     if (!pending) this.#count(image, crashed, crash || "unknown", crashes);
+    if (!pending) this.#power(powered, crashed);
     this.active = !pending && this.#kept.leftMs > 0;
     const changed = JSON.stringify(this.#kept) !== JSON.stringify(before ?? fresh(image, false));
     // Where nobody else can tell a crash, the record itself says that there was a run.
     if (changed || (!before && !this.#tells)) this.#keep();
-    if (this.active)
-      host.log("error", `recovery: the application crashed ${CRASHES} times and is not started`);
+    if (this.active) host.log("error", `recovery: the application is not started (${this.cause})`);
     this.#tick();
+    if (this.#kept.cycles > 0) this.#cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
   }
 
   /** Why the application is not started; empty if it is. 200 characters at most. */
@@ -109,9 +122,18 @@ export class Recovery {
     });
   }
 
-  /** Lets go of its timer. What is stored stays. */
+  /** This start is no quick one: after 10 s by itself, before that if the run ends in good order. */
+  steady(): void {
+    this.#cancelQuick?.();
+    if (this.#kept.cycles === 0) return;
+    this.#kept.cycles = 0;
+    this.#keep();
+  }
+
+  /** Lets go of its timers. What is stored stays. */
   close(): void {
     this.#cancel?.();
+    this.#cancelQuick?.();
   }
 
   #count(image: string, crashed: boolean, cause: string, counted: number): void {
@@ -120,11 +142,23 @@ export class Recovery {
     else if (crashed && kept.leftMs === 0) {
       kept.ages = [...kept.ages, 0].slice(-CRASHES);
       kept.cause = cause.slice(0, CAUSE_LENGTH);
-      if (Math.max(kept.ages.length, counted) < CRASHES) return;
-      kept.ages = [];
-      kept.leftMs = STAY_MS;
-      kept.told = true;
+      if (Math.max(kept.ages.length, counted) >= CRASHES) this.#enter();
     }
+  }
+
+  #power(powered: boolean, crashed: boolean): void {
+    const kept = this.#kept;
+    // A supply that fails again and again must not hold it there.
+    if (kept.leftMs > 0) kept.leftMs = powered ? Math.max(0, kept.leftMs - TICK_MS) : kept.leftMs;
+    else if (powered && kept.cycles >= CYCLES) {
+      kept.cause = CYCLED;
+      this.#enter();
+    } else if (powered) kept.cycles++;
+    else if (!crashed) kept.cycles = 0;
+  }
+
+  #enter(): void {
+    Object.assign(this.#kept, { ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
   }
 
   #tick(): void {
@@ -172,13 +206,13 @@ function pass(kept: Kept, ms: number): Kept {
 }
 
 function fresh(image: string, told: boolean): Kept {
-  return { image, ages: [], leftMs: 0, cause: "", asked: false, told };
+  return { image, ages: [], leftMs: 0, cause: "", asked: false, told, cycles: 0 };
 }
 
 function readKept(host: Host): Kept | undefined {
   const kept = readStored(host, KEY);
   if (!isObject(kept) || typeof kept.image !== "string") return undefined;
-  const { image, ages, leftMs, cause, asked, told } = kept;
+  const { image, ages, leftMs, cause, asked, told, cycles } = kept;
   return {
     image,
     ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number").slice(-CRASHES) : [],
@@ -186,5 +220,6 @@ function readKept(host: Host): Kept | undefined {
     cause: typeof cause === "string" ? cause.slice(0, CAUSE_LENGTH) : "",
     asked: asked === true,
     told: told === true,
+    cycles: typeof cycles === "number" ? cycles : 0,
   };
 }

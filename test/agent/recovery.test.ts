@@ -17,11 +17,20 @@ class Starts {
   recovery: Recovery | undefined;
   image = "1.0.0";
 
-  start(crash?: LastRun["crash"], crashes?: number): Recovery {
+  start(crash?: LastRun["crash"], crashes?: number, powered?: boolean): Recovery {
     this.recovery?.close();
     this.host = fakeHost({ clock: this.clock, store: this.store, slot: this.slot });
-    this.recovery = new Recovery(this.host, { image: this.image, crash, crashes });
+    this.recovery = new Recovery(this.host, { image: this.image, crash, crashes, powered });
     return this.recovery;
+  }
+
+  /** Somebody switches it on `times` times, for `ms` each. */
+  async switchOn(times: number, ms = 9000): Promise<Recovery> {
+    for (let i = 0; i < times; i++) {
+      this.start(false, 0, true);
+      await this.clock.advance(ms);
+    }
+    return this.recovery as Recovery;
   }
 
   /** Runs for `ms` and ends by a crash. */
@@ -89,6 +98,86 @@ test("recovery mode lasts an hour of running, over restarts, and ends by a resta
   t.deepEqual(starts.host.restarts, ["recovery"]);
   t.false(starts.start(false).active);
   t.false((await starts.crash(4)).active, "it takes five crashes again");
+});
+
+test("after three starts by power, each shorter than ten seconds, the next is in recovery mode and says why", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.switchOn(3)).active);
+  t.true((await starts.switchOn(1)).active);
+  t.is(starts.recovery?.cause, "quick power cycles");
+  t.true(starts.host.lines.some((line) => line.includes("quick power cycles")));
+  await starts.clock.advance(61 * MINUTE);
+  t.deepEqual(starts.host.restarts, ["recovery"]);
+  t.false(starts.start(false).active);
+  t.false((await starts.switchOn(3)).active, "it takes three again");
+  t.true((await starts.switchOn(1)).active);
+});
+
+test("slow power cycles are none, however many, and each takes two writes of the store", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.switchOn(2)).active);
+  t.false((await starts.switchOn(30, 11_000)).active);
+  t.deepEqual(starts.store.changes, Array(2 + 2 * 30).fill("recovery"));
+});
+
+test("a wake from sleep and a restart that was asked for end the row of quick power cycles", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10; i++) {
+    t.false((await starts.switchOn(2, 1000)).active);
+    t.false(starts.start(false).active);
+    await starts.clock.advance(1000);
+  }
+});
+
+test("ten thousand wakes from sleep, a second each, write nothing", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10_000; i++) starts.start(false);
+  t.deepEqual(starts.store.changes, []);
+});
+
+test("a crash between quick power cycles is none, and does not hide them", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 3; i++) {
+    await starts.switchOn(1, 1000);
+    t.false(starts.start("TypeError").active);
+  }
+  t.true((await starts.switchOn(1)).active);
+  t.is(starts.recovery?.cause, "quick power cycles");
+});
+
+test("a run that ends in good order is no quick power cycle", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10; i++) {
+    t.false((await starts.switchOn(1, 500)).active);
+    starts.recovery?.steady();
+  }
+});
+
+test("a supply that fails every few seconds can't hold a board in recovery mode", async (t) => {
+  const starts = new Starts();
+  t.true((await starts.switchOn(4, 5000)).active);
+  let left = 0;
+  while ((await starts.switchOn(1, 5000)).active) if (++left > 200) break;
+  t.is(left, 119);
+});
+
+test("a store that refuses any one write of quick power cycles delays recovery mode, and nothing else", async (t) => {
+  for (let at = 0; at < 8; at++) {
+    const starts = new Starts();
+    let changes = 0;
+    starts.store.fails = () => changes++ === at;
+    for (let i = 0; i < 6; i++) await starts.switchOn(1, 1000);
+    t.true(starts.recovery?.active, `write ${at}`);
+    starts.store.fails = undefined;
+    await starts.clock.advance(61 * MINUTE);
+    t.deepEqual(starts.host.restarts, ["recovery"]);
+  }
+});
+
+test("an image on trial counts no power cycles", async (t) => {
+  const starts = new Starts();
+  starts.slot.current = "pending";
+  t.false((await starts.switchOn(6)).active);
 });
 
 test("a new image leaves recovery mode", async (t) => {

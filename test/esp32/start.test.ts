@@ -308,3 +308,19 @@ test("an agent that hangs restarts the board; one that works, or was stopped, do
   await stopped;
   t.is(board.restarts, 0);
 });
+
+test("three quick power cycles bring a board up without its application, unless the configuration says that it is switched off after seconds", async (t) => {
+  for (const powerCycles of [undefined, false]) {
+    const { board, platform, start } = rig(t, { ...CONFIG, ...(powerCycles === false && { powerCycles }) });
+    let applications = 0;
+    // Wakes and crashes in between are none.
+    for (const reset of [1, 8, 1, 4, 1, 1, 1]) {
+      board.cut();
+      start(reset, () => applications++);
+      await board.clock.advance(reset === 8 ? 20_000 : 8000);
+    }
+    t.is(applications, powerCycles === false ? 7 : 6);
+    const { moteRecovery } = platform.attributes(platform.device(NAME));
+    t.is(moteRecovery, powerCycles === false ? undefined : "quick power cycles");
+  }
+});

@@ -58,6 +58,7 @@ const MODULES = [
   ["mote-report", "src/report/index.ts"],
   ["mote-app", "hosts/app/app.ts", "hosts/app/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
+  ["mote-commission", "hosts/esp32/commission-board.ts", "hosts/esp32/commission-types.js"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],
   ["mote-simulator-main", "hosts/simulator/main.ts"],

@@ -1,6 +1,7 @@
 import { start } from "mote/board";
+import { commission } from "mote/commission";
 import app from "mote-app";
 
 export default function main(): void {
-  start(app);
+  start(app, commission);
 }

@@ -26,7 +26,7 @@ const HELP = `set wifi SSID [PASSWORD]        the network; none for an open one
 set url URL                     the platform
 set token TOKEN                 the device's access token, or:
 set provisioning KEY SECRET     let it register by itself
-set ca BASE64                   the certificate of a private authority (DER in base64); none: built in
+set ca CERTIFICATE              of a private authority, DER in base64 on one line; none: what is built in
 set label PASSWORD              of this device's own access point, as on its label
 show                            what is set, without secrets
 reset                           forget Wi-Fi, token and all that waits, and restart

@@ -20,11 +20,15 @@ export function settle(keeper: Keeper): void {
   if (isObject(change)) apply(keeper as Host, change);
 }
 
-/** What was kept at commissioning; the token only if it belongs to `url` or to the base URL that was kept. */
+/**
+ * What was kept at commissioning. The token only if it belongs to `url`, or to the base URL that was kept, and if it was given: one that the device got by
+ * provisioning has its name beside it, and the agent finds it by itself.
+ */
 export function readKept(keeper: Keeper, url?: string): Values {
   const host = keeper as Host;
   const [wifi, site, token] = [WIFI, SITE, TOKEN].map((key) => members(readStored(host, key)));
-  const address = site?.url ?? url;
+  const address = addressOf(site?.url ?? url);
+  const isGiven = token?.name === undefined && token?.url === address;
   return {
     ssid: wifi?.ssid,
     password: wifi?.password,
@@ -32,7 +36,7 @@ export function readKept(keeper: Keeper, url?: string): Values {
     ca: site?.ca,
     key: site?.key,
     secret: site?.secret,
-    token: token?.token !== undefined && token.url === addressOf(address) ? token.token : undefined,
+    token: isGiven ? token?.token : undefined,
   };
 }
 

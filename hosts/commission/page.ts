@@ -3,8 +3,8 @@ import type { View } from "./commissioning.js";
 import type { Field } from "./values.js";
 
 /** respond.ts allows this style alone, by STYLE_HASH. */
-export const STYLE = `:root{color-scheme:light dark;--ink:#1d232b;--soft:#5b6673;--line:#b9c2cc;--back:#fff;--deed:#0b5cad;--bad:#b3261e;--badback:#fdecea}
-@media(prefers-color-scheme:dark){:root{--ink:#e8ecf1;--soft:#a6b1bd;--line:#4b5663;--back:#14181d;--deed:#6db1f5;--bad:#ffb4ab;--badback:#3a1512}}
+export const STYLE = `:root{color-scheme:light dark;--ink:rgb(29 35 43);--soft:rgb(91 102 115);--line:rgb(185 194 204);--back:rgb(255 255 255);--deed:rgb(11 92 173);--bad:rgb(179 38 30);--badback:rgb(253 236 234)}
+@media(prefers-color-scheme:dark){:root{--ink:rgb(232 236 241);--soft:rgb(166 177 189);--line:rgb(75 86 99);--back:rgb(20 24 29);--deed:rgb(109 177 245);--bad:rgb(255 180 171);--badback:rgb(58 21 18)}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:30rem;padding:1.25rem 1rem 3rem;background:var(--back);color:var(--ink);font:1rem/1.45 system-ui,sans-serif;overflow-wrap:anywhere}
 h1{font-size:1.4rem;margin:0 0 .25rem}h2{font-size:1.05rem;margin:1.75rem 0 0}p{margin:.5rem 0}
@@ -18,7 +18,7 @@ button{margin-top:1.75rem;background:var(--deed);border-color:var(--deed);color:
 [aria-invalid]{border-color:var(--bad);border-width:2px}
 summary{margin-top:1.2rem;padding:.4rem 0;color:var(--deed)}`;
 /** SHA-256 of STYLE, base64. */
-export const STYLE_HASH = "j+ckzxowvZfDfACKBBNi5RUZBkZlcQxisqerUi4aNXc=";
+export const STYLE_HASH = "1O2CnveXdONyLsEVS4WF8Bcagn++A88CaZpSjNQmTI4=";
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -15,9 +15,10 @@ import { XsClock } from "../xs/clock.js";
 import { digest } from "../xs/digest.js";
 import { log } from "../xs/log.js";
 import { opener } from "../xs/open.js";
+import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
 import type { Idf, Machine } from "./machine.js";
-import { type Application, startBoard } from "./start.js";
+import { type Application, type Commissioner, startBoard } from "./start.js";
 import type { AskTime } from "./time-of-day.js";
 
 /** When the image was built: a preloaded module is evaluated then. */
@@ -25,14 +26,16 @@ const BUILT = Math.floor(Date.now() / 1000);
 const TIME_SERVER = "pool.ntp.org";
 
 /** To be called once, by the default function of main. */
-export function start(application: Application): Agent | undefined {
-  return startBoard(machine(), application);
+export function start(application: Application, commission?: Commissioner): Agent | undefined {
+  return startBoard(machine(), application, commission);
 }
 
 function machine(): Machine {
   return {
     clock: new XsClock(),
     open: opener({ authorities: authorities(config.ca) }),
+    trusting: (list) => opener({ authorities: list }),
+    taken: (visitor, event) => new TcpSocket(visitor as never, 0, event),
     digest,
     encode,
     decode,

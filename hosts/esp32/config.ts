@@ -5,7 +5,8 @@ import type { Network } from "./wifi.js";
  * `config` of a project's manifest.
  *
  *     "config": {
- *       "wifi": { "ssid": "...", "password": "..." },                            no password: an open network
+ *       "wifi": { "ssid": "...", "password": "..." },                            no password: an open network; false: none
+ *       "commission": { "button": 4, ... },                                      of mote/commission: see owner.ts
  *       "intervalMs": 60000,                                                     for the application; default 60,000
  *       "ca": "ca.der",                                                          a resource, or a list of them; for https
  *       "sntp": "pool.ntp.org",
@@ -17,7 +18,8 @@ import type { Network } from "./wifi.js";
  *     }
  */
 export interface Settings {
-  readonly network: Network;
+  /** Undefined: none, points are recorded only. */
+  readonly network: Network | undefined;
   readonly options: AgentOptions;
   readonly intervalMs: number;
   /** It sleeps between its samples; no wake takes longer than this, in ms. */
@@ -35,7 +37,7 @@ const TELEMETRY = { bufferBytes: 4096, batchBytes: 4096 };
 export function readConfig(config: Readonly<Record<string, unknown>>): Settings | string[] {
   const wrong: string[] = [];
   const { intervalMs = DEFAULT_INTERVAL_MS } = config;
-  const network = readNetwork(config.wifi, wrong);
+  const network = config.wifi === false ? undefined : readNetwork(config.wifi, wrong);
   if (typeof intervalMs !== "number" || !(intervalMs > 0))
     wrong.push("config.intervalMs is a number of milliseconds");
   const deadlineMs = readDeadline(config.cycle, wrong);

@@ -1,6 +1,6 @@
 // What a board gives to the host: the SDK's classes and ESP-IDF's functions, as far as they are used. board.ts takes them from the SDK,
 // the tests from fakes.
-import type { Host } from "../../src/port.js";
+import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import type { Partition } from "./partition.js";
 import type { Ota, Updates } from "./slot.js";
 import type { Domain } from "./store.js";
@@ -32,6 +32,10 @@ export interface Idf extends Ota {
 export interface Machine {
   readonly clock: SettableClock;
   readonly open: Host["open"];
+  /** `open` that trusts these authorities (DER), in place of those that were built in. */
+  trusting(authorities: readonly Uint8Array[]): Host["open"];
+  /** The port's socket of a connection that a listener of the SDK's took. */
+  taken(visitor: unknown, event: (what: SocketEvent) => void): Socket;
   readonly digest: Host["digest"];
   readonly encode: Host["encode"];
   readonly decode: Host["decode"];

@@ -17,6 +17,11 @@ import { Wifi } from "./wifi.js";
  */
 export type Application = (agent: Agent, host: AppHost) => unknown;
 
+/** Calls `go` with what there is, now or after its owner was asked, or restarts instead (owner.ts). */
+export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
+/** Starts the agent by this configuration; undefined if it is wrong. */
+export type Go = (host: BoardHost, config: Machine["config"]) => Agent | undefined;
+
 /** More than the longest time between two requests of an agent that works. */
 const SILENCE_MS = 1_800_000;
 /** The platform was out of reach so long, though the network is joined: joined once more. */
@@ -24,7 +29,11 @@ const REJOIN_MS = 900_000;
 const TELL_AGAIN_MS = 60_000;
 
 /** The agent, or undefined if the configuration is wrong: that is told every minute, as nobody may be listening yet. */
-export function startBoard(machine: Machine, application: Application): Agent | undefined {
+export function startBoard(
+  machine: Machine,
+  application: Application,
+  commission?: Commissioner,
+): Agent | undefined {
   const host = createHost(machine);
   if (machine.idf.mote_image_state() === IMAGE.new)
     host.log(
@@ -32,13 +41,23 @@ export function startBoard(machine: Machine, application: Application): Agent | 
       "the boot loader does not fall back from a broken image: flash it with this project's sdkconfig",
     );
   if (host.ending.crash) host.log("error", `the run before ended with: ${host.ending.crash}`);
-  const settings = readConfig(machine.config);
+  const go: Go = (through, config) => run(machine, through, config, application);
+  return commission ? commission(machine, host, go) : go(host, machine.config);
+}
+
+function run(
+  machine: Machine,
+  host: BoardHost,
+  config: Machine["config"],
+  application: Application,
+): Agent | undefined {
+  const settings = readConfig(config);
   if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
   const naps = settings.deadlineMs === undefined ? undefined : new Naps(machine, host, settings.deadlineMs);
-  const wifi = new Wifi(machine.makeRadio, settings.network, host);
+  const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
   // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
   const join = (): void => {
-    wifi.start();
+    if (settings.network) wifi.start();
     machine.seed(seedOf(host));
   };
   if (!naps) join();

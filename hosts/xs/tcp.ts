@@ -24,9 +24,11 @@ export class TcpSocket implements Socket {
   readonly #kept: Uint8Array[] = [];
   #keptBytes = 0;
 
-  constructor(name: string, port: number, tell: Tell) {
+  /** `to`: a name, or a connection that a listener took. */
+  constructor(to: string | TCP, port: number, tell: Tell) {
     this.#tell = tell;
-    resolve(name, (address) => this.#guard(() => this.#connect(address, port)));
+    if (typeof to !== "string") this.#dial({ from: to });
+    else resolve(to, (address) => this.#guard(() => this.#connect(address, port)));
   }
 
   /** Bytes that can be read. */
@@ -81,14 +83,13 @@ export class TcpSocket implements Socket {
   #connect(address: string | undefined, port: number): void {
     if (this.#over) return;
     if (address === undefined) this.#close("name not found");
-    else this.#dial(address, port);
+    else this.#dial({ address, port });
   }
 
-  #dial(address: string, port: number): void {
+  #dial(way: { address: string; port: number } | { from: TCP }): void {
     try {
       this.#tcp = new TCP({
-        address,
-        port,
+        ...way,
         nodelay: true,
         onReadable: (count) => this.#guard(() => this.#onReadable(count)),
         onWritable: (count) => this.#guard(() => this.#onWritable(count)),

@@ -1,4 +1,5 @@
 // A board on a desk: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show them, on the clock that stands still.
+import type { AccessPoint } from "../../hosts/esp32/doors.js";
 import type { Machine } from "../../hosts/esp32/machine.js";
 import type { Partition } from "../../hosts/esp32/partition.js";
 import type { Updates } from "../../hosts/esp32/slot.js";
@@ -9,6 +10,7 @@ import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
+import { FakeDoors, type Visitor } from "./doors.js";
 
 const SECTOR = 4096;
 const MAGIC = 0xe9;
@@ -77,6 +79,13 @@ export class FakeBoard {
   /** Called for each radio that is made. */
   onRadio: (radio: FakeRadio) => void = () => {};
   abort: ((status: unknown, exception: unknown) => void) | undefined;
+  readonly doors = new FakeDoors();
+  /** The access point, while it is open. */
+  ap: { ssid: string; password: string } | undefined;
+  /** ESP-IDF's reason of the last time that a network was not joined. */
+  reason = 0;
+  /** Of the authorities that were kept, the first bytes. */
+  readonly trusted: string[] = [];
   /** Labels of partitions, and name spaces, that are not there. */
   missing: string[] = [];
   seeded = 0;
@@ -137,6 +146,11 @@ export class FakeBoard {
     return {
       clock: this.#clock(),
       open,
+      trusting: (list) => {
+        this.trusted.push(...list.map((der) => Buffer.from(der).toString("base64")));
+        return open;
+      },
+      taken: (visitor, event) => (visitor as Visitor)(event),
       digest,
       encode,
       decode,
@@ -173,7 +187,7 @@ export class FakeBoard {
     });
   }
 
-  #idf(): Machine["idf"] {
+  #idf(): Machine["idf"] & AccessPoint {
     let chance = 1;
     const power = this.#power;
     return {
@@ -199,6 +213,20 @@ export class FakeBoard {
         new Uint8Array(into).set([0x24, 0x0a, 0xc4, 0, 1, 2]);
         return 0;
       },
+      mote_ap_open: (ssid, password) => {
+        this.ap = { ssid, password };
+        return 0;
+      },
+      mote_ap_close: () => {
+        this.ap = undefined;
+        return 0;
+      },
+      mote_wifi_reason: () => {
+        const { reason } = this;
+        this.reason = 0;
+        return reason;
+      },
+      mote_serial_pins: () => 256 * 3 + 1,
       esp_random: () => {
         chance = (Math.imul(chance, 1_664_525) + 1_013_904_223) >>> 0;
         return chance;

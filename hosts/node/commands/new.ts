@@ -42,7 +42,7 @@ function filesOf(path: string): Record<string, string> {
     "manifest.json": json({
       // A place of its own for each machine that builds it: the environment comes first.
       build: { "MOTE ?=": inside.startsWith("..") || isAbsolute(inside) ? resolve(PROJECT) : `./${inside}` },
-      include: ["$(MOTE)/hosts/manifest.json", `./${SECRETS}`],
+      include: ["$(MOTE)/hosts/manifest.json", "$(MOTE)/hosts/commission/manifest.json", `./${SECRETS}`],
       modules: { "*": "./main" },
       // In the simulator the SDK's files can't be preloaded, nor what imports them.
       platforms: { esp32: { preload: ["main"] } },
@@ -64,6 +64,7 @@ function filesOf(path: string): Record<string, string> {
 }
 
 const MAIN = `import { start } from "mote/board";
+import { commission } from "mote/commission";
 
 export default function main() {
   start((agent, host) => {
@@ -72,7 +73,7 @@ export default function main() {
       agent.telemetry.record({ upSeconds: Math.round(host.clock.now() / 1000) });
     };
     sample();
-  });
+  }, commission);
 }
 `;
 

@@ -1,0 +1,179 @@
+// Commissioning on a board: access point, page, name server and serial line around hosts/commission.
+import { fromBase64, readAuthorities } from "../commission/authorities.js";
+import { Commissioning } from "../commission/commissioning.js";
+import { Console } from "../commission/console.js";
+import { answerDns } from "../commission/dns.js";
+import { keep } from "../commission/kept.js";
+import { LineReader } from "../commission/lines.js";
+import { PageServer } from "../commission/page-server.js";
+import { reach } from "../commission/reach.js";
+import type { Desk } from "../commission/respond.js";
+import { checkNetwork, type Finding, type Values } from "../commission/values.js";
+import type { AccessPoint, Doors } from "./doors.js";
+import type { BoardHost } from "./host.js";
+import { Joiner } from "./join.js";
+import type { Machine } from "./machine.js";
+
+export interface CommissionOptions {
+  /** What is kept or built in. */
+  readonly before: Values;
+  readonly deviceName?: string | undefined;
+  /** Of the access point, unless the device has one of its own. */
+  readonly password?: string | undefined;
+  /** False: none. */
+  readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
+  /** Called once there is a network, while something is checked. */
+  readonly joined: () => void;
+  /** Forgets all but firmware and `site`, and restarts. */
+  readonly reset: () => void;
+  /** Called once, when all of it is closed. */
+  readonly over: (done: boolean) => void;
+}
+
+/** ESP-IDF's access point. */
+const ADDRESS = [192, 168, 4, 1] as const;
+const OWN = ADDRESS.join(".");
+const VISITORS = "192.168.4.";
+const [HTTP, DNS] = [80, 53];
+const BAUD = 115_200;
+const PROOF_BYTES = 16;
+/** Of the device's own access point, as on its label; kept by the host, so that no reset forgets it. */
+const LABEL = "label";
+
+/** Opens it for 10 minutes. The radio is on when this returns. */
+export function openCommissioning(
+  doors: Doors,
+  machine: Machine,
+  host: BoardHost,
+  options: CommissionOptions,
+): Commissioning {
+  const { clock } = machine;
+  const air = machine.idf as unknown as AccessPoint;
+  const joiner = new Joiner(machine.makeRadio, air, clock);
+  const closing: (() => void)[] = [() => joiner.close(), () => void air.mote_ap_close()];
+  const commissioning = new Commissioning({
+    clock,
+    wifi: true,
+    before: options.before,
+    check: (values, isSame, tell) => check(machine, host, joiner, options, values, isSame, tell),
+    keep: (values, isSame) => keep(host, values, isSame),
+    closed: (done) => {
+      for (const close of closing) quietly(host, close);
+      options.over(done);
+    },
+  });
+  const name = `mote-${host.hardwareId}`;
+  const desk: Desk = { commissioning, name, hosts: [OWN], isPortal: true, proof: proofOf(host) };
+  const server = new PageServer(desk, host);
+  closing.unshift(() => server.close());
+  if (air.mote_ap_open(name, label(host) ?? options.password ?? "") !== 0)
+    host.log("error", "commissioning: the access point could not be opened");
+  openDoors(doors, machine, host, server, closing);
+  openSerial(doors, air.mote_serial_pins(), host, commissioning, options, closing);
+  host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
+  commissioning.open();
+  return commissioning;
+}
+
+function openDoors(
+  doors: Doors,
+  machine: Machine,
+  host: BoardHost,
+  server: PageServer,
+  closing: (() => void)[],
+): void {
+  quietly(host, () => {
+    closing.unshift(
+      doors.listen(
+        HTTP,
+        // Not from the network that is being joined: its owner need not be the device's.
+        (address, visitor) =>
+          address.startsWith(VISITORS) && server.accept((event) => machine.taken(visitor, event)),
+      ),
+    );
+    closing.unshift(
+      doors.datagrams(DNS, (packet, answer) => {
+        const bytes = answerDns(packet, ADDRESS);
+        if (bytes) answer(bytes);
+      }),
+    );
+  });
+}
+
+/** A debug build has the debugger on its line: then there is none. */
+function openSerial(
+  doors: Doors,
+  known: number,
+  host: BoardHost,
+  commissioning: Commissioning,
+  options: CommissionOptions,
+  closing: (() => void)[],
+): void {
+  const pins = options.serial ?? (known > 0 && { receive: Math.floor(known / 256), transmit: known % 256 });
+  if (!pins) return;
+  quietly(host, () => {
+    const serial = doors.serial({ port: 0, baud: BAUD, ...pins }, (bytes) => lines.feed(bytes));
+    const write = (text: string): void => serial.write(host.encode(text.replaceAll("\n", "\r\n")));
+    const console = new Console({
+      commissioning,
+      write,
+      reset: options.reset,
+      setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
+    });
+    const lines = new LineReader(host, (line) => {
+      if (line === undefined) console.say("that line can't be read");
+      else console.line(line);
+    });
+    commissioning.onChange = () => console.changed();
+    closing.unshift(() => serial.close());
+  });
+}
+
+async function check(
+  machine: Machine,
+  host: BoardHost,
+  joiner: Joiner,
+  options: CommissionOptions,
+  values: Values,
+  isSame: boolean,
+  tell: (stage: string) => void,
+): Promise<Finding | undefined> {
+  tell("Joining the Wi-Fi");
+  const finding = await joiner.join({ ssid: values.ssid ?? "", password: values.password });
+  if (finding) return finding;
+  options.joined();
+  tell("Asking the platform");
+  return reach(trusting(machine, host, values.ca), values, isSame, options.deviceName);
+}
+
+/** `host` with the authorities that were kept in place of those that were built in. */
+export function trusting<H extends BoardHost>(machine: Machine, host: H, ca: string | undefined): H {
+  const read = ca === undefined ? [] : readAuthorities(ca);
+  if (typeof read === "string" || read.length === 0) return host;
+  const open = machine.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
+  return { ...host, open };
+}
+
+function proofOf(host: BoardHost): string {
+  const bytes = new Uint8Array(PROOF_BYTES);
+  host.random(bytes);
+  let proof = "";
+  for (const byte of bytes) proof += byte.toString(16).padStart(2, "0");
+  return proof;
+}
+
+const label = (host: BoardHost): string | undefined => {
+  const bytes = host.own.get(LABEL);
+  return bytes && host.decode(bytes);
+};
+
+const setLabel = (host: BoardHost, password: string): boolean =>
+  password.length < 64 && host.own.set(LABEL, host.encode(password));
+
+function quietly(host: BoardHost, step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    host.log("warn", `commissioning: ${error instanceof Error ? error.message : "unknown"}`);
+  }
+}

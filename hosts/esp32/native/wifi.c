@@ -1,0 +1,74 @@
+// What the SDK's Wi-Fi leaves out: an access point beside the station, and why a network was not joined. The SDK's is made first, always.
+#include <stdint.h>
+#include <string.h>
+#include "esp_event.h"
+#include "esp_netif.h"
+#include "esp_wifi.h"
+#include "sdkconfig.h"
+
+static esp_netif_t *gAccessPoint;
+static volatile int32_t gReason;
+static uint8_t gWatched;
+
+static void disconnected(void *refcon, esp_event_base_t base, int32_t event, void *data)
+{
+	gReason = ((wifi_event_sta_disconnected_t *)data)->reason;
+}
+
+/** Why the station could not join, or lost, its network since the last call: wifi_err_reason_t; 0 for nothing. To be called before the first join too. */
+int32_t mote_wifi_reason(void)
+{
+	int32_t reason = gReason;
+	if (!gWatched)
+		gWatched = ESP_OK == esp_event_handler_register(WIFI_EVENT, WIFI_EVENT_STA_DISCONNECTED, disconnected, NULL);
+	gReason = 0;
+	return reason;
+}
+
+/** Opens an access point at 192.168.4.1, with ESP-IDF's own DHCP server. 0 if it is open. `password`: empty for none, or 8 to 63 bytes. */
+int32_t mote_ap_open(char *ssid, char *password)
+{
+	wifi_config_t config = {0};
+	size_t name = strlen(ssid), secret = strlen(password);
+
+	if (!name || name > sizeof(config.ap.ssid) || secret >= sizeof(config.ap.password) || (secret && secret < 8))
+		return -1;
+	memcpy(config.ap.ssid, ssid, name);
+	memcpy(config.ap.password, password, secret);
+	config.ap.ssid_len = (uint8_t)name;
+	config.ap.authmode = secret ? WIFI_AUTH_WPA2_PSK : WIFI_AUTH_OPEN;
+	config.ap.channel = 1;
+	config.ap.max_connection = 2;
+	config.ap.beacon_interval = 100;
+
+	if (!gAccessPoint)
+		gAccessPoint = esp_netif_create_default_wifi_ap();
+	if (!gAccessPoint || ESP_OK != esp_wifi_set_mode(WIFI_MODE_APSTA))
+		return -1;
+	if (ESP_OK == esp_wifi_set_config(WIFI_IF_AP, &config))
+		return 0;
+	esp_wifi_set_mode(WIFI_MODE_STA);
+	return -1;
+}
+
+/** Closes it; the station stays. */
+int32_t mote_ap_close(void)
+{
+	return ESP_OK == esp_wifi_set_mode(WIFI_MODE_STA) ? 0 : -1;
+}
+
+/** The chip's pins of its first serial line, receive and transmit: 256 * receive + transmit. */
+uint32_t mote_serial_pins(void)
+{
+#if CONFIG_IDF_TARGET_ESP32
+	return 256 * 3 + 1;
+#elif CONFIG_IDF_TARGET_ESP32C3
+	return 256 * 20 + 21;
+#elif CONFIG_IDF_TARGET_ESP32C6
+	return 256 * 17 + 16;
+#elif CONFIG_IDF_TARGET_ESP32S2 || CONFIG_IDF_TARGET_ESP32S3
+	return 256 * 44 + 43;
+#else
+	return 0;
+#endif
+}

@@ -1,0 +1,185 @@
+// What a board's owner gave, gives, or takes back: its configuration as built in and as kept, the button, and when to ask.
+import { Agent } from "mote";
+import { readKept, settle } from "../commission/kept.js";
+import { checkNetwork, type Values } from "../commission/values.js";
+import { isHeld, type Pin, whenHeld } from "./button.js";
+import { openCommissioning, trusting } from "./commission.js";
+import type { Doors } from "./doors.js";
+import type { BoardHost } from "./host.js";
+import type { Machine } from "./machine.js";
+import type { Go } from "./start.js";
+import { TimeOfDay } from "./time-of-day.js";
+
+/** `config.commission`: how the owner gives what is not built in. */
+export interface Commission {
+  /** Pin of a button that draws it to ground: held for 1 s at power-on it opens commissioning again, held for 10 s later it resets the device. */
+  readonly button?: number | undefined;
+  /** Of the access point `mote-<hardware id>`, the same for all devices with this image. Default: none. `set label` gives a device its own. */
+  readonly password?: string | undefined;
+  /** Pins of the serial line. Default: the chip's first; false: none. */
+  readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+interface Board {
+  readonly doors: Doors;
+  readonly machine: Machine;
+  readonly host: BoardHost;
+  readonly config: Config;
+  readonly kept: Values;
+  readonly go: Go;
+}
+
+const HELD_MS = 1000;
+const RESET_HELD_MS = 10_000;
+const TELL_AGAIN_MS = 60_000;
+
+export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go: Go): Agent | undefined {
+  settle(made);
+  const { baseUrl } = machine.config;
+  const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
+  const config = withKept(machine.config, kept);
+  const host = trusting(machine, made, kept.ca);
+  const wrong = checkCommission(config.commission);
+  if (wrong !== undefined) return misconfigured(host, wrong);
+  const board: Board = { doors, machine, host, config, kept, go };
+  const button = buttonOf(board);
+  if (button?.read() !== 0) return isIncomplete(config) ? ask(board) : run(board, button);
+  isHeld(button, machine.clock, HELD_MS, (held) => {
+    if (held || isIncomplete(config)) ask(board);
+    else run(board, button);
+  });
+  return undefined;
+}
+
+function buttonOf({ doors, host, config }: Board): Pin | undefined {
+  const { button } = membersOf<Commission>(config.commission);
+  if (button === undefined) return undefined;
+  try {
+    return doors.pin(button);
+  } catch {
+    host.log("error", `config.commission.button: pin ${button} can't be had`);
+    return undefined;
+  }
+}
+
+function run({ host, config, go }: Board, button: Pin | undefined): Agent | undefined {
+  const agent = go(host, config);
+  if (!agent || !button) return agent;
+  whenHeld(button, host.clock, RESET_HELD_MS, () => {
+    host.log("warn", "the button was held: Wi-Fi, token and all that waits are forgotten");
+    reset(agent, host, "reset by the button");
+  });
+  return agent;
+}
+
+/** Asks the owner. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom. */
+function ask(board: Board): undefined {
+  const { doors, machine, host, config, kept } = board;
+  const isNew = isIncomplete(config);
+  // An image on trial that asks has lost what the one before knew.
+  if (isNew && host.slot.state() === "pending")
+    return misconfigured(host, "there is no network, no platform, or no way to prove itself there");
+  const { password, serial } = membersOf<Commission>(config.commission);
+  const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
+  const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
+  openCommissioning(doors, machine, host, {
+    before: valuesOf(config, kept),
+    deviceName,
+    password,
+    serial,
+    joined: () => time.learn(),
+    reset: () => forget(host),
+    over: (done) => {
+      if (done) host.restart("commissioned");
+      else if (!isNew) host.restart("nobody commissioned it");
+      else if (isIncomplete({ ...config, wifi: { ssid: "any" } }))
+        misconfigured(host, "nobody commissioned it; switch it off and on again to be asked");
+      else run({ ...board, config: { ...config, wifi: false } }, undefined);
+    },
+  });
+  // Once the radio is on: numbers are random.
+  const seed = new Uint8Array(32);
+  host.random(seed);
+  machine.seed(seed);
+  return undefined;
+}
+
+/** As a reset of the agent does, by one that knows of no platform. */
+function forget(host: BoardHost): void {
+  reset(new Agent(host, { baseUrl: "http://none", token: "none" }), host, "reset");
+}
+
+function reset(agent: Agent, host: BoardHost, why: string): void {
+  void agent.reset().then(() => {
+    host.store.delete("wifi");
+    host.restart(why);
+  });
+}
+
+/** As start.ts does of what the agent refuses: told every minute, and an image on trial gives way. */
+function misconfigured(host: BoardHost, what: string): undefined {
+  const tell = (): void => {
+    host.log("error", `the configuration is wrong: ${what}`);
+    if (host.slot.state() === "pending") host.restart("wrong configuration");
+    else host.clock.timer(TELL_AGAIN_MS, tell);
+  };
+  tell();
+  return undefined;
+}
+
+/** True if the owner must be asked: for a network, a platform, or how the device proves itself there. What is empty was not filled in yet. */
+export function isIncomplete({ wifi, baseUrl, token, provisioning }: Config): boolean {
+  const { ssid } = membersOf<{ ssid: unknown }>(wifi);
+  const { key } = membersOf<{ key: unknown }>(provisioning);
+  return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
+}
+
+/** The manifest's configuration, with what was kept in place of what was built in. */
+export function withKept(config: Config, kept: Values): Config {
+  const { ssid, password, url, token, key, secret } = kept;
+  const { provisioning, ...rest } = config;
+  const built = membersOf<{ key: string }>(provisioning);
+  const provisioned = key && secret ? { ...built, key, secret } : built;
+  return {
+    ...rest,
+    ...(ssid !== undefined && { wifi: { ssid, ...(password && { password }) } }),
+    ...(url !== undefined && { baseUrl: url }),
+    ...(provisioned.key && { provisioning: provisioned }),
+    // With provisioning the agent finds its token by itself, and a reset forgets it.
+    ...(token !== undefined && { token: provisioned.key ? undefined : token }),
+  };
+}
+
+/** What the page begins with. */
+function valuesOf(config: Config, kept: Values): Values {
+  const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);
+  const { key, secret } = membersOf<{ key: string; secret: string }>(config.provisioning);
+  const { baseUrl, token } = config as { baseUrl?: string; token?: string };
+  return {
+    ssid: ssid || undefined,
+    password: password || undefined,
+    url: baseUrl || undefined,
+    ca: kept.ca,
+    token: kept.token ?? token,
+    key,
+    secret,
+  };
+}
+
+/** What is wrong with `config.commission`. */
+function checkCommission(value: unknown): string | undefined {
+  const { button, password, serial } = membersOf<Commission>(value);
+  if (value !== undefined && !isObject(value)) return "config.commission is an object";
+  if (button !== undefined && !isPin(button)) return "config.commission.button is the number of a pin";
+  if (password !== undefined && (password === "" || password.length > 63 || checkNetwork("any", password)))
+    return "config.commission.password has 8 to 63 bytes";
+  if (serial !== undefined && serial !== false && !(isPin(serial?.receive) && isPin(serial?.transmit)))
+    return "config.commission.serial is { receive, transmit }, two pins, or false";
+  return undefined;
+}
+
+const isPin = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+const membersOf = <T>(value: unknown): Partial<T> => (isObject(value) ? (value as Partial<T>) : {});

@@ -1,0 +1,51 @@
+// The SDK's pins, serial lines and sockets as far as commission-board.ts uses them.
+
+declare module "embedded:io/socket/listener" {
+  import type TCP from "embedded:io/socket/tcp";
+
+  /** On every interface of the machine: the SDK takes no address. */
+  export default class Listener {
+    /** Throws if the port is taken. */
+    constructor(options: { port: number; onReadable: (visitors: number) => void });
+    /** Without callbacks: `new TCP({ from, ... })` takes it over. */
+    read(): TCP | undefined;
+    readonly port: number;
+    close(): void;
+  }
+}
+
+declare module "embedded:io/digital" {
+  export default class Digital {
+    static readonly InputPullUp: number;
+    constructor(options: { pin: number; mode: number });
+    read(): number;
+  }
+}
+
+declare module "embedded:io/serial" {
+  export default class Serial {
+    /** Throws if the port is in use, as the debugger's is in a debug build. `onWritable` tells how much `write` takes. */
+    constructor(options: {
+      port: number;
+      receive: number;
+      transmit: number;
+      baud: number;
+      format: "buffer";
+      onReadable: (count: number) => void;
+      onWritable: (count: number) => void;
+    });
+    read(): ArrayBuffer | undefined;
+    /** Throws for more than there is room. */
+    write(bytes: Uint8Array): void;
+    close(): void;
+  }
+}
+
+declare module "embedded:io/socket/udp" {
+  export default class UDP {
+    constructor(options: { port: number; onReadable: (packets: number) => void });
+    read(): (ArrayBuffer & { address: string; port: number }) | undefined;
+    write(bytes: Uint8Array, address: string, port: number): void;
+    close(): void;
+  }
+}

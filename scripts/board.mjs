@@ -61,6 +61,7 @@ const MODULES = [
   ["mote-commission", "hosts/esp32/commission-board.ts", "hosts/esp32/commission-types.js"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],
+  ["mote-simulator-commission", "hosts/simulator/commission.ts", "hosts/esp32/commission-types.js"],
   ["mote-simulator-main", "hosts/simulator/main.ts"],
   ["mote-simulator-window", "hosts/simulator/window.ts"],
   ["ssl-cert", "hosts/xs/tls/cert.ts"],

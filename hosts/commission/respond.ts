@@ -1,4 +1,5 @@
 // What a request to the page gets. No request but a form of this very page changes anything.
+import type { Host } from "../../src/port.js";
 import type { Commissioning } from "./commissioning.js";
 import { readForm } from "./form.js";
 import { notice, page, STYLE_HASH } from "./page.js";
@@ -44,7 +45,17 @@ const REASONS: Readonly<Record<number, string>> = {
 const FORM = "application/x-www-form-urlencoded";
 const OWN_SITES = ["same-origin", "none"];
 const PROOF = "proof";
+const PROOF_BYTES = 16;
 const TRIMMED = ["url", "ca", "token", "key", "secret"];
+
+/** `proof` of a desk. Of a host whose numbers are random by now. */
+export function makeProof({ random }: Pick<Host, "random">): string {
+  const bytes = new Uint8Array(PROOF_BYTES);
+  random(bytes);
+  let proof = "";
+  for (const byte of bytes) proof += byte.toString(16).padStart(2, "0");
+  return proof;
+}
 
 export function respond(request: PageRequest, desk: Desk): Answer {
   const { method, path, host } = request;

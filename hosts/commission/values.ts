@@ -91,7 +91,8 @@ export function merged(before: Values, typed: Values): Values {
   const ca = typed.ca === NO_CA ? undefined : typed.ca || before.ca;
   const key = typed.key || before.key;
   const secret = typed.secret || before.secret;
-  const same = !typed.key && !typed.secret && sameAddress(url, before.url);
+  const isThere = before.url === undefined || sameAddress(url, before.url);
+  const same = !typed.key && !typed.secret && isThere;
   const token = typed.token || (same ? before.token : undefined);
   return { ssid, password, url, ca, token, key, secret };
 }

@@ -3,9 +3,8 @@
 // `mote/commission` on a board: the SDK's doors for owner.ts. Like board.ts a file that the tests can't load.
 import Digital from "embedded:io/digital";
 import Serial from "embedded:io/serial";
-import Listener from "embedded:io/socket/listener";
-import type TCP from "embedded:io/socket/tcp";
 import UDP from "embedded:io/socket/udp";
+import { listen } from "../xs/listen.js";
 import type { Doors } from "./doors.js";
 import { commissionBy } from "./owner.js";
 import type { Commissioner } from "./start.js";
@@ -20,22 +19,7 @@ function guarded(step: () => void): void {
 }
 
 const doors: Doors = {
-  listen(port, accept) {
-    const take = (visitor: TCP): void => {
-      if (!accept(visitor.remoteAddress ?? "", visitor)) visitor.close();
-    };
-    const listener = new Listener({
-      port,
-      onReadable: (count: number) =>
-        guarded(() => {
-          for (; count > 0; count--) {
-            const visitor = listener.read();
-            if (visitor) take(visitor);
-          }
-        }),
-    });
-    return () => listener.close();
-  },
+  listen,
   datagrams(port, received) {
     const udp = new UDP({
       port,

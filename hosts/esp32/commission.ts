@@ -7,7 +7,7 @@ import { keep } from "../commission/kept.js";
 import { LineReader } from "../commission/lines.js";
 import { PageServer } from "../commission/page-server.js";
 import { reach } from "../commission/reach.js";
-import type { Desk } from "../commission/respond.js";
+import { type Desk, makeProof } from "../commission/respond.js";
 import { checkNetwork, type Finding, type Values } from "../commission/values.js";
 import type { AccessPoint, Doors } from "./doors.js";
 import type { BoardHost } from "./host.js";
@@ -36,7 +36,6 @@ const OWN = ADDRESS.join(".");
 const VISITORS = "192.168.4.";
 const [HTTP, DNS] = [80, 53];
 const BAUD = 115_200;
-const PROOF_BYTES = 16;
 /** Of the device's own access point, as on its label; kept by the host, so that no reset forgets it. */
 const LABEL = "label";
 
@@ -63,7 +62,7 @@ export function openCommissioning(
     },
   });
   const name = `mote-${host.hardwareId}`;
-  const desk: Desk = { commissioning, name, hosts: [OWN], isPortal: true, proof: proofOf(host) };
+  const desk: Desk = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
   const server = new PageServer(desk, host);
   closing.unshift(() => server.close());
   if (air.mote_ap_open(name, label(host) ?? options.password ?? "") !== 0)
@@ -152,14 +151,6 @@ export function trusting<H extends BoardHost>(machine: Machine, host: H, ca: str
   if (typeof read === "string" || read.length === 0) return host;
   const open = machine.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
   return { ...host, open };
-}
-
-function proofOf(host: BoardHost): string {
-  const bytes = new Uint8Array(PROOF_BYTES);
-  host.random(bytes);
-  let proof = "";
-  for (const byte of bytes) proof += byte.toString(16).padStart(2, "0");
-  return proof;
 }
 
 const label = (host: BoardHost): string | undefined => {

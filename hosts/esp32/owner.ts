@@ -1,5 +1,6 @@
 // What a board's owner gave, gives, or takes back: its configuration as built in and as kept, the button, and when to ask.
 import { Agent } from "mote";
+import { type Config, isIncomplete, membersOf, valuesOf, withKept } from "../commission/built-in.js";
 import { readKept, settle } from "../commission/kept.js";
 import { checkNetwork, type Values } from "../commission/values.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
@@ -19,8 +20,6 @@ export interface Commission {
   /** Pins of the serial line. Default: the chip's first; false: none. */
   readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
 }
-
-type Config = Readonly<Record<string, unknown>>;
 
 interface Board {
   readonly doors: Doors;
@@ -129,49 +128,11 @@ function misconfigured(host: BoardHost, what: string): undefined {
   return undefined;
 }
 
-/** True if the owner must be asked: for a network, a platform, or how the device proves itself there. What is empty was not filled in yet. */
-export function isIncomplete({ wifi, baseUrl, token, provisioning }: Config): boolean {
-  const { ssid } = membersOf<{ ssid: unknown }>(wifi);
-  const { key } = membersOf<{ key: unknown }>(provisioning);
-  return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
-}
-
-/** The manifest's configuration, with what was kept in place of what was built in. */
-export function withKept(config: Config, kept: Values): Config {
-  const { ssid, password, url, token, key, secret } = kept;
-  const { provisioning, ...rest } = config;
-  const built = membersOf<{ key: string }>(provisioning);
-  const provisioned = key && secret ? { ...built, key, secret } : built;
-  return {
-    ...rest,
-    ...(ssid !== undefined && { wifi: { ssid, ...(password && { password }) } }),
-    ...(url !== undefined && { baseUrl: url }),
-    ...(provisioned.key && { provisioning: provisioned }),
-    // With provisioning the agent finds its token by itself, and a reset forgets it.
-    ...(token !== undefined && { token: provisioned.key ? undefined : token }),
-  };
-}
-
-/** What the page begins with. */
-function valuesOf(config: Config, kept: Values): Values {
-  const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);
-  const { key, secret } = membersOf<{ key: string; secret: string }>(config.provisioning);
-  const { baseUrl, token } = config as { baseUrl?: string; token?: string };
-  return {
-    ssid: ssid || undefined,
-    password: password || undefined,
-    url: baseUrl || undefined,
-    ca: kept.ca,
-    token: kept.token ?? token,
-    key,
-    secret,
-  };
-}
-
 /** What is wrong with `config.commission`. */
 function checkCommission(value: unknown): string | undefined {
   const { button, password, serial } = membersOf<Commission>(value);
-  if (value !== undefined && !isObject(value)) return "config.commission is an object";
+  if (value !== undefined && (typeof value !== "object" || value === null))
+    return "config.commission is an object";
   if (button !== undefined && !isPin(button)) return "config.commission.button is the number of a pin";
   if (password !== undefined && (password === "" || password.length > 63 || checkNetwork("any", password)))
     return "config.commission.password has 8 to 63 bytes";
@@ -181,5 +142,3 @@ function checkCommission(value: unknown): string | undefined {
 }
 
 const isPin = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
-const membersOf = <T>(value: unknown): Partial<T> => (isObject(value) ? (value as Partial<T>) : {});

@@ -20,6 +20,8 @@ const SAY: Readonly<Record<string, Say>> = {
   started: (e) =>
     `started ${e.title} ${e.version} (slot ${e.slot}${e.state === "pending" ? ", not confirmed yet" : ""})`,
   stopped: () => "stopped",
+  commissioning: (e) => `open ${e.url} in a browser to commission this device (10 minutes)`,
+  commissioned: () => "commissioned: what was entered is kept in the state directory",
   provisioned: (e) => `provisioned${after(" as ", e.deviceName)}`,
   online: () => "online",
   offline: (e) => `offline${after(": ", e.reason)}`,

@@ -4,26 +4,34 @@ import Resource from "Resource";
 import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
 import { Agent } from "mote";
-import { createHost } from "mote-simulator";
+import { createHost, type SimulatorHost } from "mote-simulator";
+import type { Config } from "../commission/built-in.js";
 import { readConfig } from "../esp32/config.js";
 import type { Application } from "../esp32/start.js";
 
 /** Of what is kept, so that nothing else of the home directory is touched. */
 const FOLDER = "mote-simulator";
 
+/** As that of hosts/esp32/start.ts. */
+export type Commissioner = (host: SimulatorHost, config: Config, go: Go) => Agent | undefined;
+export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
+
 /** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
-export function start(application: Application): Agent | undefined {
-  const host = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
-  const settings = readConfig(config);
-  if (Array.isArray(settings)) {
-    host.log("error", `the configuration is wrong: ${settings.join("; ")}`);
-    return undefined;
-  }
-  const { options, intervalMs } = settings;
-  const agent = new Agent(host, options);
-  application(agent, { ...host, settings: { intervalMs, version: options.firmware?.version } });
-  agent.start();
-  return agent;
+export function start(application: Application, commission?: Commissioner): Agent | undefined {
+  const made = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
+  const go: Go = (host, configured) => {
+    const settings = readConfig(configured);
+    if (Array.isArray(settings)) {
+      host.log("error", `the configuration is wrong: ${settings.join("; ")}`);
+      return undefined;
+    }
+    const { options, intervalMs } = settings;
+    const agent = new Agent(host, options);
+    application(agent, { ...host, settings: { intervalMs, version: options.firmware?.version } });
+    agent.start();
+    return agent;
+  };
+  return commission ? commission(made, config, go) : go(made, config);
 }
 
 function below(all: Files, folder: string): Files {

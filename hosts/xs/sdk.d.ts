@@ -110,3 +110,17 @@ declare module "embedded:network/interface/wifi" {
     readonly address?: string;
   }
 }
+
+declare module "embedded:io/socket/listener" {
+  import type TCP from "embedded:io/socket/tcp";
+
+  /** On every interface of the machine: the SDK takes no address. */
+  export default class Listener {
+    /** Throws if the port is taken. */
+    constructor(options: { port: number; onReadable: (visitors: number) => void });
+    /** Without callbacks: `new TCP({ from, ... })` takes it over. */
+    read(): TCP | undefined;
+    readonly port: number;
+    close(): void;
+  }
+}

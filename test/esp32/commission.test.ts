@@ -2,7 +2,8 @@
 
 import { rootCertificates } from "node:tls";
 import test, { type ExecutionContext } from "ava";
-import { commissionBy, isIncomplete } from "../../hosts/esp32/owner.js";
+import { isIncomplete } from "../../hosts/commission/built-in.js";
+import { commissionBy } from "../../hosts/esp32/owner.js";
 import { type Application, startBoard } from "../../hosts/esp32/start.js";
 import type { Agent } from "../../src/index.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";

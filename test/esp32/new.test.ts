@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
+import { isIncomplete } from "../../hosts/commission/built-in.js";
 import { readConfig } from "../../hosts/esp32/config.js";
-import { isIncomplete } from "../../hosts/esp32/owner.js";
 import { newProject } from "../../hosts/node/commands/new.js";
 import { PROJECT } from "../../hosts/sdk/sdk.js";
 

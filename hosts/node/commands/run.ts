@@ -1,9 +1,12 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { checkOptions } from "../../../src/agent/options.js";
 import { MoteError } from "../../../src/index.js";
+import type { Values } from "../../commission/values.js";
+import { commission, keptIn, pemOf } from "../commission.js";
 import { agentOptions } from "../drive.js";
+import { STOPPED } from "../exit.js";
 import { codeOf } from "../files.js";
 import { Lines } from "../lines.js";
 import { LockedError } from "../lock.js";
@@ -13,10 +16,10 @@ import { stopSignals } from "./stop.js";
 import { certificates, duration, UsageError } from "./usage.js";
 
 interface RunFlags {
-  url?: string;
-  token?: string;
-  provisionKey?: string;
-  provisionSecret?: string;
+  url?: string | undefined;
+  token?: string | undefined;
+  provisionKey?: string | undefined;
+  provisionSecret?: string | undefined;
   deviceName?: string;
   state?: string;
   app?: string;
@@ -28,6 +31,9 @@ interface RunFlags {
   exitOnRefusal?: boolean;
   allowHttpFirmware?: boolean;
   durable: boolean;
+  commission?: true | "again";
+  /** PEM, of commissioning. */
+  keptCa?: string | undefined;
 }
 
 const HELP = `
@@ -36,6 +42,9 @@ can be seen by other users of the machine.
 
 The state directory keeps the access token, the telemetry that waits, two firmware slots and what is known of the platform.
 --app puts its image in when the file differs from the last one put in; an update that came from the platform since then stays.
+
+With --commission a page on this machine asks for what is not given, checks it by connecting, and keeps it in the state directory: the runs after it
+need neither address nor secret. What the command line says comes before what was kept.
 
 Ctrl-C stops in good order, a second one at once.
 
@@ -94,18 +103,27 @@ export function runCommand(program: Command): void {
       "take updates over http from other machines too (anyone on the way can change them)",
     )
     .option("--no-durable", "keep waiting telemetry in memory only")
+    .addOption(
+      new Option(
+        "--commission [again]",
+        "ask for the platform on a page of this machine, unless that was done; again: in any case",
+      ).choices(["again"]),
+    )
     .addHelpText("after", HELP)
     .action(run);
 }
 
-async function run(flags: RunFlags): Promise<void> {
+async function run(given: RunFlags): Promise<void> {
+  const stopping = stopSignals();
+  const flags = await commissioned(given, stopping.stop);
+  if (stopping.stop.aborted) process.exit(STOPPED);
   const config = configure(flags);
   const app = flags.app === undefined ? undefined : load("--app", flags.app);
   const { token, provisioning } = config;
   const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
   const lines = new Lines(process.stdout, flags.log, secrets);
   try {
-    process.exit(await supervise({ config, app, lines, ...stopSignals() }));
+    process.exit(await supervise({ config, app, lines, ...stopping }));
   } catch (error) {
     if (error instanceof LockedError) throw error;
     const message = error instanceof Error ? error.message : "unknown";
@@ -113,15 +131,50 @@ async function run(flags: RunFlags): Promise<void> {
   }
 }
 
+/** The flags with what was kept in their gaps, after the owner was asked if they say so. */
+async function commissioned(flags: RunFlags, stop: AbortSignal): Promise<RunFlags> {
+  const { commission: when, state, deviceName, url, token, provisionKey, provisionSecret } = flags;
+  if (!state || (!when && !existsSync(state))) return flags;
+  const stateDir = resolve(state);
+  const given: Values = { url, token, key: provisionKey, secret: provisionSecret };
+  const before = joined(given, keptIn(stateDir, url));
+  const isKnown = before.url && (before.token || before.key);
+  if (!when || (isKnown && when !== "again")) return withValues(flags, before);
+  const ca = flags.ca === undefined ? undefined : load("--ca", flags.ca).toString();
+  const lines = new Lines(process.stdout, flags.log, []);
+  const open = (page: string): void => lines.tell({ event: "commissioning", url: page });
+  const done = await commission({ stateDir, given, deviceName, ca, stop, open });
+  if (done) lines.tell({ event: "commissioned" });
+  // What the owner said last comes before what the command line said first.
+  return withValues(flags, done ? joined(keptIn(stateDir, url), given) : before);
+}
+
+/** What is in `first`, and what it leaves out. How a device proves itself comes from one of them. */
+function joined(first: Values, second: Values): Values {
+  const { token, key, secret } = first.token || first.key ? first : second;
+  return { url: first.url ?? second.url, ca: first.ca ?? second.ca, token, key, secret };
+}
+
+function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): RunFlags {
+  return {
+    ...flags,
+    url,
+    token,
+    provisionKey: key,
+    provisionSecret: secret,
+    keptCa: flags.ca === undefined ? pemOf(ca) : undefined,
+  };
+}
+
 /** Throws UsageError with all that is wrong. */
 function configure(flags: RunFlags): WorkerConfig {
   const { url, token, provisionKey, provisionSecret, deviceName, state } = flags;
   const wrong: string[] = [];
-  if (!url) wrong.push("--url is needed (or MOTE_URL)");
+  if (!url) wrong.push("--url is needed (or MOTE_URL, or --commission)");
   if (!state) wrong.push("--state is needed (or MOTE_STATE)");
   if (!token && !(provisionKey && provisionSecret)) {
     wrong.push(
-      "--token, or --provision-key and --provision-secret, are needed (or MOTE_TOKEN, MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET)",
+      "--token, or --provision-key and --provision-secret, are needed (or MOTE_TOKEN, MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET, or --commission)",
     );
   }
   const provisioning = provisionKey &&
@@ -135,7 +188,7 @@ function configure(flags: RunFlags): WorkerConfig {
     connections: Number(flags.connections) as 1 | 2 | 3,
     timestamps: flags.timestamps,
     durable: flags.durable,
-    ca: flags.ca === undefined ? undefined : certificates("--ca", load("--ca", flags.ca).toString()),
+    ca: flags.ca === undefined ? flags.keptCa : certificates("--ca", load("--ca", flags.ca).toString()),
     allowHttpFirmware: flags.allowHttpFirmware === true,
     exitOnRefusal: flags.exitOnRefusal === true,
   };

@@ -1,0 +1,47 @@
+// `config` of a project's manifest as it was built in, and as its owner has it.
+import type { Values } from "./values.js";
+
+export type Config = Readonly<Record<string, unknown>>;
+
+/** True if the owner must be asked: for a network, a platform, or how the device proves itself there. What is empty was not filled in yet. */
+export function isIncomplete({ wifi, baseUrl, token, provisioning }: Config): boolean {
+  const { ssid } = membersOf<{ ssid: unknown }>(wifi);
+  const { key } = membersOf<{ key: unknown }>(provisioning);
+  return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
+}
+
+/** The manifest's configuration, with what was kept in place of what was built in. */
+export function withKept(config: Config, kept: Values): Config {
+  const { ssid, password, url, token, key, secret } = kept;
+  const { provisioning, ...rest } = config;
+  const built = membersOf<{ key: string }>(provisioning);
+  const provisioned = key && secret ? { ...built, key, secret } : built;
+  return {
+    ...rest,
+    ...(ssid !== undefined && { wifi: { ssid, ...(password && { password }) } }),
+    ...(url !== undefined && { baseUrl: url }),
+    ...(provisioned.key && { provisioning: provisioned }),
+    // With provisioning the agent finds its token by itself, and a reset forgets it.
+    ...(token !== undefined && { token: provisioned.key ? undefined : token }),
+  };
+}
+
+/** What the page begins with. */
+export function valuesOf(config: Config, kept: Values): Values {
+  const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);
+  const { key, secret } = membersOf<{ key: string; secret: string }>(config.provisioning);
+  const { baseUrl, token } = config as { baseUrl?: string; token?: string };
+  return {
+    ssid: ssid || undefined,
+    password: password || undefined,
+    url: baseUrl || undefined,
+    ca: kept.ca,
+    token: kept.token ?? token,
+    key,
+    secret,
+  };
+}
+
+/** Of a group that may be anything. */
+export const membersOf = <T>(value: unknown): Partial<T> =>
+  typeof value === "object" && value !== null ? (value as Partial<T>) : {};

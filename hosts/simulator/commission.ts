@@ -1,0 +1,83 @@
+// `mote/commission` in the simulator: no Wi-Fi to be told, and the page only where `config.commission.port` asks for it, for this machine alone.
+import { fromBase64, readAuthorities } from "../commission/authorities.js";
+import { type Config, isIncomplete, membersOf, valuesOf, withKept } from "../commission/built-in.js";
+import { Commissioning } from "../commission/commissioning.js";
+import { keep, readKept, settle } from "../commission/kept.js";
+import { PageServer } from "../commission/page-server.js";
+import { reach } from "../commission/reach.js";
+import { makeProof } from "../commission/respond.js";
+import type { Values } from "../commission/values.js";
+import { listen } from "../xs/listen.js";
+import { opener } from "../xs/open.js";
+import { TcpSocket } from "../xs/tcp.js";
+import type { Commissioner, Go } from "./board.js";
+import type { SimulatorHost } from "./host.js";
+
+const LOOPBACK = "127.";
+
+export const commission: Commissioner = (host, built, go) => {
+  const { config, kept } = ofOwner(host, built);
+  if (!isIncomplete(config)) return go(trusting(host, kept.ca), config);
+  const { port } = membersOf<{ port: number }>(config.commission);
+  if (port === undefined) {
+    host.log(
+      "error",
+      "base URL, or token and provisioning, are missing: config.commission.port opens a page for them",
+    );
+    return undefined;
+  }
+  open(host, built, port, go);
+  return undefined;
+};
+
+/** The machine's network is there: what is built in of Wi-Fi is none of its business. */
+function ofOwner(host: SimulatorHost, built: Config): { config: Config; kept: Values } {
+  settle(host);
+  const { baseUrl } = built;
+  const kept = readKept(host, typeof baseUrl === "string" ? baseUrl : undefined);
+  return { config: { ...withKept(built, kept), wifi: false }, kept };
+}
+
+function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
+  const { config, kept } = ofOwner(host, built);
+  const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
+  const commissioning = new Commissioning({
+    clock: host.clock,
+    wifi: false,
+    before: valuesOf(config, kept),
+    check: (values, isSame, tell) => {
+      tell("Asking the platform");
+      return reach(trusting(host, values.ca), values, isSame, deviceName);
+    },
+    keep: (values, isSame) => keep(host, values, isSame),
+    closed: (done) => {
+      server.close();
+      end();
+      const { config: now, kept: own } = ofOwner(host, built);
+      if (done) go(trusting(host, own.ca), now);
+      else host.log("error", "nobody commissioned it");
+    },
+  });
+  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const desk = {
+    commissioning,
+    name: `mote-${host.hardwareId}`,
+    hosts,
+    isPortal: false,
+    proof: makeProof(host),
+  };
+  const server = new PageServer(desk, host);
+  const end = listen(
+    port,
+    (address, visitor) =>
+      address.startsWith(LOOPBACK) && server.accept((tell) => new TcpSocket(visitor, 0, tell)),
+  );
+  commissioning.open();
+  host.log("info", `commissioning: http://${hosts[0]}/`);
+}
+
+function trusting(host: SimulatorHost, ca: string | undefined): SimulatorHost {
+  const read = ca === undefined ? [] : readAuthorities(ca);
+  if (typeof read === "string" || read.length === 0) return host;
+  return { ...host, open: opener({ authorities: read.map((one) => fromBase64(one) ?? new Uint8Array(0)) }) };
+}

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { checkOptions } from "../../../src/agent/options.js";
 import { MoteError } from "../../../src/index.js";
@@ -115,17 +115,22 @@ export function runCommand(program: Command): void {
 
 async function run(given: RunFlags): Promise<void> {
   const stopping = stopSignals();
-  const flags = await commissioned(given, stopping.stop);
+  const flags = await inState(() => commissioned(given, stopping.stop));
   if (stopping.stop.aborted) process.exit(STOPPED);
   const config = configure(flags);
   const app = flags.app === undefined ? undefined : load("--app", flags.app);
   const { token, provisioning } = config;
   const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
   const lines = new Lines(process.stdout, flags.log, secrets);
+  process.exit(await inState(() => supervise({ config, app, lines, ...stopping })));
+}
+
+/** What fails in here is the state directory's. */
+async function inState<T>(work: () => Promise<T>): Promise<T> {
   try {
-    process.exit(await supervise({ config, app, lines, ...stopping }));
+    return await work();
   } catch (error) {
-    if (error instanceof LockedError) throw error;
+    if (error instanceof LockedError || error instanceof UsageError) throw error;
     const message = error instanceof Error ? error.message : "unknown";
     throw new Error(`the state directory can't be used: ${message}`, { cause: error });
   }
@@ -134,7 +139,7 @@ async function run(given: RunFlags): Promise<void> {
 /** The flags with what was kept in their gaps, after the owner was asked if they say so. */
 async function commissioned(flags: RunFlags, stop: AbortSignal): Promise<RunFlags> {
   const { commission: when, state, deviceName, url, token, provisionKey, provisionSecret } = flags;
-  if (!state || (!when && !existsSync(state))) return flags;
+  if (!state || (!when && !existsSync(join(state, "store")))) return flags;
   const stateDir = resolve(state);
   const given: Values = { url, token, key: provisionKey, secret: provisionSecret };
   const before = joined(given, keptIn(stateDir, url));

@@ -44,7 +44,8 @@ export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go
   if (wrong !== undefined) return misconfigured(host, wrong);
   const board: Board = { doors, machine, host, config, kept, go };
   const button = buttonOf(board);
-  if (button?.read() !== 0) return isIncomplete(config) ? ask(board) : run(board, button);
+  const isWake = host.ending.reset === "deep sleep";
+  if (isWake || button?.read() !== 0) return isIncomplete(config) ? ask(board) : run(board, button);
   isHeld(button, machine.clock, HELD_MS, (held) => {
     if (held || isIncomplete(config)) ask(board);
     else run(board, button);

@@ -3,6 +3,7 @@
 import { rootCertificates } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { isIncomplete } from "../../hosts/commission/built-in.js";
+import { createHost } from "../../hosts/esp32/host.js";
 import { commissionBy } from "../../hosts/esp32/owner.js";
 import { type Application, startBoard } from "../../hosts/esp32/start.js";
 import type { Agent } from "../../src/index.js";
@@ -138,6 +139,18 @@ test("once commissioned there is no page, unless the button is held at power-on 
   boot();
   await board.clock.advance(1100);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
+});
+
+test("a wake out of deep sleep is no power-on: its button opens nothing", async (t) => {
+  const { board, doors } = rig(t, READY);
+  doors.pressed.add(4);
+  const machine = board.boot(8);
+  let went = 0;
+  commissionBy(doors, machine, createHost(machine), () => {
+    went++;
+    return undefined;
+  });
+  t.deepEqual([went, board.ap], [1, undefined]);
 });
 
 test("nobody came for 10 minutes: it closes, and a board that was commissioned before goes on as it was", async (t) => {

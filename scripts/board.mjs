@@ -1,6 +1,6 @@
-// The core as a board takes it: one module for the manifest to preload, dist/xs/mote.js, and one for the report client. DESIGN.md has the figures behind it.
+// The core as a board takes it: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. DESIGN.md has the figures behind it.
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { build, transform } from "esbuild";
 import { lean } from "./lean.mjs";
 
@@ -56,6 +56,7 @@ function expressionsInRam(text) {
 const MODULES = [
   ["mote", "src/index.ts"],
   ["mote-report", "src/report/index.ts"],
+  ["mote-strategies", "src/strategies/index.ts"],
   ["mote-app", "hosts/app/app.ts", "hosts/app/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
   ["mote-commission", "hosts/esp32/commission-board.ts", "hosts/esp32/commission-types.js"],
@@ -69,6 +70,26 @@ const MODULES = [
   ["ssl-handshake", "hosts/xs/tls/handshake.ts"],
 ];
 
+/** Modules that build on the core: it is imported by its name, so that a board has it once. */
+const ON_CORE = { strategies: "mote/strategies" };
+
+/** What a module of its own is called on a board, if `path` (relative to the root) is not of the module that begins at `entry`. */
+function apart(path, entry) {
+  const folder = /^src\/(\w+)/.exec(path)?.[1];
+  const own = /^src\/(\w+)/.exec(entry)?.[1];
+  if (folder === undefined || folder === own) return undefined;
+  return ON_CORE[folder] ?? (own in ON_CORE ? "mote" : undefined);
+}
+
+const namesModules = (root, entry) => ({
+  name: "modules of their own",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
+      const name = apart(relative(root, join(resolveDir, path)).replaceAll("\\", "/"), entry);
+      return name && { path: name, external: true };
+    }),
+});
+
 /** Writes dist/xs: the modules, and the types of those of src for an application's own TypeScript. */
 export async function buildBoard(root, out) {
   await mkdir(out, { recursive: true });
@@ -81,6 +102,7 @@ export async function buildBoard(root, out) {
       format: "esm",
       packages: "external",
       external: ["mote", "mote-simulator"],
+      plugins: [namesModules(root, entry)],
       platform: "neutral",
       target: "es2022",
       legalComments: "none",

@@ -85,14 +85,20 @@ export class Telemetry {
     const { ts } = options;
     const flaw = ts === undefined ? undefined : checkTs(ts);
     if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
+    const text = this.check(values);
+    if (!this.#outbox.append(text, ts)) return false;
+    if (this.#source.added(text.length)) this.#signal.notify();
+    return true;
+  }
+
+  /** Throws as `record` would, and records nothing. Returns the JSON text of the values as UTF-8. */
+  check(values: Record<string, unknown>): Uint8Array {
     const most = this.#outbox.maxText;
     const encoded = this.#points.encode(values, most);
     if (!encoded.ok) throw new MoteError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     const text = this.#link.host.encode(encoded.text);
     if (text.length > most) throw new MoteError("TOO_LARGE", `the point is longer than ${most} bytes`);
-    if (!this.#outbox.append(text, ts)) return false;
-    if (this.#source.added(text.length)) this.#signal.notify();
-    return true;
+    return text;
   }
 
   /**

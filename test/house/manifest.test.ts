@@ -6,6 +6,7 @@ import test from "ava";
 import { build } from "esbuild";
 import * as mote from "../../src/index.js";
 import * as report from "../../src/report/index.js";
+import * as strategies from "../../src/strategies/index.js";
 import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
 
@@ -17,9 +18,18 @@ test("every module of the root manifest is there and is preloaded, and nothing e
   for (const path of Object.values(manifest.modules)) t.true(existsSync(join(root, `${path}.js`)), path);
 });
 
-test("the report client's manifest has its module alone", (t) => {
-  const { modules, preload, ...others } = JSON.parse(read("manifest-report.json"));
-  t.deepEqual([modules, preload, others], [{ "mote/report": "./dist/xs/mote-report" }, ["mote/report"], {}]);
+/** Modules that a project adds to the core's: the report client shares nothing with it, the others import it. */
+const OPTIONAL = [
+  { name: "report", imports: [], names: report },
+  { name: "strategies", imports: ["mote"], names: strategies },
+];
+
+test("the manifest of each optional module has that module alone", (t) => {
+  for (const { name } of OPTIONAL) {
+    const { modules, preload, ...others } = JSON.parse(read(`manifest-${name}.json`));
+    t.deepEqual(modules, { [`mote/${name}`]: `./dist/xs/mote-${name}` });
+    t.deepEqual([preload, others], [[`mote/${name}`], {}]);
+  }
 });
 
 test("the root manifest is of no platform, and everything it has was meant", (t) => {
@@ -27,10 +37,10 @@ test("the root manifest is of no platform, and everything it has was meant", (t)
   t.false(read("manifest.json").includes("$("));
 });
 
-test("the board's modules are all of src that has code, and import nothing", async (t) => {
+test("the board's modules are all of src that has code, and import nothing but the core", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/index.ts", "src/report/index.ts"],
+    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ name }) => `src/${name}/index.ts`)],
     outdir: "dist",
     bundle: true,
     write: false,
@@ -48,16 +58,24 @@ test("the board's modules are all of src that has code, and import nothing", asy
     left.map(({ path }) => path),
     [],
   );
-  for (const name of ["mote", "mote-report"]) t.deepEqual(imports(read(`dist/xs/${name}.js`)), []);
+  t.deepEqual(imports(read("dist/xs/mote.js")), []);
+  for (const one of OPTIONAL) t.deepEqual(imports(read(`dist/xs/mote-${one.name}.js`)), one.imports);
 });
 
-test("the board's modules have the public names of the core and of the report client", async (t) => {
+test("the board's modules have their public names, and what they import from the core is there", async (t) => {
   t.deepEqual(Object.keys(await import(board("dist/xs/mote.js"))).sort(), Object.keys(mote).sort());
-  t.deepEqual(Object.keys(await import(board("dist/xs/mote-report.js"))).sort(), Object.keys(report).sort());
+  for (const { name, names } of OPTIONAL) {
+    const text = read(`dist/xs/mote-${name}.js`);
+    const onNode = text.replace('"mote"', JSON.stringify(board("dist/xs/mote.js")));
+    const module = await import(`data:text/javascript,${encodeURIComponent(onNode)}`);
+    t.deepEqual(Object.keys(module).sort(), Object.keys(names).sort());
+  }
 });
 
 test("the board's modules have no private names and no variables of their own, which cost RAM and ROM", (t) => {
-  for (const text of [read("dist/xs/mote.js"), read("dist/xs/mote-report.js")]) {
+  for (const text of ["mote", ...OPTIONAL.map(({ name }) => `mote-${name}`)].map((name) =>
+    read(`dist/xs/${name}.js`),
+  )) {
     t.notRegex(text, /#[A-Za-z]/);
     t.notRegex(text, /^var /m);
   }

@@ -1,0 +1,77 @@
+// How one key is reported, and what is wrong with what claims to say so. The same members in a program and in the shared attribute:
+//
+//   {"temperature":{"onChange":0.5,"heartbeatMs":600000},"power":{"windowMs":60000},"door":{}}
+//
+// A key without a strategy, or with `{}`, is reported each time.
+
+/** What of a key is reported: the sum of what its members ask for. */
+export interface Strategy {
+  /**
+   * The first value, and one that differs from the value last reported by at least so much; 0: that differs at all. A text, a boolean or
+   * JSON has no distance: it is reported when it differs.
+   */
+  readonly onChange?: number | undefined;
+  /** The same in percent of the value last reported: 0 to 1,000. With both, the wider of the two counts. */
+  readonly onChangePercent?: number | undefined;
+  /** The last value, once nothing of the key was reported for so long, in ms: 100 to 604,800,000. The first value at once. */
+  readonly heartbeatMs?: number | undefined;
+  /**
+   * Of all numbers within so many ms KEY_min, KEY_max, KEY_mean and KEY_count, as one point: 100 to 604,800,000. A window begins with its first
+   * number, so that without any nothing is reported. What is no number is reported when it differs.
+   */
+  readonly windowMs?: number | undefined;
+}
+
+/** Strategies by key. */
+export type Table = Readonly<Record<string, Strategy>>;
+
+/** Keys with a strategy, built in and set by the attribute together. */
+export const MOST_KEYS = 32;
+
+interface Range {
+  readonly most: number;
+  readonly least: number;
+  readonly whole: boolean;
+}
+
+const PERIOD: Range = { least: 100, most: 604_800_000, whole: true };
+const RANGES: { readonly [name: string]: Range } = {
+  onChange: { least: 0, most: 1e15, whole: false },
+  onChangePercent: { least: 0, most: 1000, whole: false },
+  heartbeatMs: PERIOD,
+  windowMs: PERIOD,
+};
+
+/** Every mistake in a table of strategies, by key and name; no value is quoted. `keyFlaw` tells of a key that can't be used. */
+export function checkTable(table: unknown, keyFlaw: (key: string) => string | undefined): string[] {
+  if (!isTable(table)) return ["it is an object of keys and strategies"];
+  const keys = Object.keys(table);
+  if (keys.length > MOST_KEYS) return [`there are more than ${MOST_KEYS} keys`];
+  return keys.flatMap((key) => keyFlaw(key) ?? flawsOf(key, table[key]));
+}
+
+function flawsOf(key: string, strategy: unknown): string[] {
+  if (!isTable(strategy)) return [`${key} is an object with ${Object.keys(RANGES).join(", ")}`];
+  return Object.keys(strategy).flatMap((name) => {
+    const value = strategy[name];
+    const range = Object.hasOwn(RANGES, name) ? RANGES[name] : undefined;
+    if (!range) return [`there is no option "${name}" (${key})`];
+    if (value === undefined || fits(value, range)) return [];
+    const what = range.whole ? "a whole number" : "a number";
+    return [`${key}.${name} is ${what} from ${range.least} to ${range.most}`];
+  });
+}
+
+function fits(value: unknown, { least, most, whole }: Range): boolean {
+  if (typeof value !== "number" || !(value >= least && value <= most)) return false;
+  return !whole || Number.isInteger(value);
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether it leaves anything out. */
+export function restrains(strategy: Strategy): boolean {
+  return Object.values(strategy).some((value) => value !== undefined);
+}

@@ -1,0 +1,153 @@
+// What a deep sleep, a restart and a cut of the power leave of strategies.
+import test from "ava";
+import { StrategiesRig, WALL } from "./rig.js";
+
+const KEYS = { band: { onChange: 1 }, beat: { onChange: 1, heartbeatMs: 60_000 }, win: { windowMs: 10_000 } };
+const MINUTE = 60_000;
+
+test("a board that sleeps between values reports as one that does not", async (t) => {
+  const keys = { band: KEYS.band, win: KEYS.win };
+  const [awake, asleep] = [new StrategiesRig({ keys }), new StrategiesRig({ keys })];
+  for (let n = 0; n < 200; n++) {
+    const values = { band: Math.sin(n / 9) * 10, win: n % 17 };
+    awake.strategies.record(values);
+    asleep.strategies.record(values);
+    await awake.pass(3000);
+    await asleep.pass(20);
+    t.true(asleep.strategies.save());
+    await asleep.off(2980, WALL + asleep.at + 2980);
+  }
+  await asleep.pass(0);
+  // What fell due in a sleep is told at its end, and a window as of its own end.
+  const told = (rig: StrategiesRig) =>
+    rig.recorded.map(({ at, ts, values }) => [
+      ts === undefined ? Math.ceil(at / 3000) : Math.ceil((ts - WALL) / 3000),
+      values,
+    ]);
+  t.true(told(awake).length > 80);
+  const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
+  t.deepEqual(sorted(told(asleep)), sorted(told(awake)));
+});
+
+test("a window that ended in the sleep has the time stamp of its end", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS });
+  rig.strategies.record({ win: 5 });
+  await rig.pass(2000);
+  t.true(rig.strategies.save());
+  await rig.off(MINUTE, WALL + 62_000);
+  await rig.pass(0);
+  t.deepEqual(rig.recorded, [
+    { at: 62_000, ts: WALL + 10_000, values: { win_min: 5, win_max: 5, win_mean: 5, win_count: 1 } },
+  ]);
+});
+
+test("a sleep of unknown length takes no time", async (t) => {
+  for (const [before, after] of [
+    [undefined, WALL],
+    [WALL, undefined],
+    [WALL, WALL - MINUTE],
+  ] as const) {
+    const rig = new StrategiesRig({ keys: KEYS }, before);
+    rig.strategies.record({ win: 5, beat: 1 });
+    await rig.pass(2000);
+    rig.taken();
+    t.true(rig.strategies.save());
+    await rig.off(MINUTE, after);
+    await rig.pass(7999);
+    t.deepEqual(rig.taken(), []);
+    await rig.pass(1);
+    t.is(rig.taken()[0]?.win_count, 1);
+    await rig.pass(49_999);
+    t.deepEqual(rig.taken(), []);
+    await rig.pass(1);
+    t.deepEqual(rig.taken(), [{ beat: 1 }]);
+  }
+});
+
+test("what was saved counts once: after a cut of the power a window begins anew", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS });
+  rig.strategies.record({ win: 5, band: 1 });
+  rig.taken();
+  rig.strategies.save();
+  await rig.off(100, WALL + 100);
+  rig.strategies.record({ win: 6, band: 1 });
+  t.deepEqual(rig.taken(), []);
+  await rig.off(100, WALL + 200);
+  rig.strategies.record({ win: 7, band: 1 });
+  t.deepEqual(rig.taken(), [{ band: 1 }]);
+  rig.strategies.flush();
+  t.is(rig.taken()[0]?.win_count, 1);
+});
+
+test("a save that the store does not take, or that does not fit, is said and leaves everything as it is", (t) => {
+  const keys = Object.fromEntries(
+    Array.from({ length: 32 }, (_, i) => [`${i}${"k".repeat(50)}`, { onChange: 0 }]),
+  );
+  const rig = new StrategiesRig({ keys });
+  t.true(rig.strategies.save());
+  for (const key of Object.keys(keys)) rig.strategies.record({ [key]: "x".repeat(60) });
+  t.false(rig.strategies.save());
+  const small = new StrategiesRig({ keys: KEYS });
+  small.store.fails = () => true;
+  small.strategies.record({ band: 1 });
+  t.false(small.strategies.save());
+  t.false(small.strategies.record({ band: 1.5 }) === false);
+  t.is(small.taken().length, 1);
+});
+
+test("a stored value of another format, cut or made up is taken for none", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS });
+  rig.strategies.record({ win: 5, band: 1 });
+  rig.strategies.save();
+  const good = rig.store.get("strategies")!;
+  const text = (json: string) => new Uint8Array([1, ...new TextEncoder().encode(json)]);
+  const bad = [
+    new Uint8Array(),
+    new Uint8Array([1]),
+    new Uint8Array([2, ...good.subarray(1)]),
+    good.subarray(0, good.length - 4),
+    new Uint8Array([1, 0xff, 0xfe]),
+    ...[
+      "7",
+      "null",
+      "[]",
+      "[1]",
+      "[1,2]",
+      "[null,[7,null,[],{}]]",
+      '[0,[["win",null,null,null,"9",0,0,0,0]]]',
+    ].map(text),
+    ...[
+      '[0,[["win",null,null,null,9,null,0,0,0]]]',
+      '[0,[["win",{},[],true,9,0,0,0]]]',
+      "[0,[[null,1,1,1,1,1,1,1,1]]]",
+    ].map(text),
+    ...[
+      '[0,[["band",{"a":1},[1],"x",0,0,0,0,0]]]',
+      '[0,[["win",null,null,null,-3,0,0,0,0]]]',
+      '[0,[["beat","{",  "{",0,0,0,0,0,0]]]',
+    ].map(text),
+    text(`[0,[["win",null,null,null,0.5,5,0,0,0]]]`),
+  ];
+  for (const bytes of bad) {
+    rig.store.values.set("strategies", bytes);
+    await rig.off(0, WALL);
+    t.false(rig.store.values.has("strategies"));
+    rig.taken();
+    await rig.pass(120_000);
+    t.deepEqual(rig.taken(), [], new TextDecoder().decode(bytes));
+    rig.strategies.record({ band: 1, win: 1, beat: 1 });
+    t.deepEqual(rig.taken(), [{ band: 1, beat: 1 }]);
+    rig.strategies.flush();
+    t.is(rig.taken()[0]?.win_count, 1);
+  }
+  t.deepEqual(rig.lines, []);
+});
+
+test("a window goes on for no longer than its strategy says now", async (t) => {
+  const rig = new StrategiesRig({ keys: KEYS });
+  rig.strategies.record({ win: 5 });
+  rig.strategies.save();
+  rig.again({ keys: { win: { windowMs: 1000 } } });
+  await rig.pass(1000);
+  t.deepEqual(rig.taken(), [{ win_min: 5, win_max: 5, win_mean: 5, win_count: 1 }]);
+});

@@ -1,11 +1,12 @@
-// The sample application, the same on a board, in the simulator and on Node. It takes nothing but types from the agent and the host.
+// The sample application, the same on a board, in the simulator and on Node. Of the agent and the host it takes nothing but types.
 //
 // Telemetry: temperature, humidity; from 2.0.0 on pressure too; upSeconds, points, version with every tenth of them. Client attributes: serial, starts, app, intervalMs, led.
-// Shared attribute: interval (seconds between two points).
+// Shared attributes: interval (seconds between two readings); reportStrategies (what of them is reported: without it, all).
 // RPC: setLed {on}, getStatus, echo, burst {points}, report, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
 // claim {secretKey, durationMs}.
 import type { Agent } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
+import { Strategies } from "../../src/strategies/index.js";
 import { type Desk, handleMethods } from "./methods.js";
 import { intervalOf, LIMITS, Sampler } from "./sampler.js";
 import { countStart } from "./starts.js";
@@ -41,6 +42,7 @@ export default function setUp(agent: Agent, host: AppHost): () => Record<string,
 class Application implements Desk {
   readonly #agent: Agent;
   readonly #host: AppHost;
+  readonly #strategies: Strategies;
   readonly #room: Room;
   readonly #sampler: Sampler;
   readonly #version: string;
@@ -53,6 +55,7 @@ class Application implements Desk {
   constructor(agent: Agent, host: AppHost) {
     this.#agent = agent;
     this.#host = host;
+    this.#strategies = new Strategies(agent, host, { attribute: "reportStrategies" });
     this.#room = new Room(host);
     this.#version = host.settings.version ?? firmware.version;
     this.#second = this.#version !== "1.0.0";
@@ -90,7 +93,7 @@ class Application implements Desk {
   }
 
   sample(): void {
-    this.#agent.telemetry.record(this.reading());
+    this.#strategies.record(this.reading());
     this.#points++;
   }
 

@@ -42,7 +42,7 @@ const LONGEST = -(2 ** 63) + 1024;
 export class Strategies {
   readonly #agent: StrategiesAgent;
   readonly #host: StrategiesHost;
-  readonly #builtIn: Table;
+  readonly #builtIn: Record<string, Strategy>;
   readonly #tracks = new Map<string, Track>();
   readonly #ends: (() => void)[] = [];
   #closed = false;
@@ -59,8 +59,10 @@ export class Strategies {
     wrong.push(...this.#flaws(keys).map((flaw) => `keys: ${flaw}`));
     if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute is a text");
     if (wrong.length > 0) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
-    this.#builtIn = keys;
-    this.#apply(keys);
+    // The application's own object may change; this one does not.
+    this.#builtIn = Object.create(null);
+    for (const key of Object.keys(keys)) this.#builtIn[key] = { ...keys[key] };
+    this.#apply(this.#builtIn);
     if (attribute !== undefined)
       this.#ends.push(agent.attributes.subscribe(attribute, (value) => this.#set(attribute, value)));
     restore(host, this.#tracks);
@@ -143,7 +145,7 @@ export class Strategies {
         this.#agent.telemetry.check(summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]));
         return undefined;
       } catch (error) {
-        return error instanceof MoteError ? error.message : "a key can't be used";
+        return error instanceof Error ? error.message : "a key can't be used";
       }
     });
   }
@@ -157,8 +159,7 @@ export class Strategies {
       if (!restrains(next)) this.#tracks.delete(track.key);
     }
     for (const key of Object.keys(table)) {
-      // The application's own object may change; this one does not.
-      const strategy = { ...table[key] };
+      const strategy = table[key]!;
       const track = this.#tracks.get(key);
       if (track) track.strategy = strategy;
       else if (restrains(strategy)) this.#tracks.set(key, new Track(key, strategy));

@@ -10,6 +10,7 @@ import { startRig, until } from "./rig.js";
 import { standIn } from "./server.js";
 
 const EXAMPLE = /```ts\n(const agent = new Agent[\s\S]*?)```/;
+const STRATEGIES = /```ts\n(const strategies = new Strategies[\s\S]*?)```/;
 const FOLDER = resolve("dist/readme");
 
 const around = (example: string): string => `import { Agent, type Host } from "../../src/index.js";
@@ -20,14 +21,24 @@ return { agent, shared, answer };
 }
 `;
 
+const aroundStrategies = (example: string): string => `import type { Agent, Host } from "../../src/index.js";
+import { Strategies } from "../../src/strategies/index.js";
+export function run(agent: Agent, host: Host) {
+${example}
+}
+`;
+
 test("the README's example compiles under the project's own strict settings and runs", async (t) => {
   const example = EXAMPLE.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
   t.true(example.includes("agent.start();"));
+  const strategies = STRATEGIES.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
+  t.true(strategies.includes("strategies.record("));
   const rig = await startRig(t, standIn("documented"));
   mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
   writeFileSync(join(FOLDER, "example.ts"), around(example));
-  const settings = { extends: "../../tsconfig.json", include: ["example.ts"], exclude: [] };
+  writeFileSync(join(FOLDER, "strategies.ts"), aroundStrategies(strategies));
+  const settings = { extends: "../../tsconfig.json", include: ["*.ts"], exclude: [] };
   writeFileSync(join(FOLDER, "tsconfig.json"), JSON.stringify(settings));
   t.notThrows(() => execFileSync("npx", ["tsc", "-p", FOLDER], { stdio: "pipe" }));
 

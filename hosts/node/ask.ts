@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { INTERRUPTED } from "./exit.js";
-import { ExitError } from "./operate/operate.js";
+import { ExitError } from "./exit-error.js";
 
 type Terminal = Pick<NodeJS.Process, "stdin" | "stderr">;
 

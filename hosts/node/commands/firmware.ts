@@ -5,9 +5,9 @@ import { type Command, Option } from "commander";
 import type { Operator } from "../../operator/operator.js";
 import type { Algorithm, OtaPackage } from "../../operator/shapes.js";
 import { UNANSWERED } from "../exit.js";
+import { ExitError } from "../exit-error.js";
 import { codeOf } from "../files.js";
 import {
-  ExitError,
   eachOf,
   findDevice,
   ifAnswered,

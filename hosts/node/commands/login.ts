@@ -12,7 +12,7 @@ mote/login.json of the configuration directory (or MOTE_LOGIN), which only you c
 Example:
   mote login --url https://platform.example.com --username tenant@example.com`;
 
-export function loginCommands(program: Command): void {
+export function loginCommand(program: Command): void {
   program
     .command("login")
     .description("log in at a platform, for the commands of an operator")
@@ -32,6 +32,9 @@ export function loginCommands(program: Command): void {
       await logIn(url, username, password, (session) => writeLogin({ url, username, ...session }));
       note(`Logged in at ${url} as ${username}; kept in ${loginPath()}`);
     });
+}
+
+export function logoutCommand(program: Command): void {
   program
     .command("logout")
     .description("forget the login")

@@ -3,14 +3,8 @@ import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import type { PersistentRpc } from "../../operator/shapes.js";
 import { UNANSWERED } from "../exit.js";
-import {
-  ExitError,
-  findDevice,
-  type OperatorFlags,
-  operate,
-  operatorOptions,
-  refuseLossy,
-} from "../operate/operate.js";
+import { ExitError } from "../exit-error.js";
+import { findDevice, type OperatorFlags, operate, operatorOptions, refuseLossy } from "../operate/operate.js";
 import { note, outJson } from "../operate/print.js";
 import { duration, UsageError } from "./usage.js";
 

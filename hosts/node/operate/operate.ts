@@ -6,6 +6,7 @@ import type { Device } from "../../operator/shapes.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { UsageError } from "../commands/usage.js";
 import { REFUSED } from "../exit.js";
+import { ExitError } from "../exit-error.js";
 import { readLogin, writeLogin } from "./login-file.js";
 import { plain } from "./print.js";
 
@@ -13,17 +14,6 @@ export interface OperatorFlags {
   url?: string;
   username?: string;
   json?: boolean;
-}
-
-/** A failure with an exit code of its own. */
-export class ExitError extends Error {
-  override name = "ExitError";
-  readonly code: number;
-
-  constructor(code: number, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }
 
 /** Adds the options that every command of an operator takes. */

@@ -8,7 +8,7 @@
 export interface Strategy {
   /**
    * The first value, and one that differs from the value last reported by at least so much; 0: that differs at all. A text, a boolean or
-   * JSON has no distance: it is reported when it differs.
+   * JSON has no distance: it is reported when it differs; a BigInt, and more than 64 characters, each time.
    */
   readonly onChange?: number | undefined;
   /** The same in percent of the value last reported: 0 to 1,000. With both, the wider of the two counts. */

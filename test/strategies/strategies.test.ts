@@ -301,6 +301,16 @@ test("wrong options are told all at once, without their values", (t) => {
   t.throws(agentOf({ keys: [] }), { message: "keys: it is an object of keys and strategies" });
 });
 
+test("the compiler refuses a misspelt member, and values that are none", (t) => {
+  const rig = new StrategiesRig();
+  // @ts-expect-error: heartbeatMs
+  t.throws(() => rig.again({ keys: { a: { heartBeatMs: 1000 } } }), { code: "BAD_OPTIONS" });
+  // @ts-expect-error: a number
+  t.throws(() => rig.again({ keys: { a: { onChange: "1" } } }), { code: "BAD_OPTIONS" });
+  // @ts-expect-error: an object of values
+  t.throws(() => new StrategiesRig().strategies.record("temperature"), { code: "BAD_VALUE" });
+});
+
 test("a key whose window would not fit in one request is refused when it is named", (t) => {
   const rig = new StrategiesRig();
   t.throws(() => rig.again({ keys: { ["ü".repeat(200)]: {} } }, 512), {

@@ -30,7 +30,8 @@ export class BatchSource {
     this.#outbox = outbox;
     this.#settings = settings;
     this.limit = new BatchLimit(settings.batchPoints);
-    this.#writer = new BatchWriter(settings.batchBytes, settings.timestamps === "platform");
+    const { bufferBytes, batchBytes, timestamps } = settings;
+    this.#writer = new BatchWriter(outbox.ring.bytes, bufferBytes, batchBytes, timestamps === "platform");
   }
 
   /** As many points wait as go in one request. */
@@ -46,10 +47,10 @@ export class BatchSource {
 
   /** A point of `bytes` went to the outbox. True if somebody has to look whether a batch is due. */
   added(bytes: number): boolean {
-    const alone = this.#outbox.waiting === 1;
-    if (alone) this.#oldestAt = this.#host.clock.now();
+    const { waiting } = this.#outbox;
+    if (waiting === 1) this.#oldestAt = this.#host.clock.now();
     this.#bytes += bytes + FRAME_BYTES;
-    return alone || this.full;
+    return waiting === 1 || waiting >= this.limit.points || this.#bytes >= this.#settings.batchBytes;
   }
 
   /** The next batch; undefined if nothing waits, or the time stamp of the first point is not known yet. */

@@ -1,7 +1,7 @@
-import { LISTED_BYTES, TIMED_BYTES, writeAfter, writeBefore } from "../wire/telemetry.js";
+import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../wire/telemetry.js";
 import type { Outbox } from "./outbox.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";
-import { eraOf, GIVEN, kindOf, POINT_HEAD, timeOf } from "./record.js";
+import { eraOf, GIVEN, kindOf, POINT_HEAD, TICKS, timeOf, viewedTime } from "./record.js";
 import type { Time } from "./time.js";
 
 /** What one POST brings to the platform: the first points waiting, or some keys of the first. */
@@ -19,27 +19,42 @@ export interface Batch {
   readonly toKey: number;
 }
 
+/** Bytes before each body that may be overwritten: for the head of its request. */
+export const HEAD_ROOM = 320;
+const FRONT = BEFORE_BYTES + HEAD_ROOM;
+
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
 
-/** Writes the body of a batch point by point. */
+/** Bytes that a writer takes for bodies of `limit` bytes. */
+export const writerBytes = (limit: number): number => FRONT + limit;
+
+/** Writes the body of a batch point by point. What it is written from may lie in the same bytes: then it is moved, which is by far the quickest on XS. */
 export class BatchWriter {
   points = 0;
-  /** Bytes of the body so far. */
-  length = 0;
   keys = 0;
   fromKey = 0;
   toKey = 0;
   readonly #bytes: Uint8Array;
+  readonly #frame: PointFrame;
+  /** Where the body begins and how far it goes: each point with a comma before it, the first too. */
+  readonly #from: number;
+  readonly #most: number;
+  #to = 0;
   readonly apart: boolean;
   readonly #keys: KeySet | undefined;
   /** The first point has too many keys to be compared with others. */
   #alone = false;
 
-  /** `apart`: untimed points that share a key are kept apart, since all of a batch get one time stamp. */
-  constructor(limit: number, apart: boolean) {
-    this.#bytes = new Uint8Array(limit);
+  /** It takes `writerBytes(limit)` of the bytes from `at` on. `apart`: untimed points that share a key are kept apart, since all of a batch get one time stamp. */
+  constructor(bytes: Uint8Array, at: number, limit: number, apart: boolean) {
+    this.#bytes = bytes;
+    this.#frame = new PointFrame(bytes, at);
+    this.#from = at + FRONT;
+    this.#most = at + FRONT + limit;
     this.apart = apart;
     this.#keys = apart ? new KeySet() : undefined;
   }
@@ -47,20 +62,26 @@ export class BatchWriter {
   begin(): void {
     this.points = 0;
     this.fromKey = 0;
-    this.length = 0;
+    this.#to = this.#from;
     this.#keys?.clear();
     this.#alone = false;
   }
 
   /** Adds the point whose text is `from` to `to`; false if it does not go with those before. */
   add(bytes: Uint8Array, from: number, to: number, ts: number | undefined): boolean {
-    const more = to - from + (ts === undefined ? 0 : TIMED_BYTES) + LISTED_BYTES;
-    if (this.length + more > this.#bytes.length) return false;
+    const own = this.#bytes;
+    const length = to - from;
+    let at = this.#to;
+    if (at + length + (ts === undefined ? LISTED_BYTES : FRAME_BYTES) > this.#most) return false;
     if (ts === undefined && !this.#joins(bytes, from, to)) return false;
     if (this.points === 0) this.toKey = this.keys = countMembers(bytes, from, to);
-    const text = writeBefore(this.#bytes, this.length, this.points, 2, ts);
-    this.#bytes.set(bytes.subarray(from, to), text);
-    this.length = writeAfter(this.#bytes, text + to - from, 0, 2, ts !== undefined);
+    if (ts === undefined) own[at++] = COMMA;
+    else at = this.#frame.write(at, ts);
+    if (bytes === own) own.copyWithin(at, from, to);
+    else own.set(bytes.subarray(from, to), at);
+    at += length;
+    if (ts !== undefined) own[at++] = CLOSE_BRACE;
+    this.#to = at;
     this.points++;
     return true;
   }
@@ -75,24 +96,29 @@ export class BatchWriter {
     most: number,
   ): void {
     this.begin();
+    const own = this.#bytes;
     this.keys = countMembers(bytes, from, to);
     this.fromKey = fromKey < this.keys ? fromKey : 0;
     this.toKey = Math.min(this.keys, this.fromKey + most);
     const begin = memberAt(bytes, from, to, this.fromKey);
     const end = memberAt(bytes, from, to, this.toKey) - 1;
-    const text = writeBefore(this.#bytes, 0, 0, 2, ts);
-    this.#bytes[text] = OPEN_BRACE;
-    this.#bytes.set(bytes.subarray(begin, end), text + 1);
-    this.#bytes[text + 1 + end - begin] = CLOSE_BRACE;
-    this.length = writeAfter(this.#bytes, text + 2 + end - begin, 0, 2, ts !== undefined);
+    let at = ts === undefined ? this.#from + 1 : this.#frame.write(this.#from, ts);
+    own[at++] = OPEN_BRACE;
+    own.set(bytes.subarray(begin, end), at);
+    at += end - begin;
+    own[at++] = CLOSE_BRACE;
+    if (ts !== undefined) own[at++] = CLOSE_BRACE;
+    this.#to = at;
     this.points = 1;
   }
 
-  /** The body: an object for one point, an array for more. */
+  /** The body: an object for one point, an array for more. Before it `HEAD_ROOM` bytes are free. */
   body(): Uint8Array {
-    if (this.points === 1) return this.#bytes.subarray(1, this.length);
-    this.#bytes[this.length] = CLOSE_BRACKET;
-    return this.#bytes.subarray(0, this.length + 1);
+    const own = this.#bytes;
+    if (this.points === 1) return own.subarray(this.#from + 1, this.#to);
+    own[this.#from] = OPEN_BRACKET;
+    own[this.#to] = CLOSE_BRACKET;
+    return own.subarray(this.#from, this.#to + 1);
   }
 
   /** Whether a point without a time stamp goes with those before. */
@@ -110,24 +136,28 @@ export class BatchWriter {
  */
 export function buildBatch(
   outbox: Outbox,
-  time: Time,
+  times: Time,
   writer: BatchWriter,
   part: { readonly points: number; readonly keys: number; readonly fromKey: number },
 ): Batch | undefined {
-  const timed = !writer.apart;
+  const { apart } = writer;
+  const { bytes: memory, view } = outbox.ring;
+  const { points: most } = part;
   let guessed = 0;
   writer.begin();
   outbox.rewind();
-  while (writer.points < part.points && outbox.step()) {
+  while (writer.points < most && outbox.step()) {
     const { bytes, at, end } = outbox;
     const kind = kindOf(bytes, at);
-    const era = eraOf(bytes, at);
-    const moment = timeOf(bytes, at);
-    const ts = timed || kind === GIVEN ? time.resolve(kind, era, moment) : undefined;
-    if (timed && ts === undefined) break;
-    if (part.points === 1) writer.cut(bytes, at + POINT_HEAD, end, ts, part.fromKey, part.keys);
+    const time = bytes === memory ? viewedTime(view, at) : timeOf(bytes, at);
+    let ts = apart && kind !== GIVEN ? undefined : time;
+    if (kind === TICKS && !apart) {
+      ts = times.resolve(kind, eraOf(bytes, at), time);
+      if (ts === undefined) break;
+    }
+    if (most === 1) writer.cut(bytes, at + POINT_HEAD, end, ts, part.fromKey, part.keys);
     else if (!writer.add(bytes, at + POINT_HEAD, end, ts)) break;
-    if (timed && time.guessed(kind, era, moment)) guessed++;
+    if (kind === TICKS && !apart && times.guessed(kind, eraOf(bytes, at), time)) guessed++;
   }
   if (writer.points === 0) return undefined;
   const { points, keys, fromKey, toKey } = writer;

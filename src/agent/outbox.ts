@@ -1,5 +1,6 @@
 import type { Host } from "../port.js";
 import { FRAME_BYTES } from "../wire/telemetry.js";
+import { writerBytes } from "./batch.js";
 import type { DropReason, Drops } from "./drop-teller.js";
 import { DONE, GIVEN, POINT_HEAD, putPoint, REFUSED } from "./record.js";
 import { Ring } from "./ring.js";
@@ -19,6 +20,8 @@ const STAGE_BYTES = 4096;
 export class Outbox {
   /** Longest text of a point's values, in bytes. */
   readonly maxText: number;
+  /** What is in memory, and behind it in the same bytes the batch that is sent: what is moved within them is moved natively. */
+  readonly ring: Ring;
   /** The point that `step` came to: a record in `bytes`. */
   bytes: Uint8Array;
   at = 0;
@@ -26,7 +29,6 @@ export class Outbox {
   readonly #host: Host;
   readonly #time: Time;
   readonly #settings: TelemetrySettings;
-  readonly #ring: Ring;
   readonly #sectors: Sectors | undefined;
   readonly #inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
   #onDrop: ((points: number, reason: DropReason) => void) | undefined;
@@ -41,8 +43,8 @@ export class Outbox {
     this.#time = time;
     this.#settings = telemetrySettings(options);
     const { bufferBytes, batchBytes } = this.#settings;
-    this.#ring = new Ring(bufferBytes);
-    this.bytes = this.#ring.bytes;
+    this.ring = new Ring(new Uint8Array(bufferBytes + writerBytes(batchBytes)), bufferBytes);
+    this.bytes = this.ring.bytes;
     if (host.blocks.size > 0) this.#sectors = this.#openSectors();
     const most = this.#sectors?.usable ? Math.min(bufferBytes, this.#sectors.most) : bufferBytes;
     this.maxText = Math.min(most - POINT_HEAD, batchBytes - FRAME_BYTES);
@@ -50,22 +52,22 @@ export class Outbox {
 
   /** Points waiting. */
   get waiting(): number {
-    return this.#ring.count + (this.#sectors?.waiting ?? 0);
+    return this.ring.count + (this.#sectors?.waiting ?? 0);
   }
 
   /** Which part of its room is taken, about. */
   get fill(): number {
-    return this.#sectors?.usable ? this.#sectors.fill : this.#ring.used / this.#ring.bytes.length;
+    return this.#sectors?.usable ? this.#sectors.fill : this.ring.used / this.ring.bytes.length;
   }
 
   /** The number of the first point waiting. */
   get first(): number {
-    return this.#sectors?.waiting ? this.#sectors.state.confirmed + this.#shift : this.#ring.first;
+    return this.#sectors?.waiting ? this.#sectors.state.confirmed + this.#shift : this.ring.first;
   }
 
   /** The number that the next point gets. */
   get next(): number {
-    return this.#ring.next;
+    return this.ring.next;
   }
 
   /** Points dropped since the durable queue began or, without one, since the start. */
@@ -95,9 +97,10 @@ export class Outbox {
    * False: there is no room, and `drop` is "newest"; the point is counted as dropped.
    */
   append(text: Uint8Array, ts: number | undefined): boolean {
-    const ring = this.#ring;
+    const ring = this.ring;
     const length = POINT_HEAD + text.length;
-    const at = this.#reserve(length);
+    const free = this.#sectors ? -1 : ring.reserve(length);
+    const at = free < 0 ? this.#reserve(length) : free;
     if (at < 0) {
       this.#drop(1, "full");
       return false;
@@ -105,8 +108,8 @@ export class Outbox {
     if (ts === undefined) {
       const time = this.#time;
       time.next();
-      putPoint(ring.bytes, at, time.kind, time.era, time.time, text, length);
-    } else putPoint(ring.bytes, at, GIVEN, 0, ts, text, length);
+      putPoint(ring.bytes, ring.view, at, time.kind, time.era, time.time, text, length);
+    } else putPoint(ring.bytes, ring.view, at, GIVEN, 0, ts, text, length);
     ring.commit(length);
     if (this.#sectors) this.#stage();
     return true;
@@ -115,23 +118,17 @@ export class Outbox {
   /** The next `step` comes to the first point waiting. */
   rewind(): void {
     this.#sectors?.rewind();
-    this.#ring.rewind();
+    this.ring.rewind();
   }
 
   /** Goes to the next point; false behind the last, and before what can't be read. */
   step(): boolean {
     const sectors = this.#sectors;
-    if (sectors && !sectors.atEnd) {
-      if (!sectors.step()) return false;
-      this.bytes = sectors.page;
-      this.at = sectors.at;
-      this.end = sectors.end;
-      return true;
-    }
-    if (!this.#ring.step()) return false;
-    this.bytes = this.#ring.bytes;
-    this.at = this.#ring.at;
-    this.end = this.#ring.end;
+    const from = sectors && !sectors.atEnd ? sectors : this.ring;
+    if (!from.step()) return false;
+    this.bytes = from.bytes;
+    this.at = from.at;
+    this.end = from.end;
     return true;
   }
 
@@ -154,7 +151,7 @@ export class Outbox {
 
   /** Brings what is in memory only to the durable queue, if there is one. */
   sync(): void {
-    const ring = this.#ring;
+    const ring = this.ring;
     const sectors = this.#sectors;
     if (!sectors?.usable) return;
     this.#shift = ring.first - sectors.state.next;
@@ -178,8 +175,8 @@ export class Outbox {
   forget(): boolean {
     Object.assign(this.#totals, { full: 0, refused: 0, unreadable: 0 });
     this.#told = 0;
-    this.#ring.clear();
-    this.#shift = this.#ring.first;
+    this.ring.clear();
+    this.#shift = this.ring.first;
     return this.#sectors?.forget() !== false;
   }
 
@@ -207,15 +204,15 @@ export class Outbox {
   #reserve(length: number): number {
     const { durable, drop } = this.#settings;
     const sectors = this.#sectors;
-    if (sectors?.usable && (durable || this.#ring.used >= STAGE_BYTES))
+    if (sectors?.usable && (durable || this.ring.used >= STAGE_BYTES))
       if (!sectors.place(length) && sectors.usable) return -1;
-    let at = this.#ring.reserve(length);
+    let at = this.ring.reserve(length);
     if (at < 0) {
       this.sync();
-      at = this.#ring.reserve(length);
+      at = this.ring.reserve(length);
     }
-    for (; at < 0 && drop === "oldest"; at = this.#ring.reserve(length)) {
-      this.#ring.shift();
+    for (; at < 0 && drop === "oldest"; at = this.ring.reserve(length)) {
+      this.ring.shift();
       this.#drop(1, "full");
     }
     return at;
@@ -223,7 +220,7 @@ export class Outbox {
 
   #stage(): void {
     if (!this.#sectors?.ready(this.#host.clock.now())) return;
-    if (this.#settings.durable || this.#ring.used >= STAGE_BYTES) this.sync();
+    if (this.#settings.durable || this.ring.used >= STAGE_BYTES) this.sync();
     else
       this.#timer ??= this.#host.clock.timer(STAGE_MS, () => {
         this.#timer = undefined;
@@ -233,8 +230,8 @@ export class Outbox {
 
   #settle(kind: typeof DONE | typeof REFUSED, number: number): number {
     let points = this.#sectors?.settle(kind, number - this.#shift) ?? 0;
-    while (this.#ring.count > 0 && this.#ring.first < number) {
-      this.#ring.shift();
+    while (this.ring.count > 0 && this.ring.first < number) {
+      this.ring.shift();
       if (kind === REFUSED) this.#totals.refused++;
       points++;
     }

@@ -1,8 +1,9 @@
-import { lengthOf } from "./record.js";
+import { LENGTH_AT, lengthOf } from "./record.js";
 
 /** Records in a fixed piece of RAM, first in, first out. Each lies in one piece; one that does not fit behind the last begins at 0 again. */
 export class Ring {
   readonly bytes: Uint8Array;
+  readonly view: DataView;
   /** How many records there are. */
   count = 0;
   /** The number of the first record; it counts up as records go. */
@@ -10,6 +11,7 @@ export class Ring {
   /** The record that `step` came to. */
   at = 0;
   end = 0;
+  readonly #capacity: number;
   #head = 0;
   #tail = 0;
   /** Where the records end that lie above the tail; -1 as long as none do. */
@@ -17,8 +19,11 @@ export class Ring {
   #cursor = 0;
   #left = 0;
 
-  constructor(capacity: number) {
-    this.bytes = new Uint8Array(capacity);
+  /** The records lie in the first `capacity` of the bytes. */
+  constructor(bytes: Uint8Array, capacity: number) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset);
+    this.#capacity = capacity;
   }
 
   /** The number that the next record gets. */
@@ -35,7 +40,7 @@ export class Ring {
   reserve(length: number): number {
     if (this.count === 0) this.clear();
     if (this.#wrap >= 0) return this.#tail + length <= this.#head ? this.#tail : -1;
-    if (this.#tail + length <= this.bytes.length) return this.#tail;
+    if (this.#tail + length <= this.#capacity) return this.#tail;
     if (length > this.#head) return -1;
     this.#wrap = this.#tail;
     this.#tail = 0;
@@ -81,7 +86,7 @@ export class Ring {
     if (this.#cursor === this.#wrap) this.#cursor = 0;
     const at = this.#cursor;
     this.at = at;
-    this.end = this.#cursor = at + lengthOf(this.bytes, at);
+    this.end = this.#cursor = at + this.view.getUint16(at + LENGTH_AT, true);
     return true;
   }
 }

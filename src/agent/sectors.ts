@@ -19,8 +19,8 @@ export interface SectorsOwner {
 
 export class Sectors {
   readonly state: SectorState;
-  /** The point that `step` came to, in `page`. */
-  readonly page: Uint8Array;
+  /** The point that `step` came to, in `bytes`. */
+  readonly bytes: Uint8Array;
   at = 0;
   end = 0;
   readonly #log: SectorLog;
@@ -38,7 +38,7 @@ export class Sectors {
   constructor(blocks: Blocks, dropOldest: boolean, owner: SectorsOwner) {
     this.#log = new SectorLog(blocks, (line) => owner.tell(line));
     this.state = this.#log.state;
-    this.page = this.#log.page;
+    this.bytes = this.#log.page;
     this.#dropOldest = dropOldest;
     this.#owner = owner;
     const oldest = this.#log.open();
@@ -130,7 +130,7 @@ export class Sectors {
       this.at = this.#cursor;
       this.#cursor += length;
       this.end = this.#cursor;
-      if (!isPoint(this.page, this.at)) continue;
+      if (!isPoint(this.bytes, this.at)) continue;
       this.#number++;
       return true;
     }

@@ -6,7 +6,7 @@
 import type { Outcome } from "../net/outcome.js";
 import { TELEMETRY_PATH } from "../wire/paths.js";
 import { checkTs, PointEncoder } from "../wire/telemetry.js";
-import type { Batch } from "./batch.js";
+import { type Batch, HEAD_ROOM } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { checkDeadline, EXCHANGE_MS } from "./deadline.js";
 import { DropReporter } from "./drop-reporter.js";
@@ -81,8 +81,8 @@ export class Telemetry {
    * `ts`: milliseconds since 1970, 13 digits; default: now, each point its own.
    * Throws `BAD_VALUE` for what JSON or the platform can't hold, `TOO_LARGE` for more than fits in one request; nothing is kept then.
    */
-  record(values: Record<string, unknown>, options: { readonly ts?: number | undefined } = {}): boolean {
-    const { ts } = options;
+  record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
+    const ts = options?.ts;
     const flaw = ts === undefined ? undefined : checkTs(ts);
     if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
     const text = this.check(values);
@@ -150,7 +150,9 @@ export class Telemetry {
     if (step === "probe") return PROBE;
     const body = step === "report" ? this.#reporter.body() : this.#nextBatch()?.body;
     this.#sentAt = this.#link.host.clock.now();
-    return body && post(TELEMETRY_PATH, body);
+    if (!body) return undefined;
+    const request = post(TELEMETRY_PATH, body);
+    return step === "send" ? { ...request, headRoom: HEAD_ROOM } : request;
   }
 
   #nextBatch(): Batch | undefined {

@@ -115,8 +115,15 @@ export class Time {
 
   /** The next point's kind, era and time. */
   next(): void {
-    const ms = this.#ms();
-    const now = this.#at(ms);
+    const { clock } = this.#host;
+    const wall = clock.wall();
+    const ms = Math.floor(clock.now());
+    let now: number | undefined;
+    // What most points find, without a call.
+    if (wall !== undefined && wall >= LEAST_MS && !this.#reckoned) {
+      now = Math.floor(wall);
+      this.#learnt = now - ms;
+    } else now = this.#at(ms);
     if (now !== undefined && (this.#learning ? this.#settled(now) : this.#stamping)) {
       const skew = now - ms;
       if (skew !== this.#skew) this.#skewed(now, skew);

@@ -20,13 +20,21 @@ export function trimBlanks(bytes: Uint8Array, from: number, to: number): number 
   return to;
 }
 
-/** True if the range is this text, whatever the case of its letters. `text` is ASCII in lower case. */
-export function isText(bytes: Uint8Array, from: number, to: number, text: string): boolean {
-  if (to - from !== text.length) return false;
-  for (let i = 0; i < text.length; i++) {
-    let byte = bytes[from + i] as number;
-    if (byte >= 0x41 && byte <= 0x5a) byte += 0x20;
-    if (byte !== text.charCodeAt(i)) return false;
+/** An ASCII text in lower case, for `isText`: on XS a character of a text costs more than all else that is done with it there. */
+export function word(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+/** True if the range is this word, whatever the case of its letters. */
+export function isText(bytes: Uint8Array, from: number, to: number, lower: Uint8Array): boolean {
+  const length = to - from;
+  if (length !== lower.length) return false;
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[from + i] as number;
+    const wanted = lower[i] as number;
+    if (byte !== wanted && (byte + 0x20 !== wanted || wanted < 0x61 || wanted > 0x7a)) return false;
   }
   return true;
 }

@@ -29,7 +29,7 @@ export class Channel {
   readonly #host: Host;
   readonly #owner: ChannelOwner;
   readonly #buffer: Uint8Array;
-  readonly #reader = new ResponseReader();
+  readonly #reader: ResponseReader;
   #socket: Socket | undefined;
   #phase: Phase = "opening";
   #over = false;
@@ -45,6 +45,7 @@ export class Channel {
     this.#host = host;
     this.#owner = owner;
     this.#buffer = buffer;
+    this.#reader = new ResponseReader((bytes) => host.decode(bytes));
     const event = (what: SocketEvent, reason?: string) => this.#event(what, reason);
     try {
       this.#socket = host.open(target.name, target.port, target.secure, event);

@@ -1,38 +1,49 @@
 // The one form of date that HTTP servers send today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, IMF-fixdate).
-import { decimal, isText } from "./bytes.js";
+import { decimal, isText, word } from "./bytes.js";
 
-/** A dot stands for anything; what it is comes after. */
-const SHAPE = "..., .. ... .... ..:..:.. gmt";
-const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const DOT = 0x2e;
+export const DATE_BYTES = 29;
+const GMT = word(" gmt");
+const NAMES = word("janfebmaraprmayjunjulaugsepoctnovdec");
+const MONTHS = Array.from({ length: 12 }, (_, month) => lettersAt(NAMES, month * 3));
+const COMMA = 0x2c;
+const SPACE = 0x20;
+const COLON = 0x3a;
 
 /** ms since 1970, or undefined if the range holds no such date, or a day that the month has not. The name of the weekday is not looked at. */
 export function parseDate(bytes: Uint8Array, from: number, to: number): number | undefined {
-  if (!hasShape(bytes, from, to)) return undefined;
-  let month = 0;
-  while (month < 12 && !isText(bytes, from + 8, from + 11, MONTHS[month] as string)) month++;
+  if (to - from !== DATE_BYTES || !hasShape(bytes, from)) return undefined;
+  const month = MONTHS.indexOf(lettersAt(bytes, from + 8));
   const day = decimal(bytes, from + 5, from + 7);
   const year = decimal(bytes, from + 12, from + 16);
   const hour = decimal(bytes, from + 17, from + 19);
   const minute = decimal(bytes, from + 20, from + 22);
   const second = decimal(bytes, from + 23, from + 25);
-  if (month === 12 || day < 1 || year < 1970 || hour < 0 || hour > 23 || minute < 0 || minute > 59)
+  if (month < 0 || day < 1 || year < 1970 || hour < 0 || hour > 23 || minute < 0 || minute > 59)
     return undefined;
   // 60: a leap second.
   if (second < 0 || second > 60) return undefined;
   const midnight = Date.UTC(year, month, day);
-  if (new Date(midnight).getUTCDate() !== day) return undefined;
+  if (day > 28 && new Date(midnight).getUTCDate() !== day) return undefined;
   return midnight + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-function hasShape(bytes: Uint8Array, from: number, to: number): boolean {
-  if (to - from !== SHAPE.length) return false;
-  for (let i = 0; i < SHAPE.length; i++) {
-    const mark = SHAPE.charCodeAt(i);
-    if (mark === DOT) continue;
-    const byte = bytes[from + i] as number;
-    // The letters of GMT come in either case.
-    if (byte !== mark && (i < 26 || (byte | 0x20) !== mark)) return false;
-  }
-  return true;
+/** What stands between the names and numbers. */
+function hasShape(bytes: Uint8Array, from: number): boolean {
+  return (
+    bytes[from + 3] === COMMA &&
+    bytes[from + 4] === SPACE &&
+    bytes[from + 7] === SPACE &&
+    bytes[from + 11] === SPACE &&
+    bytes[from + 16] === SPACE &&
+    bytes[from + 19] === COLON &&
+    bytes[from + 22] === COLON &&
+    isText(bytes, from + 25, from + DATE_BYTES, GMT)
+  );
+}
+
+/** Three letters as one number, whatever their case. */
+function lettersAt(bytes: Uint8Array, at: number): number {
+  const letters =
+    ((bytes[at] as number) << 16) | ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number);
+  return letters | 0x202020;
 }

@@ -1,9 +1,13 @@
 // What the head of an answer says of a file: asked for only where a file is fetched from another server than the platform.
-import { decimal, isText } from "./bytes.js";
+import { decimal, isText, word } from "./bytes.js";
 
 /** Bytes of a line that are looked at then: an address in Location may be long. */
 export const FILE_LINE = 2200;
 const LONGEST_TAG = 80;
+const LOCATION = word("location");
+const ETAG = word("etag");
+const CONTENT_RANGE = word("content-range");
+const UNIT = word("bytes ");
 const QUOTE = 0x22;
 
 /** Everything in it is a peer's word. */
@@ -29,14 +33,14 @@ export class FileHead {
 
   /** Takes one header line: its name is `from` to `colon`, its value `value` to `end`. */
   take(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
-    if (isText(bytes, from, colon, "location")) this.location = asciiText(bytes, value, end);
-    else if (isText(bytes, from, colon, "etag")) this.etag = tagOf(bytes, value, end);
-    else if (isText(bytes, from, colon, "content-range")) this.#takeRange(bytes, value, end);
+    if (isText(bytes, from, colon, LOCATION)) this.location = asciiText(bytes, value, end);
+    else if (isText(bytes, from, colon, ETAG)) this.etag = tagOf(bytes, value, end);
+    else if (isText(bytes, from, colon, CONTENT_RANGE)) this.#takeRange(bytes, value, end);
   }
 
   /** `bytes 0-1023/4096` */
   #takeRange(bytes: Uint8Array, from: number, to: number): void {
-    if (!isText(bytes, from, from + 6, "bytes ")) return;
+    if (!isText(bytes, from, from + 6, UNIT)) return;
     const hyphen = bytes.indexOf(0x2d, from);
     const slash = bytes.indexOf(0x2f, from);
     if (hyphen < 0 || slash < hyphen || slash >= to) return;

@@ -1,6 +1,6 @@
 // The head of an answer: what the agent needs of it, read from the lines where they lie. Every other header is skipped.
 // Content-Type is not among them: the platform labels plain text as JSON and sends JSON without a label.
-import { decimal, isBlank, isText, skipBlanks, trimBlanks } from "./bytes.js";
+import { decimal, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
 import { parseDate } from "./date.js";
 import type { FileHead } from "./file-head.js";
 
@@ -10,15 +10,25 @@ export const LINE = 160;
 /** Where the body ends: there is none; after `length` bytes; with the last chunk; with the connection. */
 export type Framing = "none" | "length" | "chunked" | "close";
 
-type Name = "content-length" | "transfer-encoding" | "connection" | "date" | "retry-after";
-
-const BY_LENGTH: Readonly<Record<number, Name>> = {
-  4: "date",
-  10: "connection",
-  11: "retry-after",
-  14: "content-length",
-  17: "transfer-encoding",
-};
+/** The headers that matter, by the lengths of their names: no two are of one length, and few others are of these. */
+const DATE = 4;
+const CONNECTION = 10;
+const RETRY_AFTER = 11;
+const CONTENT_LENGTH = 14;
+const TRANSFER_ENCODING = 17;
+const NAMES = ["date", "connection", "retry-after", "content-length", "transfer-encoding"].reduce<
+  (Uint8Array | undefined)[]
+>(
+  (names, name) => {
+    names[name.length] = word(name);
+    return names;
+  },
+  new Array(TRANSFER_ENCODING + 1).fill(undefined),
+);
+const HTTP = word("http/");
+const CHUNKED = word("chunked");
+const CLOSE = word("close");
+const KEEP_ALIVE = word("keep-alive");
 const COLON = 0x3a;
 const COMMA = 0x2c;
 const DOT = 0x2e;
@@ -32,6 +42,8 @@ export class Head {
   chunked = false;
   /** Of the Date header, ms since 1970. */
   date: number | undefined;
+  /** Where its value lies; -1 if it could not be read. */
+  dateAt = -1;
   /** Told the lines that are of interest only for a file. */
   file: FileHead | undefined;
   #retryMs: number | undefined;
@@ -46,6 +58,7 @@ export class Head {
     this.length = -1;
     this.chunked = false;
     this.date = undefined;
+    this.dateAt = -1;
     this.file?.clear();
     this.#retryMs = undefined;
     this.#retryDate = undefined;
@@ -57,7 +70,7 @@ export class Head {
   takeStatus(bytes: Uint8Array, from: number, to: number): string | undefined {
     const digits = from + 9;
     const version =
-      isText(bytes, from, from + 5, "http/") && bytes[from + 5] === 0x31 && bytes[from + 6] === DOT;
+      isText(bytes, from, from + 5, HTTP) && bytes[from + 5] === 0x31 && bytes[from + 6] === DOT;
     const minor = decimal(bytes, from + 7, from + 8);
     if (to < digits + 3 || !version || minor < 0 || bytes[from + 8] !== 0x20) return "not HTTP/1";
     this.status = decimal(bytes, digits, digits + 3);
@@ -74,26 +87,28 @@ export class Head {
     const colon = bytes.indexOf(COLON, from);
     // A blank before the colon is how one header is passed off as another.
     if (colon <= from || colon >= to || isBlank(bytes[colon - 1])) return "bad header";
-    const name = nameOf(bytes, from, colon);
-    if (name === undefined && !this.file) return undefined;
+    const name = NAMES[colon - from];
+    const known = name !== undefined && isText(bytes, from, colon, name);
+    if (!known && !this.file) return undefined;
     const value = skipBlanks(bytes, colon + 1, to);
     const end = trimBlanks(bytes, value, to);
     if (!cut) this.file?.take(bytes, from, colon, value, end);
-    switch (name) {
-      case "content-length":
+    switch (known ? colon - from : 0) {
+      case CONTENT_LENGTH:
         return this.#takeLength(bytes, value, end, cut);
-      case "transfer-encoding":
+      case TRANSFER_ENCODING:
         return this.#takeCoding(bytes, value, end, cut);
-      case "connection":
+      case CONNECTION:
         this.#takeConnection(bytes, value, end, cut);
         return undefined;
-      case "date":
+      case DATE:
         this.date = parseDate(bytes, value, end);
+        this.dateAt = this.date === undefined ? -1 : value;
         return undefined;
-      case "retry-after":
+      case RETRY_AFTER:
         this.#takeRetry(bytes, value, end);
         return undefined;
-      case undefined:
+      default:
         return undefined;
     }
   }
@@ -133,7 +148,7 @@ export class Head {
   }
 
   #takeCoding(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
-    if (cut || this.chunked || !isText(bytes, from, to, "chunked")) return "unknown Transfer-Encoding";
+    if (cut || this.chunked || !isText(bytes, from, to, CHUNKED)) return "unknown Transfer-Encoding";
     this.chunked = true;
     return undefined;
   }
@@ -141,14 +156,17 @@ export class Head {
   #takeConnection(bytes: Uint8Array, from: number, to: number, cut: boolean): void {
     // What can't be read to its end may say close.
     if (cut) this.#close = true;
-    let at = from;
+    // Mostly it is only that.
+    let at = to;
+    if (isText(bytes, from, to, KEEP_ALIVE)) this.#keep = true;
+    else at = from;
     while (at < to) {
       let comma = at;
       while (comma < to && bytes[comma] !== COMMA) comma++;
-      const word = skipBlanks(bytes, at, comma);
-      const end = trimBlanks(bytes, word, comma);
-      if (isText(bytes, word, end, "close")) this.#close = true;
-      else if (isText(bytes, word, end, "keep-alive")) this.#keep = true;
+      const begin = skipBlanks(bytes, at, comma);
+      const end = trimBlanks(bytes, begin, comma);
+      if (isText(bytes, begin, end, CLOSE)) this.#close = true;
+      else if (isText(bytes, begin, end, KEEP_ALIVE)) this.#keep = true;
       at = comma + 1;
     }
   }
@@ -158,10 +176,4 @@ export class Head {
     if (seconds >= 0) this.#retryMs = seconds * 1000;
     else this.#retryDate = parseDate(bytes, from, to);
   }
-}
-
-/** Which of the headers that matter this is. No two are of one length, and few others are of these. */
-function nameOf(bytes: Uint8Array, from: number, to: number): Name | undefined {
-  const name = BY_LENGTH[to - from];
-  return name && isText(bytes, from, to, name) ? name : undefined;
 }

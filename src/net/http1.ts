@@ -17,8 +17,14 @@ export function writeRequest(
   if (!PATH.test(request.path)) return undefined;
   if (request.header !== undefined && !HEADER.test(request.header)) return undefined;
   const head = host.encode(headText(target, request));
-  const { body } = request;
+  const { body, headRoom = 0 } = request;
   if (!body || body.length === 0) return head;
+  if (head.length <= headRoom) {
+    const from = body.byteOffset - head.length;
+    const room = new Uint8Array(body.buffer, from, head.length + body.length);
+    room.set(head);
+    return room;
+  }
   const whole = new Uint8Array(head.length + body.length);
   whole.set(head);
   whole.set(body, head.length);

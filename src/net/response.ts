@@ -4,11 +4,14 @@
 // Strict: what would leave in doubt where a body ends is refused: two lengths, length and chunks, other codings, folded
 // headers, a blank before a colon. 1xx answers are skipped. Head and trailers of one answer are 8 KiB at most.
 
+import type { Host } from "../port.js";
 import { Body } from "./body.js";
-import { hexDigit, isBlank } from "./bytes.js";
+import { chunkSize } from "./chunk.js";
 import { FILE_LINE, FileHead } from "./file-head.js";
 import { Head, LINE } from "./head.js";
+import { KnownHead } from "./known-head.js";
 import type { Sink } from "./request.js";
+import { STATES, type State } from "./response-states.js";
 
 /** A whole answer, or one whose body was longer than was wanted. */
 export interface Answer {
@@ -23,38 +26,23 @@ export interface Answer {
   readonly reusable: boolean;
 }
 
-// What each state takes: a line, or the bytes of a body; `left` of them, and `next` follows. `head`: counts towards HEAD_BYTES.
-const STATES = {
-  status: { line: true, head: true },
-  fields: { line: true, head: true },
-  length: { line: false, next: "whole" },
-  close: { line: false, next: "close" },
-  size: { line: true, head: false },
-  chunk: { line: false, next: "chunkEnd" },
-  chunkEnd: { line: true, head: false },
-  trailer: { line: true, head: true },
-  whole: undefined,
-  failed: undefined,
-} as const;
-
-type State = keyof typeof STATES;
-
 /** The flaw of an answer that its sink did not want. */
 export const GIVEN_UP = "given up";
 
 const HEAD_BYTES = 8192;
 /** Of a chunk's size with its extensions. */
 const SIZE_LINE_BYTES = 1024;
-const LONGEST_CHUNK = 2 ** 40;
 const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
 const CR = 0x0d;
-const SEMICOLON = 0x3b;
 
 export class ResponseReader {
   #state: State = "whole";
   readonly #head = new Head();
   readonly #body = new Body();
+  readonly #known: KnownHead | undefined;
+  /** Where the head began that came in one piece so far; -1 if it did not. */
+  #headFrom = -1;
   /** The beginning of a line that came in pieces; nothing until one does. */
   #line = NOTHING;
   /** Bytes of a line that are looked at. */
@@ -68,6 +56,11 @@ export class ResponseReader {
   #flaw = "";
   #started = false;
 
+  /** With `decode` a head like the one before is known again. */
+  constructor(decode?: Host["decode"]) {
+    if (decode) this.#known = new KnownHead(decode);
+  }
+
   /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. */
   begin(limit: number, sink?: Sink): void {
     this.#state = "status";
@@ -80,7 +73,6 @@ export class ResponseReader {
     this.#started = false;
     this.#head.file = sink?.head ? (this.#head.file ?? new FileHead()) : undefined;
     if (this.#head.file) this.#lineMost = FILE_LINE;
-    this.#head.clear();
   }
 
   /** True once a byte of the answer has come. */
@@ -101,13 +93,31 @@ export class ResponseReader {
   /** Takes the bytes `from` to `to`. Returns where it stopped: before `to` only once there is an answer or a flaw. */
   feed(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
-    if (at < to) this.#started = true;
+    if (at < to && !this.#started) at = this.#begins(bytes, from, to);
     while (at < to) {
       const state = STATES[this.#state];
       if (!state) break;
       at = state.line ? this.#takeLine(bytes, at, to, state.head) : this.#takeBody(bytes, at, to, state.next);
     }
+    this.#headFrom = -1;
     return at;
+  }
+
+  /** The first bytes of an answer. Returns where the rest begins: behind the head, if it is known. */
+  #begins(bytes: Uint8Array, from: number, to: number): number {
+    this.#started = true;
+    const head = this.#head;
+    const end = head.file ? -1 : (this.#known?.end(bytes, from, to) ?? -1);
+    if (end < 0) {
+      this.#known?.forget();
+      this.#headFrom = from;
+      head.clear();
+      return from;
+    }
+    head.date = this.#known?.date;
+    this.#headLength = end - from;
+    this.#headEnds();
+    return end;
   }
 
   /** The peer closed in good order. The answer, if it was to end so. */
@@ -146,17 +156,17 @@ export class ResponseReader {
     if (to > from && bytes[to - 1] === CR) to--;
     switch (this.#state) {
       case "status":
-        if (this.#check(this.#head.takeStatus(bytes, from, to))) this.#enter("fields");
+        if (this.#check(this.#head.takeStatus(bytes, from, to))) this.#state = "fields";
         return;
       case "fields":
-        if (to === from) this.#headEnds();
+        if (to === from) this.#headEnds(bytes, from + length + 1);
         else this.#check(this.#head.takeField(bytes, from, to, cut));
         return;
       case "size":
         this.#chunkBegins(bytes, from, to);
         return;
       case "chunkEnd":
-        if (to === from) this.#enter("size");
+        if (to === from) this.#state = "size";
         else this.#fail("bad chunk", 0);
         return;
       case "trailer":
@@ -167,11 +177,13 @@ export class ResponseReader {
     }
   }
 
-  #headEnds(): void {
+  /** `at`: where it ends, if it is new. */
+  #headEnds(bytes?: Uint8Array, at = 0): void {
+    if (bytes && this.#headFrom >= 0) this.#known?.learn(bytes, this.#headFrom, at, this.#head);
     const { status, length, framing } = this.#head;
     if (status < 200) {
       this.#head.clear();
-      this.#enter("status");
+      this.#state = "status";
       return;
     }
     if (!this.#check(this.#head.flaw())) return;
@@ -183,25 +195,17 @@ export class ResponseReader {
     this.#left = framing === "close" ? Number.POSITIVE_INFINITY : length;
     if (framing === "none") this.#finish(true);
     else if (framing === "length" && this.#body.full) this.#finish(false);
-    else this.#enter(framing === "chunked" ? "size" : framing);
+    else this.#state = framing === "chunked" ? "size" : framing;
   }
 
   #chunkBegins(bytes: Uint8Array, from: number, to: number): void {
-    let size = 0;
-    let at = from;
-    for (let digit = 0; at < to; at++) {
-      digit = hexDigit(bytes[at] as number);
-      if (digit < 0) break;
-      size = size * 16 + digit;
-      if (size > LONGEST_CHUNK) break;
-    }
-    const ends = at === to || bytes[at] === SEMICOLON || isBlank(bytes[at]);
-    if (at === from || !ends || (to - from >= this.#lineMost && at === to)) {
+    const size = chunkSize(bytes, from, to, to - from >= this.#lineMost);
+    if (size < 0) {
       this.#fail("bad chunk", 0);
       return;
     }
     this.#left = size;
-    this.#enter(size === 0 ? "trailer" : "chunk");
+    this.#state = size === 0 ? "trailer" : "chunk";
   }
 
   #takeBody(bytes: Uint8Array, from: number, to: number, next: State): number {
@@ -211,12 +215,8 @@ export class ResponseReader {
     if (!whole && this.#body.streams) return this.#fail(GIVEN_UP, end);
     if (!whole || (next === "whole" && this.#left > 0 && this.#body.full)) this.#finish(false);
     else if (this.#left === 0 && next === "whole") this.#finish(true);
-    else if (this.#left === 0) this.#enter(next);
+    else if (this.#left === 0) this.#state = next;
     return end;
-  }
-
-  #enter(state: State): void {
-    this.#state = state;
   }
 
   #check(flaw: string | undefined): boolean {

@@ -15,9 +15,13 @@ import { encodeValues, VALUES_LIMIT } from "./values.js";
 
 const TS_FIRST = 1_000_000_000_000;
 const TS_END = 10_000_000_000_000;
-/** `{"ts":0000000000000,"values":`, and where its digits end. */
-const BEFORE = ascii('{"ts":0000000000000,"values":');
-const DIGITS_END = 19;
+/** What stands before the text of a point that is not the first. */
+const BEFORE = ascii(',{"ts":0000000000000,"values":');
+export const BEFORE_BYTES = BEFORE.length;
+/** Where its digits begin and end. */
+const DIGITS = 7;
+const DIGITS_END = 20;
+/** A time stamp is written in two halves: whole numbers of 32 bits are divided at a fifth of the cost. */
 const LOW_DIGITS = 6;
 const LOW = 1_000_000;
 
@@ -28,10 +32,7 @@ export const LISTED_BYTES = 2;
 /** Bytes that a request has at most beside the text of a point. */
 export const FRAME_BYTES = TIMED_BYTES + LISTED_BYTES;
 
-const BRACKET = 0x5b;
-const BRACKET_END = 0x5d;
-const BRACE_END = 0x7d;
-const COMMA = 0x2c;
+const ZERO = 0x30;
 
 /**
  * Values of one point as text. Beyond what `encodeValues` refuses: keys `ts` and `values` in one point, which the platform would read as a time
@@ -69,46 +70,49 @@ export function checkTs(ts: unknown): string | undefined {
   return "ts must be a whole number of milliseconds since 1970, of 13 digits";
 }
 
-/** Writes what stands before the text of point `index` of `points`; `ts` undefined for the platform's time. Returns where the text goes. */
-export function writeBefore(
-  into: Uint8Array,
-  at: number,
-  index: number,
-  points: number,
-  ts: number | undefined,
-): number {
-  let to = at;
-  if (points > 1) into[to++] = index === 0 ? BRACKET : COMMA;
-  if (ts === undefined) return to;
-  into.set(BEFORE, to);
-  let high = Math.floor(ts / LOW);
-  let low = ts - high * LOW;
-  const end = to + DIGITS_END;
-  const middle = end - LOW_DIGITS;
-  // In two halves: whole numbers of 32 bits are divided at a fifth of the cost.
-  for (let i = end - 1; i >= middle; i--) {
-    into[i] = 0x30 + (low % 10);
-    low = (low / 10) | 0;
-  }
-  for (let i = middle - 1; high > 0; i--) {
-    into[i] = 0x30 + (high % 10);
-    high = (high / 10) | 0;
-  }
-  return to + BEFORE.length;
-}
+/**
+ * What stands before each point with a time stamp, `,{"ts":1700000000000,"values":`. It lies in the bytes that it is copied in, as a copy within them
+ * is one move for the engine, and of one time stamp to the next few digits change.
+ */
+export class PointFrame {
+  readonly #bytes: Uint8Array;
+  readonly #at: number;
+  /** The high half of the time stamp in it, and the low one. */
+  #base = -LOW;
+  #low = 0;
 
-/** Writes what stands after the text of point `index` of `points`. Returns where the next point goes, or the end. */
-export function writeAfter(
-  into: Uint8Array,
-  at: number,
-  index: number,
-  points: number,
-  timed: boolean,
-): number {
-  let to = at;
-  if (timed) into[to++] = BRACE_END;
-  if (points > 1 && index === points - 1) into[to++] = BRACKET_END;
-  return to;
+  /** It takes `BEFORE_BYTES` from `at` on. */
+  constructor(bytes: Uint8Array, at: number) {
+    bytes.set(BEFORE, at);
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  /** Writes it to `to`; returns its end. */
+  write(to: number, ts: number): number {
+    const bytes = this.#bytes;
+    const at = this.#at;
+    if (ts < this.#base || ts >= this.#base + LOW) this.#rebase(ts);
+    let low = (ts - this.#base) | 0;
+    let old = this.#low;
+    this.#low = low;
+    for (let digit = at + DIGITS_END - 1; low !== old; digit--) {
+      bytes[digit] = ZERO + (low % 10);
+      low = (low / 10) | 0;
+      old = (old / 10) | 0;
+    }
+    bytes.copyWithin(to, at, at + BEFORE_BYTES);
+    return to + BEFORE_BYTES;
+  }
+
+  #rebase(ts: number): void {
+    let high = Math.floor(ts / LOW);
+    this.#base = high * LOW;
+    for (let digit = DIGITS_END - LOW_DIGITS - 1; digit >= DIGITS; digit--) {
+      this.#bytes[this.#at + digit] = ZERO + (high % 10);
+      high = (high / 10) | 0;
+    }
+  }
 }
 
 function ascii(text: string): Uint8Array {

@@ -180,3 +180,93 @@ test("garbage never throws, keeps no more than the limit, and means the same how
     { numRuns: 3000 },
   );
 });
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const decode = (bytes: Uint8Array): string | undefined => {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+};
+
+function readBy(reader: ResponseReader, pieces: readonly Uint8Array[]) {
+  reader.begin(64);
+  for (const piece of pieces) reader.feed(piece, 0, piece.length);
+  reader.end();
+  return { flaw: reader.flaw, answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] } };
+}
+
+const dated = (at: string, length: number): string =>
+  `HTTP/1.1 200 \r\nVary: Origin\r\nContent-Length: ${length}\r\nDate: ${at}\r\nConnection: keep-alive\r\n\r\n[12]`;
+const DATES = [
+  "Sun, 06 Nov 1994 08:49:37 GMT",
+  "Sun, 06 Nov 1994 08:49:38 GMT",
+  "Sun, 06 Nox 1994 08:49:38 GMT",
+  "Sun, 06 Nov\r\n994 08:49:38 GMT",
+  "Sun, 06 Nov 1994 08:49:38 GMT\r\nX: y",
+  "1",
+];
+
+test("an answer means the same whatever came before it on the connection, also with the head of the one before", (t) => {
+  const known = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(fc.constantFrom(...DATES), fc.constantFrom(4, 4, 4, 3))
+        .map(([at, length]) => dated(at, length)),
+    },
+    fc.constantFrom(...LAWFUL, ...UNLAWFUL).map(({ bytes }) => bytes),
+    fc.constantFrom("HTTP/1.1 100 Continue\r\n\r\n").map((text) => text + dated(DATES[0]!, 4)),
+    fc
+      .constantFrom("\u00fc", "\ufeff", "\u0000")
+      .map((text) => `HTTP/1.1 200 ${text}\r\nContent-Length: 4\r\n\r\n[12]`),
+  );
+  const whole = known.map((text) => new Uint8Array(Buffer.from(text)));
+  const damaged = fc.tuple(whole, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => {
+    const changed = Uint8Array.from(bytes);
+    if (changed.length > 0) changed[at % changed.length] = byte;
+    return changed;
+  });
+  const answer = fc.oneof({ weight: 5, arbitrary: whole }, damaged, garbage);
+  const cuts = fc.oneof(
+    { weight: 3, arbitrary: fc.constant([] as number[]) },
+    fc.array(fc.nat(200), { maxLength: 2 }),
+  );
+  let same = 0;
+  fc.assert(
+    fc.property(fc.array(fc.tuple(answer, cuts), { minLength: 2, maxLength: 8 }), (answers) => {
+      let decoded = 0;
+      const reader = new ResponseReader((bytes) => {
+        decoded++;
+        return decode(bytes);
+      });
+      for (const [bytes, at] of answers) {
+        const ends = [
+          ...at.map((cut) => cut % (bytes.length + 1)).sort((one, other) => one - other),
+          bytes.length,
+        ];
+        const pieces = ends.map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
+        const before = decoded;
+        t.deepEqual(readBy(reader, pieces), readBy(new ResponseReader(), pieces));
+        if (decoded === before + 1) same++;
+      }
+    }),
+    { numRuns: 1500 },
+  );
+  t.true(same > 100, `${same}`);
+});
+
+test("a head that came before is not read line by line again, whatever its date", (t) => {
+  const texts: string[] = [];
+  const reader = new ResponseReader((bytes) => {
+    texts.push(decode(bytes) ?? "");
+    return texts.at(-1);
+  });
+  for (const [i, at] of DATES.slice(0, 2).entries()) {
+    const { answer } = readBy(reader, [Buffer.from(dated(at, 4))]);
+    t.like(answer, { status: 200, date: Date.UTC(1994, 10, 6, 8, 49, 37 + i), reusable: true });
+  }
+  // Once to note it, once to see that it is the same.
+  t.is(texts.length, 2);
+});

@@ -1,40 +1,55 @@
 import test from "ava";
-import { checkTs, encodePoint, TIMED_BYTES, writeAfter, writeBefore } from "../../src/wire/telemetry.js";
-import { ascii } from "./support.js";
+import fc from "fast-check";
+import {
+  BEFORE_BYTES,
+  checkTs,
+  encodePoint,
+  FRAME_BYTES,
+  PointFrame,
+  TIMED_BYTES,
+} from "../../src/wire/telemetry.js";
 
-function batchOf(points: readonly string[], ts: number | undefined): string {
-  const texts = points.map(ascii);
-  const into = new Uint8Array(1000);
-  let at = 0;
-  texts.forEach((text, index) => {
-    at = writeBefore(into, at, index, texts.length, ts === undefined ? undefined : ts + index);
-    into.set(text, at);
-    at = writeAfter(into, at + text.length, index, texts.length, ts !== undefined);
+/** What a frame of its own writes for these, one after the other. */
+function framesOf(stamps: readonly number[]): string[] {
+  const bytes = new Uint8Array(100);
+  const frame = new PointFrame(bytes, 10);
+  return stamps.map((ts) => {
+    bytes.fill(0x2e, 50);
+    const end = frame.write(50, ts);
+    const text = new TextDecoder().decode(bytes.subarray(50, end));
+    holdsNothingBeyond(bytes, end);
+    return text;
   });
-  return new TextDecoder().decode(into.subarray(0, at));
 }
 
-test("one point with a time stamp leaves as an object", (t) => {
-  t.is(
-    batchOf(['{"temperature":21.5}'], 1700000000000),
-    '{"ts":1700000000000,"values":{"temperature":21.5}}',
-  );
-});
+function holdsNothingBeyond(bytes: Uint8Array, end: number): void {
+  if (bytes.subarray(end).some((byte) => byte !== 0x2e)) throw new Error("it wrote beyond its end");
+}
 
-test("several points with time stamps leave as an array", (t) => {
-  t.is(
-    batchOf(['{"a":1}', '{"b":"ü"}', '{"c":3}'], 1700000000998),
-    '[{"ts":1700000000998,"values":{"a":1}},{"ts":1700000000999,"values":{"b":"ü"}},{"ts":1700000001000,"values":{"c":3}}]',
+test("the frame of a point holds its time stamp, whatever the one before was", (t) => {
+  const stamp = fc.integer({ min: 1_000_000_000_000, max: 9_999_999_999_999 });
+  const near = fc
+    .tuple(stamp, fc.array(fc.integer({ min: -1500, max: 1_500_000 }), { maxLength: 8 }))
+    .map(([ts, steps]) => {
+      const all = [ts];
+      for (const step of steps)
+        all.push(Math.min(9_999_999_999_999, Math.max(1_000_000_000_000, all.at(-1)! + step)));
+      return all;
+    });
+  fc.assert(
+    fc.property(fc.oneof(fc.array(stamp, { minLength: 1 }), near), (stamps) => {
+      t.deepEqual(
+        framesOf(stamps),
+        stamps.map((ts) => `,{"ts":${ts},"values":`),
+      );
+    }),
   );
-});
-
-test("points with the platform's time leave as an object or an array of objects", (t) => {
-  t.is(batchOf(['{"a":1}'], undefined), '{"a":1}');
-  t.is(batchOf(['{"a":1}', '{"b":2}'], undefined), '[{"a":1},{"b":2}]');
 });
 
 test("a time stamp adds the bytes that are said", (t) => {
   t.is('{"ts":1700000000000,"values":'.length + "}".length, TIMED_BYTES);
+  t.is(BEFORE_BYTES, ',{"ts":1700000000000,"values":'.length);
+  t.is(FRAME_BYTES, '[{"ts":1700000000000,"values":}]'.length);
 });
 
 test("a time stamp has 13 digits and no fraction", (t) => {

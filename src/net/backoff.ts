@@ -6,13 +6,15 @@ const LONGEST_MS = 300_000;
 const SHORTEST_MS = 100;
 
 /**
- * How long to wait before the next attempt. While the delay grows (1 s, doubled each time) anything up to it, so that devices
- * that lost the platform together do not come back together; at its longest, 5 min give or take a tenth.
+ * How long to wait before the next attempt. The delay doubles from 1 s to 5 min, and while it grows anything up to it may come, so that
+ * devices that lost the platform together do not come back together. So it is once more when it is at its longest: from then on each device
+ * keeps its own place in the 5 min, give or take a tenth, and the places are spread evenly.
  */
 export class Backoff {
   readonly #host: Pick<Host, "random">;
   readonly #longestMs: number;
-  #delayMs = FIRST_MS;
+  /** Grows on beyond the longest, to twice that: then it was thrown once at its longest. */
+  #grownMs = FIRST_MS;
 
   constructor(host: Pick<Host, "random">, longestMs = LONGEST_MS) {
     this.#host = host;
@@ -21,16 +23,18 @@ export class Backoff {
 
   /** ms, whole, 100 to 330,000, or a tenth more than `longestMs`. */
   next(): number {
-    const delay = this.#delayMs;
-    this.#delayMs = Math.min(this.#longestMs, delay * 2);
+    const longest = this.#longestMs;
+    const grown = this.#grownMs;
+    const settled = grown >= 2 * longest;
+    if (!settled) this.#grownMs = grown * 2;
     const share = this.#throw();
-    const ms = delay === this.#longestMs ? delay * (0.9 + 0.2 * share) : delay * share;
+    const ms = settled ? longest * (0.9 + 0.2 * share) : Math.min(longest, grown) * share;
     return Math.max(SHORTEST_MS, Math.round(ms));
   }
 
   /** The next delay is a short one again. */
   reset(): void {
-    this.#delayMs = FIRST_MS;
+    this.#grownMs = FIRST_MS;
   }
 
   /** 0 to 1, 1 excluded. */

@@ -70,7 +70,6 @@ const WALL = Date.UTC(2026, 0, 1);
 export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const clock = options.clock ?? new FakeClock("wall" in options ? options.wall : WALL);
   const net = options.network ?? new FakeNet(clock, options.net);
-  const next = randomBytes(options.seed ?? 1);
   const lines: string[] = [];
   const restarts: string[] = [];
   return {
@@ -85,9 +84,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     digest: (algorithm) => (DIGESTS.includes(algorithm) ? digest(algorithm) : undefined),
     encode: (text) => new TextEncoder().encode(text),
     decode,
-    random: (into) => {
-      for (let i = 0; i < into.length; i++) into[i] = next();
-    },
+    random: seededRandom(options.seed ?? 1),
     hardwareId: options.hardwareId ?? "fake-0001",
     log: (level, line) => lines.push(`${level}: ${line}`),
     restart: (reason) => restarts.push(reason),
@@ -107,6 +104,14 @@ function decode(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A host's `random` that gives the same in every run. */
+export function seededRandom(seed: number): Host["random"] {
+  const next = randomBytes(seed);
+  return (into) => {
+    for (let i = 0; i < into.length; i++) into[i] = next();
+  };
 }
 
 /** mulberry32: small, good enough for tests, the same everywhere. */

@@ -1,0 +1,49 @@
+// What a platform sees of 100,000 devices when it comes back.
+import test from "ava";
+import { busiest, bySecond, comeBack, peakOverMean } from "./comeback.js";
+import { crowdComesBack } from "./whole-agents.js";
+
+const DEVICES = 100_000;
+const MINUTE = 60_000;
+const seed = Number(process.env.MOTE_SEED ?? Date.now() % 1e9);
+
+for (const minutes of [10, 60]) {
+  test(`after ${minutes} min without the platform devices come back evenly: the busiest second has 1.4 times the mean at most`, (t) => {
+    t.log(`MOTE_SEED=${seed} replays this run`);
+    const seconds = bySecond(comeBack(DEVICES, { ms: minutes * MINUTE }, seed));
+    t.true(peakOverMean(seconds) <= 1.4, `${peakOverMean(seconds)}, MOTE_SEED=${seed}`);
+  });
+}
+
+test("after a minute without the platform no second has more than 2.5 % of the devices", (t) => {
+  t.log(`MOTE_SEED=${seed} replays this run`);
+  const most = busiest(bySecond(comeBack(DEVICES, { ms: MINUTE }, seed)));
+  t.true(most <= 0.025 * DEVICES, `${most}, MOTE_SEED=${seed}`);
+});
+
+for (const [connections, seconds] of [
+  [1, 60],
+  [2, 1200],
+  [3, 10],
+] as const) {
+  test(`${connections} connection(s), ${seconds} s: whole agents come back as their back-off alone does`, async (t) => {
+    const outageMs = seconds * 1000;
+    const model = comeBack(20_000, { ms: outageMs }, 1);
+    const crowd = await crowdComesBack({ devices: 100, connections, outageMs, seed: 1 });
+    const distance = farthest(crowd, model);
+    t.log(`their distributions are ${distance.toFixed(3)} apart`);
+    // Of 100 draws from one distribution, one set in 1,000 is farther away (Kolmogorov and Smirnov).
+    t.true(distance < 0.195, `${distance}`);
+  });
+}
+
+/** The greatest difference between two distributions, of which the second is much larger. */
+function farthest(few: readonly number[], many: Float64Array): number {
+  const sorted = [...few].sort((one, other) => one - other);
+  return Math.max(
+    ...sorted.map((value, index) => {
+      const share = many.filter((other) => other <= value).length / many.length;
+      return Math.max(Math.abs(share - index / few.length), Math.abs(share - (index + 1) / few.length));
+    }),
+  );
+}

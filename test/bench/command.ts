@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { root } from "../house/tree.js";
+import { draw } from "./curve.js";
 import { type Judged, judge, type Result, table } from "./judge.js";
 import type { Line, Row } from "./row.js";
 import { missing, rows } from "./rows.js";
 
 const CHILD = fileURLToPath(new URL("./child.js", import.meta.url));
 const RESULTS = join(root, "test/bench/results.json");
+const CURVES = join(root, "docs/bench");
 const TIMES = { whole: 7, quick: 3 } as const;
 const LONGEST_MS = { whole: 1_200_000, quick: 60_000 } as const;
 
@@ -44,6 +46,13 @@ function measured(row: Row): Promise<readonly Line[]> {
   });
 }
 
+/** The row's curve, if it has one. */
+function curveOf({ id, name, curve }: Row, lines: readonly Line[]): { file: string; svg: string }[] {
+  if (!curve) return [];
+  const drawn = lines.flatMap(({ what, series }) => (series ? [{ name: what ?? "Mote", series }] : []));
+  return [{ file: `row-${id}.svg`, svg: draw(name, curve, drawn) }];
+}
+
 const known = await rows();
 const asked = known.filter(({ id, quick: isQuick }) =>
   only === undefined ? !quick || isQuick : id === only,
@@ -53,6 +62,7 @@ if (asked.length === 0) {
   process.exit(2);
 }
 const results: Judged[] = [];
+const curves: { readonly file: string; readonly svg: string }[] = [];
 const left: string[] = [];
 let failed = 0;
 for (const row of asked) {
@@ -63,7 +73,9 @@ for (const row of asked) {
   }
   process.stderr.write(`row ${row.id}: ${row.name}\n`);
   try {
-    for (const line of await measured(row)) results.push(judge(row, line));
+    const lines = await measured(row);
+    for (const line of lines) results.push(judge(row, line));
+    curves.push(...curveOf(row, lines));
   } catch (error) {
     failed++;
     left.push(`row ${row.id} FAILED: ${error instanceof Error ? error.message : error}`);
@@ -82,5 +94,6 @@ if (!quick && only === undefined) {
     }),
   );
   writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
+  for (const { file, svg } of curves) writeFileSync(join(CURVES, file), svg);
 }
 process.exitCode = failed > 0 ? 1 : 0;

@@ -1,6 +1,8 @@
 // What a row of the bench is. One file a row, `row-NN-what.ts`, which exports it as `row`; `npm run bench` finds it by that name and runs it in
 // a process of its own.
 
+import type { Curve, Series } from "./curve.js";
+
 /** What a row can't do without: the Moddable SDK (`$MODDABLE`), or the XS engine of the tests. */
 export type Need = "sdk" | "xs";
 
@@ -31,6 +33,8 @@ export interface Line {
   /** Default: the row's. `null`: told beside, no target. */
   readonly target?: number | null;
   readonly better?: "less" | "more";
+  /** What is drawn of it. */
+  readonly series?: Series;
 }
 
 export interface Row {
@@ -44,6 +48,8 @@ export interface Row {
   /** Whether a quick run has it. */
   readonly quick: boolean;
   readonly needs?: Need;
+  /** Of the lines that have a series. */
+  readonly curve?: Curve;
   /**
    * Figures that are the same in every run on every machine (bytes, requests, the engine's meter, slots, sizes), all the better the less. budget.json
    * keeps them, and a test fails where one became worse by more than 5 %: a few seconds of CPU at most.

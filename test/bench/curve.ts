@@ -1,0 +1,129 @@
+// The curves in the README: a line chart as SVG that follows the reader's light or dark, remade by `npm run bench`.
+
+/** How the series of a row's lines are drawn, to docs/bench/row-NN.svg. */
+export interface Curve {
+  /** What the axes are, with the unit. */
+  readonly x: string;
+  readonly y: string;
+  /** A tenfold is a step on the x axis. */
+  readonly logX?: boolean;
+  /** Straight lines to compare with. */
+  readonly bounds?: readonly { readonly name: string; readonly y: number }[];
+}
+
+/** x and y of each point, x rising. */
+export type Series = readonly (readonly [x: number, y: number])[];
+
+export interface Named {
+  readonly name: string;
+  readonly series: Series;
+}
+
+const WIDTH = 680;
+const HEIGHT = 270;
+const LEFT = 62;
+const RIGHT = WIDTH - 14;
+const TOP = 52;
+const BOTTOM = HEIGHT - 44;
+const TICKS = 5;
+
+const STYLE = `<style>
+svg { --ink: #1f2328; --dim: #656d76; --grid: #d8dee4; --a: #0969da; --b: #bc4c00; --c: #1a7f37; }
+@media (prefers-color-scheme: dark) { svg { --ink: #e6edf3; --dim: #9198a1; --grid: #30363d; --a: #4493f8; --b: #f0883e; --c: #3fb950; } }
+text { font: 12px system-ui, sans-serif; fill: var(--dim); }
+tspan { font-weight: 600; }
+.title { font-weight: 600; fill: var(--ink); }
+.grid { stroke: var(--grid); }
+.bound { stroke: var(--dim); stroke-dasharray: 4 4; }
+.line { fill: none; stroke-width: 1.75; stroke-linejoin: round; }
+</style>`;
+const COLORS = ["a", "b", "c"] as const;
+
+/** The chart as the text of a file. Throws if there is nothing to draw, or more lines than can be told apart. */
+export function draw(title: string, curve: Curve, lines: readonly Named[]): string {
+  const points = lines.flatMap(({ series }) => series);
+  if (points.length === 0 || lines.length > COLORS.length)
+    throw new Error(`${lines.length} lines of ${points.length} points can't be drawn`);
+  const bounds = curve.bounds ?? [];
+  const xs = points.map(([x]) => x);
+  const most = Math.max(...xs);
+  const all = curve.logX ? tens(xs) : steps(xs);
+  // The last may lie beyond what is drawn.
+  const xTicks = all.filter((at) => at <= most);
+  const yTicks = steps([0, ...points.map(([, y]) => y), ...bounds.map(({ y }) => y)]);
+  const spread = curve.logX ? Math.log10 : Number;
+  const x = scale([...xTicks, most].map(spread), LEFT, RIGHT);
+  const y = scale(yTicks, BOTTOM, TOP);
+  const across = (at: number, kind: string) =>
+    `<path class="${kind}" d="M${LEFT} ${y(at)}H${RIGHT}" stroke-width="1"/>`;
+  const parts = [
+    text(LEFT, 16, title, 'class="title"'),
+    ...yTicks.flatMap((at) => [
+      across(at, "grid"),
+      text(LEFT - 8, y(at) + 4, shown(at), 'text-anchor="end"'),
+    ]),
+    ...xTicks.map((at) => text(x(spread(at)), BOTTOM + 17, shown(at), 'text-anchor="middle"')),
+    ...bounds.flatMap(({ name, y: at }) => [
+      across(at, "bound"),
+      text(RIGHT, y(at) - 5, name, 'text-anchor="end"'),
+    ]),
+    text((LEFT + RIGHT) / 2, HEIGHT - 8, curve.x, 'text-anchor="middle"'),
+    text(
+      14,
+      (TOP + BOTTOM) / 2,
+      curve.y,
+      `text-anchor="middle" transform="rotate(-90 14 ${(TOP + BOTTOM) / 2})"`,
+    ),
+    ...lines.map(({ series }, i) => {
+      const path = series.map(([px, py]) => `${x(spread(px))} ${y(py)}`).join("L");
+      return `<path class="line" stroke="var(--${COLORS[i]})" d="M${path}"/>`;
+    }),
+    ...legend(lines),
+  ];
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">`;
+  return `${[head, `<title>${escaped(title)}</title>`, STYLE, ...parts, "</svg>"].join("\n")}\n`;
+}
+
+/** What each line is, below the title. One line needs no name. */
+function legend(lines: readonly Named[]): string[] {
+  if (lines.length < 2) return [];
+  const names = lines.map(
+    ({ name }, i) => `<tspan fill="var(--${COLORS[i]})" dx="14">${escaped(name)}</tspan>`,
+  );
+  return [`<text x="${LEFT - 14}" y="33">${names.join("")}</text>`];
+}
+
+/** From the values of ticks to a place between two. */
+function scale(ticks: readonly number[], from: number, to: number): (value: number) => number {
+  const least = Math.min(...ticks);
+  const most = Math.max(...ticks);
+  return (value) => Math.round((from + ((value - least) / (most - least)) * (to - from)) * 10) / 10;
+}
+
+/** Round values, 1, 2 or 5 times a power of ten apart, that hold all `values`. */
+function steps(values: readonly number[]): number[] {
+  const least = Math.min(...values);
+  const most = Math.max(...values);
+  const rough = (most - least || Math.abs(most) || 1) / TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((times) => times * power >= rough) ?? 10);
+  const first = Math.floor(least / step);
+  const last = Math.max(first + 1, Math.ceil(most / step));
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+/** The powers of ten that hold all `values`. */
+function tens(values: readonly number[]): number[] {
+  const first = Math.floor(Math.log10(Math.min(...values)));
+  const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values))));
+  return Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
+}
+
+const shown = (value: number): string => value.toLocaleString("en-US");
+
+function text(x: number, y: number, content: string, more: string): string {
+  return `<text x="${x}" y="${y}" ${more}>${escaped(content)}</text>`;
+}
+
+const escaped = (content: string): string =>
+  content.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -31,7 +31,7 @@ export class Fleet {
   readonly members: readonly Member[];
   readonly line: Line;
   readonly #rampMs: number;
-  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
   #started = 0;
 
   constructor(options: FleetOptions) {
@@ -51,11 +51,12 @@ export class Fleet {
 
   start(): void {
     for (const member of this.members) {
-      const start = (): void => {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
         this.#started++;
         member.start();
-      };
-      this.#timers.push(setTimeout(start, Math.random() * this.#rampMs));
+      }, Math.random() * this.#rampMs);
+      this.#timers.add(timer);
     }
   }
 

@@ -1,9 +1,11 @@
 // The line between the fleet and the platform: it can be cut and mended, and counts what goes over it.
-import type { Host, Socket } from "../../src/port.js";
+import type { Host, Socket, SocketEvent } from "../../src/port.js";
+
+type Tell = (what: SocketEvent, reason?: string) => void;
 
 export class Line {
   readonly #open: Host["open"];
-  readonly #cuts = new Set<() => void>();
+  readonly #sockets = new Set<LineSocket>();
   #isCut = false;
   /** Connections asked for, and those that did not come about or broke. */
   asked = 0;
@@ -15,55 +17,74 @@ export class Line {
 
   /** Connections open or on their way. */
   get connections(): number {
-    return this.#cuts.size;
+    return this.#sockets.size;
   }
 
   /** Every connection breaks, and no new one comes about. */
   cut(): void {
     this.#isCut = true;
-    for (const cut of [...this.#cuts]) cut();
+    for (const socket of [...this.#sockets]) socket.cut();
   }
 
   restore(): void {
     this.#isCut = false;
   }
 
-  readonly open: Host["open"] = (name, port, secure, event) => {
+  readonly open: Host["open"] = (name, port, secure, tell) => {
     this.asked++;
     if (this.#isCut) {
       this.broken++;
-      setTimeout(() => event("closed", "the line is cut"), 0);
+      setTimeout(() => tell("closed", "the line is cut"), 0);
       return NO_SOCKET;
     }
-    let over = false;
-    const socket = this.#open(name, port, secure, (what, reason) => {
-      if (what === "closed") {
-        if (reason !== "end") this.broken++;
-        end();
-      }
-      event(what, reason);
-    });
-    const end = (): void => {
-      over = true;
-      this.#cuts.delete(cut);
-    };
-    const cut = (): void => {
-      if (over) return;
-      end();
-      this.broken++;
-      socket.close();
-      event("closed", "the line is cut");
-    };
-    this.#cuts.add(cut);
-    return {
-      write: (bytes) => socket.write(bytes),
-      read: (into) => socket.read(into),
-      close() {
-        end();
-        socket.close();
-      },
-    };
+    const socket = new LineSocket(this, tell);
+    this.#sockets.add(socket);
+    socket.host = this.#open(name, port, secure, (what, reason) => socket.event(what, reason));
+    return socket;
   };
+
+  /** For its sockets alone. False if it was over before. */
+  ended(socket: LineSocket, broke: boolean): boolean {
+    const ends = this.#sockets.delete(socket);
+    if (ends && broke) this.broken++;
+    return ends;
+  }
+}
+
+/** A class and no closures: thousands of these are open. */
+class LineSocket implements Socket {
+  readonly #line: Line;
+  readonly #tell: Tell;
+  host: Socket = NO_SOCKET;
+
+  constructor(line: Line, tell: Tell) {
+    this.#line = line;
+    this.#tell = tell;
+  }
+
+  write(bytes: Uint8Array): number {
+    return this.host.write(bytes);
+  }
+
+  read(into: Uint8Array): number {
+    return this.host.read(into);
+  }
+
+  close(): void {
+    this.#line.ended(this, false);
+    this.host.close();
+  }
+
+  event(what: SocketEvent, reason: string | undefined): void {
+    if (what === "closed") this.#line.ended(this, reason !== "end");
+    this.#tell(what, reason);
+  }
+
+  cut(): void {
+    if (!this.#line.ended(this, true)) return;
+    this.host.close();
+    this.#tell("closed", "the line is cut");
+  }
 }
 
 const NO_SOCKET: Socket = { write: () => 0, read: () => 0, close: () => {} };

@@ -1,14 +1,18 @@
 // One device of the fleet: an agent whose store is in memory, a sampler, and what is counted of it.
 import { randomFillSync } from "node:crypto";
 import { Agent, type AgentOptions, MoteError } from "../../src/index.js";
-import type { Host } from "../../src/port.js";
+import type { Host, Store } from "../../src/port.js";
 import { clock } from "../node/clock.js";
 import { digest } from "../node/digest.js";
 import { decode, encode } from "../node/text.js";
 import { none } from "../none.js";
 
 /** Small, as on a board: a fleet of thousands shares one process. */
-const TELEMETRY = { bufferBytes: 4_096, batchBytes: 2_048, batchPoints: 25 };
+const BATCH = { batchBytes: 1_024, batchPoints: 20 };
+/** What a point of this sampler takes in memory, at most. */
+const POINT_BYTES = 64;
+const LEAST_BYTES = 1_024;
+const MOST_BYTES = 16_777_216;
 
 export interface MemberOptions {
   readonly name: string;
@@ -17,6 +21,8 @@ export interface MemberOptions {
   readonly connections: 1 | 2 | 3;
   /** Between two points, in milliseconds. */
   readonly intervalMs: number;
+  /** For how long it keeps its points while the platform is away, in milliseconds: what takes memory, used or not. */
+  readonly keepMs: number;
   readonly open: Host["open"];
   readonly log: Host["log"];
 }
@@ -37,7 +43,7 @@ export class Member {
   constructor(options: MemberOptions) {
     this.name = options.name;
     this.#intervalMs = options.intervalMs;
-    this.agent = new Agent(hostOf(options), agentOptions(options));
+    this.agent = new Agent(new MemberHost(options), agentOptions(options));
     this.agent.on("delivered", ({ points }) => {
       this.delivered += points;
     });
@@ -78,26 +84,54 @@ export class Member {
   }
 }
 
-function agentOptions({ name, baseUrl, provisioning, connections }: MemberOptions): AgentOptions {
-  return { baseUrl, connections, provisioning: { ...provisioning, deviceName: name }, telemetry: TELEMETRY };
+function agentOptions(options: MemberOptions): AgentOptions {
+  const { name, baseUrl, provisioning, connections, intervalMs, keepMs } = options;
+  const bytes = POINT_BYTES * Math.ceil(keepMs / intervalMs);
+  const bufferBytes = Math.min(MOST_BYTES, Math.max(LEAST_BYTES, bytes));
+  const telemetry = { ...BATCH, bufferBytes };
+  return { baseUrl, connections, provisioning: { ...provisioning, deviceName: name }, telemetry };
 }
 
-function hostOf({ name, open, log }: MemberOptions): Host {
-  const values = new Map<string, Uint8Array>();
-  return {
-    ...none,
-    clock,
-    open,
-    digest,
-    encode,
-    decode,
-    log,
-    store: {
-      get: (key) => values.get(key),
-      set: (key, value) => values.set(key, value.slice()) === values,
-      delete: (key) => values.delete(key) || true,
-    },
-    random: (into) => void randomFillSync(into),
-    hardwareId: name.slice(-32),
-  };
+/** What one device has of its own; the rest is shared, as thousands of these share a process. */
+class MemberHost implements Host {
+  readonly clock = clock;
+  readonly open: Host["open"];
+  readonly digest = digest;
+  readonly encode = encode;
+  readonly decode = decode;
+  readonly log: Host["log"];
+  readonly store = new MemberStore();
+  readonly hardwareId: string;
+  readonly blocks = none.blocks;
+  readonly slot = none.slot;
+
+  constructor({ name, open, log }: MemberOptions) {
+    this.open = open;
+    this.log = log;
+    this.hardwareId = name.slice(-32);
+  }
+
+  random(into: Uint8Array): void {
+    randomFillSync(into);
+  }
+
+  restart(): void {}
+}
+
+class MemberStore implements Store {
+  readonly #values = new Map<string, Uint8Array>();
+
+  get(key: string): Uint8Array | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: Uint8Array): boolean {
+    this.#values.set(key, value.slice());
+    return true;
+  }
+
+  delete(key: string): boolean {
+    this.#values.delete(key);
+    return true;
+  }
 }

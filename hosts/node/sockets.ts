@@ -35,6 +35,43 @@ function dial(host: string, port: number, secure: boolean, ca: string | undefine
   });
 }
 
+/** Of a stream: whose it is. */
+const OWNER = Symbol("owner");
+
+interface Owned extends NetSocket {
+  [OWNER]: HostSocket;
+}
+
+/** Thousands of sockets may share a process, and these functions: each finds by `this` whom it is called for. */
+function listen(stream: Owned, openedAt: string): void {
+  stream.on(openedAt, opened).on("data", data).on("drain", drain);
+  stream.on("end", end).on("error", failed).on("close", closed);
+}
+
+function opened(this: Owned): void {
+  this[OWNER].opened();
+}
+
+function data(this: Owned, chunk: Uint8Array): void {
+  this[OWNER].arrive(chunk);
+}
+
+function drain(this: Owned): void {
+  this[OWNER].event("writable");
+}
+
+function end(this: Owned): void {
+  this[OWNER].over("end");
+}
+
+function failed(this: Owned, error: Error): void {
+  this[OWNER].over(whyClosed(error));
+}
+
+function closed(this: Owned): void {
+  this[OWNER].over("closed");
+}
+
 class HostSocket implements Socket {
   readonly #tell: Tell;
   readonly #stream: NetSocket | undefined;
@@ -51,16 +88,10 @@ class HostSocket implements Socket {
       this.#stream = make();
     } catch {
       // A port or name that no connection can have.
-      setImmediate(() => this.#close("bad address"));
+      setImmediate(() => this.over("bad address"));
       return;
     }
-    const stream = this.#stream;
-    stream.on(openedAt, () => this.#open());
-    stream.on("data", (chunk: Buffer) => this.#arrive(chunk));
-    stream.on("drain", () => this.#event("writable"));
-    stream.on("end", () => this.#close("end"));
-    stream.on("error", (error) => this.#close(whyClosed(error)));
-    stream.on("close", () => this.#close("closed"));
+    listen(Object.assign(this.#stream, { [OWNER]: this }), openedAt);
   }
 
   write(bytes: Uint8Array): number {
@@ -99,15 +130,17 @@ class HostSocket implements Socket {
     this.#stream?.destroy();
   }
 
-  #open(): void {
+  // For `listen` alone.
+
+  opened(): void {
     this.#opened = true;
-    this.#event("opened");
+    this.event("opened");
     // What came together with the handshake.
-    if (!this.#closed && this.#waiting > 0) this.#event("readable");
+    if (!this.#closed && this.#waiting > 0) this.event("readable");
   }
 
   /** Beyond the window the stream rests, and TCP holds the peer back. */
-  #arrive(chunk: Uint8Array): void {
+  arrive(chunk: Uint8Array): void {
     if (this.#closed) return;
     this.#arrived.push(chunk);
     this.#waiting += chunk.length;
@@ -115,17 +148,17 @@ class HostSocket implements Socket {
       this.#paused = true;
       this.#stream?.pause();
     }
-    if (this.#opened) this.#event("readable");
+    if (this.#opened) this.event("readable");
   }
 
-  #close(reason: string): void {
+  over(reason: string): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#stream?.destroy();
     this.#tell("closed", reason);
   }
 
-  #event(what: SocketEvent): void {
+  event(what: SocketEvent): void {
     if (!this.#closed) this.#tell(what);
   }
 }

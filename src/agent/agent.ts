@@ -4,14 +4,14 @@ import { encodeClaim } from "../wire/claim.js";
 import { CLAIM_PATH } from "../wire/paths.js";
 import { ask } from "./ask.js";
 import { AttributesApi } from "./attributes.js";
-import { Cycle } from "./cycle.js";
+import { Cycle, type CycleParts } from "./cycle.js";
 import { MoteError } from "./errors.js";
 import { type AgentEvent, type AgentEvents, Events } from "./events.js";
 import { Firmware } from "./firmware.js";
 import { keepUp } from "./guarded.js";
 import { Lane } from "./lane.js";
 import { Link } from "./link.js";
-import { type AgentOptions, type CycleSettings, checkOptions } from "./options.js";
+import { type AgentOptions, checkOptions } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { rememberedTiming } from "./poll-memory.js";
 import { Provisioning } from "./provisioning.js";
@@ -49,7 +49,8 @@ export class Agent {
   readonly #provisioning: Provisioning;
   readonly #rpcLoop: Rpc;
   readonly #uplink: Lane;
-  readonly #cycle: Cycle;
+  #cycle: Cycle | undefined;
+  readonly #makeCycle: () => Cycle;
   #loops: Promise<void>[] = [];
   #stopped = false;
   #wanted = false;
@@ -81,7 +82,7 @@ export class Agent {
     };
     this.firmware = new Firmware(this.#link, this.#events, options.firmware, this.telemetry);
     this.#provisioning = new Provisioning(this.#link, this.#events, options.token, options.provisioning);
-    this.#cycle = this.#makeCycle(time, checked.cycle);
+    this.#makeCycle = () => new Cycle(this.#parts(time), checked.cycle);
     this.#connect(time);
     const parts = [this.#provisioning, this.#outbox, this.attributes, this.#rpcLoop];
     this.#reset = new Reset(this.#link, this.#events, handlers, parts, () => this.stop());
@@ -114,7 +115,7 @@ export class Agent {
 
   /** Begins to talk to the platform, or will as soon as a stop under way is done. Does nothing if it talks already. Throws `BUSY` during a `runOnce`. */
   start(): void {
-    if (this.#cycle.running) throw new MoteError("BUSY", "a wake is under way");
+    if (this.#cycle?.running) throw new MoteError("BUSY", "a wake is under way");
     this.#begin();
   }
 
@@ -126,7 +127,8 @@ export class Agent {
    * Rejects with `BUSY` if the agent is started or in a wake, and with `BAD_VALUE` for what is no deadline.
    */
   async runOnce(options: WakeOptions = {}): Promise<Wake> {
-    if (this.#cycle.running || this.#wanted) throw new MoteError("BUSY", "the agent is started");
+    if (this.#cycle?.running || this.#wanted) throw new MoteError("BUSY", "the agent is started");
+    this.#cycle ??= this.#makeCycle();
     return this.#cycle.run(options);
   }
 
@@ -136,10 +138,10 @@ export class Agent {
     this.#wake();
     if (this.#loops.length > 1) return;
     this.#loops.push(
-      keepUp(this.#link, "telemetry", () => this.telemetry.run()),
-      keepUp(this.#link, "attributes", () => this.attributes.loop.run()),
-      keepUp(this.#link, "rpc", () => this.#rpcLoop.run()),
-      keepUp(this.#link, "firmware", () => this.firmware.run()),
+      keepUp(this.#link, "telemetry", this.telemetry),
+      keepUp(this.#link, "attributes", this.attributes.loop),
+      keepUp(this.#link, "rpc", this.#rpcLoop),
+      keepUp(this.#link, "firmware", this.firmware),
     );
   }
 
@@ -167,9 +169,8 @@ export class Agent {
     if (this.#link.running) return;
     this.#stopped = false;
     this.#link.start();
-    this.#loops = [
-      keepUp(this.#link, "provisioning", () => this.#reset.before(() => this.#provisioning.run())),
-    ];
+    const run = () => this.#reset.before(() => this.#provisioning.run());
+    this.#loops = [keepUp(this.#link, "provisioning", { run })];
   }
 
   /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.
@@ -203,8 +204,8 @@ export class Agent {
     return this.#reset.run();
   }
 
-  #makeCycle(time: Time, settings: CycleSettings): Cycle {
-    const parts = {
+  #parts(time: Time): CycleParts {
+    return {
       host: this.#host,
       link: this.#link,
       events: this.#events,
@@ -217,7 +218,6 @@ export class Agent {
       start: () => this.#begin(),
       stop: () => this.stop(),
     };
-    return new Cycle(parts, settings);
   }
 
   #connect(time: Time): void {

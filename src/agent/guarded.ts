@@ -42,11 +42,11 @@ export function limited<T>(
 }
 
 /** Runs a loop until the link ends. A mistake of the agent's own must not silence it: the loop begins anew. */
-export async function keepUp(link: Link, name: string, run: () => Promise<void>): Promise<void> {
+export async function keepUp(link: Link, name: string, loop: { run(): Promise<void> }): Promise<void> {
   let rest: Signal | undefined;
   while (link.running) {
     try {
-      await run();
+      await loop.run();
     } catch (error) {
       const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
       link.host.log("error", `the ${name} loop failed and begins anew in 10 s (${what})`);

@@ -30,6 +30,9 @@ interface FleetFlags {
 }
 
 const TICK_MS = 1_000;
+/** Points are kept for so long; with an outage for that and the wait behind it, which may be four times as long, and 5 min and a half at the most. */
+const KEEP_MS = 30_000;
+const LONGEST_WAIT_MS = 330_000;
 
 const HELP = `
 Each run makes devices of its own, named fleet-XXXXXX-0 and on. With an operator's login in the environment (MOTE_PLATFORM_USERNAME,
@@ -94,7 +97,7 @@ async function run(flags: FleetFlags): Promise<void> {
 }
 
 function makeFleet(flags: FleetFlags): Fleet {
-  const { provisionKey: key, provisionSecret: secret, url } = flags;
+  const { provisionKey: key, provisionSecret: secret, url, outage = 0 } = flags;
   if (!key || !secret)
     throw new UsageError(
       "--provision-key and --provision-secret are needed (or MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET)",
@@ -112,6 +115,7 @@ function makeFleet(flags: FleetFlags): Fleet {
     provisioning: { key, secret },
     connections,
     intervalMs: flags.interval,
+    keepMs: KEEP_MS + outage + Math.min(LONGEST_WAIT_MS, 4 * outage),
     rampMs: flags.ramp ?? flags.devices * 10,
     open: opener({ ca }),
     // What a thousand agents have to say is in the table.

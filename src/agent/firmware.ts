@@ -1,12 +1,9 @@
 // The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
-import { FIRMWARE_KEYS, SIGNATURE_KEY } from "../wire/firmware.js";
 import type { JsonObject } from "../wire/json.js";
 import type { Events } from "./events.js";
-import { Assignment } from "./firmware/assignment.js";
-import { Ledger } from "./firmware/ledger.js";
 import type { FirmwareOptions } from "./firmware/options.js";
-import { Reporter, type Reports } from "./firmware/reporter.js";
-import { Updater } from "./firmware/updater.js";
+import { makeParts, type Parts } from "./firmware/parts.js";
+import type { Reports } from "./firmware/reporter.js";
 import type { Link } from "./link.js";
 import type { Signal } from "./signal.js";
 import type { Memory } from "./wake.js";
@@ -14,7 +11,8 @@ import type { Memory } from "./wake.js";
 /** States that an update goes on from in the next wake. */
 const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
 
-export { checkFirmwareOptions, type FirmwareOptions, type FirmwareUpdate } from "./firmware/options.js";
+export type { FirmwareOptions, FirmwareUpdate } from "./firmware/options.js";
+export { checkFirmwareOptions } from "./firmware/parts.js";
 export type { Reports } from "./firmware/reporter.js";
 
 /**
@@ -30,91 +28,90 @@ export type { Reports } from "./firmware/reporter.js";
  */
 export class Firmware {
   /** The shared attributes that must be read for `offer`; none without options. */
-  readonly keys: string[];
+  readonly keys: readonly string[];
   readonly #link: Link;
   readonly #signal: Signal;
-  readonly #assignment: Assignment;
-  readonly #updater: Updater | undefined;
-  readonly #ledger: Ledger | undefined;
+  readonly #parts: Parts | undefined;
 
   constructor(link: Link, events: Events, options: FirmwareOptions | undefined, reports: Reports) {
     this.#link = link;
     this.#signal = link.signal();
-    this.keys = options ? [...FIRMWARE_KEYS] : [];
-    if (options?.publicKey !== undefined) this.keys.push(SIGNATURE_KEY);
-    this.#assignment = new Assignment(link.host, this.keys);
-    if (!options) return;
-    const reporter = new Reporter(link.host, events, reports, options);
-    this.#ledger = new Ledger(link.host, options, reporter);
-    this.#updater = new Updater(link, this.#signal, options, this.#assignment, this.#ledger, reporter);
+    this.#parts = options && makeParts(link, this.#signal, options, events, reports);
+    this.keys = this.#parts?.keys ?? [];
   }
 
   /** Tries a failed update again now, also one that would wait until it is assigned anew. */
   retry(): void {
-    this.#updater?.retry();
+    this.#parts?.updater.retry();
     this.#signal.notify();
   }
 
   /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
   get downloading(): boolean {
-    return this.#ledger?.state === "downloading";
+    return this.#parts?.ledger.state === "downloading";
   }
 
   /** For the agent alone: something is to be done now, or a new image is on trial. */
   get busy(): boolean {
-    const { settled, doubtful } = this.#assignment;
-    return this.#updater !== undefined && (!this.#updater.resting || !settled || doubtful);
+    if (!this.#parts) return false;
+    const { assignment, updater } = this.#parts;
+    return !updater.resting || !assignment.settled || assignment.doubtful;
   }
 
   /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
   awake({ look, state, retry }: Memory, trialMs: number): void {
-    this.#assignment.before = look;
-    if (this.#updater) this.#updater.trial.limitMs = trialMs;
-    if (this.#ledger) Object.assign(this.#ledger, { reported: state, retryMs: retry });
+    if (!this.#parts) return;
+    const { assignment, ledger, updater } = this.#parts;
+    assignment.before = look;
+    updater.trial.limitMs = trialMs;
+    Object.assign(ledger, { reported: state, retryMs: retry });
   }
 
   /** For the agent alone: before a sleep. `settled`: nothing is left to be done or told. */
   asleep(memory: Memory, settled: boolean): void {
-    const ledger = this.#ledger;
-    memory.look = this.#assignment.look;
-    memory.state = settled && ledger ? ledger.state : "";
-    memory.retry = ledger?.state === "failed" ? ledger.retryIn : -1;
-    memory.busy = ledger && TRANSFERS.includes(ledger.state) ? 1 : 0;
-    if (ledger) Object.assign(ledger, { reported: "", retryMs: -1 });
+    Object.assign(memory, { look: -1, state: "", retry: -1, busy: 0 });
+    if (!this.#parts) return;
+    const { assignment, ledger } = this.#parts;
+    memory.look = assignment.look;
+    if (settled) memory.state = ledger.state;
+    if (ledger.state === "failed") memory.retry = ledger.retryIn;
+    if (TRANSFERS.includes(ledger.state)) memory.busy = 1;
+    Object.assign(ledger, { reported: "", retryMs: -1 });
   }
 
   /** For the agent alone: called when the keys should be read, and offered, again. */
   set readAgain(read: () => void) {
-    this.#assignment.readAgain = read;
+    if (this.#parts) this.#parts.assignment.readAgain = read;
   }
 
   /** For Recovery alone: the power went, or somebody pressed reset, and that ended the run before this one. */
   interrupted(): void {
-    if (this.#ledger) this.#ledger.interrupted = true;
+    if (this.#parts) this.#parts.ledger.interrupted = true;
   }
 
   /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
   offer(shared: JsonObject): void {
-    if (!this.#updater || !this.#assignment.offer(shared)) return;
-    this.#updater.resting = false;
+    if (!this.#parts?.assignment.offer(shared)) return;
+    this.#parts.updater.resting = false;
     this.#signal.notify();
   }
 
   /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */
   told(keys: readonly string[]): void {
-    if (this.keys.some((key) => keys.includes(key))) this.#assignment.doubt();
+    if (this.keys.some((key) => keys.includes(key))) this.#parts?.assignment.doubt();
   }
 
   /** For the agent alone: the platform took a request with the token. */
   platformReached(): void {
-    if (!this.#updater || this.#updater.trial.reached) return;
-    this.#updater.trial.reached = true;
+    const trial = this.#parts?.updater.trial;
+    if (!trial || trial.reached) return;
+    trial.reached = true;
     this.#signal.notify();
   }
 
   /** For the agent alone: the loop; ends with the link. */
   async run(): Promise<void> {
-    if (this.#updater) return this.#updater.run();
+    if (this.#parts) return this.#parts.updater.run();
     // Nothing could ever replace such an image, so it is not kept.
     if (this.#link.host.slot.state() === "pending") {
       this.#link.host.log("error", "a new image without firmware options is not kept");

@@ -21,8 +21,8 @@ export interface Rig {
   host: FakeHost;
   /** What the agent made last has told: `event` and its detail. */
   readonly told: [string, unknown][];
-  /** A new agent on what the one before kept: a restart. Not started. */
-  agent(options?: Partial<AgentOptions>): Agent;
+  /** A new agent on what the one before kept: a restart. Not started. `Made`: of another build. */
+  agent(options?: Partial<AgentOptions>, Made?: typeof Agent): Agent;
   /** Lets a device go as a power cut does: its agent is heard no more, and hears nothing. */
   cut(): void;
 }
@@ -61,9 +61,9 @@ export function startRig(t: ExecutionContext, as: Mode): Rig {
     store,
     told,
     host: fakeHost({ clock, network: net, store, blocks, slot }),
-    agent: (options = {}) => {
+    agent: (options = {}, Made = Agent) => {
       rig.host = fakeHost({ clock, network: net, store, blocks, slot, seed: agents.length + 1 });
-      const agent = new Agent(rig.host, {
+      const agent = new Made(rig.host, {
         baseUrl: "http://platform.test",
         provisioning: { key: KEY, secret: SECRET, deviceName: NAME },
         ...options,

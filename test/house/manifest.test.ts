@@ -11,6 +11,8 @@ import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
 
 const manifest: { modules: Record<string, string>; preload: string[] } = JSON.parse(read("manifest.json"));
+/** What a build without updates takes instead. */
+const WITHOUT_UPDATES = "src/agent/firmware/no-parts.ts";
 const board = (name: string): string => pathToFileURL(join(root, name)).href;
 
 test("every module of the root manifest is there and is preloaded, and nothing else", (t) => {
@@ -40,7 +42,7 @@ test("the root manifest is of no platform, and everything it has was meant", (t)
 test("the board's modules are all of src that has code, and import nothing but the core", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ name }) => `src/${name}/index.ts`)],
+    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ name }) => `src/${name}/index.ts`), WITHOUT_UPDATES],
     outdir: "dist",
     bundle: true,
     write: false,
@@ -58,12 +60,13 @@ test("the board's modules are all of src that has code, and import nothing but t
     left.map(({ path }) => path),
     [],
   );
-  t.deepEqual(imports(read("dist/xs/mote.js")), []);
+  for (const name of ["mote", "mote-lean"]) t.deepEqual(imports(read(`dist/xs/${name}.js`)), []);
   for (const one of OPTIONAL) t.deepEqual(imports(read(`dist/xs/mote-${one.name}.js`)), one.imports);
 });
 
 test("the board's modules have their public names, and what they import from the core is there", async (t) => {
   t.deepEqual(Object.keys(await import(board("dist/xs/mote.js"))).sort(), Object.keys(mote).sort());
+  t.deepEqual(Object.keys(await import(board("dist/xs/mote-lean.js"))).sort(), Object.keys(mote).sort());
   for (const { name, names } of OPTIONAL) {
     const text = read(`dist/xs/mote-${name}.js`);
     const onNode = text.replace('"mote"', JSON.stringify(board("dist/xs/mote.js")));

@@ -1,0 +1,39 @@
+// What does the work of an update, put together. A build without updates has no-parts.ts in place of this file.
+import { FIRMWARE_KEYS, SIGNATURE_KEY } from "../../wire/firmware.js";
+import type { Events } from "../events.js";
+import type { Link } from "../link.js";
+import type { Signal } from "../signal.js";
+import { Assignment } from "./assignment.js";
+import { Ledger } from "./ledger.js";
+import type { FirmwareOptions } from "./options.js";
+import { Reporter, type Reports } from "./reporter.js";
+import { Updater } from "./updater.js";
+
+export { checkFirmwareOptions } from "./options.js";
+
+export interface Parts {
+  /** The shared attributes that say what is assigned. */
+  readonly keys: readonly string[];
+  readonly assignment: Assignment;
+  readonly ledger: Ledger;
+  readonly updater: Updater;
+}
+
+export function makeParts(
+  link: Link,
+  signal: Signal,
+  options: FirmwareOptions,
+  events: Events,
+  reports: Reports,
+): Parts | undefined {
+  const keys = options.publicKey === undefined ? FIRMWARE_KEYS : [...FIRMWARE_KEYS, SIGNATURE_KEY];
+  const assignment = new Assignment(link.host, keys);
+  const reporter = new Reporter(link.host, events, reports, options);
+  const ledger = new Ledger(link.host, options, reporter);
+  return {
+    keys,
+    assignment,
+    ledger,
+    updater: new Updater(link, signal, options, assignment, ledger, reporter),
+  };
+}

@@ -2,7 +2,8 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import { checkBuild } from "../../sdk/check.js";
 import { type BuildOptions, buildScripts, flash } from "../../sdk/esp32.js";
-import { findSdk, PROJECT } from "../../sdk/sdk.js";
+import { findSdk, PROJECT, type Sdk } from "../../sdk/sdk.js";
+import { weighOurs } from "../../sdk/weigh.js";
 
 interface Esp32Flags {
   target: string;
@@ -52,9 +53,17 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   };
   if (!flags.check) return flash(build);
   const { wrong, lines } = checkBuild(await buildScripts(build));
-  process.stdout.write(`${target}\n${lines.join("\n")}\n`);
+  process.stdout.write(`${target}\n${[...lines, ...weights(build.sdk)].join("\n")}\n`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   return wrong.length === 0 ? 0 : 1;
+}
+
+/** As CHANGELOG.md has them for each release. */
+function weights(sdk: Sdk): string[] {
+  const lines = [...weighOurs(sdk)].map(([name, { code, slots, rom }]) =>
+    [name.padEnd(16), ...[code, slots, rom].map((count) => count.toLocaleString("en").padStart(9))].join(" "),
+  );
+  return ["of Mote alone, in ROM: bytes of code, slots of 16 bytes, bytes of all its data:", ...lines];
 }
 
 function configOf({

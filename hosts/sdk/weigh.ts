@@ -1,0 +1,119 @@
+// What modules take of a board's ROM: the SDK's compiler and linker run on them alone, and what a link without them takes is taken off.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { type Rom, readRom, romBytes } from "./rom.js";
+import { PROJECT, type Sdk, SdkError } from "./sdk.js";
+
+export interface Weight {
+  /** Bytes of preloaded functions: what a module does once, when it is preloaded, is not among them. */
+  readonly code: number;
+  /** Of 16 bytes: functions, their variables, classes, tables, and the engine's own that the module makes the linker keep. */
+  readonly slots: number;
+  /** Bytes of all that the engine's data has more. */
+  readonly rom: number;
+}
+
+export interface Module {
+  /** As it is imported. */
+  readonly name: string;
+  /** JavaScript that imports nothing but modules given before. */
+  readonly file: string;
+}
+
+const OURS = join(PROJECT, "dist", "xs");
+const IMPORT = /^import .*?["']([^"']+)["'];$/gm;
+
+/** Our modules that can be weighed by themselves, as they import the core at the most; by the names of their files. */
+export function weighable(): string[] {
+  const names = readdirSync(OURS)
+    .filter((name) => /^mote.*\.js$/.test(name))
+    .map((name) => name.replace(/\.js$/, ""));
+  const isAlone = (name: string): boolean =>
+    [...readFileSync(fileOf(name), "utf8").matchAll(IMPORT)].every(([, from]) => from === "mote");
+  return names.filter(isAlone).sort();
+}
+
+/** Each of them: the core, the core without updates in its place, and the others beside the core. */
+export function weighOurs(sdk: Sdk): Map<string, Weight> {
+  const core = { name: "mote", file: fileOf("mote") };
+  const all = new Map<string, Weight>();
+  for (const name of weighable()) {
+    const one = { name, file: fileOf(name) };
+    all.set(name, weigh(sdk, name === "mote" || name === "mote-lean" ? [one] : [core, one]));
+  }
+  return all;
+}
+
+const fileOf = (name: string): string => join(OURS, `${name}.js`);
+
+/** As a manifest's `creation` has it for a machine that the linker starts. */
+const CREATION = "1536,512,512,64,512,64,32,53,3,1024,17,139264,main,0";
+
+/** Of the last of `modules`, the others being there already. Throws SdkError with the words of the SDK's tool if one fails. */
+export function weigh(sdk: Sdk, modules: readonly Module[]): Weight {
+  return inPlace((place) => {
+    const nothing = { name: "mote-nothing", file: nothingIn(place) };
+    const before = link(sdk, place, [nothing, ...modules.slice(0, -1)]);
+    return difference(link(sdk, place, [nothing, ...modules]), before);
+  });
+}
+
+/** What a module costs that holds nothing. */
+export function weighModule(sdk: Sdk): Weight {
+  return inPlace((place) => {
+    const file = nothingIn(place);
+    const [one, other] = [
+      { name: "mote-nothing", file },
+      { name: "mote-more", file },
+    ];
+    return difference(link(sdk, place, [one, other]), link(sdk, place, [one]));
+  });
+}
+
+function inPlace(work: (place: string) => Weight): Weight {
+  const place = mkdtempSync(join(tmpdir(), "mote-weigh-"));
+  try {
+    return work(place);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function nothingIn(place: string): string {
+  const file = join(place, "nothing.js");
+  writeFileSync(file, "export {};\n");
+  return file;
+}
+
+function difference(after: Rom, before: Rom): Weight {
+  return {
+    code: after.code - before.code,
+    slots: after.slots - before.slots,
+    rom: romBytes(after) - romBytes(before),
+  };
+}
+
+/** Compiles and links these modules alone, all of them preloaded. */
+function link(sdk: Sdk, place: string, modules: readonly Module[]): Rom {
+  const out = mkdtempSync(join(place, "link-"));
+  const compiled = modules.map(({ name, file }) => {
+    const folder = join(out, "modules", dirname(name));
+    mkdirSync(folder, { recursive: true });
+    run(sdk, "xsc", [file, "-c", "-e", "-o", folder, "-r", basename(name)]);
+    return `${name}.xsb`;
+  });
+  const preload = compiled.flatMap((name) => ["-p", name]);
+  const files = compiled.map((name) => join(out, "modules", name));
+  const base = ["-b", join(out, "modules", "/"), "-o", out, "-s", "*", "-c", CREATION];
+  run(sdk, "xsl", [...base, ...preload, ...files]);
+  return readRom(readFileSync(join(out, "mc.xs.c"), "utf8"));
+}
+
+function run(sdk: Sdk, tool: string, words: readonly string[]): void {
+  const { status, stderr, stdout, error } = spawnSync(tool, words, { env: sdk.env, encoding: "utf8" });
+  if (status === 0 && !error) return;
+  const said = error ? error.message : `${stdout}\n${stderr}`.trim().split("\n").slice(-5).join("\n");
+  throw new SdkError(`${tool} failed:\n${said}`);
+}

@@ -1,38 +1,13 @@
 // Says a program again in what costs the XS engine less ROM. Everything here is one rule for one kind of syntax; DESIGN.md has what each saves.
 // The program is one that esbuild bundled: no name of an inner scope is one of the module's.
 import { parse } from "acorn";
+import { bodyOf, planOf } from "./inline.mjs";
+import { childrenOf, hasThis, isFunction, moduleOf, walk } from "./syntax.mjs";
 
 /** The same program. Throws if `text` is none. */
 export function lean(text) {
   const tree = parse(text, { ecmaVersion: "latest", sourceType: "module" });
   return new Writer(text, survey(tree)).write(tree);
-}
-
-/** Calls `visit` for a node and all within it. */
-function walk(node, visit) {
-  visit(node);
-  for (const child of childrenOf(node)) walk(child, visit);
-}
-
-const isNode = (value) => typeof value?.type === "string";
-
-const CHILDREN = Symbol("children");
-
-/** In the order of the text, without names that are no variables'. Of a shorthand property the value stands for both. */
-function childrenOf(node) {
-  if (node[CHILDREN]) return node[CHILDREN];
-  const children = [];
-  for (const name in node) {
-    const value = node[name];
-    if (typeof value !== "object" || value === null) continue;
-    if (!node.computed && (name === "key" || name === "property")) continue;
-    if (Array.isArray(value)) for (const one of value) isNode(one) && children.push(one);
-    else if (isNode(value)) children.push(value);
-  }
-  if (children.some(({ start }, at) => at > 0 && start < children[at - 1].start))
-    children.sort((a, b) => a.start - b.start);
-  node[CHILDREN] = children;
-  return children;
 }
 
 /** What must be known of the whole program before a part of it can be said otherwise. */
@@ -54,15 +29,15 @@ function survey(tree) {
   });
   const values = valuesOf(tree);
   for (const name of values.keys()) if (declared.get(name) !== 1) values.delete(name);
+  const { sites, gone } = planOf(tree, (name) => declared.get(name) === 1);
   return {
     values,
+    site: (node) => sites.get(node),
+    isGone: (node) => gone.has(node),
     isList: (name) => lists.get(name) === true,
     isConstructed: (name) => constructed.has(name),
   };
 }
-
-/** The statements of the module, which may stand in a function that is called at once. */
-const moduleOf = ({ body }) => body.at(-1)?.expression?.callee?.body ?? { body };
 
 /** The module's constants that are numbers or short texts, as they are written where they are used. */
 function valuesOf(tree) {
@@ -97,12 +72,15 @@ function numberOf(node, known) {
   return left === undefined || right === undefined ? undefined : ARITHMETIC[node.operator](left, right);
 }
 
-/** Whether a function has a `this` or `arguments` of its own. */
-function hasThis(node) {
-  if (node.type === "ThisExpression" || node.type === "MetaProperty") return true;
-  if (node.type === "Identifier" && node.name === "arguments") return true;
-  return childrenOf(node).some((child) => !/^Function|^Class/.test(child.type) && hasThis(child));
-}
+/** Whether a value may be a promise. */
+const mayWait = ({ type, left, right, consequent, alternate }) => {
+  if (type === "ConditionalExpression") return mayWait(consequent) || mayWait(alternate);
+  if (type === "LogicalExpression") return mayWait(left) || mayWait(right);
+  return !/^(?:Await|Literal|Template|Unary|Update|Binary|Object|Array)/.test(type);
+};
+
+/** Whether a function is made in it. */
+const holds = (node) => isFunction(node) || childrenOf(node).some(holds);
 
 const isPlain = (pattern) =>
   pattern.type === "ObjectPattern" &&
@@ -124,7 +102,53 @@ class Writer {
   }
 
   write(node) {
+    const site = this.known.site(node);
+    if (site) return this.inline(site);
     return this[node.type]?.(node) ?? this.rest(node);
+  }
+
+  /** A function in the place of its only call. */
+  inline({ made, params, value, early }) {
+    const body = bodyOf(made);
+    const before = params
+      .map(({ kind, name, argument }) => `${kind} ${name} = ${this.write(argument)};`)
+      .join("");
+    const outer = this.leave;
+    if (value === "returned") {
+      if (made.async) this.leave = { ...outer, awaits: true };
+      const written = `{${before}${this.returned(made, body)}}`;
+      this.leave = outer;
+      return written;
+    }
+    const last = body.at(-1);
+    const isSite = last && this.known.site(last);
+    const ends = last?.type === "ReturnStatement" && !isSite;
+    const end = ends && last.argument;
+    const label = early || isSite ? `$${this.temporaries++}` : undefined;
+    this.leave = { label, takes: true, value: value === "dropped" ? "" : value, awaits: made.async };
+    const rest = this.statements(ends ? body.slice(0, -1) : body);
+    const result = end ? this.result(end) : "";
+    this.leave = outer;
+    return `${value === "dropped" ? "" : `let ${value};`}${label ? `${label}:` : ""}{${before}${rest}${result}}`;
+  }
+
+  returned(made, body) {
+    if (made.body.type !== "BlockStatement") return this.ReturnStatement({ argument: made.body });
+    const last = body.at(-1)?.type;
+    const falls = last !== "ReturnStatement" && last !== "ThrowStatement";
+    return this.statements(body) + (falls ? `\n${this.ReturnStatement({ argument: null })}` : "");
+  }
+
+  /** The value of a function that stands where it was called. */
+  result(argument) {
+    const written = this.valueOf(argument);
+    return this.leave.value ? `${this.leave.value} = ${written};` : `(${written});`;
+  }
+
+  /** What an async function returns is waited for. */
+  valueOf(argument) {
+    const written = this.write(argument);
+    return this.leave?.awaits && mayWait(argument) ? `await (${written})` : written;
   }
 
   /** As it is, but for what is within. */
@@ -180,7 +204,8 @@ class Writer {
       !statement.params.some(hasThis);
     const [arrows, others] = [[], []];
     for (const statement of body)
-      if (isArrow(statement)) arrows.push(this.arrow(statement));
+      if (this.known.isGone(statement)) continue;
+      else if (isArrow(statement)) arrows.push(this.arrow(statement));
       else others.push(this.write(statement));
     return [...arrows, ...others].join("\n");
   }
@@ -196,19 +221,28 @@ class Writer {
 
   /** Fields are a function of their own, called by the constructor: they become its first assignments. One without a value needs none. */
   ClassBody(node) {
-    const isField = (member) => member.type === "PropertyDefinition" && !member.static && !member.computed;
-    const fields = node.body.filter(isField);
-    if (fields.length === 0 || this.derived) return undefined;
-    const assignments = fields
-      .filter(({ value }) => value)
-      .map(({ key, value }) => `this.${key.name} = ${this.write(value)};`)
-      .join("\n");
-    const members = node.body.filter((member) => !isField(member));
+    const isField = (member) =>
+      !this.derived && member.type === "PropertyDefinition" && !member.static && !member.computed;
+    const assignments = this.assignments(node.body.filter((member) => isField(member) && member.value));
+    const members = node.body.filter((member) => !isField(member) && !this.known.isGone(member));
     const made = members.find(({ kind }) => kind === "constructor");
     if (made) this.first.set(made.value.body, assignments);
     const written = members.map((member) => this.write(member));
     if (!made && assignments) written.unshift(`constructor() {${assignments}}`);
     return `{${written.join("\n")}}`;
+  }
+
+  /** Fields with the same plain value get it at once. */
+  assignments(fields) {
+    const values = new Map();
+    for (const { key, value } of fields) {
+      const written = this.write(value);
+      const group =
+        (value.type === "Literal" && !value.regex) || /^\(-?[\d.]+\)$/.test(written) ? written : value;
+      const names = values.get(group)?.names ?? [];
+      values.set(group, { names: [...names, `this.${key.name} = `], written });
+    }
+    return [...values.values()].map(({ names, written }) => `${names.join("")}${written};`).join("\n");
   }
 
   FunctionExpression(node) {
@@ -221,10 +255,10 @@ class Writer {
 
   /** Names that are made up are the same in each function, as a name costs 20 bytes and its text. */
   scope(write) {
-    const outer = this.temporaries;
-    this.temporaries = 0;
+    const [temporaries, leave] = [this.temporaries, this.leave];
+    Object.assign(this, { temporaries: 0, leave: undefined });
     const written = write();
-    this.temporaries = outer;
+    Object.assign(this, { temporaries, leave });
     return written;
   }
 
@@ -267,7 +301,40 @@ class Writer {
   }
 
   ReturnStatement({ argument }) {
-    return argument?.operator === "void" && argument.argument.type === "Literal" ? "return;" : undefined;
+    if (this.leave?.takes) return `{${argument ? this.result(argument) : ""}break ${this.leave.label};}`;
+    // Each branch ends the function, and has no other to jump over.
+    if (argument?.type === "ConditionalExpression") {
+      const [yes, no] = [argument.consequent, argument.alternate].map((one) =>
+        this.ReturnStatement({ argument: one }),
+      );
+      return `{if (${this.write(argument.test)}) ${yes}\n${no}}`;
+    }
+    const nothing = !argument || (argument.operator === "void" && argument.argument.type === "Literal");
+    return nothing ? "return;" : `return ${this.valueOf(argument)};`;
+  }
+
+  /** What is true only if both are keeps no value on the stack. */
+  IfStatement({ test, consequent, alternate }) {
+    if (alternate || test.operator !== "&&") return undefined;
+    const inner =
+      this.IfStatement({ test: test.right, consequent }) ??
+      `if (${this.write(test.right)}) ${this.write(consequent)}`;
+    return (
+      this.IfStatement({ test: test.left, consequent: { type: "Written", text: `{${inner}}` } }) ??
+      `if (${this.write(test.left)}) {${inner}}`
+    );
+  }
+
+  Written({ text }) {
+    return text;
+  }
+
+  /** A variable that no function of the loop takes hold of needs not be a new one each time. */
+  ForStatement(node) {
+    const { init, test, update, body } = node;
+    if (init?.kind !== "let" || [test, update, body].some((part) => part && holds(part))) return undefined;
+    const [until, then] = [test, update].map((part) => (part ? this.write(part) : ""));
+    return `{${this.write(init).replace(/;?$/, ";")}for (; ${until}; ${then}) ${this.write(body)}}`;
   }
 
   VariableDeclaration(node) {
@@ -305,7 +372,7 @@ class Writer {
     if (!this.isList(right))
       return parts ? `for (const ${item} of ${this.write(right)}) {${parts}${inner}}` : undefined;
     const [list, at] = ["$list", "$at"];
-    return `for (let ${at} = 0, ${list} = ${this.write(right)}; ${at} < ${list}.length; ++${at}) {const ${item} = ${list}[${at}];${parts}${inner}}`;
+    return `{let ${at} = 0, ${list} = ${this.write(right)};for (; ${at} < ${list}.length; ++${at}) {const ${item} = ${list}[${at}];${parts}${inner}}}`;
   }
 
   declaredOf(id, item) {

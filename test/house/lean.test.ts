@@ -132,3 +132,149 @@ test("what it does not know is refused", (t) => {
   t.throws(() => lean("export const run = (tag) => tag`a`;"), { message: /tagged template/ });
   t.throws(() => lean("const = 1;"));
 });
+
+test("a function that is called at one place stands there itself, whatever it does with its value", async (t) => {
+  const { plain, leaner, text } = await both(`
+    function returned(a, b) { if (a > b) return a; for (const one of [1, 2]) if (one === b) return "loop"; }
+    function dropped(log, n) { if (n === 0) return; log.push(n); }
+    function kept(n) { if (n < 0) return "below"; const twice = n * 2; return twice > 10 ? "big" : twice; }
+    const short = (n) => n + 1;
+    function last(n) { if (n > 100) return nested(n); return n; }
+    function nested(n) { if (n > 1000) return "huge"; return "large"; }
+    async function awaited(n) { const one = await n; if (one === 3) return "three"; return one + 1; }
+    async function told(log) { await null; log.push("told"); }
+    export const run = async () => {
+      const log = [];
+      const all = [];
+      for (const n of [-1, 0, 3, 7, 500, 5000]) {
+        const value = kept(n);
+        const more = short(n);
+        const end = last(n);
+        const later = await awaited(n);
+        dropped(log, n);
+        all.push(value, more, end, later);
+      }
+      await told(log);
+      const outer = (a, b) => { if (a === 9) return "nine"; if (a) return returned(a, b); return 0; };
+      return [all, log, outer(9, 0), outer(3, 2), outer(1, 2), outer(1, 5), outer(0, 0)];
+    };`);
+  t.deepEqual(leaner, plain);
+  t.notRegex(text, /returned|dropped|kept|short|last|nested|awaited|told\(/);
+});
+
+test("a method that is called at one place stands there itself, with its object", async (t) => {
+  const { plain, leaner, text } = await both(`
+    class A {
+      _n = 2;
+      run() { const inner = this._inner(3); this._add(inner); return this._end(); }
+      _inner(by) { if (by > 5) return 0; return [1].map((one) => one * by * this._n)[0]; }
+      _add(n) { this._n += n; }
+      _end() { if (this._n > 100) return "far"; return this._n; }
+      later() { return { _n: 5, get() { return this._n; } }; }
+    }
+    export const run = () => { const a = new A(); return [a.run(), a.later().get(), a.run(), a.run(), a.run()]; };`);
+  t.deepEqual(leaner, plain);
+  t.notRegex(text, /_inner|_add|_end/);
+});
+
+test("a function stays where its names would mean something else, or where it is more than one call", async (t) => {
+  const { plain, leaner, text } = await both(`
+    function swapped(a, b) { return a - b; }
+    function hidden(n) { const one = n + 1; return one; }
+    function value(n) { const taken = n; return taken; }
+    function twice(n) { return n; }
+    function passed(n) { return n * 2; }
+    function self(n) { return n === 0 ? 0 : self(n - 1); }
+    function few(a, b) { return [a, b]; }
+    function many(...all) { return all; }
+    function fallback(a = 1) { return a; }
+    function* gen() { yield 1; }
+    async function loose(log) { await null; log.push("late"); }
+    async function promised() { return 1; }
+    class A { _shared() { return 1; } go() { return this._shared(); } other() { const o = { x: 2, f() { return this._own?.() ?? this.x; } }; return o.f(); } }
+    class B { _shared() { return 2; } }
+    export const run = async () => {
+      const a = 1, b = 2, one = 5;
+      const swap = (a, b) => { return swapped(b, a); };
+      const hide = () => { const out = hidden(one); return out; };
+      const take = () => { const taken = value(4); return taken; };
+      const log = [];
+      loose(log);
+      log.push("first");
+      const p = promised();
+      const lacking = few(1);
+      const rest = many(1, 2);
+      const standard = fallback();
+      const made = [...gen()];
+      await p; await null; await null;
+      return [swap(a, b), hide(), take(), twice(1) + twice(2), [1, 2].map(passed), self(3), lacking, rest, standard, made, log, typeof p.then, new A().go(), new A().other(), new B()._shared()];
+    };`);
+  t.deepEqual(leaner, plain);
+  for (const name of [
+    "swapped",
+    "twice",
+    "passed",
+    "self",
+    "few",
+    "many",
+    "fallback",
+    "gen",
+    "loose",
+    "promised",
+    "_shared",
+  ])
+    t.regex(text, new RegExp(name));
+});
+
+test("what an async function returns is waited for where it stands then", async (t) => {
+  const { plain, leaner, text } = await both(`
+    const slow = async (n) => { await null; if (n === 5) throw new Error("five"); return n; };
+    async function chosen(n) { switch (n) { case 1: return slow(10); case 2: return n; case 3: return n ? slow(n) : 0; } return slow(5); }
+    async function guarded(n) { return slow(n); }
+    async function outer(n) { const first = await chosen(n); return first + 1; }
+    export const run = async () => {
+      const all = [];
+      for (const n of [1, 2, 3]) { const value = await outer(n); all.push(value); }
+      const tried = async (n) => { try { return await guarded(n); } catch (error) { return error.message; } };
+      return [all, await tried(4), await tried(5)];
+    };`);
+  t.deepEqual(leaner, plain);
+  t.notRegex(text, /chosen|guarded|outer/);
+});
+
+test("a parameter that is changed is a variable of its own", async (t) => {
+  const { plain, leaner } = await both(`
+    function down(n) { let sum = 0; while (n > 0) { sum += n; n -= 1; } return sum; }
+    export const run = () => { const go = (n) => { const sum = down(n); return [sum, n]; }; return go(3); };`);
+  t.deepEqual(leaner, plain);
+});
+
+test("conditions and branches are said without values that are kept for them", async (t) => {
+  const { plain, leaner, text } = await both(`
+    const f = (a, b, c) => { if (a && b && c) return "all"; else if (a && b) { return "two"; } if (a || b) return a ? "a" : b ? "b" : "none"; return void 0; };
+    const g = (a, b) => { if (a && b) if (a > b) return 1; else return 2; return 3; };
+    export const run = () => { const all = []; for (const a of [0, 1]) for (const b of [0, 1]) for (const c of [0, 1]) all.push(f(a, b, c), g(a, b + c)); return all; };`);
+  t.deepEqual(leaner, plain);
+  t.notRegex(text, /\?/);
+});
+
+test("a loop's variable is a new one each time only where a function takes hold of it", async (t) => {
+  const { plain, leaner, text } = await both(`
+    export const run = () => {
+      const all = [];
+      for (let i = 0, n = 3; i < n; i += 1) { if (i === 1) continue; all.push(i); }
+      for (let i = 0; i < 3; i++) all.push(() => i);
+      for (let i = 9; ; ) { if (i < 5) break; i -= 1; }
+      return all.map((one) => (typeof one === "function" ? one() : one));
+    };`);
+  t.deepEqual(leaner, plain);
+  t.is(text.match(/for \(let/g)?.length, 1);
+});
+
+test("fields with the same plain value get it at once, others each their own", async (t) => {
+  const { plain, leaner, text } = await both(`
+    class A { a = 0; list = []; b = 0; other = []; c = false; d = ""; e = -1; f = false; }
+    export const run = () => { const a = new A(); a.list.push(1); return { ...a }; };`);
+  t.deepEqual(leaner, plain);
+  t.regex(text, /this\.a = this\.b = 0/);
+});

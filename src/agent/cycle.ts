@@ -204,6 +204,8 @@ export class Cycle {
 
   #end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
     const { host, time, outbox } = this.#parts;
+    // Memory does not outlive the sleep.
+    outbox.sync();
     const now = host.clock.now();
     this.#endedAt = now;
     memory.own += now - began;

@@ -101,8 +101,9 @@ export class Time {
   /** Goes on behind what a durable queue holds: the last time stamp, era (0: none) and tick in it, and how many points wait. */
   restore(lastStamp: number, era: number, tick: number, waiting: number): void {
     this.#keeps = true;
-    this.#lastStamp = lastStamp;
-    this.#eras = readEras(readStored(this.#host, STORED));
+    const stored = readStored(this.#host, STORED);
+    this.#lastStamp = Math.max(lastStamp, endOf(stored));
+    this.#eras = readEras(stored);
     const last = this.#eras.at(-1);
     const open = era !== 0 && !this.#eras.some((one) => one.era === era);
     if (open) {
@@ -179,7 +180,8 @@ export class Time {
     this.#eras.push({ era: this.era, start, exactFrom: this.#exactFrom ?? this.#offset });
     if (this.#eras.length > MOST_ERAS) this.#eras.shift();
     // If the store fails, a restart must find the era still open: all its points go on with ticks.
-    if (this.#keeps) this.#stamping = writeStored(this.#host, STORED, this.#eras.map(toRow));
+    if (this.#keeps)
+      this.#stamping = writeStored(this.#host, STORED, [...this.#eras.map(toRow), this.#lastStamp]);
     return this.#stamping;
   }
 
@@ -210,6 +212,12 @@ export class Time {
 
 function toRow(one: Era): number[] {
   return [one.era, one.start, one.exactFrom];
+}
+
+/** The time stamp of the last point of all eras: the platform tells whole seconds, so the next time told may be before it. */
+function endOf(rows: Json | undefined): number {
+  const end = Array.isArray(rows) ? rows.at(-1) : undefined;
+  return typeof end === "number" ? end : 0;
 }
 
 function readEras(rows: Json | undefined): Era[] {

@@ -1,5 +1,6 @@
 // Every case there is, by the name of its file.
 import { attributesCuts } from "./attributes.js";
+import { cycleCuts } from "./cycle.js";
 import { filesCuts } from "./files.js";
 import { updates } from "./firmware.js";
 import { outboxCuts } from "./outbox.js";
@@ -19,5 +20,6 @@ export const all: Readonly<Record<string, readonly Case[]>> = {
   firmware: updates,
   polls: pollsCuts,
   reset: resetCuts,
+  cycle: cycleCuts,
   files: filesCuts,
 };

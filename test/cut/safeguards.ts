@@ -72,7 +72,7 @@ export const safeguards: readonly Safeguard[] = [
     what: "the start of an era is stored before a point gets a time stamp by it",
     file: `${AGENT}/time.ts`,
     edits: [
-      ["this.#stamping = writeStored(this.#host, STORED, this.#eras.map(toRow))", "this.#stamping = true"],
+      ["this.#stamping = writeStored(this.#host, STORED, [...this.#eras.map(toRow), this.#lastStamp])", "this.#stamping = true"],
     ],
   },
   {
@@ -245,5 +245,17 @@ export const safeguards: readonly Safeguard[] = [
         "writeAll(this.#file, piece, at);",
       ],
     ],
+  },
+  {
+    group: "cycle",
+    what: "what is in memory goes to flash before the sleep",
+    file: `${AGENT}/cycle.ts`,
+    edits: [["    outbox.sync();\n", ""]],
+  },
+  {
+    group: "cycle",
+    what: "the end of an era is stored with its start",
+    file: `${AGENT}/time.ts`,
+    edits: [["Math.max(lastStamp, endOf(stored))", "lastStamp"]],
   },
 ];

@@ -41,7 +41,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "a point is on flash before `record` returns",
     file: `${AGENT}/outbox.ts`,
-    edits: [["if (this.#settings.durable || this.#ring.used", "if (this.#ring.used"]],
+    edits: [["if (this.#settings.durable || this.ring.used", "if (this.ring.used"]],
   },
   {
     group: "outbox",
@@ -72,7 +72,10 @@ export const safeguards: readonly Safeguard[] = [
     what: "the start of an era is stored before a point gets a time stamp by it",
     file: `${AGENT}/time.ts`,
     edits: [
-      ["this.#stamping = writeStored(this.#host, STORED, [...this.#eras.map(toRow), this.#lastStamp])", "this.#stamping = true"],
+      [
+        "this.#stamping = writeStored(this.#host, STORED, [...this.#eras.map(toRow), this.#lastStamp])",
+        "this.#stamping = true",
+      ],
     ],
   },
   {

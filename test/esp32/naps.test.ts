@@ -63,6 +63,8 @@ test("the first wake joins, delivers and sleeps; those that only record never sw
   await nights.wake();
   t.is(board.joins.length, 1);
   t.is(board.radio?.closed, true);
+  // A wake that is over makes a power cycle a slow one.
+  await nights.nap();
   const [writes, joins] = [board.nvsWrites, board.joins.length];
   let idle = 0;
   for (; board.joins.length === joins; idle++) {

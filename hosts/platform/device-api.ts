@@ -6,7 +6,7 @@ import { type DeviceRequest, type DeviceResponse, errorJson, HTML_400, response 
 import { MODES, type Mode, type ModeRules } from "./device/modes.js";
 import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { parseQuery } from "./device/query.js";
-import { excerpt, hidePath, RequestLog } from "./device/request-log.js";
+import { kept, RequestLog } from "./device/request-log.js";
 import { findRoute, refusesUrl, type Target } from "./device/routes.js";
 import { runPlan, skewOf } from "./faults/run.js";
 import { Switchboard } from "./faults/switchboard.js";
@@ -200,10 +200,8 @@ export class DeviceApi {
       if (noted) return;
       noted = true;
       const durationMs = this.#core.clock.now() - ts;
-      const shown = excerpt(url, body, target?.token);
-      const device = deviceName ?? null;
-      const entry = { ts, method, path: hidePath(url), device, status, durationMs, body: shown };
-      this.log.add(faults ? { ...entry, faults } : entry);
+      const entry = { ts, method, device: deviceName ?? null, status, durationMs };
+      this.log.add({ entry, url, body: kept(body), token: target?.token, faults });
     };
   }
 }

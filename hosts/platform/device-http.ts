@@ -12,6 +12,10 @@ const SWALLOW_MS = 2_000;
 /** Between the last byte and a reset, which may overtake it. */
 const RESET_MS = 20;
 
+/** Bytes of a body that leave together with the head. */
+const JOINED = 16_384;
+const NOTHING = new Uint8Array(0);
+
 let together = 0;
 
 /** Serves one request of the device API from Node's HTTP server. */
@@ -40,11 +44,18 @@ function handle(api: DeviceApi, request: DeviceRequest, reply: ServerResponse): 
       return;
     }
     writeHead(reply, answer);
-    reply.end(request.method === "HEAD" ? undefined : answer.body);
+    endWith(reply, request.method === "HEAD" ? NOTHING : answer.body);
   });
   reply.on("close", () => {
     if (!reply.writableFinished) abandon();
   });
+}
+
+/** In one write with the head, if it is not large: Node joins them only where both are text. */
+function endWith(reply: ServerResponse, body: Uint8Array): void {
+  if (body.length === 0) reply.end();
+  else if (body.length > JOINED) reply.end(body);
+  else reply.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1");
 }
 
 /** Calls back with the whole body; with nothing if it is too large. If the device hangs up before, there is no call. */
@@ -63,7 +74,8 @@ function collect(request: IncomingMessage, done: (body: Uint8Array | undefined) 
     else pieces.push(piece);
   });
   request.on("end", () => {
-    const body = Buffer.concat(pieces);
+    const [only = NOTHING] = pieces;
+    const body = pieces.length > 1 ? Buffer.concat(pieces) : only;
     release();
     done(body);
   });

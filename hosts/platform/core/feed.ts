@@ -23,7 +23,13 @@ export class Feed<T> {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Whether anybody listens. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   tell(what: T): void {
+    if (!this.isHeard) return;
     for (const listener of [...this.#listeners]) {
       try {
         listener(what);

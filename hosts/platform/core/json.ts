@@ -20,10 +20,14 @@ export class JsonSyntaxError extends Error {
 const DEEPEST = 255;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const ENDS_WORD = new Set([..."/\\;#=:,{}[] \t\f\r\n"]);
+/** The same by character code. */
+const ENDS_WORD_CODES = new Uint8Array(128);
+for (const sign of ENDS_WORD) ENDS_WORD_CODES[sign.charCodeAt(0)] = 1;
 const ESCAPES: Record<string, string> = {
   ...{ t: "\t", b: "\b", n: "\n", r: "\r", f: "\f" },
   ...{ "\n": "\n", "'": "'", '"': '"', "\\": "\\", "/": "/" },
 };
+const SLASH = 0x2f;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 const HELP = "See https://github.com/google/gson/blob/main/Troubleshooting.md#malformed-json";
 
@@ -38,6 +42,7 @@ export function parseJson(text: string): Json {
 class Reader {
   readonly #text: string;
   #at = 0;
+  #nextEscape = -1;
 
   constructor(text: string) {
     this.#text = text;
@@ -107,8 +112,27 @@ class Reader {
   }
 
   #quoted(quote: string): string {
+    const start = ++this.#at;
+    const end = this.#text.indexOf(quote, start);
+    if (end >= 0 && this.#escapeFrom(start) > end) {
+      this.#at = end + 1;
+      return this.#text.slice(start, end);
+    }
+    return this.#escaped(quote);
+  }
+
+  /** Where the next escape is; found once for all texts before it. */
+  #escapeFrom(at: number): number {
+    if (this.#nextEscape < at) {
+      const found = this.#text.indexOf("\\", at);
+      this.#nextEscape = found < 0 ? Number.POSITIVE_INFINITY : found;
+    }
+    return this.#nextEscape;
+  }
+
+  #escaped(quote: string): string {
     let text = "";
-    let from = ++this.#at;
+    let from = this.#at;
     for (; this.#at < this.#text.length; this.#at++) {
       const sign = this.#text[this.#at];
       if (sign === quote) {
@@ -135,20 +159,25 @@ class Reader {
   }
 
   #word(): string {
+    const text = this.#text;
     const from = this.#at;
-    while (this.#at < this.#text.length && !ENDS_WORD.has(this.#text[this.#at] as string)) this.#at++;
-    if (this.#at === from) this.#fail("Expected value");
-    return this.#text.slice(from, this.#at);
+    let at = from;
+    while (at < text.length && ENDS_WORD_CODES[text.charCodeAt(at)] !== 1) at++;
+    this.#at = at;
+    if (at === from) this.#fail("Expected value");
+    return text.slice(from, at);
   }
 
   #take(sign: string): boolean {
-    if (this.#text[this.#at] !== sign) return false;
+    if (this.#text.charCodeAt(this.#at) !== sign.charCodeAt(0)) return false;
     this.#at++;
     return true;
   }
 
   /** Skips white space and comments. */
   #blank(): void {
+    // Nothing that begins a blank or a comment is above a slash.
+    if (this.#text.charCodeAt(this.#at) > SLASH) return;
     for (; this.#at < this.#text.length; this.#at++) {
       const sign = this.#text[this.#at];
       const next = this.#text[this.#at + 1];
@@ -182,11 +211,12 @@ class Reader {
 }
 
 function literal(word: string): Json {
+  if (NUMBER.test(word)) return new JsonNumber(word);
   const lower = word.toLowerCase();
   if (lower === "true") return true;
   if (lower === "false") return false;
   if (lower === "null") return null;
-  return NUMBER.test(word) ? new JsonNumber(word) : word;
+  return word;
 }
 
 /** The text of a value; `dropNulls` leaves out members that are null (not places in a list). */

@@ -20,10 +20,12 @@ export interface Range {
 /** Points kept per key and keys per device; the oldest point makes room, a further key is not kept. */
 const LARGEST = { points: 100_000, keys: 10_000 };
 const POINT = 48;
+/** Places of points that are gone which a series holds on to at most, while they are fewer than those that are kept. */
+const GAP = 1024;
 
 /** Time series of one device: by key, in order of time, one value per key and time (the later write holds). */
 export class TimeSeries {
-  readonly #series = new Map<string, Point[]>();
+  readonly #series = new Map<string, Series>();
   readonly #budget: Budget;
 
   constructor(budget: Budget) {
@@ -35,38 +37,33 @@ export class TimeSeries {
   }
 
   latest(key: string): Point | undefined {
-    return this.#series.get(key)?.at(-1);
+    return this.#series.get(key)?.last;
   }
 
-  range(key: string, { startTs, endTs, limit, ascending }: Range): Point[] {
-    const points = this.#series.get(key) ?? [];
-    const from = place(points, startTs);
-    const to = Math.max(from, place(points, endTs));
-    if (ascending) return points.slice(from, Math.min(to, from + limit));
-    return points.slice(Math.max(from, to - limit), to).reverse();
+  range(key: string, range: Range): Point[] {
+    return this.#series.get(key)?.range(range) ?? [];
   }
 
   save(key: string, ts: number, value: Value): void {
-    let points = this.#series.get(key);
-    if (!points) {
+    let series = this.#series.get(key);
+    if (!series) {
       if (this.#series.size >= LARGEST.keys) return;
-      points = [];
-      this.#series.set(key, points);
+      series = new Series();
+      this.#series.set(key, series);
     }
     const size = POINT + valueSize(value);
-    while (points.length > 0 && (points.length >= LARGEST.points || !this.#budget.fits(size))) {
-      this.#forget(points.shift() as Point);
+    while (series.size > 0 && (series.size >= LARGEST.points || !this.#budget.fits(size))) {
+      this.#forget(series.takeOldest());
     }
     if (!this.#budget.fits(size)) return;
     this.#budget.take(size);
-    this.#put(points, { ts, value });
+    this.#forget(series.put({ ts, value }));
   }
 
   delete(key: string, startTs = Number.NEGATIVE_INFINITY, endTs = Number.POSITIVE_INFINITY): void {
-    const points = this.#series.get(key) ?? [];
-    const from = place(points, startTs);
-    for (const point of points.splice(from, place(points, endTs) - from)) this.#forget(point);
-    if (points.length === 0) this.#series.delete(key);
+    const series = this.#series.get(key);
+    for (const point of series?.take(startTs, endTs) ?? []) this.#forget(point);
+    if (series?.size === 0) this.#series.delete(key);
   }
 
   /** Gives back what the budget lent. */
@@ -74,32 +71,73 @@ export class TimeSeries {
     for (const key of this.keys()) this.delete(key);
   }
 
-  #put(points: Point[], point: Point): void {
-    const at = place(points, point.ts);
-    const old = points[at];
-    if (old?.ts !== point.ts) {
-      points.splice(at, 0, point);
-      return;
-    }
-    this.#forget(old);
-    points[at] = point;
-  }
-
-  #forget({ value }: Point): void {
-    this.#budget.give(POINT + valueSize(value));
+  #forget(point: Point | undefined): void {
+    if (point) this.#budget.give(POINT + valueSize(point.value));
   }
 }
 
-/** Index of the first point at `ts` or later. */
-function place(points: readonly Point[], ts: number): number {
-  const last = points.at(-1);
-  if (!last || last.ts < ts) return points.length;
-  let low = 0;
-  let high = points.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((points[middle] as Point).ts < ts) low = middle + 1;
-    else high = middle;
+/** Points in order of time. To take the oldest costs the same however many there are. */
+class Series {
+  readonly #points: (Point | undefined)[] = [];
+  /** Where the oldest is; what was before is gone. */
+  #first = 0;
+
+  get size(): number {
+    return this.#points.length - this.#first;
   }
-  return low;
+
+  get last(): Point | undefined {
+    return this.size > 0 ? this.#points.at(-1) : undefined;
+  }
+
+  range({ startTs, endTs, limit, ascending }: Range): Point[] {
+    const from = this.#place(startTs);
+    const to = Math.max(from, this.#place(endTs));
+    const slice = (begin: number, end: number) => this.#points.slice(begin, end) as Point[];
+    if (ascending) return slice(from, Math.min(to, from + limit));
+    return slice(Math.max(from, to - limit), to).reverse();
+  }
+
+  /** Returns the point of the same time that it takes the place of. */
+  put(point: Point): Point | undefined {
+    const at = this.#place(point.ts);
+    if (at === this.#points.length) {
+      this.#points.push(point);
+      return undefined;
+    }
+    const old = this.#points[at];
+    const isSame = old?.ts === point.ts;
+    this.#points.splice(at, isSame ? 1 : 0, point);
+    return isSame ? old : undefined;
+  }
+
+  takeOldest(): Point | undefined {
+    const oldest = this.#points[this.#first];
+    this.#points[this.#first++] = undefined;
+    if (this.#first > GAP && this.#first > this.size) {
+      this.#points.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return oldest;
+  }
+
+  take(startTs: number, endTs: number): Point[] {
+    const from = this.#place(startTs);
+    return this.#points.splice(from, this.#place(endTs) - from) as Point[];
+  }
+
+  /** Index of the first point at `ts` or later. */
+  #place(ts: number): number {
+    const points = this.#points;
+    const { last } = this;
+    if (!last || last.ts < ts) return points.length;
+    let low = this.#first;
+    let high = points.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((points[middle] as Point).ts < ts) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }

@@ -24,7 +24,12 @@ const SMALLEST = -(2n ** 63n);
 const FRACTION = 16;
 /** Digits a number may take when written out. */
 const DIGITS = 10_000;
+/** What Java writes without an exponent. */
+const PLAIN = { least: 1e-3, end: 1e7 };
+/** Digits that always fit into a LONG, and into a number without a loss. */
+const FEW = 15;
 const PARSABLE = /^-?(?:[0-9]+|[0-9]*\.[0-9]+)$/;
+const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39];
 const PARTS = /^(-?)([0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /** The value of a literal; undefined for null, which is skipped. */
@@ -39,7 +44,10 @@ export function typed(json: Json): Value | undefined {
 /** As `typed`, but of what a device sent: the rule engine writes the value out and reads it once more. */
 export function typedTwice(json: Json): Value | undefined {
   const value = typed(json);
-  return typeof value === "number" ? numeric(javaDouble(value)) : value;
+  if (typeof value !== "number") return value;
+  // Written out in plain digits, and as few of them as will do, it is the same number again.
+  const size = Math.abs(value);
+  return size >= PLAIN.least && size < PLAIN.end ? value : numeric(javaDouble(value));
 }
 
 function castString(text: string): Value {
@@ -51,6 +59,10 @@ function castString(text: string): Value {
 }
 
 function numeric(text: string): Value {
+  if (text.length <= FEW) {
+    const kind = plainKind(text);
+    if (kind !== "other") return kind === "whole" ? BigInt(Number(text)) : Number(text);
+  }
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = PARTS.exec(text) ?? [];
   const scale = fraction.length - Number(exponent);
   const digits = (whole + fraction).replace(/^0+(?=.)/, "");
@@ -62,6 +74,19 @@ function numeric(text: string): Value {
     return long >= SMALLEST && long <= LARGEST ? long : plain();
   }
   return scale <= FRACTION ? Number(text) : plain();
+}
+
+/** Of a short text: digits alone, digits with a point in between, or anything else. */
+function plainKind(text: string): "whole" | "pointed" | "other" {
+  let points = 0;
+  const first = text.charCodeAt(0) === MINUS ? 1 : 0;
+  for (let at = first; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (sign === POINT && at > first && at < text.length - 1) points++;
+    else if (sign < ZERO || sign > NINE) return "other";
+  }
+  if (points > 1 || text.length === first) return "other";
+  return points === 1 ? "pointed" : "whole";
 }
 
 function isWhole(digits: string, scale: number): boolean {
@@ -80,7 +105,7 @@ function plainDigits(digits: string, scale: number): string {
 export function javaDouble(value: number): string {
   const size = Math.abs(value);
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
-  if (size >= 1e-3 && size < 1e7) {
+  if (size >= PLAIN.least && size < PLAIN.end) {
     const text = String(value);
     return text.includes(".") ? text : `${text}.0`;
   }

@@ -32,6 +32,7 @@ export class MemberError extends Error {
   override name = "MemberError";
 }
 
+const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const JSON_TYPE = "application/json";
 const TEXT_TYPE = "text/plain;charset=UTF-8";
 /** However long a poll asks for, its session ends after this. */
@@ -110,7 +111,7 @@ export class Exchange {
 
   /** The body as text. A form is put together again from its parameters, as the real server does: JSON doesn't survive that. */
   text(): string {
-    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.request.body);
+    const text = UTF_8.decode(this.request.body);
     const type = this.request.headers["content-type"] ?? "";
     const isForm =
       type.toLowerCase().startsWith("application/x-www-form-urlencoded") && this.query.size === 0;

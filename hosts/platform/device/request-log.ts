@@ -28,31 +28,53 @@ const SECRETS = new Set([
 const GUARDED = /^\/api\/v1\/(?:provision|[^/]*\/claim)(?:$|\?)/;
 const LARGEST_PARSED = 16_384;
 
-/** The last 1,000 requests of the device API. */
+/** What is made of a request when somebody looks. */
+export interface Noted {
+  readonly entry: Omit<LoggedRequest, "path" | "body" | "faults">;
+  readonly url: string;
+  /** As far as it is needed; nobody changes it. */
+  readonly body: Uint8Array;
+  readonly token: string | undefined;
+  readonly faults: readonly string[] | undefined;
+}
+
+/** The last 1,000 requests of the device API. Few are ever looked at, so what is shown of one is made then. */
 export class RequestLog {
   readonly feed = new Feed<LoggedRequest>();
-  readonly #entries: LoggedRequest[] = [];
+  readonly #noted: Noted[] = [];
+  #next = 0;
 
-  add(entry: LoggedRequest): void {
-    this.feed.tell(entry);
-    this.#entries.push(entry);
-    if (this.#entries.length > KEPT) this.#entries.shift();
+  add(noted: Noted): void {
+    if (this.feed.isHeard) this.feed.tell(shown(noted));
+    this.#noted[this.#next] = noted;
+    this.#next = (this.#next + 1) % KEPT;
   }
 
   /** Oldest first. */
   list(): LoggedRequest[] {
-    return [...this.#entries];
+    return [...this.#noted.slice(this.#next), ...this.#noted.slice(0, this.#next)].map(shown);
   }
 }
 
+/** As much of a body as is needed to show it. */
+export const kept = (body: Uint8Array): Uint8Array =>
+  body.length <= LARGEST_PARSED ? body : body.slice(0, EXCERPT * 4);
+
+function shown({ entry, url, body, token, faults }: Noted): LoggedRequest {
+  const { ts, method, device, status, durationMs } = entry;
+  const text = excerpt(url, body, token);
+  const all = { ts, method, path: hidePath(url), device, status, durationMs, body: text };
+  return faults ? { ...all, faults } : all;
+}
+
 // `/api/v1/TOKEN/rpc?timeout=1`: the token becomes `***`.
-export function hidePath(url: string): string {
+function hidePath(url: string): string {
   const shown = url.slice(0, 500);
   return shown.replace(/^(\/api\/v1\/)(?!provision(?:$|\?))[^/?]*/, "$1***");
 }
 
 /** The beginning of a body, without what must not be seen. */
-export function excerpt(url: string, body: Uint8Array, token: string | undefined): string {
+function excerpt(url: string, body: Uint8Array, token: string | undefined): string {
   const text = shownText(url, body);
   const hidden = token ? text.replaceAll(token, "***") : text;
   return Buffer.from(hidden).subarray(0, EXCERPT).toString("utf8");

@@ -60,6 +60,8 @@ function timestamp(json: Json): number {
   }
   if (!(json instanceof JsonNumber)) throw new MemberError("ts is no number");
   const number = Math.trunc(Number(json.text));
+  // Without the sign of zero.
+  if (Number.isSafeInteger(number)) return number + 0;
   if (!Number.isFinite(number)) throw new MemberError("ts is too large");
   const whole = DIGITS.test(json.text) ? BigInt(json.text) : BigInt(number);
   return Number(BigInt.asIntN(64, whole));

@@ -19,15 +19,14 @@ export class JsonSyntaxError extends Error {
 
 const DEEPEST = 255;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-const ENDS_WORD = new Set([..."/\\;#=:,{}[] \t\f\r\n"]);
-/** The same by character code. */
-const ENDS_WORD_CODES = new Uint8Array(128);
-for (const sign of ENDS_WORD) ENDS_WORD_CODES[sign.charCodeAt(0)] = 1;
+const ENDS_WORD = codes("/\\;#=:,{}[] \t\f\r\n");
 const ESCAPES: Record<string, string> = {
   ...{ t: "\t", b: "\b", n: "\n", r: "\r", f: "\f" },
   ...{ "\n": "\n", "'": "'", '"': '"', "\\": "\\", "/": "/" },
 };
-const SLASH = 0x2f;
+/** What white space and comments begin with, by character code. */
+const BEGINS_BLANK = codes(" \t\r\n#/");
+const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 const HELP = "See https://github.com/google/gson/blob/main/Troubleshooting.md#malformed-json";
 
@@ -63,6 +62,8 @@ class Reader {
   #value(depth: number): Json {
     const sign = this.#text[this.#at];
     if (sign === undefined) return this.#end();
+    const code = sign.charCodeAt(0);
+    if (code >= ZERO && code <= NINE) return literal(this.#word());
     if ((sign === "{" || sign === "[") && depth >= DEEPEST) this.#fail(`Nesting limit ${DEEPEST} reached`);
     if (sign === "{") return this.#object(depth + 1);
     if (sign === "[") return this.#list(depth + 1);
@@ -92,7 +93,7 @@ class Reader {
   #key(): string {
     const sign = this.#text[this.#at];
     if (sign === '"' || sign === "'") return this.#quoted(sign);
-    if (sign === undefined || ENDS_WORD.has(sign)) return this.#fail("Expected name");
+    if (sign === undefined || ENDS_WORD[sign.charCodeAt(0)] === 1) return this.#fail("Expected name");
     return this.#word();
   }
 
@@ -162,7 +163,7 @@ class Reader {
     const text = this.#text;
     const from = this.#at;
     let at = from;
-    while (at < text.length && ENDS_WORD_CODES[text.charCodeAt(at)] !== 1) at++;
+    while (at < text.length && ENDS_WORD[text.charCodeAt(at)] !== 1) at++;
     this.#at = at;
     if (at === from) this.#fail("Expected value");
     return text.slice(from, at);
@@ -176,8 +177,10 @@ class Reader {
 
   /** Skips white space and comments. */
   #blank(): void {
-    // Nothing that begins a blank or a comment is above a slash.
-    if (this.#text.charCodeAt(this.#at) > SLASH) return;
+    if (BEGINS_BLANK[this.#text.charCodeAt(this.#at)] === 1) this.#skipBlanks();
+  }
+
+  #skipBlanks(): void {
     for (; this.#at < this.#text.length; this.#at++) {
       const sign = this.#text[this.#at];
       const next = this.#text[this.#at + 1];
@@ -210,8 +213,31 @@ class Reader {
   }
 }
 
+/** A table of 1 for each of these ASCII characters. */
+function codes(signs: string): Uint8Array {
+  const table = new Uint8Array(128);
+  for (const sign of signs) table[sign.charCodeAt(0)] = 1;
+  return table;
+}
+
+/** Most numbers: digits, perhaps with a sign and a point, that begin with none but a lone zero. */
+function isPlainNumber(word: string): boolean {
+  const first = word.charCodeAt(0) === MINUS ? 1 : 0;
+  if (word.charCodeAt(first) === ZERO && word.length > first + 1 && word.charCodeAt(first + 1) !== POINT)
+    return false;
+  let digits = 0;
+  let points = 0;
+  for (let at = first; at < word.length; at++) {
+    const code = word.charCodeAt(at);
+    if (code >= ZERO && code <= NINE) digits++;
+    else if (code === POINT && digits > 0 && points === 0 && at < word.length - 1) points++;
+    else return false;
+  }
+  return digits > 0;
+}
+
 function literal(word: string): Json {
-  if (NUMBER.test(word)) return new JsonNumber(word);
+  if (isPlainNumber(word) || NUMBER.test(word)) return new JsonNumber(word);
   const lower = word.toLowerCase();
   if (lower === "true") return true;
   if (lower === "false") return false;

@@ -59,7 +59,7 @@ export class PlatformCore {
 
   /** Points of one element as a device sent them. One bad key, and all of them are lost. */
   receiveTelemetry(device: Device, ts: number, values: Values): void {
-    if (!values.every(([key]) => isStorableKey(key))) return;
+    for (const [key] of values) if (!device.series.has(key) && !isStorableKey(key)) return;
     this.#later(() => this.#saveSeries(device, ts, values));
   }
 
@@ -209,7 +209,7 @@ export class PlatformCore {
   #saveSeries(device: Device, ts: number, values: Values): void {
     if (!this.#exists(device)) return;
     for (const [key, value] of values) device.series.save(key, ts, value);
-    this.feed.tell({ kind: "telemetry", deviceId: device.id, ts, values });
+    if (this.feed.isHeard) this.feed.tell({ kind: "telemetry", deviceId: device.id, ts, values });
   }
 
   #later(store: () => void): void {

@@ -29,7 +29,7 @@ const PLAIN = { least: 1e-3, end: 1e7 };
 /** Digits that always fit into a LONG, and into a number without a loss. */
 const FEW = 15;
 const PARSABLE = /^-?(?:[0-9]+|[0-9]*\.[0-9]+)$/;
-const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39];
+const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
 const PARTS = /^(-?)([0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /** The value of a literal; undefined for null, which is skipped. */
@@ -44,8 +44,12 @@ export function typed(json: Json): Value | undefined {
 /** As `typed`, but of what a device sent: the rule engine writes the value out and reads it once more. */
 export function typedTwice(json: Json): Value | undefined {
   const value = typed(json);
-  if (typeof value !== "number") return value;
-  // Written out in plain digits, and as few of them as will do, it is the same number again.
+  return typeof value === "number" ? typedDouble(value) : value;
+}
+
+/** What becomes of a DOUBLE that is written out and read once more. */
+export function typedDouble(value: number): Value {
+  // In plain digits, and as few of them as will do, it is the same number again.
   const size = Math.abs(value);
   return size >= PLAIN.least && size < PLAIN.end ? value : numeric(javaDouble(value));
 }
@@ -143,5 +147,7 @@ const MARKUP = /<[a-zA-Z!/?]|\{\{.*\}\}/s;
 
 /** Whether the platform keeps a value under that key. If not, the whole element it came in is lost, unreported. */
 export function isStorableKey(key: string): boolean {
-  return key.trim() !== "" && key.length <= LONGEST_KEY && !MARKUP.test(key);
+  if (key.trim() === "" || key.length > LONGEST_KEY) return false;
+  const mayBeMarkup = key.includes("<") || key.includes("{");
+  return !mayBeMarkup || !MARKUP.test(key);
 }

@@ -1,18 +1,13 @@
-import { type Json, JsonNumber, type JsonObject, jsonText } from "../core/json.js";
+import { type Json, JsonNumber, type JsonObject, jsonText, parseJson } from "../core/json.js";
 import type { Values } from "../core/platform.js";
 import { typedTwice, type Value } from "../core/values.js";
 import { type Exchange, MemberError, ShapeError } from "./exchange.js";
-
-interface Element {
-  /** Undefined: the platform's time. */
-  ts: number | undefined;
-  values: Values;
-}
+import { type Element, plainElements } from "./plain-telemetry.js";
 
 /** `{"k":1}`, `{"ts":1,"values":{"k":1}}`, or a list of either. */
 export function postTelemetry(exchange: Exchange): void {
-  const json = exchange.json();
-  const elements = (Array.isArray(json) ? json : [json]).map(element);
+  const text = exchange.text();
+  const elements = plainElements(text) ?? lenientElements(text);
   const points = elements.reduce((sum, { values }) => sum + values.length, 0);
   if (!exchange.admit(points)) return;
   if (elements.length === 0 && exchange.rules.hangs) {
@@ -22,6 +17,12 @@ export function postTelemetry(exchange: Exchange): void {
   const now = exchange.now();
   for (const { ts, values } of elements) exchange.core.receiveTelemetry(exchange.device, ts ?? now, values);
   exchange.answer(200);
+}
+
+/** Throws JsonSyntaxError, ShapeError and MemberError. */
+export function lenientElements(text: string): Element[] {
+  const json = parseJson(text);
+  return (Array.isArray(json) ? json : [json]).map(element);
 }
 
 function element(json: Json): Element {

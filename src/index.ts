@@ -1,8 +1,9 @@
 // The public names of Mote.
-export { Agent, type AgentState } from "./agent/agent.js";
+export { Agent } from "./agent/agent.js";
 export type { AttributesApi, Subscriber } from "./agent/attributes.js";
+export type { Counters } from "./agent/counters.js";
 export { type ErrorCode, MoteError } from "./agent/errors.js";
-export type { AgentEvent, AgentEvents } from "./agent/events.js";
+export type { AgentEvent, AgentEvents, AgentState } from "./agent/events.js";
 export type { Firmware, FirmwareOptions, FirmwareUpdate } from "./agent/firmware.js";
 export type {
   AgentOptions,

@@ -4,9 +4,10 @@ import { encodeClaim } from "../wire/claim.js";
 import { CLAIM_PATH } from "../wire/paths.js";
 import { ask } from "./ask.js";
 import { AttributesApi } from "./attributes.js";
+import type { Counters } from "./counters.js";
 import { Cycle, type CycleParts } from "./cycle.js";
 import { MoteError } from "./errors.js";
-import { type AgentEvent, type AgentEvents, Events } from "./events.js";
+import { type AgentEvent, type AgentEvents, type AgentState, Events } from "./events.js";
 import { Firmware } from "./firmware.js";
 import { keepUp } from "./guarded.js";
 import { Lane } from "./lane.js";
@@ -24,12 +25,6 @@ import { Telemetry } from "./telemetry.js";
 import { Time } from "./time.js";
 import type { Wake, WakeOptions } from "./wake.js";
 
-/**
- * `stopped`; `provisioning`: no access token yet; `connecting`: no answer yet; `online`; `offline`: the platform can't be reached;
- * `refused`: the platform does not know the token, or refuses to provision; tried again every 10 minutes.
- */
-export type AgentState = "stopped" | "provisioning" | "connecting" | "online" | "offline" | "refused";
-
 const CLAIM_DEADLINE_MS = 30_000;
 const FLUSH_MS = 5000;
 
@@ -42,6 +37,8 @@ export class Agent {
   readonly attributes: AttributesApi;
   readonly rpc: RpcApi;
   readonly firmware: Firmware;
+  /** What was counted since this agent was made. */
+  readonly counters: Counters;
   readonly #host: Host;
   readonly #events: Events;
   readonly #link: Link;
@@ -67,6 +64,7 @@ export class Agent {
     this.#host = host;
     this.#events = new Events(host);
     this.#link = new Link(host, checked.target, checked.connections, this.#events);
+    this.counters = this.#link.counters;
     this.#uplink = new Lane(this.#link, "uplink");
     const time = new Time(host);
     this.#outbox = new Outbox(host, time, options.telemetry ?? {});
@@ -79,6 +77,7 @@ export class Agent {
     this.rpc = {
       handle: (method, handler, handleOptions = {}) => handlers.add(method, handler, handleOptions),
       call: (method, params, callOptions = {}) => calls.call(method, params, callOptions.timeoutMs),
+      answerBytes: checked.rpc.answerBytes,
     };
     this.firmware = new Firmware(this.#link, this.#events, options.firmware, this.telemetry);
     this.#provisioning = new Provisioning(this.#link, this.#events, options.token, options.provisioning);
@@ -90,7 +89,7 @@ export class Agent {
 
   /** Answers of the platform that could not be read since this agent was made; each was treated as none. */
   get malformedAnswers(): number {
-    return this.#link.malformedAnswers;
+    return this.counters.malformedAnswers;
   }
 
   /** Milliseconds since 1970 by the `Date` of the platform's last answer, which over https nobody in between can change; undefined before the first. */
@@ -186,7 +185,7 @@ export class Agent {
    */
   async claim(claim: { secretKey?: string; durationMs?: number } = {}): Promise<void> {
     const encoded = encodeClaim(claim);
-    if (!encoded.ok) throw new MoteError("BAD_VALUE", encoded.reason);
+    if (!encoded.ok) throw this.counters.error("BAD_VALUE", encoded.reason);
     const body = this.#host.encode(encoded.text);
     await ask(this.#link, this.#uplink, post(CLAIM_PATH, body), CLAIM_DEADLINE_MS);
   }

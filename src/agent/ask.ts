@@ -1,6 +1,5 @@
 import type { Outcome } from "../net/outcome.js";
 import { checkDeadline } from "./deadline.js";
-import { MoteError } from "./errors.js";
 import type { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
 
@@ -23,7 +22,7 @@ export async function ask(
   while (link.running) {
     const left = await within(link, lane.ready(), end);
     if (!link.running) break;
-    if (left <= 0) throw new MoteError("TIMEOUT", "the platform can't be reached");
+    if (left <= 0) throw link.counters.error("TIMEOUT", "the platform can't be reached");
     if (link.crowded) {
       await pause(link, Math.min(left, TURN_MS));
       continue;
@@ -34,11 +33,12 @@ export async function ask(
       lane.clear();
       return outcome;
     }
-    if (outcome.kind === "refused") throw new MoteError("REFUSED", `the platform answered ${outcome.status}`);
+    if (outcome.kind === "refused")
+      throw link.counters.error("REFUSED", `the platform answered ${outcome.status}`);
     if (outcome.kind === "busy") lane.hold(outcome.retryAfterMs);
-    if (!request.repeatable && link.running) throw new MoteError("TIMEOUT", "no answer came");
+    if (!request.repeatable && link.running) throw link.counters.error("TIMEOUT", "no answer came");
   }
-  throw new MoteError("STOPPED", "the agent is stopped");
+  throw link.counters.error("STOPPED", "the agent is stopped");
 }
 
 function pause(link: Link, ms: number): Promise<void> {

@@ -184,7 +184,7 @@ export class AttributeLoop {
     else if (told.kind === "deleted")
       this.#changed([], this.#values.remove(this.#keys.filter((key) => told.keys.includes(key))));
     else {
-      if (whole) this.#link.malformed("a notification of shared attributes");
+      if (whole) this.#link.counters.malformed("a notification of shared attributes");
       this.#pollLane.hold();
       this.#blocked = true;
     }

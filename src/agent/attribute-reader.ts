@@ -81,7 +81,7 @@ export class AttributeReader {
     }
     const answer = parseAttributes(this.#link.host.decode(outcome.body) ?? "");
     if (!answer.ok) {
-      this.#link.malformed("an answer to GET attributes");
+      this.#link.counters.malformed("an answer to GET attributes");
       this.#lane.hold();
       return false;
     }

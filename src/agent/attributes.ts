@@ -7,7 +7,6 @@ import { attributesPath } from "../wire/paths.js";
 import { ask } from "./ask.js";
 import { AttributeLoop } from "./attribute-loop.js";
 import { ClientAttributes } from "./client-attributes.js";
-import { MoteError } from "./errors.js";
 import type { Events } from "./events.js";
 import { guarded } from "./guarded.js";
 import { Lane } from "./lane.js";
@@ -38,7 +37,7 @@ export class AttributesApi {
     this.#link = link;
     this.#lane = new Lane(link, "uplink");
     this.#limit = limits.answerBytes;
-    this.#client = new ClientAttributes(link.host);
+    this.#client = new ClientAttributes(link);
     this.#values = new SharedValues(link.host);
     this.loop = new AttributeLoop(link, events, timing, this.#client, this.#values, limits);
     this.loop.onChange = (keys) => this.#tell(keys);
@@ -65,9 +64,9 @@ export class AttributesApi {
    */
   subscribe(key: string, call: Subscriber): () => void {
     const flaw = checkAsked(key);
-    if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
+    if (flaw !== undefined) throw this.#link.counters.error("BAD_VALUE", flaw);
     if (typeof call !== "function")
-      throw new MoteError("BAD_VALUE", `the subscriber of "${key}" is no function`);
+      throw this.#link.counters.error("BAD_VALUE", `the subscriber of "${key}" is no function`);
     const subscriber = { key, call };
     this.#subscribers.push(subscriber);
     this.loop.want(this.#keys());
@@ -91,7 +90,7 @@ export class AttributesApi {
   ): Promise<{ client: JsonObject; shared: JsonObject }> {
     const named = (keys.clientKeys?.length ?? 0) + (keys.sharedKeys?.length ?? 0) > 0;
     const query = named ? attributesQuery(keys) : ALL;
-    if (!query.ok) throw new MoteError("BAD_VALUE", query.reason);
+    if (!query.ok) throw this.#link.counters.error("BAD_VALUE", query.reason);
     const path = attributesPath(query.query);
     const request = {
       method: "GET",
@@ -101,9 +100,10 @@ export class AttributesApi {
       repeatable: true,
     } as const;
     const outcome = await ask(this.#link, this.#lane, request, keys.deadlineMs ?? READ_DEADLINE_MS);
-    if (!outcome.whole) throw new MoteError("TOO_LARGE", `the answer is longer than ${this.#limit} bytes`);
+    if (!outcome.whole)
+      throw this.#link.counters.error("TOO_LARGE", `the answer is longer than ${this.#limit} bytes`);
     const answer = parseAttributes(this.#link.host.decode(outcome.body) ?? "");
-    if (!answer.ok) throw new MoteError("REFUSED", "the answer is not what the platform sends");
+    if (!answer.ok) throw this.#link.counters.error("REFUSED", "the answer is not what the platform sends");
     return { client: answer.client, shared: answer.shared };
   }
 

@@ -1,7 +1,6 @@
 // Client attributes on their way to the platform: one bounded object, merged by key, kept in the store until it is accepted.
-import type { Host } from "../port.js";
 import { encodeValues } from "../wire/values.js";
-import { MoteError } from "./errors.js";
+import type { Link } from "./link.js";
 import { forgetStored, readStored, writeStored } from "./stored.js";
 
 const STORED = "pending";
@@ -19,13 +18,13 @@ const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 
 /** All that the application published. What the platform has not accepted yet is `dirty`. */
 export class ClientAttributes {
-  readonly #host: Host;
+  readonly #link: Link;
   #items: Item[] = [];
   #kept = true;
 
-  constructor(host: Host) {
-    this.#host = host;
-    const kept = readStored(host, STORED);
+  constructor(link: Link) {
+    this.#link = link;
+    const kept = readStored(link.host, STORED);
     if (!Array.isArray(kept)) return;
     for (const entry of kept) {
       if (!Array.isArray(entry)) continue;
@@ -42,12 +41,12 @@ export class ClientAttributes {
   /** Merges `values`; throws `BAD_VALUE` or `TOO_LARGE`, and then keeps nothing of them. Unchanged values are not sent again. */
   publish(values: Readonly<Record<string, unknown>>): void {
     if (typeof values !== "object" || values === null || Array.isArray(values))
-      throw new MoteError("BAD_VALUE", "values must be an object of keys and values");
+      throw this.#link.counters.error("BAD_VALUE", "values must be an object of keys and values");
     const items = this.#items.slice();
     let changed = false;
     for (const key of Object.keys(values)) {
       const encoded = encodeValues({ [key]: values[key] });
-      if (!encoded.ok) throw new MoteError("BAD_VALUE", encoded.reason);
+      if (!encoded.ok) throw this.#link.counters.error("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);
       const at = items.findIndex((item) => item.key === key);
       if (at >= 0 && items[at]?.member === member) continue;
@@ -56,8 +55,8 @@ export class ClientAttributes {
       else items[at] = { key, member, dirty: true };
     }
     if (!changed && this.#kept) return;
-    if (this.#host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
-      throw new MoteError("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
+    if (this.#link.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
+      throw this.#link.counters.error("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
     }
     this.#items = items;
     this.#keep();
@@ -93,11 +92,11 @@ export class ClientAttributes {
 
   forget(): boolean {
     this.#items = [];
-    return forgetStored(this.#host, STORED);
+    return forgetStored(this.#link.host, STORED);
   }
 
   #keep(): void {
-    this.#kept = writeStored(this.#host, STORED, this.#items.map(stored), !this.#kept);
+    this.#kept = writeStored(this.#link.host, STORED, this.#items.map(stored), !this.#kept);
   }
 }
 

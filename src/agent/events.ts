@@ -2,6 +2,12 @@ import type { Host } from "../port.js";
 import { MoteError } from "./errors.js";
 import { guarded } from "./guarded.js";
 
+/**
+ * `stopped`; `provisioning`: no access token yet; `connecting`: no answer yet; `online`; `offline`: the platform can't be reached;
+ * `refused`: the platform does not know the token, or refuses to provision; tried again every 10 minutes.
+ */
+export type AgentState = "stopped" | "provisioning" | "connecting" | "online" | "offline" | "refused";
+
 /** What `agent.on` tells, and with which detail. */
 export interface AgentEvents {
   /** The device has its access token. `adopted`: one kept from before, or proposed earlier and found accepted. The name is not known of a token that was given. */
@@ -24,6 +30,11 @@ export interface AgentEvents {
   refused: { what: "token" | "provisioning"; reason: string };
   /** The agent is about to restart the machine. */
   restart: { reason: string };
+  /**
+   * Something went wrong, each time: `lost` (no answer), `busy STATUS` or `refused STATUS` (an answer; polls that bring nothing aside), `fw NAME` (an
+   * update failed: NAME as in failures.ts), or the code of an error that the application got.
+   */
+  error: { code: string };
 }
 
 export type AgentEvent = keyof AgentEvents;
@@ -38,6 +49,7 @@ const NAMES: { readonly [E in AgentEvent]: true } = {
   firmware: true,
   refused: true,
   restart: true,
+  error: true,
 };
 type Listener = { event: AgentEvent; call: (detail: never) => void };
 

@@ -5,6 +5,7 @@ import { isSilence, NO_TURN, type Outcome } from "../net/outcome.js";
 import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
+import { Counters } from "./counters.js";
 import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import { guarded } from "./guarded.js";
@@ -41,9 +42,7 @@ export class Link {
   #quietSince = 0;
   /** False until `start()` and after `stop()`: loops end then. */
   running = false;
-  /** Answers of the platform that could not be read. */
-  malformedAnswers = 0;
-  readonly #toldMalformed: string[] = [];
+  readonly counters: Counters;
   /** Undefined until the platform answered, or failed to, for the first time. */
   online: boolean | undefined;
   /** When the last answer of the platform came. */
@@ -65,6 +64,7 @@ export class Link {
     this.target = target;
     this.mode = mode;
     this.#events = events;
+    this.counters = new Counters(host, events);
     this.#gate = new Backoff(host);
     this.ways = new Ways(host, target, mode);
   }
@@ -136,19 +136,12 @@ export class Link {
         this.#underWay--;
         this.#quietSince = this.host.clock.now();
       }
+      if (this.running) this.counters.note(outcome, poll);
       if (this.running)
         guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix, patient));
       lane?.ended(outcome, since);
       return outcome;
     });
-  }
-
-  /** An answer of the platform can't be read: it is counted, told once of each kind, and the caller treats it as none. */
-  malformed(what: string): void {
-    this.malformedAnswers++;
-    if (this.#toldMalformed.includes(what)) return;
-    this.#toldMalformed.push(what);
-    this.host.log("warn", `${what} can't be read and is taken for none (told once)`);
   }
 
   /** The platform was heard of, and nothing was lost since: it answers, whatever it says, but for "not now": that may be a proxy before none. */

@@ -3,7 +3,6 @@ import type { Json } from "../wire/json.js";
 import { RPC_CALL_PATH } from "../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../wire/rpc.js";
 import { ask } from "./ask.js";
-import { MoteError } from "./errors.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
 import type { HandleOptions, RpcHandler } from "./rpc-handlers.js";
@@ -20,6 +19,8 @@ export interface RpcApi {
    * Sent once. Rejects with `TIMEOUT` (default 30,000 ms), `REFUSED`, `BAD_VALUE`, `TOO_LARGE` or `STOPPED`.
    */
   call(method: string, params: unknown, options?: { timeoutMs?: number }): Promise<Json>;
+  /** Longest answer, in bytes, as the options say. */
+  readonly answerBytes: number;
 }
 
 export class RpcCalls {
@@ -37,7 +38,7 @@ export class RpcCalls {
   /** Sent once only: the platform may run what it does not answer. */
   async call(method: string, params: unknown, timeoutMs = TIMEOUT_MS): Promise<Json> {
     const encoded = encodeCall(method, params);
-    if (!encoded.ok) throw new MoteError("BAD_VALUE", encoded.reason);
+    if (!encoded.ok) throw this.#link.counters.error("BAD_VALUE", encoded.reason);
     this.#open++;
     try {
       return await this.#send(encoded.text, timeoutMs);
@@ -59,12 +60,13 @@ export class RpcCalls {
       repeatable: false,
     } as const;
     const outcome = await ask(this.#link, this.#lane, request, timeoutMs);
-    if (!outcome.whole) throw new MoteError("TOO_LARGE", `the answer is longer than ${limit} bytes`);
+    if (!outcome.whole)
+      throw this.#link.counters.error("TOO_LARGE", `the answer is longer than ${limit} bytes`);
     const answer = parseCallAnswer(this.#link.host.decode(outcome.body) ?? "");
     if (answer.kind === "answer") return answer.value;
-    if (answer.kind === "malformed") throw new MoteError("REFUSED", "the answer is no JSON");
+    if (answer.kind === "malformed") throw this.#link.counters.error("REFUSED", "the answer is no JSON");
     if (answer.error === "timeout")
-      throw new MoteError("TIMEOUT", "the platform waited in vain for its rule chain");
-    throw new MoteError("REFUSED", "the platform answered with an error");
+      throw this.#link.counters.error("TIMEOUT", "the platform waited in vain for its rule chain");
+    throw this.#link.counters.error("REFUSED", "the platform answered with an error");
   }
 }

@@ -90,7 +90,7 @@ export class Rpc {
     const text = this.#link.host.decode(outcome.body) ?? decodeStart(outcome.body);
     const request = parseRpcRequest(text, outcome.whole);
     if (!request.ok) {
-      this.#link.malformed("an RPC");
+      this.#link.counters.malformed("an RPC");
       this.#polls.hold();
       return;
     }

@@ -10,8 +10,7 @@ import { type Batch, HEAD_ROOM } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { checkDeadline, EXCHANGE_MS } from "./deadline.js";
 import { DropReporter } from "./drop-reporter.js";
-import { DropTeller } from "./drop-teller.js";
-import { MoteError } from "./errors.js";
+import { type Drops, DropTeller } from "./drop-teller.js";
 import type { Events } from "./events.js";
 import { FlushQueue } from "./flush-queue.js";
 import { Lane } from "./lane.js";
@@ -84,7 +83,7 @@ export class Telemetry {
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     const ts = options?.ts;
     const flaw = ts === undefined ? undefined : checkTs(ts);
-    if (flaw !== undefined) throw new MoteError("BAD_VALUE", flaw);
+    if (flaw !== undefined) throw this.#link.counters.error("BAD_VALUE", flaw);
     const text = this.check(values);
     if (!this.#outbox.append(text, ts)) return false;
     if (this.#source.added(text.length)) this.#signal.notify();
@@ -93,12 +92,22 @@ export class Telemetry {
 
   /** Throws as `record` would, and records nothing. Returns the JSON text of the values as UTF-8. */
   check(values: Record<string, unknown>): Uint8Array {
+    const { counters, host } = this.#link;
     const most = this.#outbox.maxText;
     const encoded = this.#points.encode(values, most);
-    if (!encoded.ok) throw new MoteError(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
-    const text = this.#link.host.encode(encoded.text);
-    if (text.length > most) throw new MoteError("TOO_LARGE", `the point is longer than ${most} bytes`);
+    if (!encoded.ok) throw counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
+    const text = host.encode(encoded.text);
+    if (text.length > most) throw counters.error("TOO_LARGE", `the point is longer than ${most} bytes`);
     return text;
+  }
+
+  /** Points that wait to be delivered. */
+  get waiting(): number {
+    return this.#outbox.waiting;
+  }
+  /** Points dropped, by reason, since the durable queue began or, without one, since the agent was made. */
+  get dropped(): Readonly<Drops> {
+    return this.#outbox.dropped;
   }
 
   /**

@@ -1,5 +1,6 @@
 // A device and a platform for the firmware tests, at the level of requests: what the agent asks for is answered fragment by fragment.
 import { createHash } from "node:crypto";
+import { Counters } from "../../src/agent/counters.js";
 import { Events } from "../../src/agent/events.js";
 import { Firmware, type FirmwareOptions } from "../../src/agent/firmware.js";
 import type { Link } from "../../src/agent/link.js";
@@ -108,7 +109,7 @@ export class Device {
       throw new Error(`a broken image was started: ${image.length} bytes`);
     const events = new Events(host);
     events.on("firmware", (detail) => this.events.push(detail));
-    this.link = new FakeLink(host, this.mode, this.platform);
+    this.link = new FakeLink(host, this.mode, this.platform, new Counters(host, events));
     this.link.target.secure = this.secure;
     const link = this.link as unknown as Link;
     const options = { title: "lamp", version: this.version, ...this.options };
@@ -169,6 +170,7 @@ export class Device {
 
 class FakeLink {
   readonly host: Host;
+  readonly counters: Counters;
   readonly mode: Mode;
   readonly target = {
     secure: true,
@@ -181,8 +183,9 @@ class FakeLink {
   online: boolean | undefined;
   readonly #platform: Platform;
 
-  constructor(host: Host, mode: Mode, platform: Platform) {
+  constructor(host: Host, mode: Mode, platform: Platform, counters: Counters) {
     this.host = host;
+    this.counters = counters;
     this.mode = mode;
     this.#platform = platform;
   }

@@ -1,7 +1,15 @@
-// Who may import whom: port <- wire <- net <- agent, report <- strategies <- hosts.
+// Who may import whom: port <- wire <- net <- agent, report <- diagnostics, strategies <- hosts.
 import { posix } from "node:path";
 
-const RANK: Record<string, number> = { port: 0, wire: 1, net: 2, agent: 3, report: 3, strategies: 4 };
+const RANK: Record<string, number> = {
+  port: 0,
+  wire: 1,
+  net: 2,
+  agent: 3,
+  report: 3,
+  diagnostics: 4,
+  strategies: 4,
+};
 const NODE_FREE = /^hosts\/(?:xs|esp32|simulator|app|commission|x509|two-slots|none\.ts)/;
 const RELATIVE = /^\.\.?\/.*\.js$/;
 

@@ -26,6 +26,8 @@ export class ImageWriter {
   kept: number;
   /** True if every byte came over the network in this run. */
   readonly fresh: boolean;
+  /** Called with the place of bytes that came. */
+  onTake: ((from: number, to: number) => void) | undefined;
   /** Called when all before `offset` is in the slot, sector 0 apart, every 8 KiB. */
   onStep: ((offset: number) => void) | undefined;
 
@@ -54,6 +56,7 @@ export class ImageWriter {
   /** Takes the bytes from `offset` on, `end` not exceeded. False if the slot could not be written. */
   take(bytes: Uint8Array): boolean {
     this.#check.write(bytes);
+    this.onTake?.(this.offset, this.offset + bytes.length);
     let from = 0;
     while (from < bytes.length) {
       const sector = this.#slot.sectorSize;

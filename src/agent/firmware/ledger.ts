@@ -104,6 +104,7 @@ export class Ledger {
   /** What the record becomes by this failure. */
   failed(failure: Failure, detail: string): Partial<UpdateRecord> {
     const { text, condemns, keeps } = FAILURES[failure];
+    this.#reporter.failed(failure);
     const spares = condemns === "never" ? 1 : 0;
     const failures = (this.record?.failures ?? 0) + 1 - spares;
     return {

@@ -1,6 +1,7 @@
 // Tells the platform, the application and the event listeners how an update goes.
 import type { Host } from "../../port.js";
 import type { Events } from "../events.js";
+import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { STATES, type UpdateRecord } from "./states.js";
 
@@ -44,6 +45,10 @@ export class Reporter {
     this.#record({ ...this.#current(), fw_state: reported, fw_error: record.error }, record.at);
     const detail = { state: reported, version: record.version };
     this.#events.emit("firmware", record.error === "" ? detail : { ...detail, error: record.error });
+  }
+
+  failed(failure: Failure): void {
+    this.#events.emit("error", { code: `fw ${failure}` });
   }
 
   /** A download begins, or goes on, with `percent` done. */

@@ -128,6 +128,11 @@ export class Transfer {
     const chunkBytes = this.#options.chunkBytes ?? CHUNK_BYTES;
     const file = image.url === undefined ? undefined : this.#fromUrl(image.url);
     this.#source = file ?? new FromPlatform(this.#link, this.#lane, record, chunkBytes);
+    const { counters } = this.#link;
+    const { key, offset } = record;
+    // Before a restart, or a stop: it is known to have come.
+    counters.fetched(key, offset, offset);
+    writer.onTake = (from, to) => counters.fetched(key, from, to);
     writer.onStep = (offset) => {
       this.#ledger.keep({ offset, etag: file?.mark.etag ?? "" });
     };

@@ -57,6 +57,7 @@ const MODULES = [
   ["mote", "src/index.ts"],
   ["mote-lean", "src/index.ts"],
   ["mote-report", "src/report/index.ts"],
+  ["mote-diagnostics", "src/diagnostics/index.ts"],
   ["mote-strategies", "src/strategies/index.ts"],
   ["mote-app", "hosts/app/app.ts", "hosts/app/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
@@ -72,7 +73,7 @@ const MODULES = [
 ];
 
 /** Modules that build on the core: it is imported by its name, so that a board has it once. */
-const ON_CORE = { strategies: "mote/strategies" };
+const ON_CORE = { diagnostics: "mote/diagnostics", strategies: "mote/strategies" };
 
 /** What a module of its own is called on a board, if `path` (relative to the root) is not of the module that begins at `entry`. */
 function apart(path, entry) {

@@ -1,9 +1,10 @@
-// The sample application, the same on a board, in the simulator and on Node. Of the agent and the host it takes nothing but types.
+// The sample application, the same on a board, in the simulator and on Node. Of the agent and the host it takes types alone, beside what is optional.
 //
 // Telemetry: temperature, humidity; from 2.0.0 on pressure too; upSeconds, points, version with every tenth of them. Client attributes: serial, starts, app, intervalMs, led.
 // Shared attributes: interval (seconds between two readings); reportStrategies (what of them is reported: without it, all).
 // RPC: setLed {on}, getStatus, echo, burst {points}, report, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
-// claim {secretKey, durationMs}.
+// claim {secretKey, durationMs}; mote.health.
+import { Diagnostics, type DiagnosticsOptions } from "../../src/diagnostics/index.js";
 import type { Agent } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
 import { Strategies } from "../../src/strategies/index.js";
@@ -22,6 +23,8 @@ export interface AppHost extends Host {
     /** The machine sleeps between two samples, each of which is asked for: see `Agent.runOnce`. */
     readonly sleeps?: boolean | undefined;
   };
+  /** What the machine tells of itself. */
+  readonly health?: DiagnosticsOptions | undefined;
 }
 
 /** Set by the build of an image. */
@@ -34,6 +37,7 @@ export const firmware = { title: "desk", version: typeof VERSION === "undefined"
 
 /** Sets the application up; the agent is started afterwards. Returns what takes a sample, for a machine that sleeps in between. */
 export default function setUp(agent: Agent, host: AppHost): () => Record<string, unknown> {
+  new Diagnostics(agent, host, host.health);
   const application = new Application(agent, host);
   handleMethods(agent, host, application);
   return () => application.reading();

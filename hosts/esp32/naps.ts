@@ -17,6 +17,8 @@ export interface Joining {
   join(): void;
   /** There is an address. */
   online(): void;
+  /** The wake ended in good order. */
+  asleep(): void;
 }
 
 /**
@@ -46,7 +48,7 @@ export class Naps {
     const updateMs = this.#updateMs;
     // Nothing may keep a board awake that lives on a battery, not even a mistake of our own.
     const watchdog = Math.max(this.#deadlineMs, updateMs) + GRACE_MS;
-    clock.timer(watchdog, () => this.#sleep(FALLBACK_MS, undefined, joining.wifi));
+    clock.timer(watchdog, () => this.#sleep(FALLBACK_MS, undefined, joining));
     const options: WakeOptions = {
       deadline: this.#deadlineMs,
       sample: typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined,
@@ -57,9 +59,9 @@ export class Naps {
     };
     agent.runOnce(options).then(
       ({ restarting, sleepMs, kept }) => {
-        if (!restarting) this.#sleep(sleepMs, kept, joining.wifi);
+        if (!restarting) this.#sleep(sleepMs, kept, joining);
       },
-      () => this.#sleep(FALLBACK_MS, undefined, joining.wifi),
+      () => this.#sleep(FALLBACK_MS, undefined, joining),
     );
   }
 
@@ -86,10 +88,11 @@ export class Naps {
     return end > 0 ? this.#host.decode(bytes.subarray(0, end)) : undefined;
   }
 
-  #sleep(ms: number, kept: string | undefined, wifi: Wifi): void {
+  #sleep(ms: number, kept: string | undefined, { wifi, asleep }: Joining): void {
     if (this.#asleep) return;
     this.#asleep = true;
     wifi.stop();
+    asleep();
     const bytes = new Uint8Array(KEPT_BYTES);
     const text = this.#host.encode(kept ?? "");
     if (text.length < KEPT_BYTES) bytes.set(text);

@@ -79,12 +79,24 @@ function run(
   const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
   const powered = reset === "power on" && machine.config.powerCycles !== false;
   const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: naps?.sleptMs });
-  const told = { ...watched, settings: forApplication(settings) };
+  const told = { ...watched, settings: forApplication(settings), health: forDiagnostics(host) };
   const sample = recovery.active ? undefined : application(agent, told);
   recovery.attend(agent);
-  if (naps) naps.wake(agent, sample, recovery.active, { wifi, join, online: () => time.learn() });
+  if (naps)
+    naps.wake(agent, sample, recovery.active, {
+      wifi,
+      join,
+      online: () => time.learn(),
+      asleep: () => recovery.steady(),
+    });
   else agent.start();
   return agent;
+}
+
+/** A wake from sleep is no start that anybody wants counted. */
+function forDiagnostics(host: BoardHost): AppHost["health"] {
+  const { reset } = host.ending;
+  return { reset: reset === "deep sleep" ? undefined : reset, freeMemory: () => host.leastFreeMemory() };
 }
 
 function seedOf(host: BoardHost): Uint8Array {

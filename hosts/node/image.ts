@@ -5,6 +5,7 @@
 //
 // The default export is called once, before `agent.start()`. What it throws ends the start like a crash.
 import { pathToFileURL } from "node:url";
+import type { DiagnosticsOptions } from "../../src/diagnostics/index.js";
 import type { Agent, FirmwareOptions, Host } from "../../src/index.js";
 
 /** What `mote run` was told for the application. */
@@ -15,6 +16,8 @@ export interface ImageSettings {
 
 export interface ImageHost extends Host {
   readonly settings: ImageSettings;
+  /** What the machine tells of itself, for `mote/diagnostics`. */
+  readonly health?: DiagnosticsOptions | undefined;
 }
 
 export interface Image {

@@ -1,5 +1,6 @@
 // The worker process of `mote run`: one agent with the active image. It is told all it needs, ends when it is asked to, when the
 // agent wants a restart, and when its supervisor is gone.
+import { getHeapStatistics } from "node:v8";
 import { Agent, MoteError, Recovery } from "../../src/index.js";
 import { agentOptions, follow } from "./drive.js";
 import { FAILED, REFUSED, RESTART, STOPPED } from "./exit.js";
@@ -18,6 +19,11 @@ type StartMessage = Extract<ToWorker, { kind: "start" }>;
 let agent: Agent | undefined;
 let begun: Recovery | undefined;
 let ending = false;
+
+/** Bytes that the engine's heap may still grow. */
+function freeMemory(): number {
+  return getHeapStatistics().heap_size_limit - process.memoryUsage().heapUsed;
+}
 
 function tell(message: FromWorker, sent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, sent);
@@ -95,7 +101,9 @@ async function start({
   const { title, version } = firmware ?? {};
   tell({ kind: "event", event: { event: "started", title, version, slot, state } });
   if (recovery.active) tell({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
-  image?.default(made, { ...host, settings: { intervalMs: config.intervalMs } });
+  const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
+  const health = { reset, freeMemory };
+  image?.default(made, { ...host, settings: { intervalMs: config.intervalMs }, health });
   if (!ending) made.start();
 }
 

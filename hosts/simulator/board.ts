@@ -27,7 +27,11 @@ export function start(application: Application, commission?: Commissioner): Agen
     }
     const { options, intervalMs } = settings;
     const agent = new Agent(host, options);
-    application(agent, { ...host, settings: { intervalMs, version: options.firmware?.version } });
+    application(agent, {
+      ...host,
+      settings: { intervalMs, version: options.firmware?.version },
+      health: { reset: "start" },
+    });
     agent.start();
     return agent;
   };

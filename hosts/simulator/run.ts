@@ -38,7 +38,11 @@ function start(show: Show | undefined): void {
   const agent = new Agent(host, options);
   follow(agent);
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
-  setUp(agent, { ...host, settings: { intervalMs, version: options.firmware?.version } });
+  setUp(agent, {
+    ...host,
+    settings: { intervalMs, version: options.firmware?.version },
+    health: { reset: "start" },
+  });
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;
     line.close();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import test from "ava";
 import { build } from "esbuild";
+import * as diagnostics from "../../src/diagnostics/index.js";
 import * as mote from "../../src/index.js";
 import * as report from "../../src/report/index.js";
 import * as strategies from "../../src/strategies/index.js";
@@ -23,6 +24,7 @@ test("every module of the root manifest is there and is preloaded, and nothing e
 /** Modules that a project adds to the core's: the report client shares nothing with it, the others import it. */
 const OPTIONAL = [
   { name: "report", imports: [], names: report },
+  { name: "diagnostics", imports: [], names: diagnostics },
   { name: "strategies", imports: ["mote"], names: strategies },
 ];
 

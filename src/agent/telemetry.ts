@@ -100,7 +100,6 @@ export class Telemetry {
     if (text.length > most) throw counters.error("TOO_LARGE", `the point is longer than ${most} bytes`);
     return text;
   }
-
   /** Points that wait to be delivered. */
   get waiting(): number {
     return this.#outbox.waiting;

@@ -110,12 +110,11 @@ export class Commissioning {
     const wrong = this.#findings.map(({ field }) => field);
     this.#given = without(all, wrong);
     if (this.#findings.length > 0) this.onChange();
-    else void this.#check(values);
+    else if (this.#happens("given")) void this.#check(values);
     return true;
   }
 
   async #check(values: Values): Promise<void> {
-    if (!this.#happens("given")) return;
     const isSame = sameIdentity(this.#options.before, values);
     const found = await this.#tried(values, isSame);
     if (this.#state !== "checking") return;

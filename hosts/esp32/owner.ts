@@ -90,13 +90,13 @@ function ask(board: Board): undefined {
     password,
     serial,
     joined: () => time.learn(),
-    reset: () => forget(host),
+    reset: () => soon(host, () => forget(host)),
     over: (done) => {
       if (done) host.restart("commissioned");
       else if (!isNew) host.restart("nobody commissioned it");
       else if (isIncomplete({ ...config, wifi: { ssid: "any" } }))
         misconfigured(host, "nobody commissioned it; switch it off and on again to be asked");
-      else run({ ...board, config: { ...config, wifi: false } }, undefined);
+      else soon(host, () => run({ ...board, config: { ...config, wifi: false } }, undefined));
     },
   });
   // Once the radio is on: numbers are random.
@@ -104,6 +104,11 @@ function ask(board: Board): undefined {
   host.random(seed);
   machine.seed(seed);
   return undefined;
+}
+
+/** An agent takes more stack to be made than is left behind the callbacks of a page or a line. */
+function soon(host: BoardHost, step: () => void): void {
+  host.clock.timer(0, step);
 }
 
 /** As a reset of the agent does, by one that knows of no platform. */

@@ -54,7 +54,8 @@ function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
       server.close();
       end();
       const { config: now, kept: own } = ofOwner(host, built);
-      if (done) go(trusting(host, own.ca), now);
+      // In a turn of its own: an agent takes stack to be made.
+      if (done) host.clock.timer(0, () => void go(trusting(host, own.ca), now));
       else host.log("error", "nobody commissioned it");
     },
   });

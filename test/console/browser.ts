@@ -19,7 +19,7 @@ let browser: Browser | undefined;
 
 /** A page with a session of its own; `errors` collects what its console and scripts complain of. */
 export async function openPage(
-  options: { width?: number; dark?: boolean } = {},
+  options: { width?: number; dark?: boolean; script?: boolean } = {},
 ): Promise<{ page: Page; errors: string[] }> {
   if (executablePath === undefined) throw new Error("there is no Chromium: set MOTE_CHROMIUM");
   // The sandbox needs rights that containers don't have; nothing but the stand-in's own page is opened.
@@ -27,6 +27,7 @@ export async function openPage(
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1280, height: 900 },
     colorScheme: options.dark ? "dark" : "light",
+    javaScriptEnabled: options.script ?? true,
   });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);

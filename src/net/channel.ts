@@ -45,7 +45,7 @@ export class Channel {
     this.#host = host;
     this.#owner = owner;
     this.#buffer = buffer;
-    this.#reader = new ResponseReader((bytes) => host.decode(bytes));
+    this.#reader = new ResponseReader(host);
     const event = (what: SocketEvent, reason?: string) => this.#event(what, reason);
     try {
       this.#socket = host.open(target.name, target.port, target.secure, event);

@@ -8,14 +8,14 @@ import type { Head } from "./head.js";
 export class KnownHead {
   /** Of the answer whose `end` was found last. */
   date: number | undefined;
-  readonly #decode: Host["decode"];
+  readonly #host: Pick<Host, "decode">;
   /** 0: none. */
   #length = 0;
   #before = "";
   #after = "";
 
-  constructor(decode: Host["decode"]) {
-    this.#decode = decode;
+  constructor(host: Pick<Host, "decode">) {
+    this.#host = host;
   }
 
   forget(): void {
@@ -26,7 +26,7 @@ export class KnownHead {
   learn(bytes: Uint8Array, from: number, to: number, head: Head): void {
     const date = head.dateAt;
     if (head.status < 200) return;
-    const text = this.#decode(bytes.subarray(from, to));
+    const text = this.#host.decode(bytes.subarray(from, to));
     if (text?.length !== to - from) return;
     this.#length = text.length;
     this.#before = date < 0 ? text : text.slice(0, date - from);
@@ -37,7 +37,7 @@ export class KnownHead {
   end(bytes: Uint8Array, from: number, to: number): number {
     const end = from + this.#length;
     if (this.#length === 0 || end > to) return -1;
-    const text = this.#decode(bytes.subarray(from, end));
+    const text = this.#host.decode(bytes.subarray(from, end));
     if (text === undefined) return -1;
     const before = this.#before;
     this.date = undefined;

@@ -40,7 +40,9 @@ export class ResponseReader {
   #state: State = "whole";
   readonly #head = new Head();
   readonly #body = new Body();
-  readonly #known: KnownHead | undefined;
+  readonly #host: Pick<Host, "decode"> | undefined;
+  /** Made with the first answer that goes to no sink: a connection for files alone has none. */
+  #known: KnownHead | undefined;
   /** Where the head began that came in one piece so far; -1 if it did not. */
   #headFrom = -1;
   /** The beginning of a line that came in pieces; nothing until one does. */
@@ -56,16 +58,15 @@ export class ResponseReader {
   #flaw = "";
   #started = false;
 
-  /** With `decode` a head like the one before is known again. */
-  constructor(decode?: Host["decode"]) {
-    if (decode) this.#known = new KnownHead(decode);
+  /** With `host` a head like the one before is known again. */
+  constructor(host?: Pick<Host, "decode">) {
+    this.#host = host;
   }
 
   /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. */
   begin(limit: number, sink?: Sink): void {
     this.#state = "status";
-    this.#lineLength = 0;
-    this.#headLength = 0;
+    this.#lineLength = this.#headLength = 0;
     this.#limit = limit;
     this.#sink = sink;
     this.#answer = undefined;
@@ -179,7 +180,10 @@ export class ResponseReader {
 
   /** `at`: where it ends, if it is new. */
   #headEnds(bytes?: Uint8Array, at = 0): void {
-    if (bytes && this.#headFrom >= 0) this.#known?.learn(bytes, this.#headFrom, at, this.#head);
+    if (bytes && this.#host && this.#headFrom >= 0 && !this.#sink) {
+      this.#known ??= new KnownHead(this.#host);
+      this.#known.learn(bytes, this.#headFrom, at, this.#head);
+    }
     const { status, length, framing } = this.#head;
     if (status < 200) {
       this.#head.clear();
@@ -200,12 +204,9 @@ export class ResponseReader {
 
   #chunkBegins(bytes: Uint8Array, from: number, to: number): void {
     const size = chunkSize(bytes, from, to, to - from >= this.#lineMost);
-    if (size < 0) {
-      this.#fail("bad chunk", 0);
-      return;
-    }
     this.#left = size;
     this.#state = size === 0 ? "trailer" : "chunk";
+    if (size < 0) this.#fail("bad chunk", 0);
   }
 
   #takeBody(bytes: Uint8Array, from: number, to: number, next: State): number {

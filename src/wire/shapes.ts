@@ -5,13 +5,13 @@ import { longText, numberText } from "./numbers.js";
 import { quote } from "./text.js";
 
 interface Shape {
-  readonly keys: readonly string[];
+  readonly keys: string[];
   /** What stands before each value: `{"temperature":`, `,"humidity":`. */
-  readonly before: readonly string[];
+  readonly before: string[];
 }
 
-/** Kept at most: a few hundred bytes each. */
-const SHAPES = 4;
+/** Made at the start and filled in later, so that an agent that has seen many points holds as many slots as one that has seen few. */
+const SHAPES = 3;
 const KEYS = 16;
 /** Added and taken off again, it rounds what is below 2^51. */
 const ROUND = 2 ** 52 * 1.5;
@@ -20,7 +20,7 @@ const tagOf = Object.prototype.toString;
 /** Keys of points that the careful way took. */
 export class Shapes {
   /** The last used first. */
-  readonly #shapes: Shape[] = [];
+  readonly #shapes: Shape[] = Array.from({ length: SHAPES }, () => ({ keys: [], before: [] }));
 
   /** The text that the careful way would write, or undefined: then it is to be asked. Each value is read once. */
   write(object: object, limit: number): string | undefined {
@@ -51,8 +51,14 @@ export class Shapes {
     const known = keys.join();
     if (this.#shapes.some((shape) => shape.keys.join() === known)) return;
     if (keys.length > KEYS || !keys.every(isPlainKey)) return;
-    this.#shapes.unshift({ keys, before: keys.map((key, i) => `${i === 0 ? "{" : ","}"${key}":`) });
-    if (this.#shapes.length > SHAPES) this.#shapes.pop();
+    const shape = this.#shapes.pop() as Shape;
+    shape.keys.length = 0;
+    shape.before.length = 0;
+    for (const key of keys) {
+      shape.before.push(`${shape.keys.length === 0 ? "{" : ","}"${key}":`);
+      shape.keys.push(key);
+    }
+    this.#shapes.unshift(shape);
   }
 }
 
@@ -65,7 +71,7 @@ function textOf(
 ): string | undefined {
   const { keys: known, before } = shape;
   const count = known.length;
-  if (keys.length !== count || values.length !== count) return undefined;
+  if (count === 0 || keys.length !== count || values.length !== count) return undefined;
   let text = "";
   for (let i = 0; i < count; i++) {
     if (keys[i] !== known[i]) return undefined;

@@ -237,9 +237,11 @@ test("an answer means the same whatever came before it on the connection, also w
   fc.assert(
     fc.property(fc.array(fc.tuple(answer, cuts), { minLength: 2, maxLength: 8 }), (answers) => {
       let decoded = 0;
-      const reader = new ResponseReader((bytes) => {
-        decoded++;
-        return decode(bytes);
+      const reader = new ResponseReader({
+        decode: (bytes) => {
+          decoded++;
+          return decode(bytes);
+        },
       });
       for (const [bytes, at] of answers) {
         const ends = [
@@ -259,9 +261,11 @@ test("an answer means the same whatever came before it on the connection, also w
 
 test("a head that came before is not read line by line again, whatever its date", (t) => {
   const texts: string[] = [];
-  const reader = new ResponseReader((bytes) => {
-    texts.push(decode(bytes) ?? "");
-    return texts.at(-1);
+  const reader = new ResponseReader({
+    decode: (bytes) => {
+      texts.push(decode(bytes) ?? "");
+      return texts.at(-1);
+    },
   });
   for (const [i, at] of DATES.slice(0, 2).entries()) {
     const { answer } = readBy(reader, [Buffer.from(dated(at, 4))]);

@@ -10,6 +10,9 @@ export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] |
     provisioning: config.provisioning,
     connections: config.connections,
     firmware: firmware && { ...firmware, allowHttp: config.allowHttpFirmware },
+    ...(config.cycle !== undefined && {
+      cycle: { everyMs: config.intervalMs, connectEvery: config.cycle },
+    }),
     telemetry: { timestamps: config.timestamps, durable: config.durable },
   };
 }

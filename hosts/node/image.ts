@@ -12,6 +12,8 @@ import type { Agent, FirmwareOptions, Host } from "../../src/index.js";
 export interface ImageSettings {
   /** `--interval`: between two samples, in milliseconds. */
   readonly intervalMs: number;
+  /** `--cycle`: it sleeps in between, and the function that the default export returns takes each sample. */
+  readonly sleeps?: boolean | undefined;
 }
 
 export interface ImageHost extends Host {
@@ -23,7 +25,7 @@ export interface ImageHost extends Host {
 export interface Image {
   /** Title and version as assigned on the platform; and, if the image has them, its own `allow`, `selfTest`, `onProgress`. */
   readonly firmware: Pick<FirmwareOptions, "title" | "version"> & Partial<FirmwareOptions>;
-  readonly default: (agent: Agent, host: ImageHost) => void;
+  readonly default: (agent: Agent, host: ImageHost) => unknown;
 }
 
 /** Not an image: the message says what is missing. */

@@ -38,6 +38,8 @@ const SAY: Readonly<Record<string, Say>> = {
   "firmware.fallback": (e) => `firmware in slot ${e.slot} given up (${e.reason}): back to the one before`,
   recovery: (e) =>
     `recovery mode, without the application: it crashed again and again${after(": ", e.cause)}`,
+  wake: (e) =>
+    `wake ${e.wakes} (${e.reason}): ${e.delivered} delivered, ${e.waiting} waiting, ${e.radioMs} ms connected; asleep for ${Number(e.sleepMs) / 1000} s`,
   restart: (e) => `restart${after(": ", e.reason)}`,
   crash: (e) => `the worker ended: ${e.reason}; next try in ${Number(e.retryMs) / 1000} s`,
   log: (e) => (e.level === "info" ? `${e.line}` : `${e.level}: ${e.line}`),

@@ -10,6 +10,8 @@ export interface WorkerConfig {
   provisioning?: { key: string; secret: string; deviceName?: string | undefined } | undefined;
   /** For the application: between two samples. */
   intervalMs: number;
+  /** It sleeps between two samples, and connects in every so many of its wakes. */
+  cycle?: number | undefined;
   connections: 1 | 2 | 3;
   timestamps: "device" | "platform";
   durable: boolean;

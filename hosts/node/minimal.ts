@@ -5,12 +5,15 @@ import type { ImageHost } from "./image.js";
 export const firmware = { title: "mote-minimal", version: "1.0.0" };
 
 /** Telemetry: `uptime` in seconds, `memory` in bytes. */
-export default function minimal(agent: Agent, host: ImageHost): void {
+export default function minimal(agent: Agent, host: ImageHost): () => Record<string, unknown> {
+  const reading = () => ({ uptime: Math.round(process.uptime()), memory: process.memoryUsage.rss() });
+  if (host.settings.sleeps) return reading;
   setInterval(() => {
     try {
-      agent.telemetry.record({ uptime: Math.round(process.uptime()), memory: process.memoryUsage.rss() });
+      agent.telemetry.record(reading());
     } catch {
       host.log("warn", "a point was not recorded");
     }
   }, host.settings.intervalMs);
+  return reading;
 }

@@ -2,6 +2,7 @@
 // agent wants a restart, and when its supervisor is gone.
 import { getHeapStatistics } from "node:v8";
 import { Agent, MoteError, Recovery } from "../../src/index.js";
+import { wakeAgain } from "../app/wakes.js";
 import { agentOptions, follow } from "./drive.js";
 import { FAILED, REFUSED, RESTART, STOPPED } from "./exit.js";
 import { createHost, type NodeHost } from "./host.js";
@@ -103,8 +104,16 @@ async function start({
   if (recovery.active) tell({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
   const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
   const health = { reset, freeMemory };
-  image?.default(made, { ...host, settings: { intervalMs: config.intervalMs }, health });
-  if (!ending) made.start();
+  const { intervalMs, cycle } = config;
+  const sleeps = cycle !== undefined && !recovery.active;
+  const settings = { intervalMs, ...(sleeps && { sleeps }) };
+  const sample = image?.default(made, { ...host, settings, health });
+  if (ending) return;
+  if (!sleeps) return made.start();
+  wakeAgain(made, host, sample, ({ kept: _, ...wake }) => {
+    tell({ kind: "event", event: { event: "wake", ...wake } });
+    return !ending;
+  });
 }
 
 function receive(message: ToWorker): void {

@@ -5,6 +5,7 @@ import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
 import { Agent } from "mote";
 import { createHost, type SimulatorHost } from "mote-simulator";
+import { wakeAgain } from "../app/wakes.js";
 import type { Config } from "../commission/built-in.js";
 import { readConfig } from "../esp32/config.js";
 import type { Application } from "../esp32/start.js";
@@ -25,14 +26,13 @@ export function start(application: Application, commission?: Commissioner): Agen
       host.log("error", `the configuration is wrong: ${settings.join("; ")}`);
       return undefined;
     }
-    const { options, intervalMs } = settings;
+    const { options, intervalMs, deadlineMs } = settings;
+    const sleeps = deadlineMs !== undefined;
     const agent = new Agent(host, options);
-    application(agent, {
-      ...host,
-      settings: { intervalMs, version: options.firmware?.version },
-      health: { reset: "start" },
-    });
-    agent.start();
+    const told = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
+    const sample = application(agent, { ...host, settings: told, health: { reset: "start" } });
+    if (sleeps) wakeAgain(agent, host, sample, () => true);
+    else agent.start();
     return agent;
   };
   return commission ? commission(made, config, go) : go(made, config);

@@ -84,8 +84,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/telemetry.ts`,
     edits: [
       [
-        "    this.#sentAt = this.#link.host.clock.now();\n    return body",
-        "    this.#sentAt = this.#link.host.clock.now();\n    if (this.#batch) this.#outbox.confirm(this.#batch.number + this.#batch.points);\n    return body",
+        "    this.#sentAt = this.#link.host.clock.now();\n    if (!body)",
+        "    this.#sentAt = this.#link.host.clock.now();\n    if (this.#batch) this.#outbox.confirm(this.#batch.number + this.#batch.points);\n    if (!body)",
       ],
     ],
   },

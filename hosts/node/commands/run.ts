@@ -24,6 +24,7 @@ interface RunFlags {
   state?: string;
   app?: string;
   interval: number;
+  cycle?: number;
   connections: "1" | "2" | "3";
   timestamps: "device" | "platform";
   log: "text" | "json";
@@ -76,6 +77,7 @@ export function runCommand(program: Command): void {
         .argParser(duration)
         .default(1000, "1s"),
     )
+    .option("--cycle <n>", "sleep between two samples, and connect in every n-th wake only", Number)
     .addOption(
       new Option("--connections <count>", "to the platform")
         .env("MOTE_CONNECTIONS")
@@ -190,6 +192,7 @@ function configure(flags: RunFlags): WorkerConfig {
     token: token || undefined,
     provisioning: provisioning || undefined,
     intervalMs: flags.interval,
+    cycle: flags.cycle,
     connections: Number(flags.connections) as 1 | 2 | 3,
     timestamps: flags.timestamps,
     durable: flags.durable,
@@ -217,6 +220,8 @@ function agentFinds(config: WorkerConfig): string[] {
 function inOptions(message: string): string {
   return message
     .replace("baseUrl", "--url")
+    .replace("cycle.connectEvery", "--cycle")
+    .replace("cycle.everyMs", "with --cycle --interval, in ms,")
     .replace("token: ", "--token: ")
     .replace("provisioning.key", "--provision-key")
     .replace("provisioning.secret", "--provision-secret")

@@ -1,7 +1,7 @@
 // The worker process of `mote run`: one agent with the active image. It is told all it needs, ends when it is asked to, when the
 // agent wants a restart, and when its supervisor is gone.
 import { getHeapStatistics } from "node:v8";
-import { Agent, MoteError, Recovery } from "../../src/index.js";
+import { Agent, MoteError, Recovery, type Wake } from "../../src/index.js";
 import { wakeAgain } from "../app/wakes.js";
 import { agentOptions, follow } from "./drive.js";
 import { FAILED, REFUSED, RESTART, STOPPED } from "./exit.js";
@@ -110,10 +110,12 @@ async function start({
   const sample = image?.default(made, { ...host, settings, health });
   if (ending) return;
   if (!sleeps) return made.start();
-  wakeAgain(made, host, sample, ({ kept: _, ...wake }) => {
-    tell({ kind: "event", event: { event: "wake", ...wake } });
-    return !ending;
-  });
+  wakeAgain(made, host, sample, woken);
+}
+
+function woken({ kept: _, ...wake }: Wake): boolean {
+  tell({ kind: "event", event: { event: "wake", ...wake } });
+  return !ending;
 }
 
 function receive(message: ToWorker): void {

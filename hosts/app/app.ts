@@ -35,12 +35,12 @@ const HEALTH_EVERY = 10;
 
 export const firmware = { title: "desk", version: typeof VERSION === "undefined" ? "1.0.0" : VERSION };
 
-/** Sets the application up; the agent is started afterwards. Returns what takes a sample, for a machine that sleeps in between. */
-export default function setUp(agent: Agent, host: AppHost): () => Record<string, unknown> {
+/** Sets the application up; the agent is started afterwards. Returns what records a sample, for a machine that sleeps in between. */
+export default function setUp(agent: Agent, host: AppHost): () => void {
   new Diagnostics(agent, host, host.health);
   const application = new Application(agent, host);
   handleMethods(agent, host, application);
-  return () => application.reading();
+  return () => application.sample();
 }
 
 class Application implements Desk {
@@ -59,7 +59,8 @@ class Application implements Desk {
   constructor(agent: Agent, host: AppHost) {
     this.#agent = agent;
     this.#host = host;
-    this.#strategies = new Strategies(agent, host, { attribute: "reportStrategies" });
+    const keep = host.settings.sleeps === true;
+    this.#strategies = new Strategies(agent, host, { attribute: "reportStrategies", keep });
     this.#room = new Room(host);
     this.#version = host.settings.version ?? firmware.version;
     this.#second = this.#version !== "1.0.0";
@@ -91,13 +92,9 @@ class Application implements Desk {
     return { on, colour: this.#colour };
   }
 
-  reading(): Record<string, unknown> {
-    const { temperature, humidity, pressure } = this.#room.next();
-    return this.#second ? { temperature, humidity, pressure } : { temperature, humidity };
-  }
-
   sample(): void {
-    this.#strategies.record(this.reading());
+    const { temperature, humidity, pressure } = this.#room.next();
+    this.#strategies.record(this.#second ? { temperature, humidity, pressure } : { temperature, humidity });
     this.#points++;
   }
 

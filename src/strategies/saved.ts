@@ -1,4 +1,4 @@
-// What outlives a deep sleep: a format number, then JSON, in the host's store:
+// What outlives a deep sleep and a cut of the power: a format number, then JSON, in the host's store:
 //
 //   [1767225600000,[["temperature",21.5,21.6,30000,0,0,0,0,0],["power",null,3,null,12,4000,1.5,3,2.25]]]
 //
@@ -16,7 +16,7 @@ const LIMIT = 4000;
 const NUMBERS_FROM = 4;
 const ROW = 9;
 
-/** False if it does not fit, or could not be written. */
+/** False if it does not fit, and then nothing is kept, or if it could not be written. */
 export function save(host: SavedHost, tracks: Iterable<Track>): boolean {
   const now = host.clock.now();
   const rows = [...tracks].map((track) => {
@@ -24,20 +24,25 @@ export function save(host: SavedHost, tracks: Iterable<Track>): boolean {
     const since = Number.isFinite(track.reportedAt) ? now - track.reportedAt : null;
     return [key, reported ?? null, last ?? null, since, count, track.endAt - now, min, max, mean];
   });
+  // Without strategies there is nothing to write in each wake.
+  if (rows.length === 0) return host.store.get(KEY) === undefined || host.store.delete(KEY);
   const text = host.encode(JSON.stringify([host.clock.wall() ?? null, rows]));
-  if (text.length >= LIMIT) return false;
+  if (text.length >= LIMIT) {
+    host.store.delete(KEY);
+    return false;
+  }
   const bytes = new Uint8Array(text.length + 1);
   bytes[0] = FORMAT;
   bytes.set(text, 1);
   return host.store.set(KEY, bytes);
 }
 
-/** Gives the tracks what was saved, once: after a cut of the power the same window must not count twice. */
+/** Gives the tracks what was saved. */
 export function restore(host: SavedHost, tracks: ReadonlyMap<string, Track>): void {
   const bytes = host.store.get(KEY);
   if (!bytes) return;
   const saved = bytes[0] === FORMAT ? parse(host.decode(bytes.subarray(1))) : undefined;
-  if (!host.store.delete(KEY) || !Array.isArray(saved) || !Array.isArray(saved[1])) return;
+  if (!Array.isArray(saved) || !Array.isArray(saved[1])) return;
   const wall = host.clock.wall();
   // As long as nobody knows how long the sleep was, it took no time: what is due comes late, and nothing is lost.
   const slept = typeof saved[0] === "number" && wall !== undefined ? Math.max(0, wall - saved[0]) : 0;

@@ -25,9 +25,15 @@ export interface StrategiesOptions {
    * is built in holds again. One with a mistake changes nothing. The client attribute ATTRIBUTEError says what is wrong with it; empty: nothing.
    */
   readonly attribute?: string | undefined;
+  /**
+   * For a device that sleeps between values. True: what was reported and the windows under way are in the store when a call returns, one write each, and the
+   * next start takes them up, so that neither a deep sleep nor a cut of the power ends them; what fell due meanwhile is told with the next
+   * value. Default: false. Windows under way are lost then, and each key's next value is its first.
+   */
+  readonly keep?: boolean | undefined;
 }
 
-const OPTIONS = ["keys", "attribute"];
+const OPTIONS = ["keys", "attribute", "keep"];
 /** Characters of the JSON text of what is no number; what is longer is reported each time, and not repeated by a heartbeat. */
 const MARK_LENGTH = 64;
 /** A window that is told later than that, after a sleep, gets the time stamp of its end. */
@@ -45,19 +51,22 @@ export class Strategies {
   readonly #builtIn: Record<string, Strategy>;
   readonly #tracks = new Map<string, Track>();
   readonly #ends: (() => void)[] = [];
+  #keeps = false;
+  #kept = true;
   #closed = false;
   #armedFor = Number.POSITIVE_INFINITY;
   #cancel: (() => void) | undefined;
 
-  /** Takes up what `save` kept. Throws `BAD_OPTIONS` with all that is wrong, `BAD_VALUE` for an attribute that can't be asked for. */
+  /** Throws `BAD_OPTIONS` with all that is wrong, `BAD_VALUE` for an attribute that can't be asked for. */
   constructor(agent: StrategiesAgent, host: StrategiesHost, options: StrategiesOptions = {}) {
     this.#agent = agent;
     this.#host = host;
-    const { keys = {}, attribute } = options;
+    const { keys = {}, attribute, keep = false } = options;
     const unknown = Object.keys(options).filter((name) => !OPTIONS.includes(name));
     const wrong = unknown.map((name) => `there is no option "${name}"`);
     wrong.push(...this.#flaws(keys).map((flaw) => `keys: ${flaw}`));
     if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute is a text");
+    if (typeof keep !== "boolean") wrong.push("keep is true or false");
     if (wrong.length > 0) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
     // The application's own object may change; this one does not.
     this.#builtIn = Object.create(null);
@@ -65,7 +74,9 @@ export class Strategies {
     this.#apply(this.#builtIn);
     if (attribute !== undefined)
       this.#ends.push(agent.attributes.subscribe(attribute, (value) => this.#set(attribute, value)));
-    restore(host, this.#tracks);
+    if (keep) restore(host, this.#tracks);
+    // Not before: the attribute's strategies are set above, and must not take the place of what was kept.
+    this.#keeps = keep;
     this.#arm();
     // Asked for: no window is lost by it.
     this.#ends.push(agent.on("restart", () => this.flush()));
@@ -92,30 +103,25 @@ export class Strategies {
       const track = this.#tracks.get(key);
       track?.take(this.#mark(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
     }
+    // After a sleep what else is due; its timer may come behind the next sleep.
+    this.#tellDue();
     this.#arm();
+    this.#keep();
     return taken;
   }
 
-  /** Ends all windows now and records them, for a restart or a sleep that is to come; their counts say how much of them there was. */
+  /** Ends all windows now and records them; their counts say how much of them there was. */
   flush(): void {
     const now = this.#host.clock.now();
     for (const track of this.#tracks.values()) if (track.count > 0) this.#end(track, now);
-  }
-
-  /**
-   * Keeps in the store, for the next start, what was reported and the windows under way, as the last call before a deep sleep: windows and dead
-   * bands go on afterwards, and what fell due meanwhile is told at once. False if it could not be kept (3,999 bytes at most).
-   * Without it, or after a cut of the power, windows under way are lost and each key's next value is its first.
-   */
-  save(): boolean {
-    this.#tellDue();
-    return save(this.#host, this.#tracks.values());
+    this.#keep();
   }
 
   /** Nothing more is known of the key, as of a sensor that fails: no heartbeat repeats its last value. A window goes on to its end. */
   forget(key: string): void {
     const track = this.#tracks.get(key);
     if (track) Object.assign(track, { reported: undefined, last: undefined });
+    this.#keep();
   }
 
   /** Ends all windows and records them, lets go of the timer and of the attribute. */
@@ -136,6 +142,7 @@ export class Strategies {
     if (why === "") this.#apply(all);
     else this.#host.log("warn", `shared attribute "${attribute}" is not taken: ${why}`);
     this.#arm();
+    this.#keep();
     this.#agent.attributes.publish({ [`${attribute}Error`]: why });
   }
 
@@ -189,12 +196,25 @@ export class Strategies {
     if (this.#agent.telemetry.record({ [track.key]: value })) track.reported = last;
   }
 
-  #tellDue(): void {
+  /** True if there was anything. */
+  #tellDue(): boolean {
+    let told = false;
     const now = this.#host.clock.now();
     for (const track of this.#tracks.values()) {
+      if (track.dueAt > now) continue;
+      told = true;
       if (track.count > 0 && track.endAt <= now) this.#end(track, now);
       if (track.beatAt <= now) this.#beat(track, now);
     }
+    return told;
+  }
+
+  #keep(): void {
+    if (!this.#keeps) return;
+    const kept = save(this.#host, this.#tracks.values());
+    if (!kept && this.#kept)
+      this.#host.log("error", "what strategies keep for a sleep does not fit into the store");
+    this.#kept = kept;
   }
 
   /** For the earliest that is due. One that is armed too early finds nothing to do, which costs less than a new timer for each value. */
@@ -208,7 +228,7 @@ export class Strategies {
     this.#cancel = clock.timer(Math.max(0, Math.ceil(at - clock.now())), () => {
       this.#armedFor = Number.POSITIVE_INFINITY;
       try {
-        this.#tellDue();
+        if (this.#tellDue()) this.#keep();
       } catch {
         this.#host.log("error", "what was due by its strategy could not be recorded");
       }

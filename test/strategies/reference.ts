@@ -51,6 +51,8 @@ export class Reference {
   error: string | undefined;
   keys = new Map<string, Memory>();
   expected: Recorded[] = [];
+  /** What is in the store, when it was written, and the wall clock then. */
+  #kept: { at: number; wall: number | undefined; keys: Map<string, Memory> } | undefined;
 
   constructor() {
     this.#follow(BUILT_IN);
@@ -81,13 +83,24 @@ export class Reference {
       : reportedAt + strategy.heartbeatMs;
   }
 
+  #keep(): void {
+    const wall = this.wallAt === undefined ? undefined : this.now + this.wallAt;
+    this.#kept = { at: this.now, wall, keys: structuredClone(this.keys) };
+  }
+
   #tellDue(): void {
+    let told = false;
     for (const [key, memory] of this.keys) {
-      if (memory.numbers.length > 0 && memory.endAt <= this.now) this.#end(key, memory);
+      if (memory.numbers.length > 0 && memory.endAt <= this.now) {
+        told = true;
+        this.#end(key, memory);
+      }
       if (this.#beatAt(memory) > this.now) continue;
+      told = true;
       memory.reportedAt = this.now;
       if (this.#report({ [key]: memory.last })) memory.reported = memory.last;
     }
+    if (told) this.#keep();
   }
 
   pass(ms: number): void {
@@ -138,19 +151,28 @@ export class Reference {
       if (memory.numbers.length === 0) memory.endAt = this.now + memory.strategy.windowMs;
       memory.numbers.push(value);
     }
+    this.#tellDue();
+    this.#keep();
     return taken;
   }
 
   flush(): void {
     for (const [key, memory] of this.keys) if (memory.numbers.length > 0) this.#end(key, memory);
+    this.#keep();
   }
 
   forget(key: string): void {
     const memory = this.keys.get(key);
     if (memory) Object.assign(memory, { reported: undefined, last: undefined });
+    this.#keep();
   }
 
   set(value: Table | undefined, good: boolean): void {
+    this.#read(value, good);
+    this.#keep();
+  }
+
+  #read(value: Table | undefined, good: boolean): void {
     this.shared = value;
     if (good) this.#follow({ ...BUILT_IN, ...value });
     this.error = good ? "" : "wrong";
@@ -170,25 +192,24 @@ export class Reference {
   }
 
   /** A start after `ms` without power. What is built in holds, and what the attribute says if that is good. */
-  off(ms: number, wallAt: number | undefined, saved: boolean, good: boolean): void {
-    if (saved) this.#tellDue();
-    const before = this.keys;
-    const timed = this.wallAt !== undefined && wallAt !== undefined;
-    const slept = timed ? Math.max(0, ms + wallAt! - this.wallAt!) : 0;
+  off(ms: number, wallAt: number | undefined, keep: boolean, good: boolean): void {
     this.now += ms;
     this.wallAt = wallAt;
     this.keys = new Map();
     this.#follow(BUILT_IN);
-    if (this.shared !== undefined) this.set(this.shared as Table, good);
-    if (!saved) return;
-    for (const [key, memory] of before) {
+    if (this.shared !== undefined) this.#read(this.shared as Table, good);
+    if (!keep || !this.#kept) return;
+    const { at, wall, keys } = this.#kept;
+    // What nobody knows the length of took no time.
+    const passed = wall === undefined || wallAt === undefined ? 0 : Math.max(0, this.now + wallAt - wall);
+    const later = this.now - at - passed;
+    for (const [key, memory] of structuredClone(keys)) {
       const next = this.keys.get(key);
       if (!next) continue;
-      // A sleep of unknown length took no time.
-      Object.assign(next, memory, { strategy: next.strategy, reportedAt: memory.reportedAt + ms - slept });
-      next.endAt = memory.endAt + ms - slept;
+      Object.assign(next, memory, { strategy: next.strategy, reportedAt: memory.reportedAt + later });
+      next.endAt = memory.endAt + later;
       if (next.strategy.windowMs === undefined) next.numbers = [];
-      else next.endAt = Math.min(next.endAt, this.now + next.strategy.windowMs - slept);
+      else next.endAt = Math.min(next.endAt, this.now + next.strategy.windowMs - passed);
     }
   }
 }

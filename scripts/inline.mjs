@@ -1,5 +1,5 @@
 // Which functions are called at one place only, and can stand there themselves: each saves five slots of 16 bytes, its name, and the call.
-import { childrenOf, hasThis, isFunction, moduleOf, namesIn } from "./syntax.mjs";
+import { childrenOf, hasThis, isFunction, moduleOf, namesIn, walk } from "./syntax.mjs";
 
 /**
  * By the statement (or the body of an arrow function) that the function takes the place of: the function, its arguments, and what becomes of its value.
@@ -7,12 +7,13 @@ import { childrenOf, hasThis, isFunction, moduleOf, namesIn } from "./syntax.mjs
  */
 export function planOf(tree, isOnce) {
   const uses = usesOf(tree);
+  const changed = changedIn(tree);
   const sites = new Map();
   const gone = new Set();
   const plan = (name, declaration, made, holder) => {
     const [use, ...others] = uses.get(name) ?? [];
     if (!use || others.length > 0 || !isMovable(made) || !(holder || isOnce(name))) return;
-    const site = siteOf(use, made, holder);
+    const site = siteOf(use, made, holder, changed);
     if (!site) return;
     sites.set(site.node, site);
     gone.add(declaration);
@@ -88,35 +89,71 @@ function methodsOf(tree) {
 
 const isMovable = ({ generator, params }) => !generator && params.every(({ type }) => type === "Identifier");
 
-function siteOf([callee, call, ...path], made, holder) {
-  if (call?.type !== "CallExpression" || call.callee !== callee || call.optional || callee.optional)
-    return undefined;
-  if (
-    holder
-      ? callee.object.type !== "ThisExpression" || classOf(path) !== holder
-      : callee.type !== "Identifier"
-  )
-    return undefined;
-  if (path.includes(made) || (holder && !isOfObject(path, holder))) return undefined;
-  if (
-    call.arguments.length !== made.params.length ||
-    call.arguments.some(({ type }) => type === "SpreadElement")
-  )
-    return undefined;
+function siteOf([callee, call, ...path], made, holder, changed) {
+  if (!isCallOf(call, callee, made) || path.includes(made)) return undefined;
+  if (holder ? !isOfObject(callee, path, holder) : callee.type !== "Identifier") return undefined;
   const awaited = path[0]?.type === "AwaitExpression";
   if (awaited !== made.async) return undefined;
-  const [use, list] = awaited ? path.slice(1) : path;
-  const site = { made, given: call.arguments, holder };
+  const around = awaited ? path.slice(1) : path;
+  return asStatement(call, around, made) ?? (awaited ? undefined : asExpression(call, made, changed));
+}
+
+function isCallOf(call, callee, made) {
+  if (call?.type !== "CallExpression" || call.callee !== callee || call.optional || callee.optional)
+    return false;
+  return (
+    call.arguments.length === made.params.length &&
+    call.arguments.every(({ type }) => type !== "SpreadElement")
+  );
+}
+
+/** Where the call is all that a statement does, but for what becomes of its value. */
+function asStatement({ arguments: given }, [use, list, around], made) {
+  const site = { made, given };
   if (use.type === "ReturnStatement") return named({ ...site, node: use, value: "returned" });
   const body = bodyOf(made);
   const last = body.at(-1)?.type === "ReturnStatement" ? 1 : 0;
   site.early = returnsIn(body).length > last;
   if (use.type === "ExpressionStatement") return named({ ...site, node: use, value: "dropped" });
   if (use.type !== "VariableDeclarator" || use.id.type !== "Identifier") return undefined;
-  const declaration = list;
-  const around = path[awaited ? 3 : 2];
-  if (declaration.declarations.length !== 1 || around?.type !== "BlockStatement") return undefined;
-  return named({ ...site, node: declaration, value: use.id.name });
+  if (list.declarations.length !== 1 || around?.type !== "BlockStatement") return undefined;
+  return named({ ...site, node: list, value: use.id.name });
+}
+
+/** A function that is one expression stands for its call anywhere, with the arguments in place of the parameters: names that nobody changes, and literals. */
+function asExpression(call, made, changed) {
+  const [only, ...others] = bodyOf(made);
+  if (only?.type !== "ReturnStatement" || !only.argument || others.length > 0) return undefined;
+  const isStill = ({ type, name }) =>
+    type === "Literal" || type === "ThisExpression" || (type === "Identifier" && !changed.has(name));
+  const used = namesIn(only.argument);
+  const first = leadOf(only.argument);
+  const names = new Map(made.params.map(({ name }, at) => [name, call.arguments[at]]));
+  for (const [name, argument] of names) {
+    const isFirst = first === name && used.filter((one) => one === name).length === 1;
+    if (changedIn(only.argument).has(name) || !(isStill(argument) || (isFirst && names.size === 1)))
+      return undefined;
+  }
+  const inner = declaredIn(only.argument);
+  if ([...names.keys(), ...call.arguments.flatMap(namesIn)].some((name) => inner.has(name))) return undefined;
+  return { made, node: call, value: "expression", names, argument: only.argument };
+}
+
+/** The name that an expression looks at before it does anything else. */
+function leadOf(node) {
+  if (node.type === "Identifier") return node.name;
+  if (isFunction(node)) return undefined;
+  const [first] = childrenOf(node).filter(({ type }) => type !== "Literal" && type !== "TemplateElement");
+  return first && leadOf(first);
+}
+
+function declaredIn(expression) {
+  const names = new Set();
+  walk(expression, (node) => {
+    for (const pattern of [...(node.params ?? []), ...(node.id ? [node.id] : [])])
+      for (const name of namesIn(pattern)) names.add(name);
+  });
+  return names;
 }
 
 /** With the parameters that need a name of their own. Undefined if a name would mean something else there. */
@@ -170,16 +207,15 @@ function returnsIn(statements) {
   return found;
 }
 
-/** Whether `this` is the object whose class it is. */
-function isOfObject(path, holder) {
+/** Whether `this` is of the class that has the method. */
+function isOfObject(callee, path, holder) {
+  if (callee.object.type !== "ThisExpression" || classOf(path) !== holder) return false;
   const inside = path.slice(0, path.indexOf(holder));
-  const at = inside.findLastIndex(
-    ({ type }) => type === "FunctionExpression" || type === "FunctionDeclaration",
+  const owns = inside.filter(({ type }) => type === "FunctionExpression" || type === "FunctionDeclaration");
+  return (
+    owns.length === 0 ||
+    (owns.length === 1 && inside[inside.indexOf(owns[0]) + 1]?.type === "MethodDefinition")
   );
-  const first = inside.findIndex(
-    ({ type }) => type === "FunctionExpression" || type === "FunctionDeclaration",
-  );
-  return at === first && (at < 0 || inside[at + 1]?.type === "MethodDefinition");
 }
 
 const classOf = (path) => path.find(({ type }) => type === "ClassBody");

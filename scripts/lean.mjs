@@ -97,6 +97,8 @@ class Writer {
     this.text = text;
     this.known = known;
     this.temporaries = 0;
+    /** What stands for a parameter. */
+    this.names = new Map();
     /** What a body begins with. */
     this.first = new Map();
   }
@@ -108,11 +110,29 @@ class Writer {
   }
 
   /** A function in the place of its only call. */
-  inline({ made, params, value, early }) {
-    const body = bodyOf(made);
-    const before = params
-      .map(({ kind, name, argument }) => `${kind} ${name} = ${this.write(argument)};`)
-      .join("");
+  inline(site) {
+    const { made, params, value, argument } = site;
+    if (value === "expression") {
+      const names = new Map([...site.names].map(([name, given]) => [name, this.inBrackets(given)]));
+      return this.withNames(names, () => `(${this.write(argument)})`);
+    }
+    const before = params.map((one) => `${one.kind} ${one.name} = ${this.write(one.argument)};`).join("");
+    return this.withNames(new Map(), () => this.placed(site, bodyOf(made), before));
+  }
+
+  inBrackets(node) {
+    return node.type === "Identifier" ? this.write(node) : `(${this.write(node)})`;
+  }
+
+  withNames(names, write) {
+    const outer = this.names;
+    this.names = names;
+    const written = write();
+    this.names = outer;
+    return written;
+  }
+
+  placed({ made, value, early }, body, before) {
     const outer = this.leave;
     if (value === "returned") {
       if (made.async) this.leave = { ...outer, awaits: true };
@@ -163,6 +183,7 @@ class Writer {
   }
 
   Identifier({ name }) {
+    if (this.names.has(name)) return this.names.get(name);
     const value = this.known.values.get(name);
     return value === undefined ? name : this.number(value);
   }

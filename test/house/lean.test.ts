@@ -58,7 +58,7 @@ test("fields become the first assignments of the constructor, and without a valu
 test("a constant that is a number is written where it is used, and nowhere else", async (t) => {
   const { plain, leaner, text } = await both(`
     const KIB = 1024, LIMIT = 4 * KIB, LEAST = -1, SHADED = 9, TEXT = "t";
-    const inner = (SHADED) => SHADED;
+    const inner = (SHADED) => { const all = [SHADED]; return all[0]; };
     export const run = () => [LIMIT, 3 - LEAST, 2 ** LIMIT.toString().length, { LIMIT, KIB: 1 }, { LIMIT: 1 }.LIMIT, inner(2), SHADED, TEXT];`);
   t.deepEqual(leaner, plain);
   t.regex(text, /LIMIT: \(4096\)/);
@@ -141,6 +141,8 @@ test("a function that is called at one place stands there itself, whatever it do
     const short = (n) => n + 1;
     function last(n) { if (n > 100) return nested(n); return n; }
     function nested(n) { if (n > 1000) return "huge"; return "large"; }
+    function wrapped(n) { return inner(n); }
+    function inner(n) { if (n > 5) return "over"; return "under"; }
     async function awaited(n) { const one = await n; if (one === 3) return "three"; return one + 1; }
     async function told(log) { await null; log.push("told"); }
     export const run = async () => {
@@ -150,16 +152,17 @@ test("a function that is called at one place stands there itself, whatever it do
         const value = kept(n);
         const more = short(n);
         const end = last(n);
+        const side = wrapped(n);
         const later = await awaited(n);
         dropped(log, n);
-        all.push(value, more, end, later);
+        all.push(value, more, end, later, side);
       }
       await told(log);
       const outer = (a, b) => { if (a === 9) return "nine"; if (a) return returned(a, b); return 0; };
       return [all, log, outer(9, 0), outer(3, 2), outer(1, 2), outer(1, 5), outer(0, 0)];
     };`);
   t.deepEqual(leaner, plain);
-  t.notRegex(text, /returned|dropped|kept|short|last|nested|awaited|told\(/);
+  t.notRegex(text, /returned|dropped|kept|wrapped|inner|short|last|nested|awaited|told\(/);
 });
 
 test("a method that is called at one place stands there itself, with its object", async (t) => {
@@ -179,7 +182,7 @@ test("a method that is called at one place stands there itself, with its object"
 
 test("a function stays where its names would mean something else, or where it is more than one call", async (t) => {
   const { plain, leaner, text } = await both(`
-    function swapped(a, b) { return a - b; }
+    function swapped(a, b) { const all = [a, b]; return all[0] - all[1]; }
     function hidden(n) { const one = n + 1; return one; }
     function value(n) { const taken = n; return taken; }
     function twice(n) { return n; }
@@ -224,6 +227,45 @@ test("a function stays where its names would mean something else, or where it is
     "_shared",
   ])
     t.regex(text, new RegExp(name));
+});
+
+test("a function that is one expression stands for its only call anywhere, with what it was given", async (t) => {
+  const { plain, leaner, text } = await both(`
+    const isSmall = (n) => n < 10 && n >= 0;
+    const nameOf = (thing) => ({ name: thing.name, own: thing });
+    const text = (value) => { return "<" + value + ">"; };
+    const each = (list, by) => list.map((one) => one * by);
+    const early = (value) => value ?? "none";
+    let cache;
+    const lazy = () => cache ??= { made: 1 };
+    export const run = () => {
+      const all = [];
+      for (const n of [-1, 3, 30]) { if (isSmall(n)) all.push(n); else all.push(text(n ? n + 1 : 0)); }
+      const thing = { name: "x" };
+      const by = 3;
+      return [all, nameOf(thing).own.name, each([1, 2], by), early(thing.none ? 1 : null), lazy().made, cache];
+    };`);
+  t.deepEqual(leaner, plain);
+  t.notRegex(text, /isSmall|nameOf|text\(|early|lazy/);
+});
+
+test("a function of one expression stays where what it was given may be another value by then, or another name", async (t) => {
+  const { plain, leaner, text } = await both(`
+    let counter = 0;
+    const next = () => { counter += 1; return counter; };
+    const after = (n) => next() + n;
+    const both = (a, b) => [b, a];
+    const shadow = (list, one) => list.map((item) => item + one);
+    const twice = (n) => n + n;
+    export const run = () => {
+      let moving = 1;
+      const item = 7;
+      const sum = () => [after(counter)];
+      moving = 2;
+      return [sum(), [both(next(), next())], [shadow([1], item)], [twice(next())], moving];
+    };`);
+  t.deepEqual(leaner, plain);
+  for (const name of ["after", "both", "shadow", "twice"]) t.regex(text, new RegExp(`const ${name} =`));
 });
 
 test("what an async function returns is waited for where it stands then", async (t) => {

@@ -1,4 +1,4 @@
-// The stand-in with these devices; each one's name is its token. `part-platform.js NAME...`
+// The stand-in with these devices; each one's name is its token. It takes others that provision themselves. `part-platform.js NAME...`
 import { startPlatform } from "../../hosts/platform/server.js";
 import { answerAsPart } from "./parts.js";
 
@@ -8,4 +8,4 @@ const ids = process.argv.slice(2).map((name) => {
   const device = core.createDevice({ name, profileId: core.profiles.default.id }, name);
   return [name, device.id] as const;
 });
-answerAsPart({ port: platform.address.port, ids: Object.fromEntries(ids) });
+answerAsPart({ port: platform.address.port, ids: Object.fromEntries(ids), profile: platform.profile });

@@ -112,7 +112,8 @@ class Bench {
       this.#size,
       0,
     );
-    writer.onStep = (offset) => writeRecord(host, { ...RECORD, state: "downloading", offset }) || fail("has no journal");
+    writer.onStep = (offset) =>
+      writeRecord(host, { ...RECORD, state: "downloading", offset }) || fail("has no journal");
     if (!writer.open()) fail("was not erased");
     for (const piece of pieces(this.#source, PIECE)) if (!writer.take(piece)) fail("was not written");
     if ((await writer.flaw()) !== undefined || !writer.finish()) fail("is not whole");

@@ -1,5 +1,6 @@
 // What the rows look at is looked at: a row that can't see a fault shows nothing.
 import test from "ava";
+import { read } from "../house/tree.js";
 import { sharesOf } from "./row-11-writes.js";
 import { rows } from "./rows.js";
 
@@ -20,4 +21,15 @@ test("each row has a number of its own, and its name is one line", async (t) => 
   const all = await rows();
   t.is(new Set(all.map(({ id }) => id)).size, all.length);
   for (const { name } of all) t.regex(name, /^[^\n|]+$/);
+});
+
+test("DESIGN.md explains the number of each row, and of no other", async (t) => {
+  const [, section = ""] = read("DESIGN.md").split("\n## The bench\n");
+  const explained = Array.from((section.split("\n## ")[0] ?? "").matchAll(/^\| (\d+) \|/gm), ([, id]) =>
+    Number(id),
+  );
+  t.deepEqual(
+    explained,
+    (await rows()).map(({ id }) => id),
+  );
 });

@@ -26,7 +26,6 @@ const ESCAPES: Record<string, string> = {
 };
 /** What white space and comments begin with, by character code. */
 const BEGINS_BLANK = codes(" \t\r\n#/");
-const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
 const HEX4 = /^[0-9a-fA-F]{4}$/;
 const HELP = "See https://github.com/google/gson/blob/main/Troubleshooting.md#malformed-json";
 
@@ -62,8 +61,6 @@ class Reader {
   #value(depth: number): Json {
     const sign = this.#text[this.#at];
     if (sign === undefined) return this.#end();
-    const code = sign.charCodeAt(0);
-    if (code >= ZERO && code <= NINE) return literal(this.#word());
     if ((sign === "{" || sign === "[") && depth >= DEEPEST) this.#fail(`Nesting limit ${DEEPEST} reached`);
     if (sign === "{") return this.#object(depth + 1);
     if (sign === "[") return this.#list(depth + 1);
@@ -220,24 +217,8 @@ function codes(signs: string): Uint8Array {
   return table;
 }
 
-/** Most numbers: digits, perhaps with a sign and a point, that begin with none but a lone zero. */
-function isPlainNumber(word: string): boolean {
-  const first = word.charCodeAt(0) === MINUS ? 1 : 0;
-  if (word.charCodeAt(first) === ZERO && word.length > first + 1 && word.charCodeAt(first + 1) !== POINT)
-    return false;
-  let digits = 0;
-  let points = 0;
-  for (let at = first; at < word.length; at++) {
-    const code = word.charCodeAt(at);
-    if (code >= ZERO && code <= NINE) digits++;
-    else if (code === POINT && digits > 0 && points === 0 && at < word.length - 1) points++;
-    else return false;
-  }
-  return digits > 0;
-}
-
 function literal(word: string): Json {
-  if (isPlainNumber(word) || NUMBER.test(word)) return new JsonNumber(word);
+  if (NUMBER.test(word)) return new JsonNumber(word);
   const lower = word.toLowerCase();
   if (lower === "true") return true;
   if (lower === "false") return false;

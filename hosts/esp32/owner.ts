@@ -30,11 +30,16 @@ interface Board {
   readonly go: Go;
 }
 
+/** The agent's mark of a reset under way. */
+const RESET = "reset";
+const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
 const HELD_MS = 1000;
 const RESET_HELD_MS = 10_000;
 const TELL_AGAIN_MS = 60_000;
 
 export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go: Go): Agent | undefined {
+  // An agent completes a reset that was cut short when it is made: nothing may be read before.
+  if (made.store.get(RESET)) new Agent(made, NOWHERE);
   settle(made);
   const { baseUrl } = machine.config;
   const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
@@ -113,14 +118,13 @@ function soon(host: BoardHost, step: () => void): void {
 
 /** As a reset of the agent does, by one that knows of no platform. */
 function forget(host: BoardHost): void {
-  reset(new Agent(host, { baseUrl: "http://none", token: "none" }), host, "reset");
+  reset(new Agent(host, NOWHERE), host, "reset");
 }
 
+/** What could not be forgotten yet is by the next start. */
 function reset(agent: Agent, host: BoardHost, why: string): void {
-  void agent.reset().then(() => {
-    host.store.delete("wifi");
-    host.restart(why);
-  });
+  const restart = (): void => host.restart(why);
+  agent.reset().then(restart, restart);
 }
 
 /** As start.ts does of what the agent refuses: told every minute, and an image on trial gives way. */

@@ -221,6 +221,17 @@ test("reset over the cable does the same", async (t) => {
   t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
 });
 
+test("a reset that the power cut is completed before anything that was kept is read", async (t) => {
+  const { board, doors, boot } = rig(t);
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  board.nvs.get("mote")!.set("reset", Buffer.from("\u0001true"));
+  t.is(boot(), undefined);
+  t.deepEqual(board.ap, { ssid: NAME, password: "" });
+  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
+});
+
 test("the access point has the password of the product, or the device's own, which a reset does not forget", async (t) => {
   const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { password: "of the product" } });
   boot();

@@ -3,6 +3,7 @@ import { attributesCuts } from "./attributes.js";
 import { cycleCuts } from "./cycle.js";
 import { filesCuts } from "./files.js";
 import { updates } from "./firmware.js";
+import { healthCuts } from "./health.js";
 import { outboxCuts } from "./outbox.js";
 import { pollsCuts } from "./polls.js";
 import { provisioningCuts } from "./provisioning.js";
@@ -20,6 +21,7 @@ export const all: Readonly<Record<string, readonly Case[]>> = {
   firmware: updates,
   polls: pollsCuts,
   reset: resetCuts,
+  health: healthCuts,
   cycle: cycleCuts,
   files: filesCuts,
 };

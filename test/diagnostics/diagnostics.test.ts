@@ -1,12 +1,15 @@
 // How a device does, as its operator learns it: counters against the world's own count, codes over restarts, and never more than hourly.
 import anyTest from "ava";
+import { FAILURES } from "../../src/agent/firmware/failures.js";
 import { Diagnostics, type DiagnosticsOptions, type Health } from "../../src/diagnostics/index.js";
 import type { Agent, AgentOptions } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
+import { RPC_ERRORS } from "../../src/wire/rpc.js";
 import { NAME, type Rig, startRig, test } from "../agent/rig.js";
 import { FakeClock } from "../fakes/clock.js";
 import { fakeHost } from "../fakes/host.js";
 import type { SeenRequest } from "../fakes/server.js";
+import { Story } from "../faults/stories.js";
 import { Lamp } from "../firmware/lamp.js";
 import { FakeAgent } from "./fake-agent.js";
 
@@ -286,4 +289,35 @@ test("a name that is taken is told as refused provisioning, each time that it is
   const told = running.diagnostics.health.errors.find(({ code }) => code === "refused provisioning");
   t.true((told?.times ?? 0) >= 1);
   await stop(rig, running);
+});
+
+/** The closed list, as diagnostics.ts documents it. */
+const CODES = [
+  /^lost$/,
+  /^busy (408|429|5\d\d)$/,
+  /^refused (4\d\d|500|provisioning)$/,
+  new RegExp(`^fw (${Object.keys(FAILURES).join("|")})$`),
+  new RegExp(`^rpc (${Object.keys(RPC_ERRORS).join("|")})$`),
+  /^(BAD_VALUE|TOO_LARGE|TIMEOUT|REFUSED|STOPPED)$/,
+];
+
+anyTest("whatever goes wrong, in forty stories of everything, has a code of the closed list", async (t) => {
+  const seen = new Set<string>();
+  for (let seed = 7001; seed <= 7040; seed++) {
+    const story = new Story(seed);
+    const boot = story.boot.bind(story);
+    story.boot = () => {
+      boot();
+      story.agent?.on("error", ({ code }) => seen.add(code));
+      story.agent?.on("refused", ({ what }) => what === "provisioning" && seen.add("refused provisioning"));
+      story.agent?.on("rpc", ({ error }) => error && seen.add(`rpc ${error}`));
+    };
+    await story.run();
+    t.deepEqual(story.failures, [], `seed ${seed}`);
+  }
+  t.deepEqual(
+    [...seen].filter((code) => !CODES.some((one) => one.test(code))),
+    [],
+  );
+  t.true(seen.size > 15, [...seen].join(", "));
 });

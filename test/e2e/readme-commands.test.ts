@@ -147,6 +147,7 @@ const SHORT: Record<string, [string, string]> = {
   "npm run -s faults": ["--stories 100000", "--stories 2 --seed 1"],
   "npm run -s fuzz": ["--documents 1000000", "--documents 20"],
   "npm run -s cuts -- all outbox": ["all outbox", "1 polls"],
+  "npm run -s cycles": ["--days 365 --lives 10", "--days 1 --lives 2"],
 };
 
 test("every other command of the README is known here, and its script exists", (t) => {

@@ -11,6 +11,7 @@ import { standIn } from "./server.js";
 
 const EXAMPLE = /```ts\n(const agent = new Agent[\s\S]*?)```/;
 const STRATEGIES = /```ts\n(const strategies = new Strategies[\s\S]*?)```/;
+const WAKE = /```ts\n(const wake = await agent[\s\S]*?)```/;
 const FOLDER = resolve("dist/readme");
 
 const around = (example: string): string => `import { Agent, type Host } from "../../src/index.js";
@@ -28,16 +29,25 @@ ${example}
 }
 `;
 
+const aroundWake = (example: string): string => `import type { Agent } from "../../src/index.js";
+export async function run(agent: Agent, temperature: number, kept: string | undefined, sleep: (ms: number, kept: string) => Promise<void>) {
+${example}
+}
+`;
+
 test("the README's example compiles under the project's own strict settings and runs", async (t) => {
   const example = EXAMPLE.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
   t.true(example.includes("agent.start();"));
   const strategies = STRATEGIES.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
   t.true(strategies.includes("strategies.record("));
+  const wake = WAKE.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
+  t.true(wake.includes("wake.sleepMs"));
   const rig = await startRig(t, standIn("documented"));
   mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
   writeFileSync(join(FOLDER, "example.ts"), around(example));
   writeFileSync(join(FOLDER, "strategies.ts"), aroundStrategies(strategies));
+  writeFileSync(join(FOLDER, "wake.ts"), aroundWake(wake));
   const settings = { extends: "../../tsconfig.json", include: ["*.ts"], exclude: [] };
   writeFileSync(join(FOLDER, "tsconfig.json"), JSON.stringify(settings));
   t.notThrows(() => execFileSync("npx", ["tsc", "-p", FOLDER], { stdio: "pipe" }));

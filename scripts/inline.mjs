@@ -90,7 +90,7 @@ function methodsOf(tree) {
 const isMovable = ({ generator, params }) => !generator && params.every(({ type }) => type === "Identifier");
 
 function siteOf([callee, call, ...path], made, holder, changed) {
-  if (!isCallOf(call, callee, made) || path.includes(made)) return undefined;
+  if (!isCallOf(call, callee, made)) return undefined;
   if (holder ? !isOfObject(callee, path, holder) : callee.type !== "Identifier") return undefined;
   const awaited = path[0]?.type === "AwaitExpression";
   if (awaited !== made.async) return undefined;
@@ -120,7 +120,7 @@ function asStatement({ arguments: given }, [use, list, around], made) {
   return named({ ...site, node: list, value: use.id.name });
 }
 
-/** A function that is one expression stands for its call anywhere, with the arguments in place of the parameters: names that nobody changes, and literals. */
+/** A function that is one expression stands for its call anywhere, with the arguments in place of the parameters: names that nobody changes, literals, and what is looked at first. */
 function asExpression(call, made, changed) {
   const [only, ...others] = bodyOf(made);
   if (only?.type !== "ReturnStatement" || !only.argument || others.length > 0) return undefined;
@@ -131,8 +131,7 @@ function asExpression(call, made, changed) {
   const names = new Map(made.params.map(({ name }, at) => [name, call.arguments[at]]));
   for (const [name, argument] of names) {
     const isFirst = first === name && used.filter((one) => one === name).length === 1;
-    if (changedIn(only.argument).has(name) || !(isStill(argument) || (isFirst && names.size === 1)))
-      return undefined;
+    if (changedIn(only.argument).has(name) || !(isStill(argument) || isFirst)) return undefined;
   }
   const inner = declaredIn(only.argument);
   if ([...names.keys(), ...call.arguments.flatMap(namesIn)].some((name) => inner.has(name))) return undefined;

@@ -37,7 +37,7 @@ export function checkBuild({ directory, log }: Build): Report {
     `room for an image         ${number(imageRoom(partitions))} bytes`,
     `not preloaded             ${left.length === 0 ? "nothing" : "(bytes of code; in RAM from its first import on)"}`,
     ...left.map(({ name, bytes }) => `  ${name} (${number(bytes)}): ${reasonOf(name)}`),
-    "bytes of code per module, those above 1,000:",
+    "bytes of code per module, with what it does once, those above 1,000:",
     ...modules(join(directory, "modules")),
   ];
   return { wrong, lines };

@@ -194,8 +194,8 @@ test("a function stays where its names would mean something else, or where it is
     function* gen() { yield 1; }
     async function loose(log) { await null; log.push("late"); }
     async function promised() { return 1; }
-    class A { _shared() { return 1; } go() { return this._shared(); } other() { const o = { x: 2, f() { return this._own?.() ?? this.x; } }; return o.f(); } }
-    class B { _shared() { return 2; } }
+    class A { _shared() { return 1; } go() { return this._shared(); } _own() { return "class"; } other() { const o = { f() { return this._own(); } }; o["_own"] = () => "object"; return o.f(); } }
+    class B extends A { _shared() { return 2; } }
     export const run = async () => {
       const a = 1, b = 2, one = 5;
       const swap = (a, b) => { return swapped(b, a); };
@@ -210,7 +210,7 @@ test("a function stays where its names would mean something else, or where it is
       const standard = fallback();
       const made = [...gen()];
       await p; await null; await null;
-      return [swap(a, b), hide(), take(), twice(1) + twice(2), [1, 2].map(passed), self(3), lacking, rest, standard, made, log, typeof p.then, new A().go(), new A().other(), new B()._shared()];
+      return [swap(a, b), hide(), take(), twice(1) + twice(2), [1, 2].map(passed), self(3), lacking, rest, standard, made, log, typeof p.then, new A().go(), new A().other(), new B().go()];
     };`);
   t.deepEqual(leaner, plain);
   for (const name of [
@@ -255,14 +255,15 @@ test("a function of one expression stays where what it was given may be another 
     const next = () => { counter += 1; return counter; };
     const after = (n) => next() + n;
     const both = (a, b) => [b, a];
-    const shadow = (list, one) => list.map((item) => item + one);
+    const shadow = (all, one) => all.map((item) => item + one);
+    const list = [1];
     const twice = (n) => n + n;
     export const run = () => {
       let moving = 1;
       const item = 7;
       const sum = () => [after(counter)];
       moving = 2;
-      return [sum(), [both(next(), next())], [shadow([1], item)], [twice(next())], moving];
+      return [sum(), [both(next(), next())], [shadow(list, item)], [twice(next())], moving];
     };`);
   t.deepEqual(leaner, plain);
   for (const name of ["after", "both", "shadow", "twice"]) t.regex(text, new RegExp(`const ${name} =`));
@@ -287,7 +288,8 @@ test("what an async function returns is waited for where it stands then", async 
 test("a parameter that is changed is a variable of its own", async (t) => {
   const { plain, leaner } = await both(`
     function down(n) { let sum = 0; while (n > 0) { sum += n; n -= 1; } return sum; }
-    export const run = () => { const go = (n) => { const sum = down(n); return [sum, n]; }; return go(3); };`);
+    function up(k) { let all = 0; while (k < 5) { all += k; k += 1; } return all; }
+    export const run = () => { const go = (n) => { const down1 = down(n); const up1 = up(n); return [down1, up1, n]; }; return go(3); };`);
   t.deepEqual(leaner, plain);
 });
 

@@ -89,7 +89,9 @@ function agentOptions(options: MemberOptions): AgentOptions {
   const bytes = POINT_BYTES * Math.ceil(keepMs / intervalMs);
   const bufferBytes = Math.min(MOST_BYTES, Math.max(LEAST_BYTES, bytes));
   const telemetry = { ...BATCH, bufferBytes };
-  return { baseUrl, connections, provisioning: { ...provisioning, deviceName: name }, telemetry };
+  // Written out: a spread object has a shape of its own.
+  const { key, secret } = provisioning;
+  return { baseUrl, connections, provisioning: { key, secret, deviceName: name }, telemetry };
 }
 
 /** What one device has of its own; the rest is shared, as thousands of these share a process. */

@@ -32,6 +32,8 @@ const DEADLINE_MS = 30_000;
 const MARGIN_MS = 200;
 const LOOK_MS = 50;
 const SHORTEST_SLEEP_MS = 100;
+/** More than this nobody slept. */
+const MOST_SLEEP_MS = 1e11;
 /** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
 const JITTER = 0.05;
 /** The agent's own pieces. */
@@ -115,10 +117,10 @@ export class Cycle {
 
   #wakeUp({ kept, sleptMs }: WakeOptions, began: number): Memory {
     const before = this.#memory;
-    const memory = before ?? readMemory(kept);
+    const memory = before ?? readMemory(this.#parts.host, kept);
     this.#memory = memory;
     const asleep = before ? began - this.#endedAt : memory.sleep;
-    const slept = typeof sleptMs === "number" && sleptMs >= 0 ? sleptMs : asleep;
+    const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MOST_SLEEP_MS ? sleptMs : asleep;
     memory.own += slept;
     const passed = slept * memory.rate;
     if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
@@ -227,7 +229,7 @@ export class Cycle {
       radioMsPerPoint: memory.points === 0 ? undefined : memory.radio / memory.points,
       wakes: memory.wakes,
       restarting: this.#restarting,
-      kept: writeMemory(memory),
+      kept: writeMemory(host, memory),
     };
   }
 

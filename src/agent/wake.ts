@@ -1,4 +1,6 @@
 // A wake of a device that sleeps in between: what it is told, what it tells, and what it leaves for the next one.
+import type { Host } from "../port.js";
+import { crc32 } from "../wire/crc32.js";
 import { isObject, parseJson } from "../wire/json.js";
 import type { CycleSettings } from "./options.js";
 
@@ -95,7 +97,7 @@ const MEASURED_MS = 600_000;
 const WORST_DRIFT = 0.15;
 
 /** That of the wake before; as after power-on if there is none that can be read. */
-export function readMemory(kept: string | undefined): Memory {
+export function readMemory(host: Pick<Host, "encode">, kept: string | undefined): Memory {
   const memory: Memory = {
     wakes: 0,
     due: 0,
@@ -115,7 +117,8 @@ export function readMemory(kept: string | undefined): Memory {
     radio: 0,
     points: 0,
   };
-  const parsed = typeof kept === "string" ? parseJson(kept) : undefined;
+  const text = typeof kept === "string" ? kept.slice(kept.indexOf("{")) : "";
+  const parsed = kept === sealed(host, text) ? parseJson(text) : undefined;
   if (!parsed?.ok || !isObject(parsed.value) || parsed.value.format !== FORMAT) return memory;
   const found: Record<string, unknown> = {};
   for (const key of Object.keys(memory)) {
@@ -155,7 +158,15 @@ export function schedule(
   }
 }
 
-export const writeMemory = (memory: Memory): string => JSON.stringify({ format: FORMAT, ...memory });
+export function writeMemory(host: Pick<Host, "encode">, memory: Memory): string {
+  return sealed(host, JSON.stringify({ format: FORMAT, ...memory }));
+}
+
+/** Memory that outlives a sleep may not outlive a weak battery: a checksum stands before the text. */
+function sealed(host: Pick<Host, "encode">, text: string): string {
+  const bytes = host.encode(text);
+  return crc32(bytes, 0, bytes.length) + text;
+}
 
 function isState(value: unknown): boolean {
   return typeof value === "string" && value.length <= STATE_LENGTH;

@@ -2,6 +2,7 @@
 import ava from "ava";
 import fc from "fast-check";
 import { readMemory, writeMemory } from "../../src/agent/wake.js";
+import { crc32 } from "../../src/wire/crc32.js";
 import { details, NAME, startRig, test } from "./rig.js";
 import { Sleeper } from "./sleeper.js";
 
@@ -345,47 +346,72 @@ ava("devices switched on together spread over the wakes between two uploads", as
   t.true(Math.max(...turns.values()) <= 20, `${[...turns]}`);
 });
 
-ava("what makes no sense as memory of the last wake is taken for none", (t) => {
-  const fresh = readMemory(undefined);
-  const sound = writeMemory({ ...fresh, wakes: 7, due: 3 });
-  t.is(readMemory(sound).wakes, 7);
-  t.true(
-    writeMemory({
-      ...fresh,
-      at: 1e13,
-      ticks: 1e13,
-      told: 1e13,
-      own: 123_456.789,
-      rate: 1.0123456789,
-      state: "downloading",
-    }).length <= 400,
-  );
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/** A text with a checksum that fits, whatever it says. */
+function sealed(text: string): string {
+  const bytes = encode(text);
+  return `${crc32(bytes, 0, bytes.length)}${text}`;
+}
+
+ava("what makes no sense as memory of the last wake is taken for none, and so is a single wrong bit", (t) => {
+  const host = { encode };
+  const fresh = readMemory(host, undefined);
+  const memory = { ...fresh, wakes: 7, due: 3 };
+  const sound = writeMemory(host, memory);
+  t.deepEqual(readMemory(host, sound), memory);
+  const long = {
+    at: 1e13,
+    ticks: 1e13,
+    told: 1e13,
+    own: 123_456.789,
+    rate: 1.0123456789,
+    state: "downloading",
+  };
+  t.true(writeMemory(host, { ...fresh, ...long }).length <= 400);
+  const text = sound.slice(sound.indexOf("{"));
   for (const bad of [
     "",
     "{}",
     "null",
     "[1]",
     "{",
-    sound.replace("7", "-7"),
-    sound.replace(":1,", ":2,"),
-    sound.replace("7", "1e999"),
+    text.replace("7", "-7"),
+    text.replace(":1,", ":2,"),
+    text.replace("7", "1e999"),
   ])
-    t.deepEqual(readMemory(bad), fresh, bad);
+    t.deepEqual(readMemory(host, sealed(bad)), fresh, bad);
+  for (let at = 0; at < sound.length; at++) {
+    for (let bit = 0; bit < 7; bit++) {
+      const flipped = String.fromCharCode(sound.charCodeAt(at) ^ (1 << bit));
+      const torn = sound.slice(0, at) + flipped + sound.slice(at + 1);
+      t.deepEqual(readMemory(host, torn), fresh, torn);
+    }
+  }
+  const { length } = text;
   const any = fc.oneof(
     fc.string(),
     fc.json(),
     fc
       .record({ at: fc.nat(), to: fc.string() })
-      .map(({ at, to }) => sound.slice(0, at % sound.length) + to + sound.slice((at % sound.length) + 1)),
+      .map(({ at, to }) => text.slice(0, at % length) + to + text.slice((at % length) + 1)),
   );
   fc.assert(
-    fc.property(any, (text) => {
-      const { rate, ...memory } = readMemory(text);
+    fc.property(any, (said) => {
+      const { rate, ...counts } = readMemory(host, sealed(said));
       return (
         rate > 0.8 &&
         rate < 1.25 &&
-        Object.values(memory).every((value) => typeof value === "string" || (value >= -1 && value < 2 ** 53))
+        Object.values(counts).every((value) => typeof value === "string" || (value >= -1 && value < 2 ** 53))
       );
     }),
   );
+});
+
+test("a sleep that makes no sense is taken for the one that was asked for", async (t, as) => {
+  const device = new Sleeper(t, as, { cycle });
+  await device.wake();
+  for (const sleptMs of [Number.POSITIVE_INFINITY, Number.NaN, -5, 1e300, "x" as never])
+    t.is((await device.wake({ sleptMs, connect: true })).settled, true, `${sleptMs}`);
+  t.true(device.points.length === 6);
 });

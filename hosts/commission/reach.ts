@@ -8,6 +8,13 @@ import type { Finding, Values } from "./values.js";
 /** For a first answer, with a second try on the way. */
 const DEADLINE_MS = 45_000;
 
+/** It records nothing, and asks for little: a board has little left beside the page. */
+const LEAST = {
+  telemetry: { bufferBytes: 1024, batchBytes: 512 },
+  attributes: { answerBytes: 512 },
+  rpc: { requestBytes: 512, answerBytes: 512 },
+};
+
 /** Why it could not be reached, by what the host said of the connection. */
 const WHY: readonly (readonly [said: string, field: Finding["field"], meant: string])[] = [
   ["certificate", "ca", "the platform's certificate does not hold"],
@@ -46,11 +53,12 @@ export async function reach(
   return finding;
 }
 
-export function optionsOf({ url, token, key, secret }: Values, deviceName?: string): AgentOptions {
+function optionsOf({ url, token, key, secret }: Values, deviceName?: string): AgentOptions {
   const provisioning = key && secret ? { key, secret, ...(deviceName && { deviceName }) } : undefined;
   return {
     baseUrl: url ?? "",
     connections: 1,
+    ...LEAST,
     ...(token && { token }),
     ...(provisioning && { provisioning }),
   };

@@ -1,5 +1,6 @@
 // ESP32 builds by the SDK that $MODDABLE names, C aside: ESP-IDF is not needed.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
@@ -62,20 +63,6 @@ withSdk("a target's own options of ESP-IDF stay, and ours are the last word", as
   const text = merged(build, "esp32s3");
   t.is(readOptions(text).get("CONFIG_ESP_CONSOLE_UART_DEFAULT"), "y");
   t.deepEqual(checkOptions(text), []);
-});
-
-withSdk("a project that includes manifest-lean.json has the agent without updates", async (t, sdk) => {
-  const folder = join(place, "lean");
-  newProject(folder);
-  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-  manifest.include.push("$(MOTE)/manifest-lean.json");
-  delete manifest.config.firmware;
-  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
-  const build = await buildScripts(options(sdk, "esp32", { folder, out: join(place, "lean-out") }));
-  t.deepEqual(checkBuild(build).wrong, []);
-  const names = readFileSync(join(build.directory, "modules", "mote.xsb"), "latin1");
-  t.regex(names, /runOnce/);
-  t.notRegex(names, /fw_checksum/);
 });
 
 withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {
@@ -203,3 +190,68 @@ withSdk("a new project runs in the simulator as it is, in the base of the board'
   t.true(slots > 0 && slots < BASE.heap.initial, `${slots} slots`);
   await run.kill();
 });
+
+/** As a browser that follows the form. */
+async function fillIn(url: string, values: Record<string, string>): Promise<string> {
+  const page = await (await fetch(url)).text();
+  const [, proof = ""] = /name="proof" value="(\w+)"/.exec(page) ?? [];
+  const answer = await fetch(url, { method: "POST", body: new URLSearchParams({ proof, ...values }) });
+  return answer.text();
+}
+
+withSdk(
+  "a new project that knows nothing is commissioned in the simulator by its page, in the base of the board's heap",
+  async (t, sdk) => {
+    const platform = await startPlatform({ port: 0, profile: { key: "k", secret: "s" } });
+    const display = await openDisplay(true);
+    t.teardown(async () => {
+      display.close();
+      await platform.close();
+    });
+    const port = await freePort();
+    const folder = join(place, "unboxed");
+    newProject(folder);
+    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+    Object.assign(manifest.config, { baseUrl: "", intervalMs: 200, commission: { port } });
+    manifest.platforms.lin = { creation: BASE };
+    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+    const program = await buildProgram(sdk, folder, join(place, "simulator"));
+    const lines: string[] = [];
+    const line = (text: string): void => void lines.push(text);
+    const directory = mkdtempSync(join(place, "home-"));
+    const run = await SimulatorRun.start({ sdk, program, directory, display: display.name, line });
+    const url = `http://127.0.0.1:${port}/`;
+    await until(run, () => lines.some((text) => text.includes(url)));
+    const wrong = await fillIn(url, { url: platform.url, key: "k", secret: "wrong" });
+    t.regex(wrong, /Asking the platform/);
+    let page = "";
+    await until(run, async () => {
+      page = await (await fetch(url)).text();
+      return !page.includes("Asking");
+    });
+    t.regex(page, /Wrong provisioning key or secret\./);
+    await fillIn(url, { secret: "s" });
+    const made = () => platform.core.devices.list().find(({ name }) => name.startsWith("mote-"));
+    const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
+    await until(run, () => (made()?.series.range("upSeconds", all).length ?? 0) > 5);
+    t.pass(lines.slice(-5).join("\n"));
+    await t.throwsAsync(fetch(url));
+    await run.kill();
+  },
+);
+
+async function until(run: SimulatorRun, reached: () => boolean | Promise<boolean>): Promise<void> {
+  const late = Date.now() + PATIENCE_MS;
+  while (!(await reached())) {
+    if (Date.now() > late) throw new Error("it took too long");
+    await Promise.race([run.ended, new Promise((go) => setTimeout(go, 300))]);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

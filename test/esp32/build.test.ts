@@ -65,6 +65,20 @@ withSdk("a target's own options of ESP-IDF stay, and ours are the last word", as
   t.deepEqual(checkOptions(text), []);
 });
 
+withSdk("a project that includes manifest-lean.json has the agent without updates", async (t, sdk) => {
+  const folder = join(place, "lean");
+  newProject(folder);
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  manifest.include.push("$(MOTE)/manifest-lean.json");
+  delete manifest.config.firmware;
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const build = await buildScripts(options(sdk, "esp32", { folder, out: join(place, "lean-out") }));
+  t.deepEqual(checkBuild(build).wrong, []);
+  const names = readFileSync(join(build.directory, "modules", "mote.xsb"), "latin1");
+  t.regex(names, /runOnce/);
+  t.notRegex(names, /fw_checksum/);
+});
+
 withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {
   const folder = join(place, "thief");
   newProject(folder);

@@ -45,7 +45,7 @@ export class Channel {
     this.#host = host;
     this.#owner = owner;
     this.#buffer = buffer;
-    this.#reader = new ResponseReader(host);
+    this.#reader = new ResponseReader();
     const event = (what: SocketEvent, reason?: string) => this.#event(what, reason);
     try {
       this.#socket = host.open(target.name, target.port, target.secure, event);
@@ -56,7 +56,8 @@ export class Channel {
 
   /** Sends `bytes` as soon as the socket is open, and reads the answer. One at a time. */
   run(request: Request, bytes: Uint8Array): void {
-    this.#reader.begin(request.limit, request.sink);
+    // Heads are noted where one batch follows the other: what is noted takes slots.
+    this.#reader.begin(request.limit, request.sink, request.headRoom ? this.#host : undefined);
     this.#out = bytes;
     this.#outAt = 0;
     this.#busy = true;

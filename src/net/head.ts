@@ -50,8 +50,8 @@ export class Head {
   #retryDate: number | undefined;
   /** HTTP/1.0 closes unless it says otherwise. */
   #old = false;
-  #close = false;
-  #keep = false;
+  /** What the peer says of the connection; that it closes it goes before all else. */
+  #keep: boolean | undefined;
 
   /** Forgets all but the status: before each head, also after a 1xx. */
   clear(): void {
@@ -62,8 +62,7 @@ export class Head {
     this.file?.clear();
     this.#retryMs = undefined;
     this.#retryDate = undefined;
-    this.#close = false;
-    this.#keep = false;
+    this.#keep = undefined;
   }
 
   /** Takes `HTTP/1.1 200 OK`; the reason phrase, and the blank before it, may be missing. Returns what is wrong. */
@@ -129,7 +128,7 @@ export class Head {
 
   /** True if the peer keeps the connection after this answer. */
   get keeps(): boolean {
-    return !this.#close && (this.#keep || !this.#old);
+    return this.#keep ?? !this.#old;
   }
 
   /** What Retry-After asks for, 1 h at most. A date there counts from the answer's own Date. */
@@ -155,18 +154,18 @@ export class Head {
 
   #takeConnection(bytes: Uint8Array, from: number, to: number, cut: boolean): void {
     // What can't be read to its end may say close.
-    if (cut) this.#close = true;
+    if (cut) this.#keep = false;
     // Mostly it is only that.
     let at = to;
-    if (isText(bytes, from, to, KEEP_ALIVE)) this.#keep = true;
+    if (isText(bytes, from, to, KEEP_ALIVE)) this.#keep ??= true;
     else at = from;
     while (at < to) {
       let comma = at;
       while (comma < to && bytes[comma] !== COMMA) comma++;
       const begin = skipBlanks(bytes, at, comma);
       const end = trimBlanks(bytes, begin, comma);
-      if (isText(bytes, begin, end, CLOSE)) this.#close = true;
-      else if (isText(bytes, begin, end, KEEP_ALIVE)) this.#keep = true;
+      if (isText(bytes, begin, end, CLOSE)) this.#keep = false;
+      else if (isText(bytes, begin, end, KEEP_ALIVE)) this.#keep ??= true;
       at = comma + 1;
     }
   }

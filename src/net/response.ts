@@ -40,11 +40,8 @@ export class ResponseReader {
   #state: State = "whole";
   readonly #head = new Head();
   readonly #body = new Body();
-  readonly #host: Pick<Host, "decode"> | undefined;
-  /** Made with the first answer that goes to no sink: a connection for files alone has none. */
+  /** Made with the first answer for which a host is given. */
   #known: KnownHead | undefined;
-  /** Where the head began that came in one piece so far; -1 if it did not. */
-  #headFrom = -1;
   /** The beginning of a line that came in pieces; nothing until one does. */
   #line = NOTHING;
   /** Bytes of a line that are looked at. */
@@ -56,29 +53,23 @@ export class ResponseReader {
   #sink: Sink | undefined;
   #answer: Answer | undefined;
   #flaw = "";
-  #started = false;
 
-  /** With `host` a head like the one before is known again. */
-  constructor(host?: Pick<Host, "decode">) {
-    this.#host = host;
-  }
-
-  /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. */
-  begin(limit: number, sink?: Sink): void {
+  /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. With `host` a head like the one before is known again. */
+  begin(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
+    if (host) this.#known ??= new KnownHead(host);
     this.#state = "status";
     this.#lineLength = this.#headLength = 0;
     this.#limit = limit;
     this.#sink = sink;
     this.#answer = undefined;
     this.#flaw = "";
-    this.#started = false;
     this.#head.file = sink?.head ? (this.#head.file ?? new FileHead()) : undefined;
     if (this.#head.file) this.#lineMost = FILE_LINE;
   }
 
   /** True once a byte of the answer has come. */
   get started(): boolean {
-    return this.#started;
+    return this.#state !== "status" || this.#headLength > 0;
   }
 
   /** The answer, once it is whole. */
@@ -94,24 +85,27 @@ export class ResponseReader {
   /** Takes the bytes `from` to `to`. Returns where it stopped: before `to` only once there is an answer or a flaw. */
   feed(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
-    if (at < to && !this.#started) at = this.#begins(bytes, from, to);
+    // In one piece, so far.
+    let fresh = at < to && !this.started;
+    if (fresh) at = this.#begins(bytes, from, to);
     while (at < to) {
-      const state = STATES[this.#state];
+      const before = this.#state;
+      const state = STATES[before];
       if (!state) break;
       at = state.line ? this.#takeLine(bytes, at, to, state.head) : this.#takeBody(bytes, at, to, state.next);
+      if (!fresh || before !== "fields" || this.#state === "fields") continue;
+      fresh = false;
+      if (this.#state !== "failed") this.#known?.learn(bytes, from, at, this.#head);
     }
-    this.#headFrom = -1;
     return at;
   }
 
   /** The first bytes of an answer. Returns where the rest begins: behind the head, if it is known. */
   #begins(bytes: Uint8Array, from: number, to: number): number {
-    this.#started = true;
     const head = this.#head;
     const end = head.file ? -1 : (this.#known?.end(bytes, from, to) ?? -1);
     if (end < 0) {
       this.#known?.forget();
-      this.#headFrom = from;
       head.clear();
       return from;
     }
@@ -160,7 +154,7 @@ export class ResponseReader {
         if (this.#check(this.#head.takeStatus(bytes, from, to))) this.#state = "fields";
         return;
       case "fields":
-        if (to === from) this.#headEnds(bytes, from + length + 1);
+        if (to === from) this.#headEnds();
         else this.#check(this.#head.takeField(bytes, from, to, cut));
         return;
       case "size":
@@ -178,12 +172,7 @@ export class ResponseReader {
     }
   }
 
-  /** `at`: where it ends, if it is new. */
-  #headEnds(bytes?: Uint8Array, at = 0): void {
-    if (bytes && this.#host && this.#headFrom >= 0 && !this.#sink) {
-      this.#known ??= new KnownHead(this.#host);
-      this.#known.learn(bytes, this.#headFrom, at, this.#head);
-    }
+  #headEnds(): void {
     const { status, length, framing } = this.#head;
     if (status < 200) {
       this.#head.clear();

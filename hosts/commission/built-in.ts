@@ -1,5 +1,5 @@
 // `config` of a project's manifest as it was built in, and as its owner has it.
-import type { Values } from "./values.js";
+import { sameAddress, type Values } from "./values.js";
 
 export type Config = Readonly<Record<string, unknown>>;
 
@@ -13,11 +13,14 @@ export function isIncomplete({ wifi, baseUrl, token, provisioning }: Config): bo
 /** The manifest's configuration, with what was kept in place of what was built in. */
 export function withKept(config: Config, kept: Values): Config {
   const { ssid, password, url, token, key, secret } = kept;
-  const { provisioning, ...rest } = config;
+  const { provisioning, token: builtToken, ...rest } = config;
   const built = membersOf<{ key: string }>(provisioning);
-  const provisioned = key && secret ? { ...built, key, secret } : built;
+  // What proves the device to the platform that was built in is no other's to see.
+  const isThere = !config.baseUrl || url === undefined || sameAddress(url, config.baseUrl as string);
+  const provisioned = key && secret ? { ...built, key, secret } : isThere ? built : { ...built, key: "" };
   return {
     ...rest,
+    ...(isThere && builtToken !== undefined && { token: builtToken }),
     ...(ssid !== undefined && { wifi: { ssid, ...(password && { password }) } }),
     ...(url !== undefined && { baseUrl: url }),
     ...(provisioned.key && { provisioning: provisioned }),

@@ -82,16 +82,17 @@ function checkIdentity({ token, key, secret }: Values): Finding | undefined {
 
 /**
  * What is meant by `typed` where `before` was kept or built in. A new network without a password is open; the same one keeps its
- * password. A token or a key takes the place of whatever the device proved itself with before; so does another platform.
+ * password. A token or a key takes the place of whatever the device proved itself with before. Another platform gets nothing of it: who has
+ * the page for a moment must not read out what is built in by an address of his own.
  */
 export function merged(before: Values, typed: Values): Values {
   const ssid = typed.ssid || before.ssid;
   const password = typed.password || (ssid === before.ssid ? before.password : undefined);
   const url = typed.url || before.url;
   const ca = typed.ca === NO_CA ? undefined : typed.ca || before.ca;
-  const key = typed.key || before.key;
-  const secret = typed.secret || before.secret;
   const isThere = before.url === undefined || sameAddress(url, before.url);
+  const key = typed.key || (isThere ? before.key : undefined);
+  const secret = typed.secret || (isThere ? before.secret : undefined);
   const same = !typed.key && !typed.secret && isThere;
   const token = typed.token || (same ? before.token : undefined);
   return { ssid, password, url, ca, token, key, secret };
@@ -115,6 +116,6 @@ export function addressOf(url: string | undefined): string | undefined {
   return `${secure ? "https" : "http"}://${authority}${prefix}`;
 }
 
-function sameAddress(one: string | undefined, other: string | undefined): boolean {
+export function sameAddress(one: string | undefined, other: string | undefined): boolean {
   return one === other || (addressOf(one) !== undefined && addressOf(one) === addressOf(other));
 }

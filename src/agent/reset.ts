@@ -11,8 +11,9 @@ import type { Signal } from "./signal.js";
 import { forgetStored, writeStored } from "./stored.js";
 
 const MARK = "reset";
-/** Of the host's commissioning. */
+/** Of the host's commissioning; and what that was about to keep, or got while it checked. */
 const WIFI = "wifi";
+const UNKEPT = ["commission", "new-token", "new-proposed"];
 const AGAIN_MS = 60_000;
 const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
@@ -44,7 +45,8 @@ export class Reset {
     this.#link = link;
     this.#events = events;
     this.#signal = link.signal();
-    this.#parts = [{ forget: () => forgetStored(host, WIFI) }, ...parts];
+    const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
+    this.#parts = [{ forget: () => forgetStored(host, WIFI) }, { forget: unkept }, ...parts];
     this.#stop = stop;
     handlers.add(METHOD, (params) => this.#confirm(params), {});
     this.#begun = host.store.get(MARK) !== undefined;

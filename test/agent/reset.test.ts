@@ -7,11 +7,12 @@ import { details, NAME, type Rig, startRig, test } from "./rig.js";
 
 const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
-const FORGOTTEN = ["wifi", "token", "proposed", "pending", "shared", "doubt", "reset"];
+const GIVEN = ["wifi", "commission", "new-token", "new-proposed"];
+const FORGOTTEN = [...GIVEN, "token", "proposed", "pending", "shared", "doubt", "reset"];
 const LEFT = ["site", "firmware", "recovery", "boots", "polls"];
 
 function furnish(rig: Rig): void {
-  for (const key of ["wifi", "site", "firmware", "recovery", "boots", "polls"])
+  for (const key of [...GIVEN, "site", "firmware", "recovery", "boots", "polls"])
     rig.store.values.set(key, new TextEncoder().encode(`\u0001"${key}"`));
 }
 
@@ -123,7 +124,7 @@ test("a store that does not take the mark leaves all as it was, and the agent go
   t.true(rig.host.lines.some((line) => line.includes('"reset" could not be written')));
 });
 
-for (const stays of ["wifi", "token", "pending", "doubt", "reset"]) {
+for (const stays of ["wifi", "new-token", "token", "pending", "doubt", "reset"]) {
   test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t, as) => {
     const rig = startRig(t, as);
     furnish(rig);

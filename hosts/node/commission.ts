@@ -2,6 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import { createServer, type Socket as NetSocket } from "node:net";
 import { join } from "node:path";
+import { Agent } from "../../src/index.js";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import { readAuthorities, toPem } from "../commission/authorities.js";
 import { Commissioning } from "../commission/commissioning.js";
@@ -9,12 +10,13 @@ import { type Keeper, keep, readKept, settle } from "../commission/kept.js";
 import { PageServer } from "../commission/page-server.js";
 import { reach } from "../commission/reach.js";
 import { makeProof } from "../commission/respond.js";
-import type { Values } from "../commission/values.js";
+import { addressOf, type Values } from "../commission/values.js";
 import { none } from "../none.js";
 import { clock } from "./clock.js";
 import { digest } from "./digest.js";
 import { makeDirectory } from "./files.js";
 import { hardwareId } from "./hardware-id.js";
+import { createHost } from "./host.js";
 import { Lock } from "./lock.js";
 import { opener } from "./sockets.js";
 import { FileStore } from "./store.js";
@@ -37,11 +39,27 @@ export interface CommissionOptions {
   readonly openMs?: number;
 }
 
-/** What was kept in a state directory at commissioning. */
+/** The agent's mark of a reset that was cut short: it is completed when an agent is made. */
+const RESET = "reset";
+
+/** What was kept in a state directory at commissioning, and is not to be forgotten. */
 export function keptIn(stateDir: string, url: string | undefined): Values {
   const keeper = keeperOf(stateDir);
+  if (keeper.store.get(RESET)) return { ...readKept(keeper, url), token: undefined };
   settle(keeper);
   return readKept(keeper, url);
+}
+
+/**
+ * What is in `first`, and what it leaves out. How a device proves itself comes from one of them, and what is of another platform
+ * than the first one's is not for that.
+ */
+export function joined(first: Values, second: Values): Values {
+  const address = addressOf(first.url);
+  const isThere = address === undefined || !second.url || address === addressOf(second.url);
+  const rest = isThere ? second : {};
+  const { token, key, secret } = first.token || first.key ? first : rest;
+  return { url: first.url ?? second.url, ca: first.ca ?? rest.ca, token, key, secret };
 }
 
 /** The certificates as Node takes them. */
@@ -64,8 +82,9 @@ export async function commission(options: CommissionOptions): Promise<boolean> {
 function serve(options: CommissionOptions): Promise<boolean> {
   const { stateDir, given, deviceName, ca, stop, openMs } = options;
   const keeper = keeperOf(stateDir);
+  if (keeper.store.get(RESET)) completeReset(stateDir);
   settle(keeper);
-  const before = { ...definedOf(readKept(keeper, given.url)), ...definedOf(given) };
+  const before = definedOf(joined(given, readKept(keeper, given.url)));
   return new Promise((resolve, reject) => {
     const host = hostOf(stateDir, keeper);
     const commissioning = new Commissioning({
@@ -109,6 +128,15 @@ function keeperOf(stateDir: string): Keeper {
 function hostOf(stateDir: string, { store }: Keeper): Host {
   const random: Host["random"] = (into) => void randomFillSync(into);
   return { ...none, clock, store, digest, encode, decode, random, hardwareId: hardwareId(stateDir) };
+}
+
+function completeReset(stateDir: string): void {
+  const host = createHost({ stateDir, log: () => {} });
+  try {
+    new Agent(host, { baseUrl: "http://none", token: "none" });
+  } finally {
+    host.close();
+  }
 }
 
 const definedOf = (values: Values): Values =>

@@ -16,5 +16,7 @@ export const BUSY = 5;
 export const EMPTY = 6;
 /** Of the worker: start again (sysexits' "try again"). */
 export const RESTART = 75;
+/** Of the worker: the device forgot who it is; start again with what is known of it now. */
+export const RESET = 76;
 /** Stopped by a signal before it was done. */
 export const INTERRUPTED = 130;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { setDamagedAside } from "./boot.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
-import { FAILED, REFUSED, RESTART, STOPPED, USAGE } from "./exit.js";
+import { FAILED, REFUSED, RESET, RESTART, STOPPED, USAGE } from "./exit.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "./files.js";
 import { flash } from "./flash.js";
 import type { Lines } from "./lines.js";
@@ -22,6 +22,8 @@ export interface SuperviseOptions {
   kill: AbortSignal;
   /** The worker's module. Default: worker.js beside this file. */
   worker?: string;
+  /** The device was reset, and is started again: nobody pulled a plug. */
+  again?: boolean;
   patience?: Patience;
   /** After a crash: the first and the longest wait, in milliseconds. Default 1,000 and 60,000. */
   delays?: { first: number; longest: number };
@@ -34,7 +36,7 @@ const WELL_MS = 60_000;
 /** Crashes longer ago than this are forgotten. */
 const RECENT_MS = 600_000;
 
-/** Resolves with the exit code. Rejects if the state directory is in use (LockedError), or cannot be used. */
+/** Resolves with the exit code; RESET: to be started again with a token that is not the one before. Rejects if the state directory is in use (LockedError), or cannot be used. */
 export async function supervise(options: SuperviseOptions): Promise<number> {
   makeDirectory(options.config.stateDir);
   const lock = await Lock.take(options.config.stateDir);
@@ -57,7 +59,7 @@ class Supervisor {
   /** When workers crashed lately, where nothing else came between: it holds also with a disk that takes nothing. */
   #crashes: number[] = [];
   /** No worker came before. */
-  #first = true;
+  #first: boolean;
 
   constructor(options: SuperviseOptions, lock: Lock) {
     this.#options = options;
@@ -65,6 +67,7 @@ class Supervisor {
     this.#lock = lock;
     this.#delays = options.delays ?? { first: 1000, longest: 60_000 };
     this.#delay = this.#delays.first;
+    this.#first = options.again !== true;
   }
 
   async run(): Promise<number> {
@@ -96,7 +99,7 @@ class Supervisor {
       const end = await this.#runOnce(start);
       const code = this.#judge(end);
       if (code !== undefined) {
-        lines.tell({ event: "stopped", code });
+        if (code !== RESET) lines.tell({ event: "stopped", code });
         return code;
       }
       await this.#rest(end, start, performance.now() - began);
@@ -151,9 +154,9 @@ class Supervisor {
   /** The exit code, or undefined to go on. */
   #judge(end: WorkerEnd): number | undefined {
     const { stop, lines } = this.#options;
-    if (stop.aborted || end.code === REFUSED) {
+    if (stop.aborted || end.code === REFUSED || end.code === RESET) {
       this.#forget();
-      return stop.aborted ? STOPPED : REFUSED;
+      return stop.aborted ? STOPPED : end.code!;
     }
     // A file that was never an image: trying it again and again helps nobody.
     if (end.unfit && this.#flashed) {

@@ -4,7 +4,7 @@ import { getHeapStatistics } from "node:v8";
 import { Agent, MoteError, Recovery, type Wake } from "../../src/index.js";
 import { wakeAgain } from "../app/wakes.js";
 import { agentOptions, follow } from "./drive.js";
-import { FAILED, REFUSED, RESTART, STOPPED } from "./exit.js";
+import { FAILED, REFUSED, RESET, RESTART, STOPPED } from "./exit.js";
 import { createHost, type NodeHost } from "./host.js";
 import { ImageError, loadImage } from "./image.js";
 import { keepFirmware, keptFirmware } from "./known.js";
@@ -87,7 +87,7 @@ async function start({
     stateDir: config.stateDir,
     ca: config.ca,
     log: (level, line) => tell({ kind: "event", event: { event: "log", level, line } }),
-    restart: () => void end(RESTART, false),
+    restart: (reason) => void end(reason === "reset" ? RESET : RESTART, false),
   });
   const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
   begun = recovery;

@@ -90,8 +90,8 @@ test.serial("help and version end with exit code 0", async (t) => {
 test.serial("the help names every exit code that there is", async (t) => {
   const { out } = await mote(["--help"]);
   const told = [...out.slice(out.indexOf("Exit codes:")).matchAll(/\d+/g)].map(([code]) => Number(code));
-  // RESTART is between the worker and its own starter.
-  const { RESTART: _, ...codes } = EXIT;
+  // RESTART and RESET are between the worker and its own starter.
+  const { RESTART: _, RESET: __, ...codes } = EXIT;
   t.deepEqual(
     told,
     Object.values(codes).sort((one, other) => one - other),

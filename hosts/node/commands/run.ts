@@ -4,15 +4,15 @@ import { type Command, Option } from "commander";
 import { checkOptions } from "../../../src/agent/options.js";
 import { MoteError } from "../../../src/index.js";
 import type { Values } from "../../commission/values.js";
-import { commission, keptIn, pemOf } from "../commission.js";
+import { commission, joined, keptIn, pemOf } from "../commission.js";
 import { agentOptions } from "../drive.js";
-import { STOPPED } from "../exit.js";
+import { RESET, STOPPED } from "../exit.js";
 import { codeOf } from "../files.js";
 import { Lines } from "../lines.js";
 import { LockedError } from "../lock.js";
 import type { WorkerConfig } from "../messages.js";
 import { supervise } from "../supervisor.js";
-import { stopSignals } from "./stop.js";
+import { type Stop, stopSignals } from "./stop.js";
 import { certificates, duration, UsageError } from "./usage.js";
 
 interface RunFlags {
@@ -117,14 +117,21 @@ export function runCommand(program: Command): void {
 
 async function run(given: RunFlags): Promise<void> {
   const stopping = stopSignals();
+  let code = await runOnce(given, stopping, false);
+  while (code === RESET) code = await runOnce(given, stopping, true);
+  process.exit(code);
+}
+
+/** Until it is stopped, or reset: then what was kept is another thing. `again`: after a reset. */
+async function runOnce(given: RunFlags, stopping: Stop, again: boolean): Promise<number> {
   const flags = await inState(() => commissioned(given, stopping.stop));
-  if (stopping.stop.aborted) process.exit(STOPPED);
+  if (stopping.stop.aborted) return STOPPED;
   const config = configure(flags);
   const app = flags.app === undefined ? undefined : load("--app", flags.app);
   const { token, provisioning } = config;
   const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
   const lines = new Lines(process.stdout, flags.log, secrets);
-  process.exit(await inState(() => supervise({ config, app, lines, ...stopping })));
+  return inState(() => supervise({ config, app, lines, again, ...stopping }));
 }
 
 /** What fails in here is the state directory's. */
@@ -154,12 +161,6 @@ async function commissioned(flags: RunFlags, stop: AbortSignal): Promise<RunFlag
   if (done) lines.tell({ event: "commissioned" });
   // What the owner said last comes before what the command line said first.
   return withValues(flags, done ? joined(keptIn(stateDir, url), given) : before);
-}
-
-/** What is in `first`, and what it leaves out. How a device proves itself comes from one of them. */
-function joined(first: Values, second: Values): Values {
-  const { token, key, secret } = first.token || first.key ? first : second;
-  return { url: first.url ?? second.url, ca: first.ca ?? second.ca, token, key, secret };
 }
 
 function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): RunFlags {

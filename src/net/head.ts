@@ -42,8 +42,6 @@ export class Head {
   chunked = false;
   /** Of the Date header, ms since 1970. */
   date: number | undefined;
-  /** Where its value lies; -1 if it could not be read. */
-  dateAt = -1;
   /** Told the lines that are of interest only for a file. */
   file: FileHead | undefined;
   #retryMs: number | undefined;
@@ -58,7 +56,6 @@ export class Head {
     this.length = -1;
     this.chunked = false;
     this.date = undefined;
-    this.dateAt = -1;
     this.file?.clear();
     this.#retryMs = undefined;
     this.#retryDate = undefined;
@@ -102,7 +99,6 @@ export class Head {
         return undefined;
       case DATE:
         this.date = parseDate(bytes, value, end);
-        this.dateAt = this.date === undefined ? -1 : value;
         return undefined;
       case RETRY_AFTER:
         this.#takeRetry(bytes, value, end);

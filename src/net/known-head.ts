@@ -4,10 +4,10 @@ import type { Host } from "../port.js";
 import { DATE_BYTES, parseDate } from "./date.js";
 import type { Head } from "./head.js";
 
+const DATE = "\ndate: ";
+
 /** The head that was read last, as far as it came in one piece and is ASCII. */
 export class KnownHead {
-  /** Of the answer whose `end` was found last. */
-  date: number | undefined;
   readonly #host: Pick<Host, "decode">;
   /** 0: none. */
   #length = 0;
@@ -24,28 +24,30 @@ export class KnownHead {
 
   /** `head` lies `from` to `to`. */
   learn(bytes: Uint8Array, from: number, to: number, head: Head): void {
-    const date = head.dateAt;
     if (head.status < 200) return;
     const text = this.#host.decode(bytes.subarray(from, to));
     if (text?.length !== to - from) return;
     this.#length = text.length;
-    this.#before = date < 0 ? text : text.slice(0, date - from);
-    this.#after = date < 0 ? "" : text.slice(date - from + DATE_BYTES);
+    // Of several the last counts.
+    const at = text.toLowerCase().lastIndexOf(DATE) + DATE.length;
+    const date = parseDate(bytes, from + at, from + at + DATE_BYTES);
+    const dated = at >= DATE.length && date !== undefined && date === head.date;
+    this.#before = dated ? text.slice(0, at) : text;
+    this.#after = dated ? text.slice(at + DATE_BYTES) : "";
   }
 
-  /** Whether the bytes `from` to `to` begin with it, whatever the date; `date` is set then. Returns its end, or -1. */
-  end(bytes: Uint8Array, from: number, to: number): number {
+  /** Whether the bytes `from` to `to` begin with it, whatever the date. Returns its end, or -1; `head`, which was not changed since, gets the date. */
+  end(bytes: Uint8Array, from: number, to: number, head: Head): number {
     const end = from + this.#length;
     if (this.#length === 0 || end > to) return -1;
     const text = this.#host.decode(bytes.subarray(from, end));
     if (text === undefined) return -1;
     const before = this.#before;
-    this.date = undefined;
     if (before.length === this.#length) return text === before ? end : -1;
     if (text.slice(0, before.length) !== before || text.slice(before.length + DATE_BYTES) !== this.#after)
       return -1;
     const date = from + before.length;
-    this.date = parseDate(bytes, date, date + DATE_BYTES);
-    return this.date === undefined ? -1 : end;
+    head.date = parseDate(bytes, date, date + DATE_BYTES);
+    return head.date === undefined ? -1 : end;
   }
 }

@@ -44,8 +44,6 @@ export class ResponseReader {
   #known: KnownHead | undefined;
   /** The beginning of a line that came in pieces; nothing until one does. */
   #line = NOTHING;
-  /** Bytes of a line that are looked at. */
-  #lineMost = LINE;
   #lineLength = 0;
   #headLength = 0;
   #left = 0;
@@ -64,7 +62,11 @@ export class ResponseReader {
     this.#answer = undefined;
     this.#flaw = "";
     this.#head.file = sink?.head ? (this.#head.file ?? new FileHead()) : undefined;
-    if (this.#head.file) this.#lineMost = FILE_LINE;
+  }
+
+  /** Bytes of a line that are looked at. */
+  get #lineMost(): number {
+    return this.#head.file ? FILE_LINE : LINE;
   }
 
   /** True once a byte of the answer has come. */
@@ -103,13 +105,12 @@ export class ResponseReader {
   /** The first bytes of an answer. Returns where the rest begins: behind the head, if it is known. */
   #begins(bytes: Uint8Array, from: number, to: number): number {
     const head = this.#head;
-    const end = head.file ? -1 : (this.#known?.end(bytes, from, to) ?? -1);
+    const end = head.file ? -1 : (this.#known?.end(bytes, from, to, head) ?? -1);
     if (end < 0) {
       this.#known?.forget();
       head.clear();
       return from;
     }
-    head.date = this.#known?.date;
     this.#headLength = end - from;
     this.#headEnds();
     return end;

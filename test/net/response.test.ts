@@ -243,7 +243,7 @@ test("an answer means the same whatever came before it on the connection, also w
       let decoded = 0;
       const reader = new ResponseReader();
       const host = {
-        decode: (bytes) => {
+        decode: (bytes: Uint8Array) => {
           decoded++;
           return decode(bytes);
         },
@@ -268,7 +268,7 @@ test("a head that came before is not read line by line again, whatever its date"
   const texts: string[] = [];
   const reader = new ResponseReader();
   const host = {
-    decode: (bytes) => {
+    decode: (bytes: Uint8Array) => {
       texts.push(decode(bytes) ?? "");
       return texts.at(-1);
     },

@@ -56,7 +56,10 @@ export interface Blocks {
   erase(at: number): boolean;
 }
 
-/** The firmware slot that is not running, as blocks, and the way from one slot to the other. */
+/**
+ * The firmware slot that is not running, as blocks, and the way from one slot to the other. A write need not be durable before its sector
+ * was written to the end, or anything is read, erased or activated.
+ */
 export interface Slot extends Blocks {
   /** `pending`: the running image was activated and not confirmed; the host falls back at the next restart. */
   state(): "confirmed" | "pending";

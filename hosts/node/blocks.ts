@@ -13,16 +13,20 @@ export class FileBlocks implements Blocks {
   readonly size: number;
   readonly sectorSize = SECTOR;
   readonly #file: number;
+  readonly #isSlot: boolean;
+  // Written, and not synced yet.
+  #isLoose = false;
   // One sector of scratch: what is written must not change what the caller gave.
   readonly #scratch = Buffer.alloc(SECTOR);
   readonly #zeros = Buffer.alloc(SECTOR);
 
   /**
    * Makes a file of `size` bytes if there is none. One of another size is kept as it is, and `tell` is told. On a disk that is
-   * read-only it can only be read.
+   * read-only it can only be read. In a slot a sector is synced once, when its last byte was written, or before anything is read or erased.
    * Throws if there can be no such file.
    */
-  constructor(path: string, size: number, tell: (line: string) => void) {
+  constructor(path: string, size: number, tell: (line: string) => void, use: "queue" | "slot" = "queue") {
+    this.#isSlot = use === "slot";
     makeDirectory(dirname(path));
     this.#file = openFile(path);
     const found = fstatSync(this.#file).size;
@@ -42,6 +46,7 @@ export class FileBlocks implements Blocks {
   read(at: number, into: Uint8Array): boolean {
     if (!this.#within(at, into.length)) return false;
     try {
+      this.#sync();
       this.#load(at, into);
       invert(into, into);
       return true;
@@ -59,7 +64,8 @@ export class FileBlocks implements Blocks {
       if (!piece.equals(this.#zeros.subarray(0, piece.length))) return false;
       invert(bytes, piece);
       writeAll(this.#file, piece, at);
-      fdatasyncSync(this.#file);
+      this.#isLoose = true;
+      if (!this.#isSlot || (at + bytes.length) % SECTOR === 0) this.#sync();
       return true;
     } catch {
       return false;
@@ -69,11 +75,13 @@ export class FileBlocks implements Blocks {
   erase(at: number): boolean {
     if (at % SECTOR !== 0 || !this.#within(at, SECTOR)) return false;
     try {
+      this.#sync();
       this.#load(at, this.#scratch);
       // A hole stays a hole: nothing to write, nothing to wait for.
       if (this.#scratch.equals(this.#zeros)) return true;
       writeAll(this.#file, this.#zeros, at);
-      fdatasyncSync(this.#file);
+      this.#isLoose = true;
+      this.#sync();
       return true;
     } catch {
       return false;
@@ -82,6 +90,13 @@ export class FileBlocks implements Blocks {
 
   close(): void {
     closeSync(this.#file);
+  }
+
+  /** Throws. */
+  #sync(): void {
+    if (!this.#isLoose) return;
+    fdatasyncSync(this.#file);
+    this.#isLoose = false;
   }
 
   #within(at: number, length: number): boolean {

@@ -47,7 +47,7 @@ export function createHost(options: NodeHostOptions): NodeHost {
   const bootStore = { read: () => readBoot(stateDir), write: (boot: Boot) => writeBoot(stateDir, boot) };
   const slot = new TwoSlots(
     bootStore,
-    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, tell),
+    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, tell, "slot"),
     sha256,
   );
   return {

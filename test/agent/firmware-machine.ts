@@ -18,6 +18,8 @@ export class Machine {
   readonly net = new FakeNet(this.clock, { segmentBytes: 1460 });
   readonly store = new FakeStore();
   readonly slots: [FakeFlash, FakeFlash];
+  /** Written, and not sure to outlive a power cut. */
+  #loose: { readonly slot: FakeFlash; readonly from: number; readonly to: number } | undefined;
   readonly lengths: [number, number];
   active: 0 | 1 = 0;
   state: "confirmed" | "pending" = "confirmed";
@@ -62,8 +64,16 @@ export class Machine {
   /** The power goes, or the application crashes. At every second start the platform never learns that the connections are gone. */
   off(): void {
     this.alive = false;
+    this.#lose();
     const silent = this.starts % 2 === 0;
     for (const peer of this.net.peers.splice(0)) if (!peer.closed && !silent) peer.onClose?.();
+  }
+
+  /** A slot need not keep what was written to a sector that was not finished. */
+  #lose(): void {
+    const loose = this.#loose;
+    this.#loose = undefined;
+    loose?.slot.bytes.fill(0xff, loose.from, loose.to);
   }
 
   /** A host for this start. Once it is over, every call that could have an effect throws. */
@@ -146,16 +156,28 @@ export class Machine {
     };
     return {
       ...blocks,
+      read: (at, into) => {
+        this.#loose = undefined;
+        return blocks.read(at, into);
+      },
       write: (at, bytes) => {
         unlessPending();
-        return blocks.write(at, bytes);
+        const to = at + bytes.length;
+        const from = this.#loose?.to === at ? this.#loose.from : at;
+        const written = blocks.write(at, bytes);
+        this.#loose = to % SECTOR === 0 ? undefined : { slot: other, from, to };
+        return written;
       },
       erase: (at) => {
         unlessPending();
+        this.#loose = undefined;
         return blocks.erase(at);
       },
       state: () => this.state,
-      activate: (length) => power.change("activate", () => this.#activate(other, length)),
+      activate: (length) => {
+        this.#loose = undefined;
+        return power.change("activate", () => this.#activate(other, length));
+      },
       confirm: () =>
         power.change("confirm", () => {
           this.state = "confirmed";

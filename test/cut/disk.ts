@@ -100,7 +100,8 @@ export class Disk {
 
   write(file: number, bytes: Uint8Array, at: number): number {
     const inode = this.#file(file);
-    const copy = bytes.slice();
+    // A Buffer's own slice would be no copy.
+    const copy = Uint8Array.from(bytes);
     this.#change(`write ${at}+${bytes.length}`, () => {
       inode.bytes = overlay(inode.bytes, at, copy);
       this.#pending.push({ what: "bytes", inode, at, bytes: copy });

@@ -59,6 +59,8 @@ const storing: Case<Storing> = {
 
 interface Sectors {
   readonly disk: Disk;
+  /** In a slot what was written is sure to stay once its sector is full, or something is read or erased. */
+  readonly use: "queue" | "slot";
   step: number;
   /** Two values that each byte may have. */
   readonly old: Uint8Array;
@@ -84,7 +86,8 @@ function blocksLive(world: Sectors, power: Power): void {
   const { disk, old, next } = world;
   disk.start(power);
   const told: string[] = [];
-  const blocks = new FileBlocks(join(STATE, "blocks", "queue"), SECTORS * SECTOR, (line) => told.push(line));
+  const path = join(STATE, "blocks", world.use);
+  const blocks = new FileBlocks(path, SECTORS * SECTOR, (line) => told.push(line), world.use);
   const found = new Uint8Array(SECTORS * SECTOR);
   if (told.length > 0) throw new Error(told.join());
   if (!blocks.read(0, found)) throw new Error("the blocks can't be read");
@@ -99,7 +102,7 @@ function blocksLive(world: Sectors, power: Power): void {
 }
 
 function deed(
-  { old, next, step }: Sectors,
+  { old, next, step, use }: Sectors,
   blocks: FileBlocks,
   power: Power,
   what: (typeof DEEDS)[number],
@@ -111,21 +114,26 @@ function deed(
   const ok = length === undefined ? blocks.erase(at) : blocks.write(at, next.slice(at, at + length));
   power.check();
   if (!ok) throw new Error(`${length === undefined ? "erase" : "write"} at ${at} failed`);
-  old.set(next);
+  if (use === "queue" || length === undefined || (at + length) % SECTOR === 0) old.set(next);
 }
 
-const sectors: Case<Sectors> = {
-  name: "files/blocks",
+const sectors = (use: Sectors["use"], name: string): Case<Sectors> => ({
+  name,
   begin: () => {
     const size = SECTORS * SECTOR;
     return {
       disk: new Disk(),
+      use,
       step: 0,
       old: new Uint8Array(size).fill(0xff),
       next: new Uint8Array(size).fill(0xff),
     };
   },
   live: blocksLive,
-};
+});
 
-export const filesCuts: readonly Case[] = [storing, sectors];
+export const filesCuts: readonly Case[] = [
+  storing,
+  sectors("queue", "files/blocks"),
+  sectors("slot", "files/slot"),
+];

@@ -39,7 +39,7 @@ const SAY: Readonly<Record<string, Say>> = {
   recovery: (e) =>
     `recovery mode, without the application: it crashed again and again${after(": ", e.cause)}`,
   wake: (e) =>
-    `wake ${e.wakes} (${e.reason}): ${e.delivered} delivered, ${e.waiting} waiting, ${e.radioMs} ms connected; asleep for ${Number(e.sleepMs) / 1000} s`,
+    `wake ${e.wakes} (${e.reason}): ${e.delivered} delivered, ${e.waiting} waiting, ${Math.round(Number(e.radioMs))} ms connected; asleep for ${Number(e.sleepMs) / 1000} s`,
   restart: (e) => `restart${after(": ", e.reason)}`,
   crash: (e) => `the worker ended: ${e.reason}; next try in ${Number(e.retryMs) / 1000} s`,
   log: (e) => (e.level === "info" ? `${e.line}` : `${e.level}: ${e.line}`),

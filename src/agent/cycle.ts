@@ -178,7 +178,7 @@ export class Cycle {
       void telemetry.flush(updateMs);
     }
     while (runs && link.running && !this.#settled && (!this.#over || this.#onTrial)) {
-      const rest = (firmware.busy ? long : end) - clock.now();
+      const rest = (this.#onTrial || firmware.underWay ? long : end) - clock.now();
       if (rest <= 0) break;
       await this.#signal.wait(Math.min(LOOK_MS, rest));
     }

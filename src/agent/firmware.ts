@@ -58,6 +58,12 @@ export class Firmware {
     return !updater.resting || !assignment.settled || assignment.doubtful;
   }
 
+  /** For the agent alone: what is to be done is known, and being done. A platform that does not say holds nobody awake. */
+  get underWay(): boolean {
+    const { assignment, updater } = this.#parts ?? {};
+    return assignment?.settled !== undefined && updater?.resting === false;
+  }
+
   /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
   awake({ look, state, retry }: Memory, trialMs: number): void {
     if (!this.#parts) return;

@@ -176,7 +176,8 @@ for (const [title, spoil] of [
   ],
 ] as const) {
   test(`when ${title} a wake ends by its deadline, with all connections closed`, async (t, as) => {
-    const device = new Sleeper(t, as, { cycle });
+    const firmware = { title: "lamp", version: "1.0.0", allowHttp: true };
+    const device = new Sleeper(t, as, { cycle, firmware });
     await device.wake();
     spoil(device);
     const { clock, net } = device.rig;

@@ -13,7 +13,10 @@ import { TimeOfDay } from "./time-of-day.js";
 
 /** `config.commission`: how the owner gives what is not built in. */
 export interface Commission {
-  /** Pin of a button that draws it to ground: held for 1 s at power-on it opens commissioning again, held for 10 s later it resets the device. */
+  /**
+   * Pin of a button that draws it to ground: held for 1 s at power-on it opens commissioning again, held for 10 s later it resets the device; one that
+   * sleeps counts from its next wake on.
+   */
   readonly button?: number | undefined;
   /** Of the access point `mote-<hardware id>`, the same for all devices with this image. Default: none. `set label` gives a device its own. */
   readonly password?: string | undefined;
@@ -50,12 +53,17 @@ export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go
   const board: Board = { doors, machine, host, config, kept, go };
   const button = buttonOf(board);
   const isWake = host.ending.reset === "deep sleep";
-  if (isWake || button?.read() !== 0) return isIncomplete(config) ? ask(board) : run(board, button);
-  isHeld(button, machine.clock, HELD_MS, (held) => {
-    if (held || isIncomplete(config)) ask(board);
-    else run(board, button);
-  });
+  const begin = (): Agent | undefined => (isIncomplete(config) ? ask(board) : run(board, button));
+  if (button?.read() !== 0) return begin();
+  // A board that sleeps is not awake for long enough to be asked while it runs.
+  const [ms, held] = isWake ? [RESET_HELD_MS, () => resetByButton(host)] : [HELD_MS, () => ask(board)];
+  isHeld(button, machine.clock, ms, (is) => (is ? held() : begin()));
   return undefined;
+}
+
+function resetByButton(host: BoardHost, agent = new Agent(host, NOWHERE)): void {
+  host.log("warn", "the button was held: Wi-Fi, token and all that waits are forgotten");
+  reset(agent, host, "reset by the button");
 }
 
 function buttonOf({ doors, host, config }: Board): Pin | undefined {
@@ -72,10 +80,7 @@ function buttonOf({ doors, host, config }: Board): Pin | undefined {
 function run({ host, config, go }: Board, button: Pin | undefined): Agent | undefined {
   const agent = go(host, config);
   if (!agent || !button) return agent;
-  whenHeld(button, host.clock, RESET_HELD_MS, () => {
-    host.log("warn", "the button was held: Wi-Fi, token and all that waits are forgotten");
-    reset(agent, host, "reset by the button");
-  });
+  whenHeld(button, host.clock, RESET_HELD_MS, () => resetByButton(host, agent));
   return agent;
 }
 

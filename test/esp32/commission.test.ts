@@ -143,14 +143,45 @@ test("once commissioned there is no page, unless the button is held at power-on 
 
 test("a wake out of deep sleep is no power-on: its button opens nothing", async (t) => {
   const { board, doors } = rig(t, READY);
-  doors.pressed.add(4);
   const machine = board.boot(8);
   let went = 0;
-  commissionBy(doors, machine, createHost(machine), () => {
-    went++;
-    return undefined;
-  });
-  t.deepEqual([went, board.ap], [1, undefined]);
+  const wake = () =>
+    commissionBy(doors, machine, createHost(machine), () => {
+      went++;
+      return undefined;
+    });
+  wake();
+  t.is(went, 1);
+  doors.pressed.add(4);
+  wake();
+  await board.clock.advance(5000);
+  t.is(went, 1);
+  doors.pressed.clear();
+  await board.clock.advance(100);
+  t.deepEqual([went, board.ap, board.restarts], [2, undefined, 0]);
+});
+
+test("a board that sleeps is reset by a button that is held for 10 s from a wake on", async (t) => {
+  const cycle = { everyMs: 60_000, connectEvery: 60 };
+  const { board, doors, boot } = rig(t, { ...PRODUCT, cycle, commission: { button: 4 } });
+  const keys = () => [...(board.nvs.get("mote")?.keys() ?? [])];
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot(() => {});
+  await board.clock.runUntil(() => board.sleep !== undefined);
+  t.true(keys().includes("token") && keys().includes("wifi"));
+  doors.pressed.add(4);
+  const machine = await board.nap();
+  startBoard(
+    machine,
+    () => {},
+    (made, host, go) => commissionBy(doors, made, host, go),
+  );
+  await board.clock.advance(11_000);
+  t.is(board.restarts, 2);
+  t.false(keys().includes("token") || keys().includes("wifi"), keys().join());
+  t.true(keys().includes("site"));
 });
 
 test("nobody came for 10 minutes: it closes, and a board that was commissioned before goes on as it was", async (t) => {

@@ -9,13 +9,23 @@ import { addressOf, type Values } from "./values.js";
 
 /** The agent's, and the new ones while they are checked. */
 const TOKENS = ["token", "proposed"] as const;
+/** The agent's mark of a reset that was cut short; an agent completes it when it is made. */
+const RESET = "reset";
 const [WIFI, SITE, TOKEN, CHANGE] = ["wifi", "site", "token", "commission"] as const;
 const fresh = (key: string): string => `new-${key}`;
 
 export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
 
-/** Finishes a change that a power cut left half done. To be called at each start, before anything is read. */
-export function settle(keeper: Keeper): void {
+/**
+ * Finishes what a power cut left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
+ * reset is to forget must neither be read nor written before.
+ */
+export function settle(keeper: Keeper, complete: () => void): void {
+  if (keeper.store.get(RESET)) complete();
+  finish(keeper);
+}
+
+function finish(keeper: Keeper): void {
   const change = readStored(keeper as Host, CHANGE);
   if (isObject(change)) apply(keeper as Host, change);
 }
@@ -28,7 +38,8 @@ export function readKept(keeper: Keeper, url?: string): Values {
   const host = keeper as Host;
   const [wifi, site, token] = [WIFI, SITE, TOKEN].map((key) => members(readStored(host, key)));
   const address = addressOf(site?.url ?? url);
-  const isGiven = token?.name === undefined && token?.url === address;
+  const isForgotten = host.store.get(RESET) !== undefined;
+  const isGiven = token?.name === undefined && token?.url === address && !isForgotten;
   return {
     ssid: wifi?.ssid,
     password: wifi?.password,
@@ -55,7 +66,7 @@ export function keep(keeper: Keeper, values: Values, isSame: boolean): boolean {
     token: isSame ? undefined : given,
   };
   if (!writeStored(host, CHANGE, change)) return false;
-  settle(keeper);
+  finish(keeper);
   return true;
 }
 

@@ -33,17 +33,13 @@ interface Board {
   readonly go: Go;
 }
 
-/** The agent's mark of a reset under way. */
-const RESET = "reset";
 const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
 const HELD_MS = 1000;
 const RESET_HELD_MS = 10_000;
 const TELL_AGAIN_MS = 60_000;
 
 export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go: Go): Agent | undefined {
-  // An agent completes a reset that was cut short when it is made: nothing may be read before.
-  if (made.store.get(RESET)) new Agent(made, NOWHERE);
-  settle(made);
+  settle(made, () => void new Agent(made, NOWHERE));
   const { baseUrl } = machine.config;
   const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
   const config = withKept(machine.config, kept);

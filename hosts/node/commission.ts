@@ -39,14 +39,10 @@ export interface CommissionOptions {
   readonly openMs?: number;
 }
 
-/** The agent's mark of a reset that was cut short: it is completed when an agent is made. */
-const RESET = "reset";
-
-/** What was kept in a state directory at commissioning, and is not to be forgotten. */
+/** What was kept in a state directory at commissioning. A reset that was cut short is left to who has the lock. */
 export function keptIn(stateDir: string, url: string | undefined): Values {
   const keeper = keeperOf(stateDir);
-  if (keeper.store.get(RESET)) return { ...readKept(keeper, url), token: undefined };
-  settle(keeper);
+  settle(keeper, () => {});
   return readKept(keeper, url);
 }
 
@@ -82,8 +78,7 @@ export async function commission(options: CommissionOptions): Promise<boolean> {
 function serve(options: CommissionOptions): Promise<boolean> {
   const { stateDir, given, deviceName, ca, stop, openMs } = options;
   const keeper = keeperOf(stateDir);
-  if (keeper.store.get(RESET)) completeReset(stateDir);
-  settle(keeper);
+  settle(keeper, () => completeReset(stateDir));
   const before = definedOf(joined(given, readKept(keeper, given.url)));
   return new Promise((resolve, reject) => {
     const host = hostOf(stateDir, keeper);

@@ -1,4 +1,5 @@
 // `mote/commission` in the simulator: no Wi-Fi to be told, and the page only where `config.commission.port` asks for it, for this machine alone.
+import { Agent } from "mote";
 import { fromBase64, readAuthorities } from "../commission/authorities.js";
 import { type Config, isIncomplete, membersOf, valuesOf, withKept } from "../commission/built-in.js";
 import { Commissioning } from "../commission/commissioning.js";
@@ -32,7 +33,7 @@ export const commission: Commissioner = (host, built, go) => {
 
 /** The machine's network is there: what is built in of Wi-Fi is none of its business. */
 function ofOwner(host: SimulatorHost, built: Config): { config: Config; kept: Values } {
-  settle(host);
+  settle(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
   const { baseUrl } = built;
   const kept = readKept(host, typeof baseUrl === "string" ? baseUrl : undefined);
   return { config: { ...withKept(built, kept), wifi: false }, kept };

@@ -3,6 +3,7 @@ import { CheckStore, keep, readKept, settle } from "../../hosts/commission/kept.
 import { type FakeStore, fakeHost } from "../fakes/host.js";
 import { defined, GOOD, TOKEN, URL } from "./rig.js";
 
+const none = () => {};
 const OTHER = { ssid: "garden", password: "another horse", url: "https://other.test", token: "T2" };
 const token = (store: FakeStore): unknown => {
   const bytes = store.values.get("token");
@@ -19,7 +20,7 @@ test("cut at each write, a change of everything is the old or the new after the 
     host.store.fails = () => done++ >= cut;
     keep(host, OTHER, false);
     host.store.fails = undefined;
-    settle(host);
+    settle(host, none);
     const kept = defined(readKept(host));
     const isNew = kept.ssid === "garden";
     t.deepEqual(kept, isNew ? OTHER : { ...GOOD, token: TOKEN }, `cut ${cut}`);
@@ -53,7 +54,7 @@ test("what was kept by another version, or damaged, is taken for nothing", (t) =
   for (const damaged of ["\u0002{}", "\u0001[", '\u0001{"ssid":7,"password":null}', "\u0001[]", ""]) {
     const host = fakeHost();
     for (const key of ["wifi", "site", "token", "commission"]) host.store.set(key, Buffer.from(damaged));
-    t.notThrows(() => settle(host));
+    t.notThrows(() => settle(host, none));
     t.deepEqual(defined(readKept(host)), {}, damaged);
   }
 });
@@ -75,4 +76,21 @@ test("an agent that checks another platform leaves the device's own token alone,
   );
   t.true(next.delete("proposed"));
   t.is(host.store.get("new-proposed"), undefined);
+});
+
+test("a reset under way is completed before a change is, and a token that it did not reach yet is not read", (t) => {
+  const host = fakeHost();
+  keep(host, { ...GOOD, token: TOKEN }, false);
+  host.store.set("reset", Buffer.from("\u0001true"));
+  t.is(readKept(host).token, undefined);
+  let begun = 0;
+  host.store.set("commission", Buffer.from('\u0001{"wifi":{"ssid":"garden"}}'));
+  settle(host, () => {
+    begun++;
+    t.is(readKept(host).ssid, GOOD.ssid);
+    for (const key of ["commission", "wifi", "token", "reset"]) host.store.delete(key);
+  });
+  t.is(begun, 1);
+  t.is(readKept(host).ssid, undefined);
+  settle(host, () => t.fail());
 });

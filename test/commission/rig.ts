@@ -55,7 +55,7 @@ export function rig(options: RigOptions = {}): Rig {
   const host = fakeHost(options);
   const platform = new FakePlatform(host.clock, host.net);
   const { wifi = true, isPortal = true, join = () => undefined } = options;
-  settle(host);
+  settle(host, () => {});
   const before = { ...options.before, ...defined(readKept(host, options.before?.url)) };
   const [closed, said, resets, joined]: [boolean[], string[], string[], Values[]] = [[], [], [], []];
   const commissioning = new Commissioning({

@@ -1,9 +1,7 @@
 // A device in the simulator and a platform of its own, over HTTP or over HTTPS with a private authority.
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer } from "node:tls";
 import type { ExecutionContext } from "ava";
 import { TENANT } from "../../hosts/desk/hints.js";
 import { Operator } from "../../hosts/operator/operator.js";
@@ -11,8 +9,8 @@ import { type Platform, startPlatform } from "../../hosts/platform/server.js";
 import { SimulatedDevice, simulatedImage } from "../../hosts/sdk/device.js";
 import { findSdk } from "../../hosts/sdk/sdk.js";
 import type { TelemetryOptions } from "../../src/index.js";
-import { Authorities } from "../x509/authority.js";
 import { screen } from "./rig.js";
+import { secured } from "./secured.js";
 
 export const DEVICE = "in-the-simulator";
 export const INTERVAL_MS = 400;
@@ -26,27 +24,6 @@ export interface Bench {
   readonly lines: string[];
   /** The most that was in use at a second's end, by the instrument's name. */
   readonly most: Map<string, number>;
-}
-
-/** Where TLS ends in front of the platform. */
-async function secured(t: ExecutionContext, to: number): Promise<{ url: string; ca: string }> {
-  const made = new Authorities();
-  const root = made.issue("private authority", undefined, { constraints: "critical,CA:TRUE" });
-  const { cert, key } = made.issue("platform", root, { names: "DNS:localhost" });
-  const server = createServer({ cert, key }, (socket) => {
-    const below = connect(to, "127.0.0.1");
-    socket.pipe(below).pipe(socket);
-    socket.on("error", () => socket.destroy());
-    below.on("error", () => below.destroy());
-    socket.on("close", () => below.destroy());
-    below.on("close", () => socket.destroy());
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.teardown(() => {
-    server.close();
-    made.remove();
-  });
-  return { url: `https://localhost:${(server.address() as AddressInfo).port}`, ca: root.cert };
 }
 
 export async function openBench(

@@ -19,10 +19,10 @@ export interface Named {
   readonly series: Series;
 }
 
-const WIDTH = 690;
+const WIDTH = 700;
 const HEIGHT = 270;
 const LEFT = 62;
-const RIGHT = WIDTH - 24;
+const RIGHT = WIDTH - 34;
 const TOP = 52;
 const BOTTOM = HEIGHT - 44;
 const TICKS = 5;

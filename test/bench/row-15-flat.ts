@@ -32,7 +32,7 @@ function spread(found: Curve): number {
 
 export const row: Row = {
   id: 15,
-  name: "a point on XS from 1,000 to 1,000,000 points: steps of the dearest over those of the cheapest",
+  name: "a point on XS, from the thousandth to the millionth: the dearest over the cheapest",
   target: 1.02,
   better: "less",
   quick: true,

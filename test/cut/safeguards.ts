@@ -242,12 +242,13 @@ export const safeguards: readonly Safeguard[] = [
     group: "files",
     what: "a write to a sector is synced",
     file: "hosts/node/blocks.ts",
-    edits: [
-      [
-        "writeAll(this.#file, piece, at);\n      fdatasyncSync(this.#file);",
-        "writeAll(this.#file, piece, at);",
-      ],
-    ],
+    edits: [["if (!this.#isSlot || (at + bytes.length) % SECTOR === 0) this.#sync();", ""]],
+  },
+  {
+    group: "files",
+    what: "what was written to a slot is synced before anything is erased",
+    file: "hosts/node/blocks.ts",
+    edits: [["this.#sync();\n      this.#load(at, this.#scratch);", "this.#load(at, this.#scratch);"]],
   },
   {
     group: "cycle",

@@ -9,7 +9,7 @@ import { startPlatform } from "../../hosts/platform/server.js";
 import { buildImage, XsDevice } from "./device.js";
 import { testOnXs } from "./on-xs.js";
 
-const INTERVAL_MS = 400;
+const INTERVAL_MS = 600;
 const LIMIT_MS = 30_000;
 const NUDGE_MS = 250;
 

@@ -35,7 +35,8 @@ export const changed = step("shared attribute change applied", async (tour, sign
   await tour.operator.attributes.set(id, "SHARED_SCOPE", { interval: intervalMs / 1000 });
   await untilClient(tour, signal, "intervalMs", intervalMs);
   const appliedAt = Date.now();
-  const readings = await until(signal, async () => {
+  // The first points may lie apart on a busy machine: what counts is that it comes to that pace.
+  const spacing = await until(signal, async () => {
     const range = {
       keys: ["temperature"],
       startTs: appliedAt,
@@ -43,13 +44,20 @@ export const changed = step("shared attribute change applied", async (tour, sign
       orderBy: "ASC",
     } as const;
     const found = (await tour.operator.timeSeries.range(id, range)).temperature ?? [];
-    return found.length >= WATCHED && found;
+    const least = closest(found.map(({ ts }) => ts));
+    return least !== undefined && least < tour.intervalMs / 2 ? least : undefined;
   });
-  const first = readings[0]?.ts ?? 0;
-  const spacing = ((readings[WATCHED - 1]?.ts ?? 0) - first) / (WATCHED - 1);
-  check(spacing > 0 && spacing < tour.intervalMs / 2, `still a point every ${Math.round(spacing)} ms`);
   return `${appliedAt - from} ms, then a point every ${Math.round(spacing)} ms`;
 });
+
+/** The mean distance of the points that lie closest together, so many in a row; undefined while there are too few, or two of one time. */
+function closest(stamps: readonly number[]): number | undefined {
+  const spans = stamps
+    .slice(WATCHED - 1)
+    .map((last, first) => (last - (stamps[first] as number)) / (WATCHED - 1));
+  const least = Math.min(...spans);
+  return spans.length > 0 && least > 0 ? least : undefined;
+}
 
 export const deleted = step("shared attribute deletion applied", async (tour, signal) => {
   const id = await deviceId(tour);

@@ -8,6 +8,7 @@ import { openCommissioning, trusting } from "./commission.js";
 import type { Doors } from "./doors.js";
 import type { BoardHost } from "./host.js";
 import type { Machine } from "./machine.js";
+import { misconfigured } from "./misconfigured.js";
 import type { Go } from "./start.js";
 import { TimeOfDay } from "./time-of-day.js";
 
@@ -36,7 +37,6 @@ interface Board {
 const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
 const HELD_MS = 1000;
 const RESET_HELD_MS = 10_000;
-const TELL_AGAIN_MS = 60_000;
 
 export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go: Go): Agent | undefined {
   settle(made, () => void new Agent(made, NOWHERE));
@@ -126,17 +126,6 @@ function forget(host: BoardHost): void {
 function reset(agent: Agent, host: BoardHost, why: string): void {
   const restart = (): void => host.restart(why);
   agent.reset().then(restart, restart);
-}
-
-/** As start.ts does of what the agent refuses: told every minute, and an image on trial gives way. */
-function misconfigured(host: BoardHost, what: string): undefined {
-  const tell = (): void => {
-    host.log("error", `the configuration is wrong: ${what}`);
-    if (host.slot.state() === "pending") host.restart("wrong configuration");
-    else host.clock.timer(TELL_AGAIN_MS, tell);
-  };
-  tell();
-  return undefined;
 }
 
 /** What is wrong with `config.commission`. */

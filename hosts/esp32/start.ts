@@ -6,6 +6,7 @@ import { readConfig, type Settings } from "./config.js";
 import { publishHealth } from "./health.js";
 import { type BoardHost, createHost } from "./host.js";
 import type { Machine } from "./machine.js";
+import { misconfigured } from "./misconfigured.js";
 import { Naps } from "./naps.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
@@ -26,7 +27,6 @@ export type Go = (host: BoardHost, config: Machine["config"]) => Agent | undefin
 const SILENCE_MS = 1_800_000;
 /** The platform was out of reach so long, though the network is joined: joined once more. */
 const REJOIN_MS = 900_000;
-const TELL_AGAIN_MS = 60_000;
 
 /** The agent, or undefined if the configuration is wrong: that is told every minute, as nobody may be listening yet. */
 export function startBoard(
@@ -103,17 +103,6 @@ function seedOf(host: BoardHost): Uint8Array {
   const seed = new Uint8Array(32);
   host.random(seed);
   return seed;
-}
-
-/** A new image with such a mistake must not stay: the one before it can be reached. */
-function misconfigured(host: BoardHost, what: string): undefined {
-  const tell = (): void => {
-    host.log("error", `the configuration is wrong: ${what}`);
-    if (host.slot.state() === "pending") host.restart("wrong configuration");
-    else host.clock.timer(TELL_AGAIN_MS, tell);
-  };
-  tell();
-  return undefined;
 }
 
 function attend(

@@ -36,6 +36,9 @@ const SHORTEST_SLEEP_MS = 100;
 const MOST_SLEEP_MS = 1e11;
 /** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
 const JITTER = 0.05;
+
+export { CYCLE } from "./wake.js";
+
 /** The agent's own pieces. */
 export interface CycleParts {
   readonly host: Host;

@@ -12,7 +12,7 @@ import type { Memory } from "./wake.js";
 const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
 
 export type { FirmwareOptions, FirmwareUpdate } from "./firmware/options.js";
-export { checkFirmwareOptions } from "./firmware/parts.js";
+export { FIRMWARE } from "./firmware/parts.js";
 export type { Reports } from "./firmware/reporter.js";
 
 /**

@@ -1,9 +1,12 @@
 // The agent's options: what each is for, its unit, default and limits; all mistakes told at once.
 import { parseTarget, type Target } from "../net/target.js";
+import { isObject } from "../wire/json.js";
 import { checkToken } from "../wire/paths.js";
+import { CYCLE } from "./cycle.js";
 import { MoteError } from "./errors.js";
-import { checkFirmwareOptions, type FirmwareOptions } from "./firmware.js";
-import { checkTelemetryOptions, type TelemetryOptions } from "./telemetry-options.js";
+import { FIRMWARE, type FirmwareOptions } from "./firmware.js";
+import { checkRules, isText, type Judge, type Rules, settled } from "./option-rules.js";
+import { TELEMETRY, type TelemetryOptions } from "./telemetry-options.js";
 
 export interface ProvisioningOptions {
   /** The device profile's provisioning key (POST /api/v1/provision). */
@@ -83,105 +86,44 @@ export interface CheckedOptions {
   readonly cycle: CycleSettings;
 }
 
-/** Names there are; those of telemetry and firmware are checked where they are defined. */
-const KNOWN = [
-  "baseUrl",
-  "token",
-  "provisioning",
-  "connections",
-  "firmware",
-  "telemetry",
-  "attributes",
-  "rpc",
-  "cycle",
-];
-const GROUPS = {
-  provisioning: ["key", "secret", "deviceName"],
-  attributes: ["answerBytes"],
-  rpc: ["requestBytes", "answerBytes"],
-  cycle: ["everyMs", "connectEvery", "updateMs"],
-} as const;
-const BYTES = { default: 8192, least: 512, most: 1_048_576 } as const;
-const EVERY = { default: 60_000, least: 1000, most: 86_400_000 } as const;
-const CONNECT = { default: 60, least: 1, most: 10_000 } as const;
-const UPDATE = { default: 600_000, least: 10_000, most: 3_600_000 } as const;
-const ANSWER = { default: 8192, least: 512, most: 65_536 } as const;
+const isNeeded: Judge = (value) =>
+  typeof value === "string" && value !== "" ? undefined : "is a text that is not empty";
+const isNamed: Judge = (value) => (value === undefined ? undefined : isText(value));
 
-/** The options with their defaults; throws `BAD_OPTIONS` with every mistake by name. No value is quoted: it may be a secret. */
+const ATTRIBUTES = { answerBytes: [8192, 512, 1_048_576] } as const;
+const RPC = { requestBytes: [8192, 512, 1_048_576], answerBytes: [8192, 512, 65_536] } as const;
+const RULES: Rules = {
+  baseUrl: (url) => {
+    const target = parseTarget(url as string);
+    return target.ok ? undefined : target.reason;
+  },
+  token: (token) => {
+    const flaw = token === undefined ? undefined : checkToken(token);
+    return flaw && `can't be used: ${flaw}`;
+  },
+  connections: [2, 1, 3],
+  attributes: ATTRIBUTES,
+  rpc: RPC,
+  cycle: CYCLE,
+  provisioning: { key: isNeeded, secret: isNeeded, deviceName: isNamed },
+  telemetry: TELEMETRY,
+  firmware: FIRMWARE,
+};
+
+/** The options with their defaults; throws `BAD_OPTIONS` with every mistake by name. */
 export function checkOptions(options: AgentOptions): CheckedOptions {
   if (!isObject(options)) throw new MoteError("BAD_OPTIONS", "the options are an object");
+  const { baseUrl, token, provisioning, connections, attributes, rpc, cycle } = options as AgentOptions;
   const wrong: string[] = [];
-  checkNames("", options, KNOWN, wrong);
-  checkNames("attributes.", options.attributes, GROUPS.attributes, wrong);
-  checkNames("rpc.", options.rpc, GROUPS.rpc, wrong);
-  checkNames("cycle.", options.cycle, GROUPS.cycle, wrong);
-  const target = parseTarget(options.baseUrl);
-  if (!target.ok) wrong.push(`baseUrl ${target.reason}`);
-  checkIdentity(options, wrong);
-  const connections = options.connections ?? 2;
-  if (connections !== 1 && connections !== 2 && connections !== 3) wrong.push("connections is 1, 2 or 3");
-  const answerBytes = whole("attributes.answerBytes", options.attributes?.answerBytes, BYTES, wrong);
-  const requestBytes = whole("rpc.requestBytes", options.rpc?.requestBytes, BYTES, wrong);
-  const rpcAnswerBytes = whole("rpc.answerBytes", options.rpc?.answerBytes, ANSWER, wrong);
-  const cycle = {
-    everyMs: whole("cycle.everyMs", options.cycle?.everyMs, EVERY, wrong),
-    connectEvery: whole("cycle.connectEvery", options.cycle?.connectEvery, CONNECT, wrong),
-    updateMs: whole("cycle.updateMs", options.cycle?.updateMs, UPDATE, wrong),
-  };
-  wrong.push(...checkTelemetryOptions(options.telemetry === undefined ? {} : options.telemetry));
-  if (options.firmware !== undefined) wrong.push(...checkFirmwareOptions(options.firmware));
-  if (wrong.length > 0 || !target.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
-  return {
-    target: target.target,
-    connections,
-    attributes: { answerBytes },
-    rpc: { requestBytes, answerBytes: rpcAnswerBytes },
-    cycle,
-  };
-}
-
-function checkIdentity(options: AgentOptions, wrong: string[]): void {
-  const { token, provisioning } = options;
   if (token === undefined && provisioning === undefined) wrong.push("either token or provisioning is needed");
-  const flaw = token === undefined ? undefined : checkToken(token);
-  if (flaw !== undefined) wrong.push(`token: ${flaw}`);
-  checkNames("provisioning.", provisioning, GROUPS.provisioning, wrong);
-  if (!isObject(provisioning)) return;
-  const { key, secret, deviceName } = provisioning;
-  if (typeof key !== "string" || key === "") wrong.push("provisioning.key is a text that is not empty");
-  if (typeof secret !== "string" || secret === "")
-    wrong.push("provisioning.secret is a text that is not empty");
-  if (deviceName === undefined) return;
-  if (typeof deviceName !== "string" || deviceName.trim() === "" || deviceName.length > 255) {
-    wrong.push("provisioning.deviceName is a text of 1 to 255 characters");
-  }
-}
-
-/** Tells members of a group that are no options, and what is no group. */
-function checkNames(prefix: string, group: unknown, known: readonly string[], wrong: string[]): void {
-  if (group === undefined) return;
-  if (!isObject(group)) {
-    wrong.push(`${prefix.slice(0, -1)} is an object of options`);
-    return;
-  }
-  for (const name of Object.keys(group)) {
-    if (!known.includes(name)) wrong.push(`there is no option "${prefix}${name}"`);
-  }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function whole(
-  name: string,
-  value: number | undefined,
-  range: { default: number; least: number; most: number },
-  wrong: string[],
-): number {
-  if (value === undefined) return range.default;
-  if (!Number.isInteger(value) || value < range.least || value > range.most) {
-    wrong.push(`${name} is a whole number from ${range.least} to ${range.most}`);
-  }
-  return value;
+  checkRules("", options, RULES, wrong);
+  const parsed = parseTarget(baseUrl);
+  if (wrong.length > 0 || !parsed.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
+  return {
+    target: parsed.target,
+    connections: connections ?? 2,
+    attributes: settled(attributes, ATTRIBUTES),
+    rpc: settled(rpc, RPC),
+    cycle: settled(cycle, CYCLE),
+  };
 }

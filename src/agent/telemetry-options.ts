@@ -1,4 +1,5 @@
 // The options of telemetry: purpose, unit, default, limits.
+import { settled } from "./option-rules.js";
 
 export interface TelemetryOptions {
   /**
@@ -36,60 +37,17 @@ export interface TelemetrySettings {
   readonly drop: "oldest" | "newest";
 }
 
-interface Range {
-  readonly default: number;
-  readonly least: number;
-  readonly most: number;
-}
-
-const RANGES: { readonly [name: string]: Range } = {
-  batchPoints: { default: 50, least: 1, most: 1000 },
-  batchBytes: { default: 8192, least: 512, most: 1_048_576 },
-  batchAgeMs: { default: 1000, least: 0, most: 3_600_000 },
-  bufferBytes: { default: 16_384, least: 1024, most: 16_777_216 },
-};
-const CHOICES: { readonly [name: string]: readonly string[] } = {
+/** What each may be. */
+export const TELEMETRY = {
   timestamps: ["device", "platform"],
+  batchPoints: [50, 1, 1000],
+  batchBytes: [8192, 512, 1_048_576],
+  batchAgeMs: [1000, 0, 3_600_000],
+  bufferBytes: [16_384, 1024, 16_777_216],
+  durable: [true, false],
   drop: ["oldest", "newest"],
-};
-
-/** Every mistake in `options`, by name; none if they are fine. */
-export function checkTelemetryOptions(options: TelemetryOptions): string[] {
-  if (typeof options !== "object" || options === null) return ["telemetry is an object of options"];
-  const wrong: string[] = [];
-  for (const [name, value] of Object.entries(options)) {
-    const flaw = value === undefined ? undefined : flawOf(name, value);
-    if (flaw !== undefined) wrong.push(flaw);
-  }
-  return wrong;
-}
-
-function flawOf(name: string, value: unknown): string | undefined {
-  if (name === "durable") {
-    return typeof value === "boolean" ? undefined : "telemetry.durable is true or false";
-  }
-  const choices = Object.hasOwn(CHOICES, name) ? CHOICES[name] : undefined;
-  if (choices) {
-    if (choices.includes(value as string)) return undefined;
-    return `telemetry.${name} is ${choices.map((choice) => `"${choice}"`).join(" or ")}`;
-  }
-  const range = Object.hasOwn(RANGES, name) ? RANGES[name] : undefined;
-  if (!range) return `there is no option "telemetry.${name}"`;
-  if (Number.isInteger(value) && (value as number) >= range.least && (value as number) <= range.most) {
-    return undefined;
-  }
-  return `telemetry.${name} is a whole number from ${range.least} to ${range.most}`;
-}
+} as const;
 
 /** `options` with the defaults for what is left out. */
-export function telemetrySettings(options: TelemetryOptions): TelemetrySettings {
-  return {
-    timestamps: options.timestamps ?? "device",
-    batchPoints: options.batchPoints ?? RANGES.batchPoints!.default,
-    batchBytes: options.batchBytes ?? RANGES.batchBytes!.default,
-    batchAgeMs: options.batchAgeMs ?? RANGES.batchAgeMs!.default,
-    bufferBytes: options.bufferBytes ?? RANGES.bufferBytes!.default,
-    durable: options.durable ?? true,
-    drop: options.drop ?? "oldest",
-  };
-}
+export const telemetrySettings = (options: TelemetryOptions): TelemetrySettings =>
+  settled(options, TELEMETRY);

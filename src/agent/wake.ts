@@ -88,6 +88,13 @@ export interface Memory {
   points: number;
 }
 
+/** What the options of a device that sleeps may be. */
+export const CYCLE = {
+  everyMs: [60_000, 1000, 86_400_000],
+  connectEvery: [60, 1, 10_000],
+  updateMs: [600_000, 10_000, 3_600_000],
+} as const;
+
 const FORMAT = 1;
 const STATE_LENGTH = 16;
 /** The longest between two attempts, give or take a half, unless uploads are rarer anyway. */

@@ -42,7 +42,7 @@ test("without updates: options of a firmware are refused by name", (t) => {
     token: "T1",
     firmware: { title: "lamp", version: "1.0.0" },
   };
-  t.throws(() => new lean.Agent(fakeHost(), options), { message: "firmware: this build has no updates" });
+  t.throws(() => new lean.Agent(fakeHost(), options), { message: "firmware is left out of this build" });
 });
 
 test("without updates: a new image on trial is not kept, as nothing could ever replace it", async (t) => {

@@ -66,7 +66,7 @@ test("what is no option and what is no group of options is told by its name", (t
       "rpc is an object of options",
       'there is no option "provisioning.name"',
       "telemetry is an object of options",
-      "firmware is an object",
+      "firmware is an object of options",
     ],
   );
   t.deepEqual(mistakes({ ...GOOD, provisioning: null }), ["provisioning is an object of options"]);

@@ -1,5 +1,12 @@
 import test from "ava";
-import { checkTelemetryOptions, telemetrySettings } from "../../src/agent/telemetry-options.js";
+import { checkRules } from "../../src/agent/option-rules.js";
+import { TELEMETRY, type TelemetryOptions, telemetrySettings } from "../../src/agent/telemetry-options.js";
+
+function checkTelemetryOptions(options: TelemetryOptions): string[] {
+  const wrong: string[] = [];
+  checkRules("telemetry.", options, TELEMETRY, wrong);
+  return wrong;
+}
 
 test("the defaults are as documented", (t) => {
   t.deepEqual(telemetrySettings({}), {

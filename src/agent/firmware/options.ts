@@ -1,5 +1,6 @@
 import { parseUrl } from "../../net/target.js";
 import { toPublicKey } from "../../wire/p256.js";
+import { isCall, isText, type Rules } from "../option-rules.js";
 import { compareVersions } from "./versions.js";
 
 /** An update that the platform assigned. */
@@ -52,58 +53,30 @@ export interface FirmwareOptions {
   chunkBytes?: number | undefined;
 }
 
-const KNOWN = [
-  "title",
-  "version",
-  "allow",
-  "selfTest",
-  "onProgress",
-  "publicKey",
-  "urlHosts",
-  "allowUnverified",
-  "allowHttp",
-  "minimumVersion",
-  "chunkBytes",
-];
-
-/** What is wrong with the options, each by name; an empty list if nothing is. */
-export function checkFirmwareOptions(options: FirmwareOptions): string[] {
-  if (typeof options !== "object" || options === null) return ["firmware is an object"];
-  const wrong: string[] = [];
-  for (const name of Object.keys(options)) {
-    if (!KNOWN.includes(name)) wrong.push(`there is no option "firmware.${name}"`);
-  }
-  text("title", options.title, wrong);
-  text("version", options.version, wrong);
-  call("allow", options.allow, wrong);
-  call("selfTest", options.selfTest, wrong);
-  call("onProgress", options.onProgress, wrong);
-  flag("allowHttp", options.allowHttp, wrong);
-  flag("allowUnverified", options.allowUnverified, wrong);
-  const { minimumVersion, chunkBytes, publicKey, urlHosts } = options;
-  if (urlHosts !== undefined && !(Array.isArray(urlHosts) && urlHosts.every(isAuthority)))
-    wrong.push("firmware.urlHosts lists hosts in lower case, with a port where it is not the scheme's own");
-  if (publicKey !== undefined && !(typeof publicKey === "string" && toPublicKey(publicKey)))
-    wrong.push("firmware.publicKey is a point of P-256: 130 hexadecimal digits that begin with 04");
-  if (minimumVersion !== undefined && compareVersions(minimumVersion, minimumVersion) !== 0)
-    wrong.push("firmware.minimumVersion is a version such as 1.2.0");
-  if (chunkBytes !== undefined && !isChunk(chunkBytes))
-    wrong.push("firmware.chunkBytes is a power of two from 1,024 to 65,536");
-  return wrong;
-}
-
-function text(name: string, value: unknown, wrong: string[]): void {
-  if (typeof value === "string" && value.trim() !== "" && value.length <= 255) return;
-  wrong.push(`firmware.${name} is a text of 1 to 255 characters`);
-}
-
-function call(name: string, value: unknown, wrong: string[]): void {
-  if (value !== undefined && typeof value !== "function") wrong.push(`firmware.${name} is a function`);
-}
-
-function flag(name: string, value: unknown, wrong: string[]): void {
-  if (value !== undefined && typeof value !== "boolean") wrong.push(`firmware.${name} is true or false`);
-}
+/** What each may be. */
+export const FIRMWARE: Rules = {
+  title: isText,
+  version: isText,
+  allow: isCall,
+  selfTest: isCall,
+  onProgress: isCall,
+  publicKey: (key) =>
+    key === undefined || (typeof key === "string" && toPublicKey(key))
+      ? undefined
+      : "is a point of P-256: 130 hexadecimal digits that begin with 04",
+  urlHosts: (hosts) =>
+    hosts === undefined || (Array.isArray(hosts) && hosts.every(isAuthority))
+      ? undefined
+      : "lists hosts in lower case, with a port where it is not the scheme's own",
+  allowUnverified: [false, true],
+  allowHttp: [false, true],
+  minimumVersion: (version) =>
+    version === undefined || compareVersions(version as string, version as string) === 0
+      ? undefined
+      : "is a version such as 1.2.0",
+  chunkBytes: (bytes) =>
+    bytes === undefined || isChunk(bytes) ? undefined : "is a power of two from 1,024 to 65,536",
+};
 
 /** As a Target has it. */
 function isAuthority(value: unknown): boolean {

@@ -9,7 +9,7 @@ import type { FirmwareOptions } from "./options.js";
 import { Reporter, type Reports } from "./reporter.js";
 import { Updater } from "./updater.js";
 
-export { checkFirmwareOptions } from "./options.js";
+export { FIRMWARE } from "./options.js";
 
 export interface Parts {
   /** The shared attributes that say what is assigned. */

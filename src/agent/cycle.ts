@@ -22,6 +22,7 @@ import {
   measure,
   readMemory,
   schedule,
+  share,
   type Wake,
   type WakeOptions,
   writeMemory,
@@ -187,7 +188,7 @@ export class Cycle {
     }
     this.#done = runs && !this.#over && this.#settled;
     if (runs) firmware.asleep(memory, this.#done);
-    schedule(memory, this.#settings, this.#done || this.#delivered > 0, () => this.#share());
+    schedule(memory, this.#settings, this.#done || this.#delivered > 0, () => share(host));
     if (memory.busy === 1 && this.#online) memory.due = 1;
     await this.#stop();
   }
@@ -219,7 +220,7 @@ export class Cycle {
     memory.at = wall;
     memory.ticks = time.ticks;
     const { everyMs } = this.#settings;
-    const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * this.#share() : 1;
+    const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
     memory.sleep = Math.max(SHORTEST_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
     return {
       sleepMs: memory.sleep,
@@ -241,12 +242,5 @@ export class Cycle {
     const { link } = this.#parts;
     link.mode = mode;
     Object.assign(link.ways, { mode, brief });
-  }
-
-  /** 0 to 1, 1 excluded. */
-  #share(): number {
-    const dice = new Uint8Array(2);
-    this.#parts.host.random(dice);
-    return ((dice[0] as number) * 256 + (dice[1] as number)) / 65_536;
   }
 }

@@ -1,4 +1,5 @@
 // The core as a board takes it: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. DESIGN.md has the figures behind it.
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { build, transform } from "esbuild";
@@ -92,13 +93,14 @@ const namesModules = (root, entry) => ({
     }),
 });
 
-/** A build without updates of the firmware: the same API, and 31 files less. */
-const WITHOUT_FIRMWARE = {
-  name: "without-firmware",
+/** The smallest build: the same API, but what has a no-NAME.ts beside its NAME.ts is left out. */
+export const WITHOUT_PARTS = {
+  name: "without-parts",
   setup: (bundle) =>
-    bundle.onResolve({ filter: /\/firmware\/parts\.js$/ }, ({ resolveDir }) => ({
-      path: join(resolveDir, "firmware/no-parts.ts"),
-    })),
+    bundle.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
+      const instead = join(resolveDir, path).replace(/([\w-]+)\.js$/, "no-$1.ts");
+      return existsSync(instead) ? { path: instead } : undefined;
+    }),
 };
 
 /** Writes dist/xs: the modules, and the types of those of src for an application's own TypeScript. */
@@ -115,7 +117,7 @@ export async function buildBoard(root, out) {
       external: ["mote", "mote-simulator"],
       platform: "neutral",
       target: "es2022",
-      plugins: [...(name === "mote-lean" ? [WITHOUT_FIRMWARE] : []), namesModules(root, entry)],
+      plugins: [...(name === "mote-lean" ? [WITHOUT_PARTS] : []), namesModules(root, entry)],
       legalComments: "none",
       logLevel: "warning",
     });

@@ -168,7 +168,8 @@ function named(site) {
     if (namesIn(argument).some((one) => taken.has(one) || own.has(one))) return undefined;
     params.push({ name, argument, kind: changed.has(name) ? "let" : "const" });
   }
-  if (own.has(value) || taken.has(value)) return undefined;
+  // What becomes of the value is written where the function returns, in a block that may declare names of its own.
+  if (taken.has(value) || declaredWithin(made.body).has(value)) return undefined;
   return { ...site, params };
 }
 
@@ -176,6 +177,13 @@ export const bodyOf = ({ body }) =>
   body.type === "BlockStatement"
     ? body.body
     : [{ type: "ReturnStatement", argument: body, start: body.start, end: body.end }];
+
+function declaredWithin(node, names = new Set()) {
+  for (const name of declaredBy(node)) names.add(name);
+  if (node.type === "CatchClause" && node.param) for (const name of namesIn(node.param)) names.add(name);
+  for (const child of childrenOf(node)) if (!isFunction(child)) declaredWithin(child, names);
+  return names;
+}
 
 /** The names that a statement declares for those beside it. */
 function declaredBy(statement) {

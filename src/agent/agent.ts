@@ -1,9 +1,7 @@
 // Puts the agent together: one object per job, the loops started and ended as one.
 import type { Host } from "../port.js";
-import { encodeClaim } from "../wire/claim.js";
-import { CLAIM_PATH } from "../wire/paths.js";
-import { ask } from "./ask.js";
 import { AttributesApi } from "./attributes.js";
+import { sendClaim } from "./claim.js";
 import type { Counters } from "./counters.js";
 import { Cycle, type CycleParts } from "./cycle.js";
 import { MoteError } from "./errors.js";
@@ -16,7 +14,6 @@ import { type AgentOptions, checkOptions } from "./options.js";
 import { Outbox } from "./outbox.js";
 import { rememberedTiming } from "./poll-memory.js";
 import { Provisioning } from "./provisioning.js";
-import { post } from "./requests.js";
 import { Reset } from "./reset.js";
 import { Rpc } from "./rpc.js";
 import { type RpcApi, RpcCalls } from "./rpc-calls.js";
@@ -25,7 +22,6 @@ import { Telemetry } from "./telemetry.js";
 import { Time } from "./time.js";
 import type { Wake, WakeOptions } from "./wake.js";
 
-const CLAIM_DEADLINE_MS = 30_000;
 const FLUSH_MS = 5000;
 
 /**
@@ -184,10 +180,7 @@ export class Agent {
    * until it is used or over. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.
    */
   async claim(claim: { secretKey?: string; durationMs?: number } = {}): Promise<void> {
-    const encoded = encodeClaim(claim);
-    if (!encoded.ok) throw this.counters.error("BAD_VALUE", encoded.reason);
-    const body = this.#host.encode(encoded.text);
-    await ask(this.#link, this.#uplink, post(CLAIM_PATH, body), CLAIM_DEADLINE_MS);
+    await sendClaim(this.#link, this.#uplink, claim);
   }
 
   /**

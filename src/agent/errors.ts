@@ -8,6 +8,7 @@
  * - `STOPPED`: the agent was stopped meanwhile, or is not started.
  * - `BUSY`: `runOnce` of an agent that is started, or `start` during a `runOnce`.
  * - `STORE_FAILED`: the host could not store what had to be, or not forget it.
+ * - `LEFT_OUT`: the lean build of a board (manifest-lean.json) has no such call.
  * - `BAD_PARAMS`: for an RPC handler to throw: its caller is answered `BAD_PARAMS` with the message.
  */
 export type ErrorCode =
@@ -19,6 +20,7 @@ export type ErrorCode =
   | "STOPPED"
   | "BUSY"
   | "STORE_FAILED"
+  | "LEFT_OUT"
   | "BAD_PARAMS";
 
 /** The one class of errors that the agent throws or rejects with. The message holds no secret. */
@@ -31,3 +33,7 @@ export class MoteError extends Error {
     this.code = code;
   }
 }
+
+/** For what the lean build lacks. */
+export const leftOut = (what: string): MoteError =>
+  new MoteError("LEFT_OUT", `${what} is left out of this build`);

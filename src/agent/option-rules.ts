@@ -62,3 +62,7 @@ export const isText: Judge = (value) =>
 
 export const isCall: Judge = (value) =>
   value === undefined || typeof value === "function" ? undefined : "is a function";
+
+/** For options of what the lean build lacks. */
+export const refuseLeftOut: Judge = (value) =>
+  value === undefined ? undefined : "is left out of this build";

@@ -5,7 +5,7 @@ import { weighModule, weighOurs } from "../../hosts/sdk/weigh.js";
 import type { Line, Row } from "./row.js";
 
 const KIB = 1024;
-/** KiB of code: with everything, and without updates of the firmware and their digests. */
+/** KiB of code: with everything, and the lean build, without updates of the firmware and their digests. */
 const TARGETS: Readonly<Record<string, number>> = { mote: 60, "mote-lean": 40 };
 
 export const row: Row = {
@@ -29,7 +29,7 @@ export const row: Row = {
     const lines: Line[] = [];
     for (const [name, { code, slots, rom }] of weighOurs(sdk)) {
       const unit = "KiB";
-      const of = { "mote-lean": "mote without updates" }[name] ?? name;
+      const of = { "mote-lean": "the lean build" }[name] ?? name;
       lines.push({ what: `${of}: code`, unit, mote: (code + cost) / KIB, target: TARGETS[name] ?? null });
       lines.push({
         what: `${of}: with its ${slots} slots, names and texts`,

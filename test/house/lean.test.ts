@@ -322,3 +322,19 @@ test("fields with the same plain value get it at once, others each their own", a
   t.deepEqual(leaner, plain);
   t.regex(text, /this\.a = this\.b = 0/);
 });
+
+test("a function that is called at once does not hide what becomes of its value by a name of an inner block", async (t) => {
+  const { plain, leaner } = await both(`
+    const ask = async (list) => {
+      for (const one of list) {
+        const answer = await one();
+        if (answer.kind === "done") return answer;
+      }
+      throw new Error("none");
+    };
+    export const run = async () => {
+      const answer = await ask([async () => ({ kind: "lost" }), async () => ({ kind: "done", text: "yes" })]);
+      return answer.text;
+    };`);
+  t.deepEqual([plain, leaner], ["yes", "yes"]);
+});

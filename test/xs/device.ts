@@ -9,9 +9,11 @@ import type { AgentOptions } from "../../src/index.js";
 import { Bridge } from "./bridge.js";
 import { bundle } from "./bundle.js";
 
-/** The script of a firmware image. */
-export const buildImage = (version: string): Promise<string> =>
-  bundle('import "./test/xs/guest/image.ts";', { VERSION: JSON.stringify(version) });
+/** The script of a firmware image; `lean`: with the agent that takes no updates. */
+export const buildImage = (version: string, lean = false): Promise<string> => {
+  const define = { VERSION: JSON.stringify(version), LEAN: String(lean) };
+  return bundle('import "./test/xs/guest/image.ts";', define, lean);
+};
 
 export class XsDevice {
   /** Where a test may put files of its own: gone with the device. */

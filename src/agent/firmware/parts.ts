@@ -1,4 +1,4 @@
-// What does the work of an update, put together. A build without updates has no-parts.ts in place of this file.
+// What does the work of an update, put together.
 import { FIRMWARE_KEYS, SIGNATURE_KEY } from "../../wire/firmware.js";
 import type { Events } from "../events.js";
 import type { Link } from "../link.js";

@@ -3,11 +3,13 @@ import setUp, { firmware } from "../../../hosts/app/app.js";
 import { Agent, type AgentOptions, type Host } from "../../../src/index.js";
 
 declare const host: Host;
+/** Set by the build. */
+declare const LEAN: boolean;
 
 let agent: Agent | undefined;
 
 function start(options: AgentOptions, intervalMs: number): void {
-  agent = new Agent(host, { ...options, firmware: { ...firmware, allowHttp: false } });
+  agent = new Agent(host, LEAN ? options : { ...options, firmware: { ...firmware, allowHttp: false } });
   setUp(agent, { ...host, settings: { intervalMs } });
   agent.start();
 }

@@ -1,0 +1,38 @@
+// In place of firmware.ts in the lean build: no updates. Options of a firmware are refused, so that nobody waits for one in vain.
+import type * as full from "./firmware.js";
+import type { Link } from "./link.js";
+import { refuseLeftOut } from "./option-rules.js";
+
+export const FIRMWARE = refuseLeftOut;
+
+export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy" | "underWay"> {
+  readonly keys = [];
+  readonly downloading = false;
+  readAgain = (): void => {};
+  readonly #link: Link;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  retry(): void {}
+
+  interrupted(): void {}
+
+  offer(): void {}
+
+  told(): void {}
+
+  platformReached(): void {}
+
+  async run(): Promise<void> {
+    // Nothing could ever replace such an image, so it is not kept.
+    const { host } = this.#link;
+    if (host.slot.state() === "pending") {
+      host.log("error", "a new image that takes no updates is not kept");
+      if (host.slot.revert()) host.restart("firmware");
+    }
+    const signal = this.#link.signal();
+    while (this.#link.running) await signal.wait();
+  }
+}

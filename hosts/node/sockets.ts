@@ -8,6 +8,9 @@ const WINDOW = 64 * 1024;
 
 type Tell = (what: SocketEvent, reason?: string) => void;
 
+/** What a read of any socket gives. The agent takes it at once, as a rule: what it leaves is copied before the next read. */
+const FRESH = new Uint8Array(WINDOW);
+
 export interface SocketOptions {
   /** Certificates (PEM) to trust in place of those that Node brings. */
   ca?: string | undefined;
@@ -18,13 +21,26 @@ export function opener({ ca }: SocketOptions = {}): Host["open"] {
   return (name, port, secure, event) => {
     // URLs write IPv6 addresses in brackets.
     const host = name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
-    return new HostSocket(() => dial(host, port, secure, ca), secure ? "secureConnect" : "connect", event);
+    const dialled = (taken: (count: number) => boolean) => dial(host, port, secure, ca, taken);
+    return new HostSocket(dialled, secure ? "secureConnect" : "connect", event);
   };
 }
 
-function dial(host: string, port: number, secure: boolean, ca: string | undefined): NetSocket {
-  // The first address of several gets more than Node's 250 ms: a mobile network needs them.
-  const to = { host, port, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2500, noDelay: true };
+/** `taken`: called with the number of bytes in FRESH. */
+function dial(
+  host: string,
+  port: number,
+  secure: boolean,
+  ca: string | undefined,
+  taken: (count: number) => boolean,
+): NetSocket {
+  const to = {
+    ...{ host, port, noDelay: true },
+    // The first address of several gets more than Node's 250 ms: a mobile network needs them.
+    ...{ autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 2500 },
+    // Past the stream's queue: no room is made for each read, and nothing waits there that the agent would have to fetch.
+    onread: { buffer: FRESH, callback: taken },
+  };
   if (!secure) return connect(to);
   return connectTls({
     ...to,
@@ -44,16 +60,12 @@ interface Owned extends NetSocket {
 
 /** Thousands of sockets may share a process, and these functions: each finds by `this` whom it is called for. */
 function listen(stream: Owned, openedAt: string): void {
-  stream.on(openedAt, opened).on("data", data).on("drain", drain);
+  stream.on(openedAt, opened).on("drain", drain);
   stream.on("end", end).on("error", failed).on("close", closed);
 }
 
 function opened(this: Owned): void {
   this[OWNER].opened();
-}
-
-function data(this: Owned, chunk: Uint8Array): void {
-  this[OWNER].arrive(chunk);
 }
 
 function drain(this: Owned): void {
@@ -77,15 +89,18 @@ class HostSocket implements Socket {
   readonly #stream: NetSocket | undefined;
   #opened = false;
   #closed = false;
-  // Pulled from the stream and not read yet: the stream itself forgets what it holds when it breaks.
+  /** Where in FRESH the rest of what arrived just now begins and ends. */
+  #freshAt = 0;
+  #freshEnd = 0;
+  /** What arrived before and was not read yet: the stream itself forgets what it holds when it breaks. */
   readonly #arrived: Uint8Array[] = [];
   #waiting = 0;
   #paused = false;
 
-  constructor(make: () => NetSocket, openedAt: string, tell: Tell) {
+  constructor(dialled: (taken: (count: number) => boolean) => NetSocket, openedAt: string, tell: Tell) {
     this.#tell = tell;
     try {
-      this.#stream = make();
+      this.#stream = dialled((count) => this.#arrive(count));
     } catch {
       // A port or name that no connection can have.
       setImmediate(() => this.over("bad address"));
@@ -100,7 +115,7 @@ class HostSocket implements Socket {
     const taken = Math.min(bytes.length, WINDOW - stream.writableLength);
     if (taken <= 0) return 0;
     // A copy: the caller's buffer is its own again at once.
-    stream.write(Buffer.from(bytes.subarray(0, taken)));
+    stream.write(Buffer.from(taken === bytes.length ? bytes : bytes.subarray(0, taken)));
     return taken;
   }
 
@@ -116,6 +131,12 @@ class HostSocket implements Socket {
       else this.#arrived[0] = first.subarray(part.length);
     }
     this.#waiting -= done;
+    const fresh = Math.min(this.#freshEnd - this.#freshAt, into.length - done);
+    if (fresh > 0) {
+      into.set(FRESH.subarray(this.#freshAt, this.#freshAt + fresh), done);
+      this.#freshAt += fresh;
+      done += fresh;
+    }
     if (this.#paused && this.#waiting < WINDOW) {
       this.#paused = false;
       this.#stream?.resume();
@@ -127,6 +148,7 @@ class HostSocket implements Socket {
     this.#closed = true;
     this.#arrived.length = 0;
     this.#waiting = 0;
+    this.#freshEnd = 0;
     this.#stream?.destroy();
   }
 
@@ -139,18 +161,6 @@ class HostSocket implements Socket {
     if (!this.#closed && this.#waiting > 0) this.event("readable");
   }
 
-  /** Beyond the window the stream rests, and TCP holds the peer back. */
-  arrive(chunk: Uint8Array): void {
-    if (this.#closed) return;
-    this.#arrived.push(chunk);
-    this.#waiting += chunk.length;
-    if (this.#waiting >= WINDOW && !this.#paused) {
-      this.#paused = true;
-      this.#stream?.pause();
-    }
-    if (this.#opened) this.event("readable");
-  }
-
   over(reason: string): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -160,5 +170,21 @@ class HostSocket implements Socket {
 
   event(what: SocketEvent): void {
     if (!this.#closed) this.#tell(what);
+  }
+
+  /** `count` bytes are in FRESH. Beyond the window the stream rests (false), and TCP holds the peer back. */
+  #arrive(count: number): boolean {
+    if (this.#closed) return false;
+    this.#freshAt = 0;
+    this.#freshEnd = count;
+    if (this.#opened) this.event("readable");
+    const left = this.#freshEnd - this.#freshAt;
+    if (left > 0) this.#arrived.push(FRESH.slice(this.#freshAt, this.#freshEnd));
+    this.#freshEnd = this.#freshAt = 0;
+    this.#waiting += left;
+    if (this.#waiting < WINDOW || this.#closed) return true;
+    this.#paused = true;
+    this.#stream?.pause();
+    return false;
   }
 }

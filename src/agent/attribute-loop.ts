@@ -86,7 +86,7 @@ export class AttributeLoop {
   readSoon(inMs = 0): void {
     const at = this.#link.host.clock.now() + inMs;
     if (this.#readAt === undefined || at < this.#readAt) this.#readAt = at;
-    this.wake();
+    if (this.#looks()) this.wake();
   }
 
   /** All was read and sent, and nothing is to be read again in a moment. */

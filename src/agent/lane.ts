@@ -21,6 +21,11 @@ export class Lane {
     return this.#link.ready(this.#until);
   }
 
+  /** `ready()` would not wait. */
+  get free(): boolean {
+    return this.#link.free(this.#until);
+  }
+
   /** Sends `request` to the device API. Never rejects. */
   send(request: DeviceRequest): Promise<Outcome> {
     return this.#link.send(this.#way, request, this);

@@ -100,9 +100,12 @@ export class Link {
     if (prefix) this.#wakeAll();
   }
 
+  free(until: number): boolean {
+    return this.#wait(until) === 0;
+  }
+
   ready(until: number): Promise<void> {
-    const wait = this.#wait(until);
-    if (wait === 0) return Promise.resolve();
+    if (this.free(until)) return Promise.resolve();
     return new Promise((resolve) => {
       let cancel: (() => void) | undefined;
       const look = () => {

@@ -34,6 +34,8 @@ export class Doubts {
   readonly #host: Host;
   #entries: Doubt[] = [];
   #stored: Doubt | undefined;
+  /** What is stored is over. */
+  #stale = false;
 
   constructor(host: Host) {
     this.#host = host;
@@ -75,9 +77,13 @@ export class Doubts {
       failures: 0,
     };
     if (durable && !writeStored(this.#host, STORED, { id, hash })) return undefined;
-    if (durable) this.#stored = entry;
+    if (durable) {
+      this.#stored = entry;
+      this.#stale = false;
+    }
     this.#entries.push(entry);
     if (this.#entries.length > ENTRIES) this.#forget(this.#entries[0] as Doubt);
+    this.#tidy();
     return entry;
   }
 
@@ -96,6 +102,7 @@ export class Doubts {
 
   /**
    * Poll number `poll` ended in good order, with the RPC `id` or without any. `oldestOpen`: the lowest number of the polls still open.
+   * What is over stays in the store if an RPC came: mostly that takes its place, which is one write where there would be two.
    */
   pollEnded(poll: number, id: number | undefined, oldestOpen: number): void {
     for (const entry of this.#entries.slice()) {
@@ -103,11 +110,13 @@ export class Doubts {
       if (poll >= entry.settledAt && entry.id !== id) entry.cleared = true;
       if (entry.cleared && oldestOpen >= entry.settledAt) this.#forget(entry);
     }
+    if (id === undefined) this.#tidy();
   }
 
   forget(): boolean {
     this.#entries = [];
     this.#stored = undefined;
+    this.#stale = false;
     return forgetStored(this.#host, STORED);
   }
 
@@ -115,7 +124,12 @@ export class Doubts {
     this.#entries = this.#entries.filter((other) => other !== entry);
     if (entry !== this.#stored) return;
     this.#stored = undefined;
-    this.#host.store.delete(STORED);
+    this.#stale = true;
+  }
+
+  #tidy(): void {
+    if (this.#stale) this.#host.store.delete(STORED);
+    this.#stale = false;
   }
 }
 

@@ -71,13 +71,11 @@ export class Handlers {
     return new Promise((resolve) => {
       const fail = (code: RpcErrorCode, message: string) =>
         end({ text: encodeError(code, message), error: code });
+      let cancel: (() => void) | undefined;
       const end = (result: HandlerResult) => {
-        cancel();
+        cancel?.();
         resolve(result);
       };
-      const cancel = this.#host.clock.timer(handler.timeoutMs, () =>
-        fail("TIMEOUT", "the handler took too long"),
-      );
       const failed = (error: unknown) => {
         const unfit = error instanceof MoteError && error.code === "BAD_PARAMS";
         fail(unfit ? "BAD_PARAMS" : "HANDLER_FAILED", messageOf(error));
@@ -88,9 +86,12 @@ export class Handlers {
         else fail(answer.code, answer.reason);
       };
       try {
-        Promise.resolve(handler.call(params === undefined ? null : params))
-          .then(succeed)
-          .catch(failed);
+        const returned = handler.call(params === undefined ? null : params);
+        if (!isThenable(returned)) return succeed(returned);
+        cancel = this.#host.clock.timer(handler.timeoutMs, () =>
+          fail("TIMEOUT", "the handler took too long"),
+        );
+        Promise.resolve(returned).then(succeed).catch(failed);
       } catch (error) {
         failed(error);
       }
@@ -102,4 +103,9 @@ export class Handlers {
 function messageOf(error: unknown): string {
   const known = error instanceof Error && typeof error.message === "string";
   return known ? error.message.slice(0, 80) : "the handler failed";
+}
+
+/** What `await` would wait for. */
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

@@ -113,8 +113,9 @@ export class RpcPolls {
     for (const lane of this.#lanes) lane.clear();
   }
 
-  /** Resolves when the next poll may be opened (true), or as soon as an open one ends: it may have brought an RPC (false). */
-  ready(): Promise<boolean> {
+  /** True when the next poll may be opened; if that is not now, false as soon as an open one ends: it may have brought an RPC. */
+  ready(): true | Promise<boolean> {
+    if (this.#lanes.every((lane) => lane.free)) return true;
     return new Promise((resolve) => {
       this.#interrupt = () => resolve(false);
       this.#lanes[0]

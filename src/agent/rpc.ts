@@ -65,7 +65,8 @@ export class Rpc {
         await this.#signal.wait(due);
         continue;
       }
-      if ((await this.#polls.ready()) && this.#link.running) this.#polls.open();
+      const ready = this.#polls.ready();
+      if ((ready === true || (await ready)) && this.#link.running) this.#polls.open();
     }
   }
 

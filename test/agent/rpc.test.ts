@@ -274,20 +274,3 @@ test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t, as)
   await rig.clock.advance(5000);
   t.regex(text(results)[0] ?? "", /ANSWER_TOO_LARGE/);
 });
-
-test("where the RPC can't be stored, its handler does not run", async (t, as) => {
-  const rig = startRig(t, as);
-  const agent = await started(rig);
-  let runs = 0;
-  agent.rpc.handle("open", () => ++runs);
-  agent.rpc.handle("read", () => "value", { once: false });
-  rig.store.fails = (call, key) => call === "set" && key === "doubt";
-  const device = rig.platform.device(NAME);
-  const open = rig.platform.rpc(device, "open", {});
-  await rig.clock.advance(2000);
-  const read = rig.platform.rpc(device, "read", {});
-  await rig.clock.advance(2000);
-  t.is(runs, 0);
-  t.regex(text(open)[0] ?? "", /HANDLER_FAILED/);
-  t.deepEqual(text(read), ['"value"']);
-});

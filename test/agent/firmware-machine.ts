@@ -3,7 +3,7 @@
 import type { Host, Socket } from "../../src/port.js";
 import { Power, PowerCut, poweredBlocks, poweredStore } from "../cut/power.js";
 import { FakeClock } from "../fakes/clock.js";
-import { FakeFlash } from "../fakes/flash.js";
+import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { Fetched } from "./firmware-fetched.js";
@@ -47,7 +47,7 @@ export class Machine {
     this.lengths = [image.length, 0];
   }
 
-  /** Starts the machine: returns its host and the image that runs. */
+  /** Starts the machine: returns its host and the image that runs, as it lies in its slot. */
   start(): { host: Host; image: Uint8Array } {
     if (this.state === "pending" && this.#started) this.#swap();
     this.#started = true;
@@ -58,7 +58,10 @@ export class Machine {
     for (const i of [0, 1] as const) {
       this.slots[i] = new FakeFlash(this.slots[i].size, SECTOR, this.slots[i].bytes);
     }
-    return { host: this.#host(), image: this.slots[this.active].bytes.slice(0, this.lengths[this.active]) };
+    return {
+      host: this.#host(),
+      image: this.slots[this.active].bytes.subarray(0, this.lengths[this.active]),
+    };
   }
 
   /** The power goes, or the application crashes. At every second start the platform never learns that the connections are gone. */
@@ -85,6 +88,7 @@ export class Machine {
       network: this.net,
       store: this.store,
       seed: this.starts,
+      slot: new FakeSlot(0, SECTOR),
     });
     this.lines = base.lines;
     const power = this.#power(live);

@@ -53,7 +53,7 @@ async function live(world: World, power: Power): Promise<void> {
   checkSlot(world);
   lamp.machine.power = power;
   lamp.machine.alive = false;
-  await lamp.until(() => !power.on || lamp.shown.state === "UPDATED", PATIENCE_MS);
+  await lamp.until(() => !power.on || lamp.updated, PATIENCE_MS);
 }
 
 /** All but the last life ended by a cut; each of them may cost 16 KiB (without a checksum all), and a dropped connection nothing. */

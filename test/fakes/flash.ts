@@ -4,8 +4,6 @@ import type { Blocks, Slot } from "../../src/port.js";
 export class FakeFlash implements Blocks {
   readonly size: number;
   readonly sectorSize: number;
-  /** The content; a copy of it given to the constructor is what survives a power cut. */
-  readonly bytes: Uint8Array;
   /** Erases of each sector. */
   readonly erases: number[];
   /** Writes and erases so far. */
@@ -13,17 +11,22 @@ export class FakeFlash implements Blocks {
   readonly violations: string[] = [];
   /** Return true to let a call fail. */
   fails: ((call: "read" | "write" | "erase", at: number) => boolean) | undefined;
-  readonly #written: Uint8Array;
+  /** Made when they are wanted: most hosts of a sweep touch few of their sectors. */
+  #bytes: Uint8Array | undefined;
+  readonly #written: (Uint8Array | undefined)[] = [];
 
   constructor(size: number, sectorSize: number, bytes?: Uint8Array) {
     if (sectorSize < 1 || size % sectorSize !== 0) throw new Error("size is a multiple of sectorSize");
     this.size = size;
     this.sectorSize = sectorSize;
-    this.bytes = bytes ?? new Uint8Array(size).fill(0xff);
-    this.#written = new Uint8Array(size);
-    // What is not 0xff was written; a byte written as 0xff before the cut can't be told.
-    if (bytes) for (let at = 0; at < size; at++) if (bytes[at] !== 0xff) this.#written[at] = 1;
+    this.#bytes = bytes;
     this.erases = new Array<number>(size / Math.max(1, sectorSize)).fill(0);
+  }
+
+  /** The content; a copy of it given to the constructor is what survives a power cut. */
+  get bytes(): Uint8Array {
+    this.#bytes ??= new Uint8Array(this.size).fill(0xff);
+    return this.#bytes;
   }
 
   read(at: number, into: Uint8Array): boolean {
@@ -39,10 +42,13 @@ export class FakeFlash implements Blocks {
     if (bytes.length > 0 && Math.floor(at / this.sectorSize) !== Math.floor((end - 1) / this.sectorSize))
       this.#violate(`write across sectors at ${at}`);
     if (this.fails?.("write", at)) return false;
-    if (this.#written.subarray(at, end).includes(1)) this.#violate(`second write at ${at}`);
+    const written = this.#writtenAt(at);
+    const from = at % this.sectorSize;
+    const to = from + bytes.length;
+    if (written.subarray(from, to).includes(1)) this.#violate(`second write at ${at}`);
     this.changes++;
     this.bytes.set(bytes, at);
-    this.#written.fill(1, at, end);
+    written.fill(1, from, to);
     return true;
   }
 
@@ -51,9 +57,21 @@ export class FakeFlash implements Blocks {
     if (this.fails?.("erase", at)) return false;
     this.changes++;
     this.bytes.fill(0xff, at, at + this.sectorSize);
-    this.#written.fill(0, at, at + this.sectorSize);
-    this.erases[at / this.sectorSize]!++;
+    const sector = at / this.sectorSize;
+    this.#written[sector]?.fill(0);
+    this.erases[sector]!++;
     return true;
+  }
+
+  /** Of the sector at `at`, 1 for each byte that was written since its erase. */
+  #writtenAt(at: number): Uint8Array {
+    const sector = Math.floor(at / this.sectorSize);
+    const start = sector * this.sectorSize;
+    // What is not 0xff was written; a byte written as 0xff before the cut can't be told.
+    this.#written[sector] ??= this.bytes
+      .subarray(start, start + this.sectorSize)
+      .map((byte) => (byte === 0xff ? 0 : 1));
+    return this.#written[sector];
   }
 
   #violate(what: string): never {

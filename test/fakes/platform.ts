@@ -94,6 +94,11 @@ export class FakePlatform {
     return device.series.range(key, all).map(({ ts, value }) => ({ ts, value: plain(value) }));
   }
 
+  /** Value of the newest point of a key. */
+  latest(device: Device, key: string): unknown {
+    return plain(device.series.latest(key)?.value);
+  }
+
   /** Sends a server-side RPC; the returned list gets what its caller learns. */
   rpc(
     device: Device,

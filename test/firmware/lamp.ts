@@ -99,7 +99,12 @@ export class Lamp {
 
   /** The last value of a key, as the platform has it. */
   latest(key: string): unknown {
-    return this.platform.points(this.device, key).at(-1)?.value;
+    return this.platform.latest(this.device, key);
+  }
+
+  /** It reported that the update it was given is over, and good. */
+  get updated(): boolean {
+    return this.latest("fw_state") === "UPDATED";
   }
 
   /** What the operator sees: state, reason, and which version says so. */
@@ -123,7 +128,7 @@ export class Lamp {
     this.version = new TextDecoder().decode(image.subarray(0, image.indexOf(10)));
     this.booted.push(this.version);
     const whole = this.images.get(this.version);
-    if (!whole || sha256(whole) !== sha256(image))
+    if (!whole || Buffer.compare(whole, image) !== 0)
       throw new Error(`a broken image was started: ${image.length} bytes`);
     this.agent = new Agent(this.hostOf(host, this.version), {
       baseUrl: "https://platform.test",

@@ -80,7 +80,9 @@ export class Series {
   }
 
   #points(from: number, to: number): Point[] {
-    return Array.from({ length: Math.max(0, to - from) }, (_, n) => this.#point(from + n));
+    const points: Point[] = [];
+    for (let at = from; at < to; at++) points.push(this.#point(at));
+    return points;
   }
 
   #point(at: number): Point {

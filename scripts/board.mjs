@@ -3,7 +3,9 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { build, transform } from "esbuild";
+import { fold } from "./fold.mjs";
 import { lean } from "./lean.mjs";
+import { share } from "./share.mjs";
 
 /** A private name where it is declared or used; the first part is what must stand before it. */
 const PRIVATE = /(^\s*(?:(?:static|async|get|set|\*) *)*|\.)#(?=[A-Za-z])/gm;
@@ -29,7 +31,7 @@ export async function forBoard(text) {
   const inRam = expressionsInRam(plain);
   const logOverride = { "assign-to-constant": "error", "duplicate-class-member": "error" };
   await transform(inRam, { format: "esm", logLevel: "silent", logOverride });
-  return (await transform(lean(inRam))).code;
+  return (await transform(share(fold(lean(inRam))), { logOverride })).code;
 }
 
 /**

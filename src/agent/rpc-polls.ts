@@ -40,6 +40,8 @@ export class RpcPolls {
   #open: OpenPoll[] = [];
   #ended: EndedPoll[] = [];
   #lastEnd = 0;
+  /** The last poll that ended brought something: where one RPC follows the other, so do their heads. */
+  #brought = false;
   /** Ends the wait for the next poll's turn. */
   #interrupt: (() => void) | undefined;
   /** The number of the next poll. */
@@ -92,6 +94,7 @@ export class RpcPolls {
       limit: this.#limit,
       // A poll whose connection was dead takes no RPC with it that would not be lost anyway.
       repeatable: true,
+      alike: this.#brought,
       sent: () => {
         poll.since = clock.now();
       },
@@ -157,6 +160,7 @@ export class RpcPolls {
       poll.askedMs === BRIEF_POLL_MS
         ? judgeBrief(outcome)
         : this.#timing.judge(outcome, tookMs, poll.lane.heard(poll.since));
+    this.#brought = verdict === "delivered";
     this.#ended.push({ number: poll.number, outcome, verdict });
     this.#signal.notify();
     this.#interrupt?.();

@@ -30,10 +30,7 @@ export function readOwn(host: Host, key: string): Json | undefined {
 
 /** Replaces the value under `key`; false if it could not be kept. `quiet`: that was said before. */
 export function writeStored(host: Host, key: string, value: unknown, quiet = false): boolean {
-  const text = host.encode(JSON.stringify(value));
-  const bytes = new Uint8Array(text.length + 1);
-  bytes[0] = FORMAT;
-  bytes.set(text, 1);
+  const bytes = host.encode(String.fromCharCode(FORMAT) + JSON.stringify(value));
   const before = host.store.get(key);
   if (before && before[0] !== FORMAT) host.store.set(beside(key), before);
   const kept = host.store.set(key, bytes);

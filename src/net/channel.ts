@@ -56,8 +56,9 @@ export class Channel {
 
   /** Sends `bytes` as soon as the socket is open, and reads the answer. One at a time. */
   run(request: Request, bytes: Uint8Array): void {
-    // Heads are noted where one batch follows the other: what is noted takes slots.
-    this.#reader.begin(request.limit, request.sink, request.headRoom ? this.#host : undefined);
+    // Heads are noted where one batch or RPC follows the other: what is noted takes slots.
+    const alike = request.alike || request.headRoom;
+    this.#reader.begin(request.limit, request.sink, alike ? this.#host : undefined);
     this.#out = bytes;
     this.#outAt = 0;
     this.#busy = true;

@@ -24,6 +24,8 @@ export interface Request {
   readonly body?: Uint8Array;
   /** So many bytes before the body, in the same buffer, may be overwritten: the head goes there, and nothing is copied. */
   readonly headRoom?: number;
+  /** The head of the answer is likely to be that of the one before: it is noted, which takes memory. With `headRoom` it always is. */
+  readonly alike?: boolean;
   /** ms for the whole exchange (connecting, TLS, sending, answer), from the moment its turn comes. */
   readonly deadlineMs: number;
   /** The deadline runs from now on: if its turn does not come before, it is not sent and ends as `lost` with NO_TURN. */

@@ -7,7 +7,7 @@ import type { ExecutionContext } from "ava";
 import { createHost } from "../../hosts/node/host.js";
 import { Operator } from "../../hosts/operator/operator.js";
 import { Agent, type AgentOptions } from "../../src/index.js";
-import { open, PATIENCE_MS, type Server } from "./server.js";
+import { isGiven, open, PATIENCE_MS, type Server } from "./server.js";
 import { newName, remove, sweep } from "./traces.js";
 
 /** What a rig needs of a test. */
@@ -102,13 +102,15 @@ async function createProfile(
   return profile.id.id;
 }
 
+const LOOK_MS = isGiven ? 150 : 25;
+
 /** Asks again until there is something: the platform's side of things comes a little later. Fails when patience ends. */
 export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
   const end = Date.now() + PATIENCE_MS;
   while (Date.now() < end) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS / 800));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   throw new Error(`waited ${PATIENCE_MS / 1_000} s in vain until ${what}`);
 }

@@ -46,7 +46,7 @@ export function serversOf(env: NodeJS.ProcessEnv): readonly [Server, ...Server[]
 export const SERVERS = serversOf(process.env);
 export const isGiven = SERVERS.some(({ url }) => url !== undefined);
 /** For what may take its time: a real server stores later and answers over a network. In milliseconds. */
-export const PATIENCE_MS = isGiven ? 120_000 : 20_000;
+export const PATIENCE_MS = isGiven ? 120_000 : 60_000;
 /** How far the clocks of device and platform may be apart. */
 export const SKEW_MS = isGiven ? 600_000 : 0;
 

@@ -57,7 +57,7 @@ function replace(document: Uint8Array, from: number, to: number, by: Uint8Array)
 }
 
 function repeat(piece: Uint8Array, times: number): Uint8Array {
-  return join(...new Array<Uint8Array>(times).fill(piece));
+  return Buffer.alloc(piece.length * times, piece);
 }
 
 function pick<T>(list: readonly T[], chance: Chance): T {

@@ -26,7 +26,7 @@ async function fillIn(url: string, values: Record<string, string>): Promise<void
 /** The first event of this name. */
 async function told(story: Story, name: string): Promise<Event> {
   const find = (): Event | undefined => story.events.find(({ event }) => event === name);
-  await story.until(() => find() !== undefined, 60_000);
+  await story.until(() => find() !== undefined);
   return find()!;
 }
 

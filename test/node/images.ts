@@ -45,5 +45,7 @@ export function updateTo(next: Buffer): string {
 export const STAYS = "setInterval(() => {}, 1000);";
 export const CONFIRMS = `if (!host.slot.confirm()) throw new Error("confirm"); ${STAYS}`;
 export const CRASHES = `throw new Error("it crashes");`;
+/** For good, and leaves the processor to the others. */
+export const BLOCKS = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);";
 export const EXITS = "process.exit(0);";
 export const RESTARTS = `host.restart("not confirmed"); ${STAYS}`;

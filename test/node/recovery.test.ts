@@ -52,7 +52,7 @@ const last = (platform: Platform, key: string): unknown =>
   platform.core.devices.byName("lamp")?.series.latest(key)?.value;
 
 async function reached(look: () => boolean): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 120_000;
   while (!look()) {
     if (Date.now() > end) throw new Error(`not reached: ${look}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -22,12 +22,12 @@ async function commissioned(t: ExecutionContext, name: string) {
   const child = launch(["run", "--state", join(place, name), "--log", "json", "--commission"]);
   const story = storyOf(child);
   const pages = () => story.events.filter(({ event }) => event === "commissioning");
-  await story.until(() => pages().length > 0, 60_000);
+  await story.until(() => pages().length > 0);
   const url = String(pages()[0]?.url);
   const [, proof = ""] = /name="proof" value="(\w+)"/.exec(await (await fetch(url)).text()) ?? [];
   const body = new URLSearchParams({ proof, url: platform.url, token: TOKEN });
   await fetch(url, { method: "POST", body });
-  await story.until(() => story.events.some(({ event }) => event === "online"), 60_000);
+  await story.until(() => story.events.some(({ event }) => event === "online"));
   return { device, child, story, pages, state: join(place, name) };
 }
 
@@ -37,7 +37,7 @@ test.serial(
     const { device, child, story, pages, state } = await commissioned(t, "asked");
     const expiresAt = Date.now() + 30_000;
     device.rpc.send({ method: "mote.reset", params: '{"confirm":true}', oneWay: false, expiresAt });
-    await story.until(() => pages().length === 2, 60_000);
+    await story.until(() => pages().length === 2);
     t.false(readdirSync(join(state, "store")).includes("token.bin"));
     t.is(story.events.filter(({ event }) => event === "started").length, 1);
     const ended = new Promise((resolve) => child.once("close", resolve));
@@ -57,7 +57,7 @@ test.serial("a reset that a kill cut short is completed, and its token is not re
   t.regex(plain.err, /--token, or --provision-key .* needed/);
   const again = launch(["run", "--state", state, "--log", "json", "--commission"]);
   const story = storyOf(again);
-  await story.until(() => story.events.some(({ event }) => event === "commissioning"), 60_000);
+  await story.until(() => story.events.some(({ event }) => event === "commissioning"));
   t.deepEqual(
     readdirSync(join(state, "store")).filter((name) => /reset|token/.test(name)),
     [],

@@ -33,7 +33,7 @@ export class Story {
     return this.events.filter(({ event }) => event === "started").map((e) => `${e.version} ${e.state}`);
   }
 
-  async until(ready: (story: Story) => boolean, ms = 30_000): Promise<void> {
+  async until(ready: (story: Story) => boolean, ms = 120_000): Promise<void> {
     const deadline = Date.now() + ms;
     while (!ready(this)) {
       const left = deadline - Date.now();

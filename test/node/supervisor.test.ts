@@ -5,7 +5,7 @@ import test from "ava";
 import { readBoot, slotPath, writeBoot } from "../../hosts/node/boot.js";
 import { PATIENCE } from "../../hosts/node/child.js";
 import { LockedError } from "../../hosts/node/lock.js";
-import { CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
+import { BLOCKS, CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
 import { session, temporaryState } from "./session.js";
 
 test.serial("the first image is put in, started confirmed, and stopped with exit code 0", async (t) => {
@@ -110,9 +110,10 @@ test.serial("an update that is no image is given up for the image before", async
 
 test.serial("an update that blocks its process is killed and given up", async (t) => {
   const stateDir = temporaryState(t);
-  const patience = { ...PATIENCE, lookMs: 50, looks: 10 };
+  // A busy machine takes a second to start one that does not block.
+  const patience = { ...PATIENCE, lookMs: 400, looks: 10 };
   // The stub gives no sign of life but for its messages: the old image sends some.
-  const old = `${updateTo(image("2", "for (;;);"))}`.replace(
+  const old = `${updateTo(image("2", BLOCKS))}`.replace(
     "setInterval(() => {}, 1000);",
     "setInterval(() => process.send({ kind: 'alive' }), 50);",
   );

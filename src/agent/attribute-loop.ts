@@ -2,10 +2,9 @@
 //
 // The platform tells a change only to a poll that is open at that instant, and ends the poll with the first of them; what changes
 // between two polls is never told. So a poll is only a hint: first the poll is opened, then the values are read.
-import type { Outcome } from "../net/outcome.js";
 import type { PollTiming } from "../net/poll.js";
-import { parseNotification } from "../wire/attributes.js";
-import { attributesPath, updatesPath } from "../wire/paths.js";
+import { attributesPath } from "../wire/paths.js";
+import { AttributePolls, READ_AFTER_POLL_MS } from "./attribute-polls.js";
 import { AttributeReader } from "./attribute-reader.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import type { Events } from "./events.js";
@@ -14,35 +13,22 @@ import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
 import type { AttributeLimits } from "./options.js";
 import { PROBE, post } from "./requests.js";
-import { SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
+import { READ_EVERY_MS, SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
 import type { Signal } from "./signal.js";
 
-/** After the next poll was written, so that it is registered before the values are read. */
-const READ_AFTER_POLL_MS = 500;
-/** Where there is no attribute poll. */
-const READ_EVERY_MS = 30_000;
-/** Attribute polls begin so far apart at least, however fast they are answered. */
-const POLL_PACE_MS = 500;
 /** Statuses by which the platform refuses a content. Others say that the address or a proxy is wrong. */
 const CONTENT = [400, 403, 413, 422, 500];
 
 export class AttributeLoop {
   readonly #link: Link;
   readonly #events: Events;
-  readonly #timing: PollTiming;
   readonly #client: ClientAttributes;
   readonly #values: SharedValues;
   readonly #reader: AttributeReader;
   readonly #uplink: Lane;
-  readonly #pollLane: Lane;
-  readonly #limit: number;
+  readonly #polls: AttributePolls;
   readonly #signal: Signal;
   #keys: string[] = [];
-  // The poll that is open, or waits to be.
-  #poll: object | undefined;
-  /** No poll is let through: the values are read as if there were none. */
-  #blocked = false;
-  #ended: { outcome: Outcome; tookMs: number; heard: boolean } | undefined;
   #readAt: number | undefined;
   #alone = false;
   #greeted = false;
@@ -61,12 +47,10 @@ export class AttributeLoop {
   ) {
     this.#link = link;
     this.#events = events;
-    this.#timing = timing;
     this.#client = client;
     this.#values = values;
     this.#uplink = new Lane(link, "uplink");
-    this.#pollLane = new Lane(link, "attributes");
-    this.#limit = limits.answerBytes;
+    this.#polls = new AttributePolls(link, timing, limits.answerBytes, this);
     this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes);
     this.#reader.onUnmarked = () => client.again();
     this.#signal = link.signal();
@@ -102,15 +86,14 @@ export class AttributeLoop {
 
   /** Ends with the link. */
   async run(): Promise<void> {
-    this.#poll = undefined;
-    this.#ended = undefined;
+    this.#polls.clear();
     this.#greeted = false;
     this.readSoon();
     while (this.#link.running) {
       await this.#uplink.ready();
       if (!this.#link.running) return;
-      this.#judgePoll();
-      this.#openPoll();
+      this.#hear();
+      if (this.#wanted().length > 0) this.#polls.open();
       if (this.#restMs() === 0) await this.#read();
       else if (this.#client.dirty) await this.#post();
       else await this.#signal.wait(this.#restMs());
@@ -132,65 +115,13 @@ export class AttributeLoop {
     return Math.max(0, this.#readAt - this.#link.host.clock.now());
   }
 
-  #openPoll(): void {
-    if (this.#link.mode !== 3 || this.#poll || this.#wanted().length === 0) return;
-    const poll = {};
-    this.#poll = poll;
-    const clock = this.#link.host.clock;
-    const askedMs = this.#timing.askedMs;
-    let since = 0;
-    const send = () => {
-      since = clock.now();
-      return this.#pollLane.send({
-        method: "GET",
-        path: updatesPath(askedMs),
-        deadlineMs: this.#timing.deadlineMs,
-        limit: this.#limit,
-        repeatable: true,
-        sent: () => this.readSoon(READ_AFTER_POLL_MS),
-      });
-    };
-    // The poll's own back-off may still run while the uplink is free.
-    this.#pollLane
-      .ready()
-      .then(() => (this.#poll === poll ? send() : undefined))
-      .then((outcome) => {
-        // One of before a stop is of no interest.
-        if (this.#poll !== poll || !outcome) return;
-        this.#ended = { outcome, tookMs: clock.now() - since, heard: this.#pollLane.heard(since) };
-        this.wake();
-      });
-  }
-
-  #judgePoll(): void {
-    const ended = this.#ended;
-    if (!ended) return;
-    this.#ended = undefined;
-    this.#poll = undefined;
-    const verdict = this.#timing.judge(ended.outcome, ended.tookMs, ended.heard);
-    if (verdict === "ended") this.#pollLane.clear();
-    if (verdict === "busy") this.#pollLane.hold();
-    this.#blocked = verdict === "busy" || verdict === "lost";
-    if (verdict === "delivered" && ended.outcome.kind === "done") this.#notified(ended.outcome, ended.tookMs);
-    if (this.#blocked) this.readSoon(READ_EVERY_MS);
-  }
-
-  #notified({ body, whole }: Outcome & { kind: "done" }, tookMs: number): void {
-    const told = parseNotification((whole && this.#link.host.decode(body)) || "");
-    if (told.kind === "updated") this.firmware?.told(Object.keys(told.values));
-    if (told.kind === "deleted") this.firmware?.told(told.keys);
-    if (told.kind === "updated" && Object.keys(told.values).length > 0)
-      this.#changed(this.#values.update(this.#keys, told.values), []);
-    else if (told.kind === "deleted")
-      this.#changed([], this.#values.remove(this.#keys.filter((key) => told.keys.includes(key))));
-    else {
-      if (whole) this.#link.counters.malformed("a notification of shared attributes");
-      this.#pollLane.hold();
-      this.#blocked = true;
-    }
-    if (this.#blocked) return;
-    this.#pollLane.clear();
-    if (tookMs < POLL_PACE_MS) this.#pollLane.pause(POLL_PACE_MS - tookMs);
+  #hear(): void {
+    const told = this.#polls.take();
+    if (!told) return;
+    const keys = told.kind === "updated" ? Object.keys(told.values) : told.keys;
+    this.firmware?.told(keys);
+    if (told.kind === "updated") this.#changed(this.#values.update(this.#keys, told.values), []);
+    else this.#changed([], this.#values.remove(this.#keys.filter((key) => keys.includes(key))));
   }
 
   async #read(): Promise<void> {
@@ -198,8 +129,8 @@ export class AttributeLoop {
     const trusted = await this.#reader.read(this.#wanted());
     if (!this.#link.running) return;
     // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.
-    if (this.#ended && this.#ended.outcome.kind === "done") return this.readSoon(READ_AFTER_POLL_MS);
-    if (this.#link.mode !== 3 || this.#blocked) this.readSoon(READ_EVERY_MS);
+    if (this.#polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
+    if (this.#link.mode !== 3 || this.#polls.blocked) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
     this.#greeted = true;
     const changed = this.#values.update(this.#keys, trusted.values);

@@ -2,6 +2,7 @@
 import { parseTarget, type Target } from "../net/target.js";
 import { isObject } from "../wire/json.js";
 import { checkToken } from "../wire/paths.js";
+import { MOST_CONNECTIONS } from "./attribute-polls.js";
 import { CYCLE } from "./cycle.js";
 import { MoteError } from "./errors.js";
 import { FIRMWARE, type FirmwareOptions } from "./firmware.js";
@@ -101,7 +102,7 @@ const RULES: Rules = {
     const flaw = token === undefined ? undefined : checkToken(token);
     return flaw && `can't be used: ${flaw}`;
   },
-  connections: [2, 1, 3],
+  connections: [2, 1, MOST_CONNECTIONS],
   attributes: ATTRIBUTES,
   rpc: RPC,
   cycle: CYCLE,

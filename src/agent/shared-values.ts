@@ -6,6 +6,8 @@ import { forgetStored, readStored, writeStored } from "./stored.js";
 const SNAPSHOT = "shared";
 /** Bytes. */
 const SNAPSHOT_LIMIT = 3500;
+/** The values are read so often where there is no attribute poll. */
+export const READ_EVERY_MS = 30_000;
 /** Two trusted answers without a key, this far apart, mean that it was deleted. */
 export const SECOND_LOOK_MS = 2000;
 

@@ -39,10 +39,16 @@ test("lean: telemetry, attributes and RPC work as they do otherwise", async (t, 
 const OPTIONS = { baseUrl: "http://platform.test", token: "T1" };
 
 test("lean: options of what is left out are refused by name", (t) => {
-  const options = { ...OPTIONS, firmware: { title: "lamp", version: "1.0.0" }, cycle: {} };
+  const options = {
+    ...OPTIONS,
+    connections: 3 as const,
+    firmware: { title: "lamp", version: "1.0.0" },
+    cycle: {},
+  };
   t.throws(() => new lean.Agent(fakeHost(), options), {
     code: "BAD_OPTIONS",
-    message: "cycle is left out of this build; firmware is left out of this build",
+    message:
+      "connections is a whole number from 1 to 2; cycle is left out of this build; firmware is left out of this build",
   });
 });
 
@@ -82,7 +88,7 @@ test("lean: a new image on trial is not kept, as nothing could ever replace it",
 test("lean: nothing of what is left out is in the build, and its manifest replaces the other's module alone", (t) => {
   t.notRegex(
     read("dist/xs/mote-lean.js"),
-    /fw_checksum|SHA384|Ledger|Murmur|0xffffffff00000001|connectEvery|secretKey|moteRecovery/,
+    /fw_checksum|SHA384|Ledger|Murmur|0xffffffff00000001|connectEvery|secretKey|moteRecovery|updates\?timeout/,
   );
   t.deepEqual(JSON.parse(read("manifest-lean.json")), {
     modules: { mote: "./dist/xs/mote-lean", "~": "./dist/xs/mote" },

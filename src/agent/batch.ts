@@ -1,7 +1,7 @@
 import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../wire/telemetry.js";
 import type { Outbox } from "./outbox.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";
-import { eraOf, GIVEN, kindOf, POINT_HEAD, TICKS, timeOf, viewedTime } from "./record.js";
+import { eraOf, GIVEN, kindOf, POINT_HEAD, TICKS, timeOf } from "./record.js";
 import type { Time } from "./time.js";
 
 /** What one POST brings to the platform: the first points waiting, or some keys of the first. */
@@ -13,7 +13,7 @@ export interface Batch {
   readonly body: Uint8Array;
   /** Points whose time stamp is a guess. */
   readonly guessed: number;
-  /** The first point's keys, and which of them are in the batch: all, if there are more points. */
+  /** Of one point: its keys, and which of them are in the batch. 0 of more. */
   readonly keys: number;
   readonly fromKey: number;
   readonly toKey: number;
@@ -44,6 +44,9 @@ export class BatchWriter {
   readonly #from: number;
   readonly #most: number;
   #to = 0;
+  /** Where the text of the first point lies. */
+  #first = 0;
+  #firstTo = 0;
   readonly apart: boolean;
   readonly #keys: KeySet | undefined;
   /** The first point has too many keys to be compared with others. */
@@ -61,7 +64,7 @@ export class BatchWriter {
 
   begin(): void {
     this.points = 0;
-    this.fromKey = 0;
+    this.keys = this.fromKey = this.toKey = 0;
     this.#to = this.#from;
     this.#keys?.clear();
     this.#alone = false;
@@ -74,11 +77,14 @@ export class BatchWriter {
     let at = this.#to;
     if (at + length + (ts === undefined ? LISTED_BYTES : FRAME_BYTES) > this.#most) return false;
     if (ts === undefined && !this.#joins(bytes, from, to)) return false;
-    if (this.points === 0) this.toKey = this.keys = countMembers(bytes, from, to);
     if (ts === undefined) own[at++] = COMMA;
     else at = this.#frame.write(at, ts);
     if (bytes === own) own.copyWithin(at, from, to);
     else own.set(bytes.subarray(from, to), at);
+    if (this.points === 0) {
+      this.#first = at;
+      this.#firstTo = at + length;
+    }
     at += length;
     if (ts !== undefined) own[at++] = CLOSE_BRACE;
     this.#to = at;
@@ -115,7 +121,10 @@ export class BatchWriter {
   /** The body: an object for one point, an array for more. Before it `HEAD_ROOM` bytes are free. */
   body(): Uint8Array {
     const own = this.#bytes;
-    if (this.points === 1) return own.subarray(this.#from + 1, this.#to);
+    if (this.points === 1) {
+      if (this.keys === 0) this.toKey = this.keys = countMembers(own, this.#first, this.#firstTo);
+      return own.subarray(this.#from + 1, this.#to);
+    }
     own[this.#from] = OPEN_BRACKET;
     own[this.#to] = CLOSE_BRACKET;
     return own.subarray(this.#from, this.#to + 1);
@@ -141,25 +150,30 @@ export function buildBatch(
   part: { readonly points: number; readonly keys: number; readonly fromKey: number },
 ): Batch | undefined {
   const { apart } = writer;
-  const { bytes: memory, view } = outbox.ring;
   const { points: most } = part;
   let guessed = 0;
   writer.begin();
   outbox.rewind();
-  while (writer.points < most && outbox.step()) {
-    const { bytes, at, end } = outbox;
-    const kind = kindOf(bytes, at);
-    const time = bytes === memory ? viewedTime(view, at) : timeOf(bytes, at);
+  while (writer.points < most) {
+    const place = outbox.step();
+    if (!place) break;
+    const { bytes, words, at, end } = place;
+    const kind = kindOf(words, at);
+    const time = timeOf(words, at);
     let ts = apart && kind !== GIVEN ? undefined : time;
     if (kind === TICKS && !apart) {
-      ts = times.resolve(kind, eraOf(bytes, at), time);
+      ts = times.resolve(kind, eraOf(words, at), time);
       if (ts === undefined) break;
     }
     if (most === 1) writer.cut(bytes, at + POINT_HEAD, end, ts, part.fromKey, part.keys);
-    else if (!writer.add(bytes, at + POINT_HEAD, end, ts)) break;
-    if (kind === TICKS && !apart && times.guessed(kind, eraOf(bytes, at), time)) guessed++;
+    else if (!writer.add(bytes, at + POINT_HEAD, end, ts)) {
+      place.back();
+      break;
+    }
+    if (kind === TICKS && !apart && times.guessed(kind, eraOf(words, at), time)) guessed++;
   }
   if (writer.points === 0) return undefined;
+  const body = writer.body();
   const { points, keys, fromKey, toKey } = writer;
-  return { points, number: outbox.first, body: writer.body(), guessed, keys, fromKey, toKey };
+  return { points, number: outbox.first, body, guessed, keys, fromKey, toKey };
 }

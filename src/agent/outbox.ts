@@ -2,7 +2,7 @@ import type { Host } from "../port.js";
 import { FRAME_BYTES } from "../wire/telemetry.js";
 import { writerBytes } from "./batch.js";
 import type { DropReason, Drops } from "./drop-teller.js";
-import { DONE, GIVEN, POINT_HEAD, putPoint, REFUSED } from "./record.js";
+import { DONE, GIVEN, POINT_HEAD, REFUSED, type Records, whole } from "./record.js";
 import { Ring } from "./ring.js";
 import { Sectors } from "./sectors.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./telemetry-options.js";
@@ -12,20 +12,24 @@ import type { Time } from "./time.js";
 const STAGE_MS = 1000;
 const STAGE_BYTES = 4096;
 
+/** Where a point lies: its record, `at` to `end`. */
+export interface Place extends Records {
+  readonly at: number;
+  readonly end: number;
+  /** Goes back before it. */
+  back(): void;
+}
+
 /**
- * The telemetry waiting: first in, first out. Points lie in the sectors of the durable queue, if there is one, and behind them in a ring
- * in memory: those that are not on flash yet, or can't go there. Points are numbered in one row; what a batch held is forgotten by
- * number, so that what was dropped meanwhile does not take others with it.
+ * The telemetry waiting: first in, first out. Points lie in the sectors of the durable queue, if there is one, and in a ring in memory: the last of
+ * those on flash, so that they need not be read, and behind them those that are not on flash yet, or can't go there. Points are numbered in one
+ * row; what a batch held is forgotten by number, so that what was dropped meanwhile does not take others with it.
  */
 export class Outbox {
-  /** Longest text of a point's values, in bytes. */
-  readonly maxText: number;
   /** What is in memory, and behind it in the same bytes the batch that is sent: what is moved within them is moved natively. */
   readonly ring: Ring;
-  /** The point that `step` came to: a record in `bytes`. */
-  bytes: Uint8Array;
-  at = 0;
-  end = 0;
+  /** Longest text of a point's values, in bytes. */
+  readonly maxText: number;
   readonly #host: Host;
   readonly #time: Time;
   readonly #settings: TelemetrySettings;
@@ -37,6 +41,8 @@ export class Outbox {
   /** Number of a point minus its number in the sectors. */
   #shift = 0;
   #timer: (() => void) | undefined;
+  /** Points that `step` is yet to read from flash. */
+  #unread = 0;
 
   constructor(host: Host, time: Time, options: TelemetryOptions) {
     this.#host = host;
@@ -44,15 +50,15 @@ export class Outbox {
     this.#settings = telemetrySettings(options);
     const { bufferBytes, batchBytes } = this.#settings;
     this.ring = new Ring(new Uint8Array(bufferBytes + writerBytes(batchBytes)), bufferBytes);
-    this.bytes = this.ring.bytes;
     if (host.blocks.size > 0) this.#sectors = this.#openSectors();
     const most = this.#sectors?.usable ? Math.min(bufferBytes, this.#sectors.most) : bufferBytes;
-    this.maxText = Math.min(most - POINT_HEAD, batchBytes - FRAME_BYTES);
+    this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
   }
 
   /** Points waiting. */
   get waiting(): number {
-    return this.ring.count + (this.#sectors?.waiting ?? 0);
+    const { count, kept } = this.ring;
+    return this.#sectors ? count - kept + this.#sectors.waiting : count;
   }
 
   /** Which part of its room is taken, about. */
@@ -97,10 +103,10 @@ export class Outbox {
    * False: there is no room, and `drop` is "newest"; the point is counted as dropped.
    */
   append(text: Uint8Array, ts: number | undefined): boolean {
-    const ring = this.ring;
+    const { ring } = this;
     const length = POINT_HEAD + text.length;
-    const free = this.#sectors ? -1 : ring.reserve(length);
-    const at = free < 0 ? this.#reserve(length) : free;
+    const free = this.#sectors ? -1 : ring.reserve(whole(length));
+    const at = free < 0 ? this.#reserve(whole(length)) : free;
     if (at < 0) {
       this.#drop(1, "full");
       return false;
@@ -108,28 +114,31 @@ export class Outbox {
     if (ts === undefined) {
       const time = this.#time;
       time.next();
-      putPoint(ring.bytes, ring.view, at, time.kind, time.era, time.time, text, length);
-    } else putPoint(ring.bytes, ring.view, at, GIVEN, 0, ts, text, length);
-    ring.commit(length);
+      ring.put(at, time.kind, time.era, time.time, text, length);
+    } else ring.put(at, GIVEN, 0, ts, text, length);
     if (this.#sectors) this.#stage();
     return true;
   }
 
   /** The next `step` comes to the first point waiting. */
   rewind(): void {
-    this.#sectors?.rewind();
-    this.ring.rewind();
+    const { ring } = this;
+    const sectors = this.#sectors;
+    this.#unread = 0;
+    if (sectors && sectors.waiting > ring.kept) {
+      sectors.rewind(sectors.state.next - ring.kept);
+      this.#unread = sectors.waiting - ring.kept;
+    }
+    ring.rewind();
   }
 
-  /** Goes to the next point; false behind the last, and before what can't be read. */
-  step(): boolean {
-    const sectors = this.#sectors;
-    const from = sectors && !sectors.atEnd ? sectors : this.ring;
-    if (!from.step()) return false;
-    this.bytes = from.bytes;
-    this.at = from.at;
-    this.end = from.end;
-    return true;
+  /** Goes to the next point, and says where it lies; undefined behind the last, and before what can't be read. */
+  step(): Place | undefined {
+    if (this.#unread === 0) return this.ring.step() ? this.ring : undefined;
+    const sectors = this.#sectors as Sectors;
+    if (!sectors.step()) return undefined;
+    this.#unread--;
+    return sectors;
   }
 
   /** The platform took all points below `number`. */
@@ -151,23 +160,23 @@ export class Outbox {
 
   /** Brings what is in memory only to the durable queue, if there is one. */
   sync(): void {
-    const ring = this.ring;
+    const { ring } = this;
     const sectors = this.#sectors;
     if (!sectors?.usable) return;
-    this.#shift = ring.first - sectors.state.next;
-    while (ring.count > 0) {
-      ring.rewind();
+    this.#shift = ring.first + ring.kept - sectors.state.next;
+    while (ring.count > ring.kept) {
+      ring.seek();
       ring.step();
       const from = ring.at;
-      let to = ring.end;
+      let to = whole(ring.end);
       if (!sectors.place(to - from)) return;
       let points = 1;
-      while (ring.step() && ring.at === to && ring.end - from <= sectors.room) {
-        to = ring.end;
+      while (ring.step() && ring.at === to && whole(ring.end) - from <= sectors.room) {
+        to = whole(ring.end);
         points++;
       }
-      if (!sectors.append(ring.bytes, from, to)) return;
-      for (; points > 0; points--) ring.shift();
+      if (!sectors.append(ring, from, to)) return;
+      ring.keep(points, to);
     }
   }
 
@@ -188,6 +197,7 @@ export class Outbox {
     const sectors = new Sectors(this.#host.blocks, this.#settings.drop === "oldest", {
       tell: (line) => this.#host.log("error", line),
       dropped: (points, reason) => {
+        this.ring.forget((this.#sectors?.state.confirmed ?? 0) + this.#shift);
         if (this.#onDrop) this.#onDrop(points, reason);
         else this.#lostBefore += points;
       },
@@ -204,7 +214,7 @@ export class Outbox {
   #reserve(length: number): number {
     const { durable, drop } = this.#settings;
     const sectors = this.#sectors;
-    if (sectors?.usable && (durable || this.ring.used >= STAGE_BYTES))
+    if (sectors?.usable && (durable || this.ring.pending >= STAGE_BYTES))
       if (!sectors.place(length) && sectors.usable) return -1;
     let at = this.ring.reserve(length);
     if (at < 0) {
@@ -220,7 +230,7 @@ export class Outbox {
 
   #stage(): void {
     if (!this.#sectors?.ready(this.#host.clock.now())) return;
-    if (this.#settings.durable || this.ring.used >= STAGE_BYTES) this.sync();
+    if (this.#settings.durable || this.ring.pending >= STAGE_BYTES) this.sync();
     else
       this.#timer ??= this.#host.clock.timer(STAGE_MS, () => {
         this.#timer = undefined;
@@ -229,13 +239,10 @@ export class Outbox {
   }
 
   #settle(kind: typeof DONE | typeof REFUSED, number: number): number {
-    let points = this.#sectors?.settle(kind, number - this.#shift) ?? 0;
-    while (this.ring.count > 0 && this.ring.first < number) {
-      this.ring.shift();
-      if (kind === REFUSED) this.#totals.refused++;
-      points++;
-    }
-    return points;
+    const onFlash = this.#sectors?.settle(kind, number - this.#shift) ?? 0;
+    const inMemory = this.ring.forget(number);
+    if (kind === REFUSED) this.#totals.refused += inMemory;
+    return onFlash + inMemory;
   }
 
   #drop(points: number, reason: "full"): void {

@@ -1,29 +1,37 @@
-import { LENGTH_AT, lengthOf } from "./record.js";
+import { lengthOf, POINT_HEAD, type Records, TWO_32, whole } from "./record.js";
 
-/** Records in a fixed piece of RAM, first in, first out. Each lies in one piece; one that does not fit behind the last begins at 0 again. */
-export class Ring {
+/**
+ * Records in a fixed piece of RAM, first in, first out. Each lies in one piece; one that does not fit behind the last begins at 0 again. The first
+ * of them may be on flash as well: they are here so that they need not be read, and make room.
+ */
+export class Ring implements Records {
   readonly bytes: Uint8Array;
-  readonly view: DataView;
+  readonly words: Int32Array;
+  /** The record that `step` came to. */
+  at = 0;
+  end = 0;
   /** How many records there are. */
   count = 0;
   /** The number of the first record; it counts up as records go. */
   first = 0;
-  /** The record that `step` came to. */
-  at = 0;
-  end = 0;
+  /** So many of them, from the first on, are on flash as well. */
+  kept = 0;
   readonly #capacity: number;
   #head = 0;
   #tail = 0;
   /** Where the records end that lie above the tail; -1 as long as none do. */
   #wrap = -1;
+  /** Where the first that is not kept lies, if any are. */
+  #rest = 0;
   #cursor = 0;
-  #left = 0;
+  /** Of the record at the cursor. */
+  #number = 0;
 
   /** The records lie in the first `capacity` of the bytes. */
   constructor(bytes: Uint8Array, capacity: number) {
     this.bytes = bytes;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset);
-    this.#capacity = capacity;
+    this.#capacity = capacity & ~3;
+    this.words = new Int32Array(bytes.buffer, bytes.byteOffset, capacity >> 2);
   }
 
   /** The number that the next record gets. */
@@ -33,41 +41,67 @@ export class Ring {
 
   /** Bytes from the first record to the last, with the gap between them. */
   get used(): number {
-    return this.#wrap < 0 ? this.#tail - this.#head : this.#wrap - this.#head + this.#tail;
+    return this.#from(this.#head);
   }
 
-  /** Where a record of `length` bytes is to be written, or -1 if there is no room. `commit` makes it part of the ring. */
-  reserve(length: number): number {
-    if (this.count === 0) this.clear();
-    if (this.#wrap >= 0) return this.#tail + length <= this.#head ? this.#tail : -1;
-    if (this.#tail + length <= this.#capacity) return this.#tail;
-    if (length > this.#head) return -1;
-    this.#wrap = this.#tail;
-    this.#tail = 0;
-    return 0;
+  /** The same from the first record that is not on flash. */
+  get pending(): number {
+    return this.kept === 0 ? this.#from(this.#head) : this.kept === this.count ? 0 : this.#from(this.#rest);
   }
 
-  commit(length: number): void {
-    this.#tail += length;
+  /** Where a record of `size` bytes, its last word filled, is to be written; -1 if there is no room: what is on flash as well makes its own. `put` follows. */
+  reserve(size: number): number {
+    let at = this.#free(size);
+    for (; at < 0 && this.kept > 0; at = this.#free(size)) this.shift();
+    return at;
+  }
+
+  /** Writes all of a point's record, `length` bytes, but the checksum. */
+  put(at: number, kind: number, era: number, time: number, text: Uint8Array, length: number): void {
+    const { words } = this;
+    const word = at >> 2;
+    const size = whole(length);
+    words[((at + size) >> 2) - 1] = 0;
+    words[word + 1] = length | (kind << 16);
+    words[word + 2] = time;
+    words[word + 3] = (time / TWO_32) | (era << 16);
+    this.bytes.set(text, at + POINT_HEAD);
+    this.#tail = at + size;
     this.count++;
   }
 
   /** Forgets the first record. */
   shift(): void {
     if (this.count === 0) return;
-    this.#head += lengthOf(this.bytes, this.#head);
-    this.first++;
-    this.count--;
+    this.#head += whole(lengthOf(this.words, this.#head));
+    this.#gone(1);
     if (this.#head === this.#wrap) {
       this.#head = 0;
       this.#wrap = -1;
     }
   }
 
+  /** Forgets the records below `number`. Returns how many of them were not on flash. */
+  forget(number: number): number {
+    const points = Math.min(number - this.first, this.count);
+    if (points <= 0) return 0;
+    const alone = Math.max(0, points - this.kept);
+    if (number === this.#number) {
+      const cursor = this.#cursor;
+      // Behind the last of those above the tail.
+      const round = this.#wrap >= 0 && (cursor <= this.#head || cursor === this.#wrap);
+      this.#head = cursor === this.#wrap ? 0 : cursor;
+      if (round) this.#wrap = -1;
+      this.#gone(points);
+    } else for (let i = 0; i < points; i++) this.shift();
+    return alone;
+  }
+
   /** Forgets all records. */
   clear(): void {
     this.first += this.count;
     this.count = 0;
+    this.kept = 0;
     this.#head = 0;
     this.#tail = 0;
     this.#wrap = -1;
@@ -76,17 +110,60 @@ export class Ring {
   /** The next `step` comes to the first record. */
   rewind(): void {
     this.#cursor = this.#head;
-    this.#left = this.count;
+    this.#number = this.first;
+  }
+
+  /** The next `step` comes to the first record that is not on flash. */
+  seek(): void {
+    if (this.kept === 0) this.rewind();
+    else {
+      this.#cursor = this.#rest;
+      this.#number = this.first + this.kept;
+    }
+  }
+
+  /** The records from there on that end at `end` are on flash now. */
+  keep(points: number, end: number): void {
+    this.kept += points;
+    this.#rest = end;
   }
 
   /** Goes to the next record: `at` to `end` in `bytes`. False behind the last. */
   step(): boolean {
-    if (this.#left === 0) return false;
-    this.#left--;
-    if (this.#cursor === this.#wrap) this.#cursor = 0;
-    const at = this.#cursor;
+    if (this.#number >= this.first + this.count) return false;
+    this.#number++;
+    let at = this.#cursor;
+    if (at === this.#wrap) at = 0;
     this.at = at;
-    this.end = this.#cursor = at + this.view.getUint16(at + LENGTH_AT, true);
+    const end = at + ((this.words[(at >> 2) + 1] as number) & 0xffff);
+    this.end = end;
+    this.#cursor = (end + 3) & ~3;
     return true;
+  }
+
+  /** Goes back before the record that `step` came to. */
+  back(): void {
+    this.#number--;
+    this.#cursor = this.at;
+  }
+
+  #gone(points: number): void {
+    this.first += points;
+    this.count -= points;
+    this.kept = Math.max(0, this.kept - points);
+  }
+
+  #from(head: number): number {
+    return this.#wrap < 0 || head < this.#tail ? this.#tail - head : this.#wrap - head + this.#tail;
+  }
+
+  #free(size: number): number {
+    if (this.count === 0) this.clear();
+    const tail = this.#tail;
+    if (this.#wrap >= 0) return tail + size <= this.#head ? tail : -1;
+    if (tail + size <= this.#capacity) return tail;
+    if (size > this.#head) return -1;
+    this.#wrap = tail;
+    return 0;
   }
 }

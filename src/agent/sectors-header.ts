@@ -8,30 +8,12 @@
 //   36  u32 points dropped since the queue began: full    40  u32 refused    44  u32 unreadable    48  u32 told to the platform
 //   52  u32 CRC32 of what is above
 import { crc32 } from "../wire/crc32.js";
-import {
-  DONE,
-  eraOf,
-  FULL,
-  getU16,
-  getU32,
-  getU48,
-  isPoint,
-  kindOf,
-  numberOf,
-  putU16,
-  putU32,
-  putU48,
-  REFUSED,
-  STAMPED,
-  TICKS,
-  TOLD,
-  timeOf,
-  UNREADABLE,
-} from "./record.js";
+import { DONE, eraOf, FULL, kindOf, REFUSED, STAMPED, TICKS, TOLD, timeOf, UNREADABLE } from "./record.js";
 
 export const HEADER_BYTES = 56;
-const FORMAT = 1;
+const FORMAT = 2;
 const CRC_AT = 52;
+const TWO_24 = 16_777_216;
 
 /** What the sectors know of their points. A header holds it whole, each record changes it. */
 export interface SectorState {
@@ -118,17 +100,18 @@ export function readHeader(bytes: Uint8Array, state: SectorState): void {
 }
 
 /** What the record at `at` changes. */
-export function applyRecord(state: SectorState, bytes: Uint8Array, at: number): void {
-  const kind = kindOf(bytes, at);
-  if (!isPoint(bytes, at)) {
-    applyMark(state, kind, numberOf(bytes, at));
+export function applyRecord(state: SectorState, words: Int32Array, at: number): void {
+  const kind = kindOf(words, at);
+  const time = timeOf(words, at);
+  if (kind >= DONE) {
+    applyMark(state, kind, time);
     return;
   }
   state.next++;
-  if (kind === STAMPED) state.lastStamp = timeOf(bytes, at);
+  if (kind === STAMPED) state.lastStamp = time;
   if (kind !== TICKS) return;
-  state.era = eraOf(bytes, at);
-  state.tick = timeOf(bytes, at);
+  state.era = eraOf(words, at);
+  state.tick = time;
 }
 
 /** What a mark changes; returns how many points it deals with. No more than there are, whatever flash says. */
@@ -144,4 +127,35 @@ export function applyMark(state: SectorState, kind: number, number: number): num
   else if (kind === UNREADABLE) state.unreadable += points;
   else if (kind !== DONE) state.confirmed -= points;
   return points;
+}
+
+function putU16(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+}
+
+function getU16(bytes: Uint8Array, at: number): number {
+  return (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+}
+
+function putU32(bytes: Uint8Array, at: number, value: number): void {
+  putU16(bytes, at, value);
+  putU16(bytes, at + 2, value >>> 16);
+}
+
+function getU32(bytes: Uint8Array, at: number): number {
+  return (getU16(bytes, at) | (getU16(bytes, at + 2) << 16)) >>> 0;
+}
+
+function putU48(bytes: Uint8Array, at: number, value: number): void {
+  const high = Math.floor(value / TWO_24);
+  const low = value - high * TWO_24;
+  putU16(bytes, at, low);
+  bytes[at + 2] = low >>> 16;
+  putU16(bytes, at + 3, high);
+  bytes[at + 5] = high >>> 16;
+}
+
+function getU48(bytes: Uint8Array, at: number): number {
+  return getU16(bytes, at) + getU32(bytes, at + 2) * 65_536;
 }

@@ -1,6 +1,6 @@
 // Writing and reading of sectors one at a time: what `Sectors` builds its queue on.
 import type { Blocks } from "../port.js";
-import { lengthOf, MARK_BYTES, putMark, soundLength } from "./record.js";
+import { lengthOf, MARK_BYTES, putMark, type Records, soundLength, whole } from "./record.js";
 import { emptyState, HEADER_BYTES, isBlank, putHeader, type SectorState } from "./sectors-header.js";
 import { SectorMap } from "./sectors-map.js";
 import { recover } from "./sectors-recover.js";
@@ -14,25 +14,26 @@ export class SectorLog {
   readonly map: SectorMap;
   readonly state: SectorState = emptyState();
   /** The sector loaded last. */
-  readonly page: Uint8Array;
+  readonly page: Records;
   /** False: nothing more is written. What is there may still be read. */
   usable = false;
   /** Where the next record goes in the newest sector. */
   tail = 0;
   readonly #tell: (line: string) => void;
-  readonly #mark = new Uint8Array(MARK_BYTES);
+  readonly #mark = new Int32Array(MARK_BYTES / 4);
   #loaded = 0;
   #failed = false;
   #triedAt = Number.NEGATIVE_INFINITY;
-  /** The records of `page` in this range were found sound since it was loaded, or written from here: no need to look at their CRC again. */
+  /** The records of `page` in this range were found sound since it was loaded: no need to look at their checksum again. */
   #soundFrom = 0;
   #soundTo = 0;
 
   constructor(blocks: Blocks, tell: (line: string) => void) {
     this.map = new SectorMap(blocks);
     this.#tell = tell;
-    const fit = blocks.sectorSize >= LEAST_SECTOR && this.map.count >= 2;
-    this.page = new Uint8Array(fit ? blocks.sectorSize : 0);
+    const fit = blocks.sectorSize >= LEAST_SECTOR && blocks.sectorSize % 4 === 0 && this.map.count >= 2;
+    const bytes = new Uint8Array(fit ? blocks.sectorSize : 0);
+    this.page = { bytes, words: new Int32Array(bytes.buffer) };
   }
 
   /** Bytes left in the newest sector. */
@@ -42,7 +43,7 @@ export class SectorLog {
 
   /** Finds what is there. Returns the sector to read from, or undefined if the blocks can't be used. */
   open(): number | undefined {
-    if (this.page.length === 0) {
+    if (this.page.bytes.length === 0) {
       this.#tell("the blocks are too small for a durable queue: points are kept in memory only");
       return undefined;
     }
@@ -75,7 +76,7 @@ export class SectorLog {
   load(sequence: number): boolean {
     if (this.#loaded === sequence) return true;
     this.#loaded = 0;
-    if (!this.map.read(this.map.at(sequence), this.page)) return false;
+    if (!this.map.read(this.map.at(sequence), this.page.bytes)) return false;
     this.#loaded = sequence;
     this.#soundTo = 0;
     return true;
@@ -86,11 +87,14 @@ export class SectorLog {
     return sequence === this.state.sequence ? this.tail : this.map.size;
   }
 
-  /** The length of the intact record at `at` in `page`, which holds sector `sequence`; 0 if there is none. */
+  /** The length of the intact record at `at` in `page`, which holds sector `sequence`, its last word filled; 0 if there is none. */
   lengthAt(at: number, sequence: number): number {
-    if (at >= this.#soundFrom && at < this.#soundTo) return lengthOf(this.page, at);
-    const length = soundLength(this.page, at, this.limit(sequence), sequence);
-    if (length > 0) this.#trust(at, length);
+    const { words } = this.page;
+    if (at >= this.#soundFrom && at < this.#soundTo) return whole(lengthOf(words, at));
+    const length = soundLength(words, at, this.limit(sequence), sequence);
+    if (length === 0) return 0;
+    if (at !== this.#soundTo) this.#soundFrom = at;
+    this.#soundTo = at + length;
     return length;
   }
 
@@ -98,10 +102,8 @@ export class SectorLog {
   write(bytes: Uint8Array): boolean {
     const { sequence } = this.state;
     if (!this.map.blocks.write(this.map.at(sequence) + this.tail, bytes)) return this.#fail();
-    if (this.#loaded === sequence) {
-      this.page.set(bytes, this.tail);
-      this.#trust(this.tail, bytes.length);
-    }
+    // What is written now is in memory: it is not soon read.
+    if (this.#loaded === sequence) this.#loaded = 0;
     this.tail += bytes.length;
     return true;
   }
@@ -110,7 +112,7 @@ export class SectorLog {
   mark(kind: number, number: number): boolean {
     if (this.room < MARK_BYTES) return false;
     putMark(this.#mark, this.state.sequence, kind, number);
-    return this.write(this.#mark);
+    return this.write(new Uint8Array(this.#mark.buffer));
   }
 
   /** Erases the sector behind the newest, which becomes the newest. Its header holds the whole state. */
@@ -134,11 +136,12 @@ export class SectorLog {
   erase(): boolean {
     const { blocks, count, size } = this.map;
     const newest = this.map.at(this.state.sequence);
+    const page = this.page.bytes;
     let gone = true;
     for (let i = 1; i <= count; i++) {
       const at = (newest + i * size) % (count * size);
       // An erase that was cut may have left nothing but what stood behind the header.
-      if (this.map.read(at, this.page) && (isBlank(this.page) || blocks.erase(at))) continue;
+      if (this.map.read(at, page) && (isBlank(page) || blocks.erase(at))) continue;
       gone = false;
       this.#fail();
     }
@@ -148,11 +151,6 @@ export class SectorLog {
     this.#loaded = 0;
     this.#soundTo = 0;
     return gone;
-  }
-
-  #trust(at: number, length: number): void {
-    if (at !== this.#soundTo) this.#soundFrom = at;
-    this.#soundTo = at + length;
   }
 
   /** Nothing is appended behind what may be half a record. */

@@ -1,5 +1,5 @@
 // What a start finds in the sectors: one header each is read, then the newest sector, then headers back to the first point waiting.
-import { soundLength } from "./record.js";
+import { type Records, soundLength } from "./record.js";
 import {
   applyRecord,
   HEADER_BYTES,
@@ -22,8 +22,8 @@ export type Recovered =
   | { readonly kind: "foreign" }
   | { readonly kind: "failed" };
 
-/** Fills `state`, anchors `map`, leaves the newest sector in `page`. */
-export function recover(map: SectorMap, page: Uint8Array, state: SectorState): Recovered {
+/** Fills `state`, anchors `map`, leaves the newest sector in the page. */
+export function recover(map: SectorMap, { bytes: page, words }: Records, state: SectorState): Recovered {
   let newest = 0;
   let index = 0;
   // One alone is the first header of all, cut while it was written.
@@ -44,19 +44,19 @@ export function recover(map: SectorMap, page: Uint8Array, state: SectorState): R
   map.anchor(newest, index);
   if (!map.read(index * map.size, page)) return { kind: "failed" };
   readHeader(page, state);
-  const end = replay(page, state);
+  const end = replay(page, words, state);
   const oldest = findOldest(map, state);
   return map.unread ? { kind: "failed" } : { kind: "ready", end, oldest, strange: false };
 }
 
 /** Applies the records of the newest sector; returns where the next may go. */
-function replay(page: Uint8Array, state: SectorState): number {
+function replay(page: Uint8Array, words: Int32Array, state: SectorState): number {
   const size = page.length;
   let at = HEADER_BYTES;
   for (;;) {
-    const length = soundLength(page, at, size, state.sequence);
+    const length = soundLength(words, at, size, state.sequence);
     if (length === 0) break;
-    applyRecord(state, page, at);
+    applyRecord(state, words, at);
     at += length;
   }
   for (let i = at; i < size; i++) {

@@ -5,7 +5,18 @@
 // The sector behind the one being written is always free of waiting points (else the oldest ones are dropped, or the new one is
 // refused): so marks always find room, and a sector is only ever erased when nothing in it is wanted any more.
 import type { Blocks } from "../port.js";
-import { DONE, FULL, isPoint, lengthOf, MAX_RECORD, seal, TOLD, UNREADABLE } from "./record.js";
+import {
+  DONE,
+  FULL,
+  isPoint,
+  lengthOf,
+  MAX_RECORD,
+  type Records,
+  seal,
+  TOLD,
+  UNREADABLE,
+  whole,
+} from "./record.js";
 import { applyMark, applyRecord, HEADER_BYTES, type SectorState } from "./sectors-header.js";
 import { SectorLog } from "./sectors-log.js";
 
@@ -17,10 +28,11 @@ export interface SectorsOwner {
   dropped(points: number, reason: "full" | "unreadable"): void;
 }
 
-export class Sectors {
+export class Sectors implements Records {
   readonly state: SectorState;
   /** The point that `step` came to, in `bytes`. */
   readonly bytes: Uint8Array;
+  readonly words: Int32Array;
   at = 0;
   end = 0;
   readonly #log: SectorLog;
@@ -38,7 +50,8 @@ export class Sectors {
   constructor(blocks: Blocks, dropOldest: boolean, owner: SectorsOwner) {
     this.#log = new SectorLog(blocks, (line) => owner.tell(line));
     this.state = this.#log.state;
-    this.bytes = this.#log.page;
+    this.bytes = this.#log.page.bytes;
+    this.words = this.#log.page.words;
     this.#dropOldest = dropOldest;
     this.#owner = owner;
     const oldest = this.#log.open();
@@ -94,23 +107,26 @@ export class Sectors {
   }
 
   /** Appends the records from `from` to `to`, for which `place` and `room` have found room. False if they are not on flash. */
-  append(bytes: Uint8Array, from: number, to: number): boolean {
-    for (let at = from; at < to; at += lengthOf(bytes, at)) seal(bytes, at, this.state.sequence);
+  append({ bytes, words }: Records, from: number, to: number): boolean {
+    const { state } = this;
+    for (let at = from; at < to; at += whole(lengthOf(words, at))) seal(words, at, state.sequence);
     if (!this.#log.write(bytes.subarray(from, to))) return false;
-    for (let at = from; at < to; at += lengthOf(bytes, at)) applyRecord(this.state, bytes, at);
+    for (let at = from; at < to; at += whole(lengthOf(words, at))) applyRecord(state, words, at);
     return true;
   }
 
-  /** The next `step` comes to the first point waiting. What can't be read there is dropped. */
-  rewind(): void {
-    while (this.waiting > 0) {
+  /** The next `step` comes to the first point waiting. What can't be read there is dropped, of those below `limit`: the others are in memory. */
+  rewind(limit = this.state.next): void {
+    const { state } = this;
+    while (state.confirmed < limit) {
       this.#toHead();
-      while (this.#number < this.state.confirmed && this.step());
-      if (this.#number >= this.state.confirmed) {
+      while (this.#number < state.confirmed && this.step());
+      const before = this.#number <= state.confirmed;
+      if (this.#number === state.confirmed) {
         this.#keepHead();
         if (this.step()) break;
       }
-      this.#dropBefore(UNREADABLE, this.#sequence + 1);
+      this.#dropBefore(UNREADABLE, before ? this.#sequence + 1 : this.#sequence, limit);
     }
     this.#toHead();
   }
@@ -129,12 +145,18 @@ export class Sectors {
       }
       this.at = this.#cursor;
       this.#cursor += length;
-      this.end = this.#cursor;
-      if (!isPoint(this.bytes, this.at)) continue;
+      this.end = this.at + lengthOf(this.words, this.at);
+      if (!isPoint(this.words, this.at)) continue;
       this.#number++;
       return true;
     }
     return false;
+  }
+
+  /** Goes back before the point that `step` came to. */
+  back(): void {
+    this.#cursor = this.at;
+    this.#number--;
   }
 
   /** All points below `number` are dealt with: `kind` is DONE or REFUSED. Returns how many were not before. */
@@ -143,6 +165,7 @@ export class Sectors {
     if (points === 0) return 0;
     if (this.waiting === 0) this.#headToEnd();
     else if (this.#number === this.state.confirmed) this.#keepHead();
+    else this.#passSectors();
     this.#mark(kind, this.state.confirmed);
     return points;
   }
@@ -190,14 +213,23 @@ export class Sectors {
     this.#headNumber = number;
   }
 
-  /** Drops what waits before sector `from`, or before the next one whose header can be read; the head goes there. */
-  #dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number): void {
+  /** What was sent from memory may have been the last of its sector. */
+  #passSectors(): void {
+    for (let next = this.#headSequence + 1; next <= this.state.sequence; next++) {
+      const first = this.#log.map.firstIn(next);
+      if (first === undefined || first > this.state.confirmed) return;
+      this.#setHead(next, HEADER_BYTES, first);
+    }
+  }
+
+  /** Drops what waits before sector `from`, or before the next one whose header can be read; the head goes there. Nothing from `limit` on. */
+  #dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = Number.POSITIVE_INFINITY): void {
     const { state } = this;
     const { map } = this.#log;
     let sequence = from;
     let first = map.firstIn(sequence);
     while (first === undefined && sequence < state.sequence) first = map.firstIn(++sequence);
-    const points = applyMark(state, kind, first ?? state.next);
+    const points = applyMark(state, kind, Math.min(limit, first ?? state.next));
     if (first === undefined) this.#headToEnd();
     else this.#setHead(sequence, HEADER_BYTES, first);
     if (points === 0) return;

@@ -69,7 +69,7 @@ test("what is confirmed while nothing can be written stays confirmed once it can
 
 test("blocks of another format are not tried again", async (t) => {
   const blocks = flash(2);
-  blocks.bytes.set([0x4d, 0x6f, 0x51, 0x0a, 2, 0xfd]);
+  blocks.bytes.set([0x4d, 0x6f, 0x51, 0x0a, 3, 0xfc]);
   const before = blocks.bytes.slice();
   const device = rig(blocks);
   record(device, 0, 5);

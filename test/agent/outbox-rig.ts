@@ -1,5 +1,5 @@
 // An outbox on fake blocks whose points are numbered.
-import { Outbox } from "../../src/agent/outbox.js";
+import { Outbox, type Place } from "../../src/agent/outbox.js";
 import { eraOf, kindOf, POINT_HEAD, timeOf } from "../../src/agent/record.js";
 import type { TelemetryOptions } from "../../src/agent/telemetry-options.js";
 import { Time } from "../../src/agent/time.js";
@@ -37,7 +37,11 @@ export function textOf(n: number): Uint8Array {
 export function waitingNumbers(outbox: Outbox, most = Number.POSITIVE_INFINITY): number[] {
   const numbers: number[] = [];
   outbox.rewind();
-  while (numbers.length < most && outbox.step()) numbers.push(valuesAt(outbox).n);
+  while (numbers.length < most) {
+    const place = outbox.step();
+    if (!place) break;
+    numbers.push(JSON.parse(textAt(place)).n);
+  }
   return numbers;
 }
 
@@ -45,13 +49,14 @@ export function waitingNumbers(outbox: Outbox, most = Number.POSITIVE_INFINITY):
 export function waitingStamps({ outbox, time }: Rig): (number | undefined)[] {
   const stamps: (number | undefined)[] = [];
   outbox.rewind();
-  while (outbox.step()) {
-    const { bytes, at } = outbox;
-    stamps.push(time.resolve(kindOf(bytes, at), eraOf(bytes, at), timeOf(bytes, at)));
+  for (let place = outbox.step(); place; place = outbox.step()) {
+    const { words, at } = place;
+    stamps.push(time.resolve(kindOf(words, at), eraOf(words, at), timeOf(words, at)));
   }
   return stamps;
 }
 
-function valuesAt(outbox: Outbox): { n: number } {
-  return JSON.parse(Buffer.from(outbox.bytes.subarray(outbox.at + POINT_HEAD, outbox.end)).toString());
+/** The text of a point's values. */
+export function textAt({ bytes, at, end }: Place): string {
+  return Buffer.from(bytes.subarray(at + POINT_HEAD, end)).toString();
 }

@@ -13,8 +13,8 @@ const again = (blocks: FakeFlash) => new FakeFlash(blocks.size, blocks.sectorSiz
 test("blocks written by another format are kept, told and not used", (t) => {
   const blocks = flash(4);
   rig(blocks).outbox.append(textOf(0), undefined);
-  blocks.bytes[4] = 2;
-  blocks.bytes[5] = 0xfd;
+  blocks.bytes[4] = 3;
+  blocks.bytes[5] = 0xfc;
   const before = blocks.bytes.slice();
   const copy = again(blocks);
   const { outbox, host } = rig(copy);

@@ -1,5 +1,6 @@
 import test from "ava";
-import { POINT_HEAD } from "../../src/agent/record.js";
+import { POINT_HEAD, whole } from "../../src/agent/record.js";
+import { HEADER_BYTES } from "../../src/agent/sectors-header.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { rig, textOf, waitingNumbers } from "./outbox-rig.js";
 import { upTo } from "./telemetry-rig.js";
@@ -51,7 +52,8 @@ for (const [place, sectors, durable, least, most] of [
   ["on flash later", 5, false, 3 * 385, 4 * 456 + 1024],
 ] as const) {
   const bufferBytes = 1024;
-  const bytesOf = (points: number[]) => points.reduce((sum, n) => sum + POINT_HEAD + textOf(n).length, 0);
+  const bytesOf = (points: number[]) =>
+    points.reduce((sum, n) => sum + whole(POINT_HEAD + textOf(n).length), 0);
 
   test(`with drop oldest, points ${place}, the oldest go for the new ones and are counted`, (t) => {
     const { outbox } = rig(flash(sectors), { drop: "oldest", bufferBytes, durable });
@@ -93,7 +95,7 @@ test("with durable false never more than 4 KiB of points are in memory only", (t
   let [most, inMemory] = [0, 0];
   for (let n = 0, changes = 0; n < 300; n++) {
     outbox.append(textOf(n), undefined);
-    inMemory += POINT_HEAD + textOf(n).length;
+    inMemory += whole(POINT_HEAD + textOf(n).length);
     most = Math.max(most, inMemory);
     if (blocks.changes === changes) continue;
     changes = blocks.changes;
@@ -162,7 +164,7 @@ for (const call of ["write", "erase"] as const) {
 
 test("points that can't be read back are counted, and those behind them are delivered", (t) => {
   const blocks = flash(6);
-  const { outbox } = rig(blocks);
+  const { outbox } = rig(blocks, { bufferBytes: 1024 });
   const lost: number[] = [];
   for (let n = 0; n < 40; n++) outbox.append(textOf(n), undefined);
   outbox.watch((points) => lost.push(points));
@@ -177,6 +179,30 @@ test("points that can't be read back are counted, and those behind them are deli
   t.is(found.length + outbox.dropped.unreadable, 40);
   t.deepEqual(lost, [outbox.dropped.unreadable]);
   t.is(found.at(-1), 39);
+});
+
+test("what is still in memory is not read from flash: neither a read nor a record that is spoilt there takes it", (t) => {
+  const blocks = flash(8);
+  const { outbox } = rig(blocks, { bufferBytes: 1024 });
+  for (let n = 0; n < 40; n++) outbox.append(textOf(n), undefined);
+  let reads = 0;
+  blocks.fails = (what) => what === "read" && ++reads > 0;
+  for (let n = 40; n < 50; n++) {
+    outbox.confirm(outbox.next);
+    outbox.append(textOf(n), undefined);
+    t.deepEqual(waitingNumbers(outbox), [n]);
+  }
+  t.is(reads, 0);
+  blocks.fails = undefined;
+  for (let n = 50; n < 90; n++) outbox.append(textOf(n), undefined);
+  // All of the sectors but their headers: only what is in memory alone can be delivered.
+  for (let at = 0; at < blocks.size; at++) if (at % 512 >= HEADER_BYTES) blocks.bytes[at] = 0;
+  const found = waitingNumbers(outbox);
+  t.true(found.length >= 10, `${found.length}`);
+  t.deepEqual(found, upTo(90, 90 - found.length));
+  t.is(outbox.dropped.unreadable + found.length, 41);
+  outbox.confirm(outbox.next);
+  t.is(outbox.waiting, 0);
 });
 
 test("forget leaves no point behind, on flash neither", (t) => {

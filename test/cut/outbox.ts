@@ -1,6 +1,6 @@
 // The durable queue by itself: points go in and out until all is done, however often the power goes.
 import { Outbox } from "../../src/agent/outbox.js";
-import { POINT_HEAD } from "../../src/agent/record.js";
+import { POINT_HEAD, whole } from "../../src/agent/record.js";
 import { Time } from "../../src/agent/time.js";
 import { textOf, waitingNumbers } from "../agent/outbox-rig.js";
 import { randomBytes } from "../fakes/host.js";
@@ -129,7 +129,7 @@ function append(world: World, outbox: Outbox): void {
 const known: number[] = [];
 
 function bytesOf(n: number): number {
-  known[n] ??= POINT_HEAD + textOf(n).length;
+  known[n] ??= whole(POINT_HEAD + textOf(n).length);
   return known[n];
 }
 

@@ -13,9 +13,14 @@ const AGENT = "src/agent";
 export const safeguards: readonly Safeguard[] = [
   {
     group: "outbox",
-    what: "the CRC of a record is looked at",
+    what: "the checksum of a record is looked at",
     file: `${AGENT}/record.ts`,
-    edits: [["return crc === getU32(bytes, at) ? length : 0;", "return crc >= 0 ? length : 0;"]],
+    edits: [
+      [
+        "return words[at >> 2] === (sum(words, at) ^ sequence) ? whole(length) : 0;",
+        "return sequence >= 0 ? whole(length) : 0;",
+      ],
+    ],
   },
   {
     group: "outbox",
@@ -41,7 +46,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "a point is on flash before `record` returns",
     file: `${AGENT}/outbox.ts`,
-    edits: [["if (this.#settings.durable || this.ring.used", "if (this.ring.used"]],
+    edits: [["if (this.#settings.durable || this.ring.pending", "if (this.ring.pending"]],
   },
   {
     group: "outbox",
@@ -196,7 +201,7 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/sectors-log.ts`,
     edits: [
       [
-        "this.map.read(at, this.page) && (isBlank(this.page)",
+        "this.map.read(at, page) && (isBlank(page)",
         "this.map.read(at, this.map.header) && (isBlank(this.map.header)",
       ],
     ],

@@ -1,11 +1,11 @@
 // What a start finds on flash: the durable queue's sectors, and the small values of the store.
 import { countMembers, KeySet, memberAt, memberEnd } from "../../src/agent/point-keys.js";
-import { lengthOf, MARK_BYTES, POINT_HEAD, seal } from "../../src/agent/record.js";
+import { lengthOf, MARK_BYTES, seal, whole as wholeRecord } from "../../src/agent/record.js";
 import { HEADER_BYTES, headerKind, sequenceOf } from "../../src/agent/sectors-header.js";
 import { Agent, MoteError } from "../../src/index.js";
 import { crc32 } from "../../src/wire/crc32.js";
 import { isObject, parseJson } from "../../src/wire/json.js";
-import { rig, textOf, waitingStamps } from "../agent/outbox-rig.js";
+import { rig, textAt, textOf, waitingStamps } from "../agent/outbox-rig.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
@@ -47,10 +47,11 @@ function sealed(bytes: Uint8Array): void {
     const crc = crc32(page, 0, HEADER_BYTES - 4);
     for (let i = 0; i < 4; i++) page[HEADER_BYTES - 4 + i] = crc >>> (8 * i);
     if (headerKind(page) !== "sound") continue;
-    for (let at = HEADER_BYTES; at + MARK_BYTES <= SECTOR; at += lengthOf(page, at)) {
-      const length = lengthOf(page, at);
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset + sector, SECTOR / 4);
+    for (let at = HEADER_BYTES; at + MARK_BYTES <= SECTOR; at += wholeRecord(lengthOf(words, at))) {
+      const length = lengthOf(words, at);
       if (length < MARK_BYTES || at + length > SECTOR) break;
-      seal(page, at, sequenceOf(page));
+      seal(words, at, sequenceOf(page));
     }
   }
 }
@@ -100,8 +101,7 @@ function drained(one: ReturnType<typeof rig>): string[] {
     waitingStamps(one);
     outbox.rewind();
     let points = 0;
-    for (; outbox.step(); points++)
-      found.push(Buffer.from(outbox.bytes.subarray(outbox.at + POINT_HEAD, outbox.end)).toString());
+    for (let place = outbox.step(); place; place = outbox.step(), points++) found.push(textAt(place));
     outbox.confirm(outbox.first + points);
   }
   return found;

@@ -2,7 +2,7 @@
 import test from "ava";
 import fc from "fast-check";
 import { Outbox } from "../../src/agent/outbox.js";
-import { MARK_BYTES, POINT_HEAD } from "../../src/agent/record.js";
+import { MARK_BYTES, POINT_HEAD, whole } from "../../src/agent/record.js";
 import { HEADER_BYTES } from "../../src/agent/sectors-header.js";
 import { Time } from "../../src/agent/time.js";
 import { textOf, waitingNumbers } from "../agent/outbox-rig.js";
@@ -13,7 +13,7 @@ import { type Cut, KINDS, Power, PowerCut } from "../cut/power.js";
 const RUNS = 100;
 const SECTOR = 1024;
 const RING = 1024;
-const sizeOf = (n: number): number => POINT_HEAD + textOf(n).length;
+const sizeOf = (n: number): number => whole(POINT_HEAD + textOf(n).length);
 /** Longest record, and most of them in the ring. */
 const LONGEST = 75;
 const MOST_IN_RING = Math.floor(RING / sizeOf(0));

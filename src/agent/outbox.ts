@@ -2,7 +2,7 @@ import type { Host } from "../port.js";
 import { FRAME_BYTES } from "../wire/telemetry.js";
 import { writerBytes } from "./batch.js";
 import type { DropReason, Drops } from "./drop-teller.js";
-import { DONE, GIVEN, POINT_HEAD, REFUSED, type Records, whole } from "./record.js";
+import { DONE, GIVEN, POINT_HEAD, REFUSED, whole } from "./record.js";
 import { Ring } from "./ring.js";
 import { Sectors } from "./sectors.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./telemetry-options.js";
@@ -12,13 +12,8 @@ import type { Time } from "./time.js";
 const STAGE_MS = 1000;
 const STAGE_BYTES = 4096;
 
-/** Where a point lies: its record, `at` to `end`. */
-export interface Place extends Records {
-  readonly at: number;
-  readonly end: number;
-  /** Goes back before it. */
-  back(): void;
-}
+/** Where a point lies: its record, `at` to `end` in `bytes`. `back` goes back before it. */
+export type Place = Ring | Sectors;
 
 /**
  * The telemetry waiting: first in, first out. Points lie in the sectors of the durable queue, if there is one, and in a ring in memory: the last of

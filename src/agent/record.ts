@@ -45,12 +45,12 @@ export function putMark(words: Int32Array, sequence: number, kind: number, numbe
   words[1] = MARK_BYTES | (kind << 16);
   words[2] = number;
   words[3] = number / TWO_32;
-  seal(words, 0, sequence);
+  seal(words, 0, MARK_BYTES, sequence);
 }
 
-/** Fills in the checksum of the record at `at`. */
-export function seal(words: Int32Array, at: number, sequence: number): void {
-  words[at >> 2] = sum(words, at) ^ sequence;
+/** Fills in the checksums of the records `from` to `to`. */
+export function seal(words: Int32Array, from: number, to: number, sequence: number): void {
+  for (let at = from; at < to; at += whole(lengthOf(words, at))) words[at >> 2] = sum(words, at) ^ sequence;
 }
 
 /** The length of the intact record at `at`, its last word filled, or 0 if there is none before `limit`. */

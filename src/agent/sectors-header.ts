@@ -8,7 +8,20 @@
 //   36  u32 points dropped since the queue began: full    40  u32 refused    44  u32 unreadable    48  u32 told to the platform
 //   52  u32 CRC32 of what is above
 import { crc32 } from "../wire/crc32.js";
-import { DONE, eraOf, FULL, kindOf, REFUSED, STAMPED, TICKS, TOLD, timeOf, UNREADABLE } from "./record.js";
+import {
+  DONE,
+  eraOf,
+  FULL,
+  kindOf,
+  lengthOf,
+  REFUSED,
+  STAMPED,
+  TICKS,
+  TOLD,
+  timeOf,
+  UNREADABLE,
+  whole,
+} from "./record.js";
 
 export const HEADER_BYTES = 56;
 const FORMAT = 2;
@@ -112,6 +125,11 @@ export function applyRecord(state: SectorState, words: Int32Array, at: number): 
   if (kind !== TICKS) return;
   state.era = eraOf(words, at);
   state.tick = time;
+}
+
+/** What the records `from` to `to` change. */
+export function applyAll(state: SectorState, words: Int32Array, from: number, to: number): void {
+  for (let at = from; at < to; at += whole(lengthOf(words, at))) applyRecord(state, words, at);
 }
 
 /** What a mark changes; returns how many points it deals with. No more than there are, whatever flash says. */

@@ -5,19 +5,8 @@
 // The sector behind the one being written is always free of waiting points (else the oldest ones are dropped, or the new one is
 // refused): so marks always find room, and a sector is only ever erased when nothing in it is wanted any more.
 import type { Blocks } from "../port.js";
-import {
-  DONE,
-  FULL,
-  isPoint,
-  lengthOf,
-  MAX_RECORD,
-  type Records,
-  seal,
-  TOLD,
-  UNREADABLE,
-  whole,
-} from "./record.js";
-import { applyMark, applyRecord, HEADER_BYTES, type SectorState } from "./sectors-header.js";
+import { DONE, FULL, isPoint, lengthOf, MAX_RECORD, type Records, seal, TOLD, UNREADABLE } from "./record.js";
+import { applyAll, applyMark, HEADER_BYTES, type SectorState } from "./sectors-header.js";
 import { SectorLog } from "./sectors-log.js";
 
 /** Who is told what the sectors can't do. */
@@ -89,11 +78,6 @@ export class Sectors implements Records {
     return this.#log.room;
   }
 
-  /** Whether `step` has come to the end of all points. */
-  get atEnd(): boolean {
-    return this.#number >= this.state.next;
-  }
-
   /** Makes room for a record of `length` bytes. False: full and the oldest points stay, or unusable. */
   place(length: number): boolean {
     while (this.usable) {
@@ -109,9 +93,9 @@ export class Sectors implements Records {
   /** Appends the records from `from` to `to`, for which `place` and `room` have found room. False if they are not on flash. */
   append({ bytes, words }: Records, from: number, to: number): boolean {
     const { state } = this;
-    for (let at = from; at < to; at += whole(lengthOf(words, at))) seal(words, at, state.sequence);
+    seal(words, from, to, state.sequence);
     if (!this.#log.write(bytes.subarray(from, to))) return false;
-    for (let at = from; at < to; at += whole(lengthOf(words, at))) applyRecord(state, words, at);
+    applyAll(state, words, from, to);
     return true;
   }
 
@@ -121,12 +105,12 @@ export class Sectors implements Records {
     while (state.confirmed < limit) {
       this.#toHead();
       while (this.#number < state.confirmed && this.step());
-      const before = this.#number <= state.confirmed;
+      const beyond = this.#number > state.confirmed;
       if (this.#number === state.confirmed) {
         this.#keepHead();
         if (this.step()) break;
       }
-      this.#dropBefore(UNREADABLE, before ? this.#sequence + 1 : this.#sequence, limit);
+      this.#dropBefore(UNREADABLE, beyond ? this.#sequence : this.#sequence + 1, limit);
     }
     this.#toHead();
   }
@@ -134,7 +118,7 @@ export class Sectors implements Records {
   /** Goes to the next point. False at the end, and before what can't be read. */
   step(): boolean {
     const log = this.#log;
-    while (!this.atEnd) {
+    while (this.#number < this.state.next) {
       if (!log.load(this.#sequence)) return false;
       const length = log.lengthAt(this.#cursor, this.#sequence);
       if (length === 0) {
@@ -223,13 +207,13 @@ export class Sectors implements Records {
   }
 
   /** Drops what waits before sector `from`, or before the next one whose header can be read; the head goes there. Nothing from `limit` on. */
-  #dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = Number.POSITIVE_INFINITY): void {
+  #dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = this.state.next): void {
     const { state } = this;
     const { map } = this.#log;
     let sequence = from;
     let first = map.firstIn(sequence);
     while (first === undefined && sequence < state.sequence) first = map.firstIn(++sequence);
-    const points = applyMark(state, kind, Math.min(limit, first ?? state.next));
+    const points = applyMark(state, kind, Math.min(limit, first ?? limit));
     if (first === undefined) this.#headToEnd();
     else this.#setHead(sequence, HEADER_BYTES, first);
     if (points === 0) return;

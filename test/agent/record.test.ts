@@ -13,7 +13,7 @@ function recordOf(length: number, seed: number): { bytes: Uint8Array; words: Int
   for (let i = 6; i < length; i++) bytes[i] = next();
   bytes[4] = length;
   bytes[5] = length >> 8;
-  seal(words, 0, SEQUENCE);
+  seal(words, 0, length, SEQUENCE);
   return { bytes, words };
 }
 
@@ -60,7 +60,7 @@ test("no two bits cancel each other in the longest record", (t) => {
   // The sum is linear: two bits do so if the register, moved on from one of them alone, comes to another alone.
   const move = (state: number) => state ^ (state << 28) ^ (state >> 3);
   const words = new Int32Array([0, MARK_BYTES, 0, 1]);
-  seal(words, 0, 0);
+  seal(words, 0, MARK_BYTES, 0);
   t.is(words[0], move(move(move(MARK_BYTES)) ^ 1));
   for (let bit = 0; bit < 32; bit++) {
     let state = 1 << bit;

@@ -51,7 +51,7 @@ function sealed(bytes: Uint8Array): void {
     for (let at = HEADER_BYTES; at + MARK_BYTES <= SECTOR; at += wholeRecord(lengthOf(words, at))) {
       const length = lengthOf(words, at);
       if (length < MARK_BYTES || at + length > SECTOR) break;
-      seal(words, at, sequenceOf(page));
+      seal(words, at, at + length, sequenceOf(page));
     }
   }
 }

@@ -7,7 +7,6 @@ import { Cycle, type CycleParts } from "./cycle.js";
 import { MoteError } from "./errors.js";
 import { type AgentEvent, type AgentEvents, type AgentState, Events } from "./events.js";
 import { Firmware } from "./firmware.js";
-import { keepUp } from "./guarded.js";
 import { Lane } from "./lane.js";
 import { Link } from "./link.js";
 import { type AgentOptions, checkOptions } from "./options.js";
@@ -44,7 +43,6 @@ export class Agent {
   readonly #uplink: Lane;
   #cycle: Cycle | undefined;
   readonly #makeCycle: () => Cycle;
-  #loops: Promise<void>[] = [];
   #stopped = false;
   #wanted = false;
   #ending: Promise<void> | undefined;
@@ -81,6 +79,7 @@ export class Agent {
     this.#connect(time);
     const parts = [this.#provisioning, this.#outbox, this.attributes, this.#rpcLoop];
     this.#reset = new Reset(this.#link, this.#events, handlers, parts, () => this.stop());
+    this.#provisioning.reset = this.#reset;
   }
 
   /** Answers of the platform that could not be read since this agent was made; each was treated as none. */
@@ -131,13 +130,7 @@ export class Agent {
     this.#wanted = true;
     if (this.#ending) return;
     this.#wake();
-    if (this.#loops.length > 1) return;
-    this.#loops.push(
-      keepUp(this.#link, "telemetry", this.telemetry),
-      keepUp(this.#link, "attributes", this.attributes.loop),
-      keepUp(this.#link, "rpc", this.#rpcLoop),
-      keepUp(this.#link, "firmware", this.firmware),
-    );
+    for (const loop of this.#link.loops) loop.start();
   }
 
   /** Ends all talk at once and resolves when every loop has ended. What is recorded stays, and can go on being recorded. */
@@ -145,6 +138,7 @@ export class Agent {
     this.#stopped = true;
     this.#wanted = false;
     this.#link.stop();
+    this.#cycle?.stopped();
     this.#provisioned = false;
     this.#refused = false;
     this.#ending ??= this.#end();
@@ -152,8 +146,7 @@ export class Agent {
   }
 
   async #end(): Promise<void> {
-    await Promise.all(this.#loops);
-    this.#loops = [];
+    for (const loop of this.#link.loops) await loop.ended();
     this.#reset.finish();
     this.#ending = undefined;
     if (this.#wanted) this.#begin();
@@ -164,8 +157,7 @@ export class Agent {
     if (this.#link.running) return;
     this.#stopped = false;
     this.#link.start();
-    const run = () => this.#reset.before(() => this.#provisioning.run());
-    this.#loops = [keepUp(this.#link, "provisioning", { run })];
+    this.#provisioning.loop.start();
   }
 
   /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.

@@ -11,15 +11,12 @@ import type { Events } from "./events.js";
 import type { Firmware } from "./firmware.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
+import type { Job, Loop, Wait } from "./loop.js";
 import type { AttributeLimits } from "./options.js";
-import { PROBE, post } from "./requests.js";
+import { CONTENT, PROBE, post } from "./requests.js";
 import { READ_EVERY_MS, SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
-import type { Signal } from "./signal.js";
 
-/** Statuses by which the platform refuses a content. Others say that the address or a proxy is wrong. */
-const CONTENT = [400, 403, 413, 422, 500];
-
-export class AttributeLoop {
+export class AttributeLoop implements Job {
   readonly #link: Link;
   readonly #events: Events;
   readonly #client: ClientAttributes;
@@ -27,7 +24,7 @@ export class AttributeLoop {
   readonly #reader: AttributeReader;
   readonly #uplink: Lane;
   readonly #polls: AttributePolls;
-  readonly #signal: Signal;
+  readonly #loop: Loop;
   #keys: string[] = [];
   #readAt: number | undefined;
   #alone = false;
@@ -53,7 +50,7 @@ export class AttributeLoop {
     this.#polls = new AttributePolls(link, timing, limits.answerBytes, this);
     this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes);
     this.#reader.onUnmarked = () => client.again();
-    this.#signal = link.signal();
+    this.#loop = link.loop("attributes", this);
   }
 
   /** The application's keys. */
@@ -63,7 +60,7 @@ export class AttributeLoop {
   }
 
   wake(): void {
-    this.#signal.notify();
+    this.#loop.notify();
   }
 
   /** Something may have changed: the values are read as soon as possible, or `inMs` from now. */
@@ -84,20 +81,21 @@ export class AttributeLoop {
     this.#reader.forgetMark();
   }
 
-  /** Ends with the link. */
-  async run(): Promise<void> {
+  begin(): void {
     this.#polls.clear();
     this.#greeted = false;
     this.readSoon();
-    while (this.#link.running) {
-      await this.#uplink.ready();
-      if (!this.#link.running) return;
-      this.#hear();
-      if (this.#wanted().length > 0) this.#polls.open();
-      if (this.#restMs() === 0) await this.#read();
-      else if (this.#client.dirty) await this.#post();
-      else await this.#signal.wait(this.#restMs());
-    }
+  }
+
+  async turn(): Promise<Wait> {
+    await this.#uplink.ready();
+    if (!this.#link.running) return 0;
+    this.#hear();
+    if (this.#wanted().length > 0) this.#polls.open();
+    if (this.#restMs() === 0) await this.#read();
+    else if (this.#client.dirty) await this.#post();
+    else return this.#restMs();
+    return 0;
   }
 
   #wanted(): string[] {

@@ -24,7 +24,7 @@ export class AttributePolls {
   readonly #limit: number;
   readonly #loop: AttributeLoop;
   /** That is open, or waits to be. */
-  #poll: object | undefined;
+  #poll: { since: number } | undefined;
   #ended: { outcome: Outcome; tookMs: number; heard: boolean } | undefined;
   /** No poll is let through: the values are to be read as if there were none. */
   blocked = false;
@@ -51,32 +51,31 @@ export class AttributePolls {
   /** Opens a poll, if there is none and the connections allow for it. */
   open(): void {
     if (this.#link.mode !== 3 || this.#poll) return;
-    const poll = {};
+    const poll = { since: 0 };
     this.#poll = poll;
-    const { clock } = this.#link.host;
     const { askedMs, deadlineMs } = this.#timing;
-    let since = 0;
-    const send = () => {
-      since = clock.now();
-      return this.#lane.send({
-        method: "GET",
-        path: updatesPath(askedMs),
-        deadlineMs,
-        limit: this.#limit,
-        repeatable: true,
-        sent: () => this.#loop.readSoon(READ_AFTER_POLL_MS),
-      });
-    };
     // The poll's own back-off may still run while the uplink is free.
-    this.#lane
-      .ready()
-      .then(() => (this.#poll === poll ? send() : undefined))
-      .then((outcome) => {
-        // One of before a stop is of no interest.
-        if (this.#poll !== poll || !outcome) return;
-        this.#ended = { outcome, tookMs: clock.now() - since, heard: this.#lane.heard(since) };
-        this.#loop.wake();
-      });
+    void this.#lane.ready().then(() => this.#poll === poll && this.#send(poll, askedMs, deadlineMs));
+  }
+
+  #send(poll: { since: number }, askedMs: number, deadlineMs: number): void {
+    const { clock } = this.#link.host;
+    poll.since = clock.now();
+    const request = {
+      method: "GET",
+      path: updatesPath(askedMs),
+      deadlineMs,
+      limit: this.#limit,
+      repeatable: true,
+      sent: () => this.#loop.readSoon(READ_AFTER_POLL_MS),
+    } as const;
+    this.#lane.dispatch(request, (outcome) => {
+      // One of before a stop is of no interest.
+      if (this.#poll !== poll) return;
+      const { since } = poll;
+      this.#ended = { outcome, tookMs: clock.now() - since, heard: this.#lane.heard(since) };
+      this.#loop.wake();
+    });
   }
 
   /** What the poll that ended brought, if there is one and it brought anything. */

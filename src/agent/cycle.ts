@@ -14,7 +14,7 @@ import type { Link } from "./link.js";
 import type { CycleSettings } from "./options.js";
 import type { Outbox } from "./outbox.js";
 import type { Rpc } from "./rpc.js";
-import type { Signal } from "./signal.js";
+import { Signal } from "./signal.js";
 import type { Telemetry } from "./telemetry.js";
 import type { Time } from "./time.js";
 import {
@@ -64,7 +64,6 @@ export class Cycle {
   #endedAt = 0;
   #delivered = 0;
   #online = false;
-  /** Nothing more is to be had of this wake. */
   #over = false;
   #done = false;
   #restarting = false;
@@ -74,13 +73,10 @@ export class Cycle {
   constructor(parts: CycleParts, settings: CycleSettings) {
     this.#parts = parts;
     this.#settings = settings;
-    this.#signal = parts.link.signal();
+    this.#signal = new Signal(parts.host.clock);
     this.#mode = parts.link.mode;
     const { events } = parts;
-    const end = () => {
-      this.#over = true;
-      this.#signal.notify();
-    };
+    const end = () => this.stopped();
     events.on("delivered", ({ points }) => {
       this.#delivered += points;
     });
@@ -93,6 +89,12 @@ export class Cycle {
       this.#restarting = true;
       end();
     });
+  }
+
+  /** Nothing more is to be had of this wake. */
+  stopped(): void {
+    this.#over = true;
+    this.#signal.notify();
   }
 
   /** See `Agent.runOnce`. */

@@ -5,7 +5,7 @@ import type { FirmwareOptions } from "./firmware/options.js";
 import { makeParts, type Parts } from "./firmware/parts.js";
 import type { Reports } from "./firmware/reporter.js";
 import type { Link } from "./link.js";
-import type { Signal } from "./signal.js";
+import type { Job, Loop, Wait } from "./loop.js";
 import type { Memory } from "./wake.js";
 
 /** States that an update goes on from in the next wake. */
@@ -26,24 +26,24 @@ export type { Reports } from "./firmware/reporter.js";
  * at once where that can't help (a wrong checksum, another device's title), not before it is assigned anew, or `retry()`. A new image that could
  * not reach the platform, or lost its power, is tried again all the same, every 6 h after the third time.
  */
-export class Firmware {
+export class Firmware implements Job {
   /** The shared attributes that must be read for `offer`; none without options. */
   readonly keys: readonly string[];
   readonly #link: Link;
-  readonly #signal: Signal;
+  readonly #loop: Loop;
   readonly #parts: Parts | undefined;
 
   constructor(link: Link, events: Events, options: FirmwareOptions | undefined, reports: Reports) {
     this.#link = link;
-    this.#signal = link.signal();
-    this.#parts = options && makeParts(link, this.#signal, options, events, reports);
+    this.#loop = link.loop("firmware", this);
+    this.#parts = options && makeParts(link, this.#loop, options, events, reports);
     this.keys = this.#parts?.keys ?? [];
   }
 
   /** Tries a failed update again now, also one that would wait until it is assigned anew. */
   retry(): void {
     this.#parts?.updater.retry();
-    this.#signal.notify();
+    this.#loop.notify();
   }
 
   /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
@@ -97,9 +97,7 @@ export class Firmware {
 
   /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
   offer(shared: JsonObject): void {
-    if (!this.#parts?.assignment.offer(shared)) return;
-    this.#parts.updater.resting = false;
-    this.#signal.notify();
+    if (this.#parts?.assignment.offer(shared)) this.#loop.notify();
   }
 
   /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */
@@ -112,17 +110,20 @@ export class Firmware {
     const trial = this.#parts?.updater.trial;
     if (!trial || trial.reached) return;
     trial.reached = true;
-    this.#signal.notify();
+    this.#loop.notify();
   }
 
-  /** For the agent alone: the loop; ends with the link. */
-  async run(): Promise<void> {
-    if (this.#parts) return this.#parts.updater.run();
+  /** For the agent alone, as the one that follows. */
+  begin(): void {
+    this.#parts?.updater.begin();
     // Nothing could ever replace such an image, so it is not kept.
-    if (this.#link.host.slot.state() === "pending") {
+    if (!this.#parts && this.#link.host.slot.state() === "pending") {
       this.#link.host.log("error", "a new image without firmware options is not kept");
       if (this.#link.host.slot.revert()) this.#link.host.restart("firmware");
     }
-    while (this.#link.running) await this.#signal.wait();
+  }
+
+  turn(): Wait | Promise<Wait> {
+    return this.#parts?.updater.turn();
   }
 }

@@ -28,7 +28,12 @@ export class Lane {
 
   /** Sends `request` to the device API. Never rejects. */
   send(request: DeviceRequest): Promise<Outcome> {
-    return this.#link.send(this.#way, request, this);
+    return new Promise((resolve) => this.dispatch(request, resolve));
+  }
+
+  /** As `send`, for what may take long: calls `done` with the outcome. */
+  dispatch(request: DeviceRequest, done: (outcome: Outcome) => void): void {
+    this.#link.dispatch(this.#way, request, undefined, done, this);
   }
 
   /** For the link alone: what was sent at `since` has come to its end. */
@@ -62,6 +67,6 @@ export class Lane {
 
   /** Gives up the connection that this lane alone uses (none, if others share it). */
   hangUp(): void {
-    this.#link.hangUp(this.#way);
+    this.#link.ways.hangUp(this.#way);
   }
 }

@@ -1,6 +1,5 @@
 // The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
 import { Backoff } from "../net/backoff.js";
-import { exchange } from "../net/exchange.js";
 import { isSilence, NO_TURN, type Outcome } from "../net/outcome.js";
 import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
@@ -10,8 +9,7 @@ import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import { guarded } from "./guarded.js";
 import type { Lane } from "./lane.js";
-import { PROBE } from "./requests.js";
-import { Signal } from "./signal.js";
+import { type Job, Loop } from "./loop.js";
 import { type Way, Ways } from "./ways.js";
 
 const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
@@ -28,9 +26,10 @@ export class Link {
   readonly target: Target;
   mode: 1 | 2 | 3;
   readonly #events: Events;
-  /** For `elsewhere` alone: all else goes through this link. */
+  /** For `elsewhere` and `hangUp` alone: all else goes through this link. */
   readonly ways: Ways;
-  readonly #signals: Signal[] = [];
+  /** What goes on while it runs. */
+  readonly loops: Loop[] = [];
   readonly #gate: Backoff;
   /** When the last loss was; what was under way then belongs to it. */
   #gateSince = -1;
@@ -69,11 +68,11 @@ export class Link {
     this.ways = new Ways(host, target, mode);
   }
 
-  /** A signal that is also raised when the link stops. */
-  signal(): Signal {
-    const signal = new Signal(this.host.clock);
-    this.#signals.push(signal);
-    return signal;
+  /** A loop for `job`, to be started, that ends when the link stops. */
+  loop(name: string, job: Job): Loop {
+    const loop = new Loop(this, name, job);
+    this.loops.push(loop);
+    return loop;
   }
 
   start(): void {
@@ -84,7 +83,7 @@ export class Link {
   stop(): void {
     this.running = false;
     this.ways.close();
-    for (const signal of this.#signals) signal.notify();
+    for (const loop of this.loops) loop.notify();
     this.#wakeAll();
     this.online = undefined;
     this.#losses = 0;
@@ -119,22 +118,33 @@ export class Link {
     });
   }
 
-  /** `lane`: told when it is over, before anybody else. */
-  send(way: Way, request: DeviceRequest, lane?: Lane): Promise<Outcome> {
-    if (this.#prefix === undefined) return Promise.resolve({ kind: "lost", reason: "no token" });
-    return this.sendTo(way, request, this.#prefix, lane);
+  /** Sends a request to `prefix` + path: for provisioning, which has no token yet. */
+  sendTo(way: Way, request: DeviceRequest, prefix: string): Promise<Outcome> {
+    return new Promise((resolve) => this.dispatch(way, request, prefix, resolve));
   }
 
-  /** As `send`, but to `prefix` + path: for provisioning, which has no token yet. */
-  sendTo(way: Way, request: DeviceRequest, prefix: string, lane?: Lane): Promise<Outcome> {
-    if (!this.running) return Promise.resolve({ kind: "lost", reason: "stopped" });
+  /**
+   * Sends a request and calls `done` with what became of it: what waits for long keeps no promise, which takes a board half a KB with all that hangs
+   * on it. `lane` is told before anybody else.
+   */
+  dispatch(
+    way: Way,
+    request: DeviceRequest,
+    prefix = this.#prefix,
+    done: (outcome: Outcome) => void,
+    lane?: Lane,
+  ): void {
+    if (!this.running || prefix === undefined) {
+      done({ kind: "lost", reason: this.running ? "no token" : "stopped" });
+      return;
+    }
     const since = this.host.clock.now();
     const poll = POLLS.includes(way);
     // An application may be in a hurry, and a poll's ceiling is found by its silence: only these waited as long as an answer may take.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this.#underWay++;
     const sent = { ...request, path: prefix + request.path };
-    return exchange(this.ways.connection(way), sent).then((outcome) => {
+    this.ways.connection(way).send(sent, (outcome) => {
       if (!poll) {
         this.#underWay--;
         this.#quietSince = this.host.clock.now();
@@ -143,7 +153,7 @@ export class Link {
       if (this.running)
         guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix, patient));
       lane?.ended(outcome, since);
-      return outcome;
+      done(outcome);
     });
   }
 
@@ -162,19 +172,9 @@ export class Link {
     return this.#underWay >= MOST_UNDER_WAY;
   }
 
-  /** Asks whether the platform knows the token of `prefix`. */
-  probe(prefix: string): Promise<Outcome> {
-    return this.sendTo("uplink", PROBE, prefix);
-  }
-
   /** ms until the next attempt of somebody who has no lane, at least a tick. */
   delay(): number {
     return Math.max(1, Math.ceil(this.#gateUntil - this.host.clock.now()));
-  }
-
-  /** The next request of this way goes out on a fresh connection, if it has one of its own. */
-  hangUp(way: Way): void {
-    this.ways.hangUp(way);
   }
 
   /** ms to wait, 0 for none, undefined for "until woken". */

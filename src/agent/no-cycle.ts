@@ -5,8 +5,10 @@ import { refuseLeftOut } from "./option-rules.js";
 
 export const CYCLE = refuseLeftOut;
 
-export class Cycle implements Pick<full.Cycle, "run" | "running"> {
+export class Cycle implements Pick<full.Cycle, "run" | "running" | "stopped"> {
   readonly running = false;
+
+  stopped(): void {}
 
   run(): never {
     throw leftOut("runOnce");

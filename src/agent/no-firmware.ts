@@ -13,6 +13,7 @@ export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy"
 
   constructor(link: Link) {
     this.#link = link;
+    link.loop("firmware", this);
   }
 
   retry(): void {}
@@ -25,14 +26,14 @@ export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy"
 
   platformReached(): void {}
 
-  async run(): Promise<void> {
+  begin(): void {
     // Nothing could ever replace such an image, so it is not kept.
     const { host } = this.#link;
     if (host.slot.state() === "pending") {
       host.log("error", "a new image that takes no updates is not kept");
       if (host.slot.revert()) host.restart("firmware");
     }
-    const signal = this.#link.signal();
-    while (this.#link.running) await signal.wait();
   }
+
+  turn(): undefined {}
 }

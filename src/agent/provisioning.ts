@@ -10,8 +10,9 @@ import { encodeProvision, parseProvision } from "../wire/provision.js";
 import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import type { Link } from "./link.js";
+import type { Job, Loop, Wait } from "./loop.js";
 import type { ProvisioningOptions } from "./options.js";
-import type { Signal } from "./signal.js";
+import { PROBE } from "./requests.js";
 import { TokenRefusals } from "./token-refusals.js";
 import { TokenStore } from "./token-store.js";
 
@@ -19,22 +20,23 @@ const RETRY_MS = 10 * 60_000;
 const STORE_RETRY_MS = 60_000;
 
 /**
+ * - `begin`: what is kept is read, once no reset is under way any more.
  * - `probe`: find out whether the platform knows the token in hand.
  * - `ask`: provision with the proposed token.
  * - `keep`: the answer is there, the token goes to the store.
  * - `ready`: the token is in use.
  */
-const STEPS = { probe: "probe", ask: "ask", keep: "keep", ready: "ready" } as const;
+const STEPS = { begin: "begin", probe: "probe", ask: "ask", keep: "keep", ready: "ready" } as const;
 type Step = keyof typeof STEPS;
 
-export class Provisioning {
+export class Provisioning implements Job {
   readonly #link: Link;
+  readonly loop: Loop;
   readonly #events: Events;
   readonly #options: ProvisioningOptions | undefined;
-  readonly #signal: Signal;
   readonly #tokens: TokenStore;
   readonly #backoff: Backoff;
-  #step: Step = "ask";
+  #step: Step = "begin";
   readonly #given: boolean;
   #token: string | undefined;
   #proposed: string | undefined;
@@ -42,6 +44,8 @@ export class Provisioning {
   #told: string | undefined;
   readonly #refusals: TokenRefusals;
   #probeAt = 0;
+  /** With its mark in the store a new token would be forgotten, too. */
+  reset: { finish(): boolean } | undefined;
   /** Called before a new token is kept: the platform knows nothing of the device yet. */
   onFresh: (() => void) | undefined;
   /** Called once a token is in use. */
@@ -56,7 +60,7 @@ export class Provisioning {
     this.#link = link;
     this.#events = events;
     this.#options = options;
-    this.#signal = link.signal();
+    this.loop = link.loop("provisioning", this);
     const { secure, authority, prefix } = link.target;
     this.#tokens = new TokenStore(link.host, `${secure ? "https" : "http"}://${authority}${prefix}`);
     this.#backoff = new Backoff(link.host);
@@ -69,18 +73,11 @@ export class Provisioning {
 
   /** The name under which the device provisions itself. */
   get deviceName(): string | undefined {
-    if (!this.#options) return undefined;
-    return this.#options.deviceName ?? `mote-${this.#link.host.hardwareId}`;
+    return this.#options && (this.#options.deviceName ?? `mote-${this.#link.host.hardwareId}`);
   }
 
-  /** Ends with the link. */
-  async run(): Promise<void> {
-    this.#begin();
-    while (this.#link.running) {
-      const wait = await this.#turn();
-      if (!this.#link.running) return;
-      if (wait !== 0) await this.#signal.wait(wait);
-    }
+  begin(): void {
+    this.#step = "begin";
   }
 
   /** Forgets the token for good, unless it was given; false if the store keeps it. */
@@ -90,7 +87,8 @@ export class Provisioning {
     return this.#tokens.forget();
   }
 
-  #begin(): void {
+  #begin(): Wait {
+    if (this.reset?.finish() === false) return STORE_RETRY_MS;
     this.#fresh = false;
     if (!this.#token) {
       this.#token = this.#tokens.get("token");
@@ -98,11 +96,13 @@ export class Provisioning {
     }
     if (this.#token) this.#ready(true);
     else this.#step = this.#proposed ? "probe" : "ask";
+    return 0;
   }
 
-  /** One step; returns how long to wait before the next: undefined for "until something happens". */
-  async #turn(): Promise<number | undefined> {
+  turn(): Wait | Promise<Wait> {
     switch (this.#step) {
+      case "begin":
+        return this.#begin();
       case "ready":
         return undefined;
       case "probe":
@@ -118,7 +118,7 @@ export class Provisioning {
     const early = this.#probeAt - this.#link.host.clock.now();
     if (early > 0) return early;
     const token = this.#token ?? this.#proposed ?? "";
-    const outcome = await this.#link.probe(devicePrefix(token));
+    const outcome = await this.#link.sendTo("uplink", PROBE, devicePrefix(token));
     if (!this.#link.running) return 0;
     if (outcome.kind === "done") {
       this.#step = this.#token ? "ready" : "keep";
@@ -245,6 +245,6 @@ export class Provisioning {
     const reason = "the platform does not know the access token (401)";
     if (isNews) this.#link.host.log("error", `${reason}; asking again every 10 minutes, recording goes on`);
     this.#events.emit("refused", { what: "token", reason });
-    this.#signal.notify();
+    this.loop.notify();
   }
 }

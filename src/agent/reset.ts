@@ -7,14 +7,12 @@ import { MoteError } from "./errors.js";
 import type { Events } from "./events.js";
 import type { Link } from "./link.js";
 import type { Handlers } from "./rpc-handlers.js";
-import type { Signal } from "./signal.js";
 import { forgetStored, writeStored } from "./stored.js";
 
 const MARK = "reset";
 /** Of the host's commissioning; and what that was about to keep, or got while it checked. */
 const WIFI = "wifi";
 const UNKEPT = ["commission", "new-token", "new-proposed"];
-const AGAIN_MS = 60_000;
 const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
 
@@ -26,7 +24,6 @@ interface Part {
 export class Reset {
   readonly #link: Link;
   readonly #events: Events;
-  readonly #signal: Signal;
   readonly #parts: readonly Part[];
   readonly #stop: () => Promise<void>;
   #left: readonly Part[] = [];
@@ -44,7 +41,6 @@ export class Reset {
     const { host } = link;
     this.#link = link;
     this.#events = events;
-    this.#signal = link.signal();
     const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
     this.#parts = [{ forget: () => forgetStored(host, WIFI) }, { forget: unkept }, ...parts];
     this.#stop = stop;
@@ -78,12 +74,6 @@ export class Reset {
       );
     this.#told = this.#begun;
     return !this.#begun;
-  }
-
-  /** Runs `next` when nothing is left of a reset: with the mark in the store a new token would be forgotten, too. */
-  async before(next: () => Promise<void>): Promise<void> {
-    while (this.#link.running && !this.finish()) await this.#signal.wait(AGAIN_MS);
-    if (this.#link.running) await next();
   }
 
   /** The platform took an answer. Nothing is forgotten before it has that of `mote.reset`, in this run or a later one. */

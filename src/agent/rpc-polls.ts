@@ -7,7 +7,7 @@ import type { PollTiming, PollVerdict } from "../net/poll.js";
 import { rpcPollPath } from "../wire/paths.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
-import type { Signal } from "./signal.js";
+import type { Loop } from "./loop.js";
 
 const OVERLAP_MS = 2000;
 /** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't
@@ -34,7 +34,7 @@ interface OpenPoll {
 export class RpcPolls {
   readonly #link: Link;
   readonly #timing: PollTiming;
-  readonly #signal: Signal;
+  readonly #loop: Loop;
   readonly #lanes: readonly [Lane, Lane];
   readonly #limit: number;
   #open: OpenPoll[] = [];
@@ -47,10 +47,10 @@ export class RpcPolls {
   /** The number of the next poll. */
   next = 0;
 
-  constructor(link: Link, timing: PollTiming, signal: Signal, limit: number) {
+  constructor(link: Link, timing: PollTiming, loop: Loop, limit: number) {
     this.#link = link;
     this.#timing = timing;
-    this.#signal = signal;
+    this.#loop = loop;
     this.#lanes = [new Lane(link, "rpc"), new Lane(link, "rpc2")];
     this.#limit = limit;
   }
@@ -99,7 +99,7 @@ export class RpcPolls {
         poll.since = clock.now();
       },
     } as const;
-    free.send(request).then((outcome) => this.#end(poll, outcome));
+    free.dispatch(request, (outcome) => this.#end(poll, outcome));
   }
 
   /** The platform was busy: the next polls wait. */
@@ -162,7 +162,7 @@ export class RpcPolls {
         : this.#timing.judge(outcome, tookMs, poll.lane.heard(poll.since));
     this.#brought = verdict === "delivered";
     this.#ended.push({ number: poll.number, outcome, verdict });
-    this.#signal.notify();
+    this.#loop.notify();
     this.#interrupt?.();
   }
 }

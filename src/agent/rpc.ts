@@ -8,13 +8,13 @@ import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
+import type { Job, Wait } from "./loop.js";
 import type { RpcLimits } from "./options.js";
 import { PollMemory } from "./poll-memory.js";
 import { post } from "./requests.js";
 import { type Doubt, Doubts } from "./rpc-doubt.js";
 import type { Handler, HandlerResult, Handlers } from "./rpc-handlers.js";
 import { type EndedPoll, RpcPolls } from "./rpc-polls.js";
-import type { Signal } from "./signal.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
 const TOO_LARGE = 413;
@@ -25,7 +25,7 @@ const ROOM = " ".repeat(HEAD_ROOM);
 /** Bytes of an answer that is refused as too large for another reason. */
 const SMALL = 256;
 
-export class Rpc {
+export class Rpc implements Job {
   readonly #link: Link;
   readonly #events: Events;
   readonly #handlers: Handlers;
@@ -33,7 +33,6 @@ export class Rpc {
   readonly #memory: PollMemory;
   readonly #polls: RpcPolls;
   readonly #uplink: Lane;
-  readonly #signal: Signal;
   /** Called at the end of each poll; if it brought an RPC, once that was answered. */
   onPollEnd: (() => void) | undefined;
   /** With brief polls: the last one brought nothing, so there is no other. */
@@ -46,30 +45,28 @@ export class Rpc {
     this.#events = events;
     this.#handlers = handlers;
     this.#doubts = new Doubts(link.host);
-    this.#signal = link.signal();
-    this.#polls = new RpcPolls(link, timing, this.#signal, limits.requestBytes);
+    const loop = link.loop("rpc", this);
+    this.#polls = new RpcPolls(link, timing, loop, limits.requestBytes);
     this.#uplink = new Lane(link, "uplink");
     this.#memory = new PollMemory(link.host, link.target, timing);
   }
 
-  /** Ends with the link. */
-  async run(): Promise<void> {
+  begin(): void {
     this.#polls.clear();
     this.settled = false;
-    while (this.#link.running) {
-      const ended = this.#polls.take();
-      if (ended) {
-        await this.#end(ended);
-        continue;
-      }
-      const due = this.settled ? undefined : this.#polls.dueMs();
-      if (due !== 0) {
-        await this.#signal.wait(due);
-        continue;
-      }
-      const ready = this.#polls.ready();
-      if ((ready === true || (await ready)) && this.#link.running) this.#polls.open();
+  }
+
+  async turn(): Promise<Wait> {
+    const ended = this.#polls.take();
+    if (ended) {
+      await this.#end(ended);
+      return 0;
     }
+    const due = this.settled ? undefined : this.#polls.dueMs();
+    if (due !== 0) return due;
+    const ready = this.#polls.ready();
+    if ((ready === true || (await ready)) && this.#link.running) this.#polls.open();
+    return 0;
   }
 
   forget(): boolean {

@@ -27,6 +27,13 @@ export class Signal {
     });
   }
 
+  /** Whether it was raised since the last wait; lowers it. */
+  protected take(): boolean {
+    const raised = this.#raised;
+    this.#raised = false;
+    return raised;
+  }
+
   notify(): void {
     if (this.#wake) {
       this.#wake();

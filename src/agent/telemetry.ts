@@ -15,9 +15,9 @@ import type { Events } from "./events.js";
 import { FlushQueue } from "./flush-queue.js";
 import { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
+import type { Job, Loop, Wait } from "./loop.js";
 import type { Outbox } from "./outbox.js";
-import { PROBE, post } from "./requests.js";
-import type { Signal } from "./signal.js";
+import { CONTENT, PROBE, post } from "./requests.js";
 import { type TelemetryOptions, telemetrySettings } from "./telemetry-options.js";
 import type { Time } from "./time.js";
 
@@ -25,8 +25,6 @@ import type { Time } from "./time.js";
 const TIME_LOOK_MS = 1000;
 /** A way that works now and then is told so often at most. */
 const QUIET_MS = 3_600_000;
-/** Statuses by which the platform refuses a content; 500 is only refused if it came with a text. */
-const CONTENT = [400, 403, 413, 422, 500];
 const TOO_LARGE = 413;
 /** Statuses of an empty bucket: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
@@ -41,16 +39,17 @@ const STEPS = { wait: "wait", send: "send", probe: "probe", report: "report" } a
 type Step = keyof typeof STEPS;
 
 /** Telemetry: `record` at any time, also before `start()` and while offline. */
-export class Telemetry {
+export class Telemetry implements Job {
   readonly #link: Link;
   readonly #lane: Lane;
   readonly #events: Events;
-  readonly #signal: Signal;
+  readonly #loop: Loop;
   readonly #outbox: Outbox;
   readonly #points = new PointEncoder();
   readonly #source: BatchSource;
   readonly #reporter: DropReporter;
   readonly #flushes: FlushQueue;
+  #step: Step = "wait";
   #batch: Batch | undefined;
   #refusedWith = 0;
   #sentAt = 0;
@@ -64,7 +63,7 @@ export class Telemetry {
     this.#link = link;
     this.#lane = new Lane(link, "uplink");
     this.#events = events;
-    this.#signal = link.signal();
+    this.#loop = link.loop("telemetry", this);
     this.#outbox = outbox;
     const settings = telemetrySettings(options);
     this.#source = new BatchSource(link.host, time, outbox, settings);
@@ -86,7 +85,7 @@ export class Telemetry {
     if (flaw !== undefined) throw this.#link.counters.error("BAD_VALUE", flaw);
     const text = this.check(values);
     if (!this.#outbox.append(text, ts)) return false;
-    if (this.#source.added(text.length)) this.#signal.notify();
+    if (this.#source.added(text.length)) this.#loop.notify();
     return true;
   }
 
@@ -116,7 +115,7 @@ export class Telemetry {
   async flush(deadlineMs: number): Promise<boolean> {
     checkDeadline(deadlineMs);
     const flushed = this.#flushes.add(deadlineMs, this.#link.running);
-    this.#signal.notify();
+    this.#loop.notify();
     return flushed;
   }
 
@@ -125,22 +124,30 @@ export class Telemetry {
     return this.#outbox.waiting === 0 && !this.#reporter.due;
   }
 
-  /** Ends with the link. */
-  async run(): Promise<void> {
-    let step: Step = "wait";
-    while (this.#link.running) {
-      if (step === "wait") {
-        const wait = this.#untilDue();
-        if (wait === 0) step = this.#outbox.waiting > 0 ? "send" : "report";
-        else await this.#signal.wait(wait);
-        continue;
-      }
-      await this.#lane.ready();
-      const request: DeviceRequest | undefined = this.#link.running ? this.#request(step) : undefined;
-      step = request ? this.#judge(step, await this.#lane.send(request)) : "wait";
+  /** For the agent alone, as the two that follow. */
+  begin(): void {
+    this.#step = "wait";
+  }
+
+  turn(): Wait | Promise<Wait> {
+    if (this.#step === "wait") {
+      const wait = this.#untilDue();
+      if (wait !== 0) return wait;
+      this.#step = this.#outbox.waiting > 0 ? "send" : "report";
     }
+    return this.#talk(this.#step);
+  }
+
+  end(): void {
     this.#outbox.sync();
     this.#flushes.end();
+  }
+
+  async #talk(step: Step): Promise<Wait> {
+    await this.#lane.ready();
+    const request = this.#link.running ? this.#request(step) : undefined;
+    this.#step = request ? this.#judge(step, await this.#lane.send(request)) : "wait";
+    return 0;
   }
 
   /** ms until a batch or, if nothing waits, a report is to be sent, undefined for "when woken". */
@@ -159,8 +166,7 @@ export class Telemetry {
     const body = step === "report" ? this.#reporter.body() : this.#nextBatch()?.body;
     this.#sentAt = this.#link.host.clock.now();
     if (!body) return undefined;
-    const request = post(TELEMETRY_PATH, body);
-    return step === "send" ? { ...request, headRoom: HEAD_ROOM } : request;
+    return { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
   }
 
   #nextBatch(): Batch | undefined {
@@ -178,18 +184,12 @@ export class Telemetry {
     const batch = this.#batch;
     if (!batch) return "wait";
     if (step === "probe") return this.#probed(batch, outcome);
-    switch (outcome.kind) {
-      case "done":
-        return this.#delivered(batch);
-      case "refused":
-        return this.#refused(outcome.status);
-      case "busy":
-        return this.#busy(batch, outcome.status, outcome.retryAfterMs);
-      case "lost":
-        // A batch that is too much for the platform may also hang.
-        if (this.#link.host.clock.now() - this.#sentAt >= EXCHANGE_MS) this.#source.limit.busy(batch);
-        return "send";
-    }
+    if (outcome.kind === "done") return this.#delivered(batch);
+    if (outcome.kind === "refused") return this.#refused(outcome.status);
+    if (outcome.kind === "busy") return this.#busy(batch, outcome.status, outcome.retryAfterMs);
+    // A batch that is too much for the platform may also hang.
+    if (this.#link.host.clock.now() - this.#sentAt >= EXCHANGE_MS) this.#source.limit.busy(batch);
+    return "send";
   }
 
   #delivered(batch: Batch): Step {
@@ -243,8 +243,8 @@ export class Telemetry {
 
   #reported(outcome: Outcome): Step {
     if (outcome.kind === "done") this.#reporter.done();
-    else if (outcome.kind !== "lost")
-      this.#lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+    else if (outcome.kind === "busy") this.#lane.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") this.#lane.hold();
     return "wait";
   }
 }

@@ -4,7 +4,7 @@ import { Counters } from "../../src/agent/counters.js";
 import { Events } from "../../src/agent/events.js";
 import { Firmware, type FirmwareOptions } from "../../src/agent/firmware.js";
 import type { Link } from "../../src/agent/link.js";
-import { Signal } from "../../src/agent/signal.js";
+import { type Job, Loop } from "../../src/agent/loop.js";
 import type { Outcome } from "../../src/net/outcome.js";
 import type { Request } from "../../src/net/request.js";
 import type { Host } from "../../src/port.js";
@@ -123,11 +123,12 @@ export class Device {
     this.firmware = firmware;
     firmware.readAgain = () =>
       host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared));
-    firmware.run().catch((error) => {
+    this.link.onError = (error) => {
       if (error instanceof PowerCut) return;
       this.machine.off();
       this.failed = error;
-    });
+    };
+    this.link.firmware?.start();
     const { version } = this;
     const reach = () => {
       this.link.online = this.platform.reachable;
@@ -181,6 +182,8 @@ class FakeLink {
   };
   running = true;
   online: boolean | undefined;
+  firmware: Loop | undefined;
+  onError: ((error: unknown) => void) | undefined;
   readonly #platform: Platform;
 
   constructor(host: Host, mode: Mode, platform: Platform, counters: Counters) {
@@ -194,8 +197,19 @@ class FakeLink {
     return this.online === true;
   }
 
-  signal(): Signal {
-    return new Signal(this.host.clock);
+  /** A mistake ends it, in place of another beginning. */
+  loop(name: string, job: Job): Loop {
+    const turn = async () => {
+      try {
+        return await job.turn();
+      } catch (error) {
+        this.running = false;
+        this.onError?.(error);
+        return undefined;
+      }
+    };
+    this.firmware = new Loop(this as unknown as Link, name, { begin: () => job.begin(), turn });
+    return this.firmware;
   }
 
   ready(until: number): Promise<void> {
@@ -207,7 +221,14 @@ class FakeLink {
     return this.#send(request);
   }
 
-  hangUp(): void {}
+  dispatch(_way: unknown, request: Request, _prefix: unknown, done: (outcome: Outcome) => void): void {
+    this.#send(request).then(done, (error) => {
+      this.running = false;
+      this.onError?.(error);
+    });
+  }
+
+  readonly ways = { hangUp: () => {} };
 
   async #send(request: Request): Promise<Outcome> {
     const platform = this.#platform;

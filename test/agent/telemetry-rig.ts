@@ -36,7 +36,6 @@ export class TelemetryRig {
   answer: (elements: Element[], body: string) => Answer | undefined = () => ({ status: 200 });
   /** What it answers to GET attributes. */
   attributes: () => Answer = () => ({ status: 200, body: "{}" });
-  ended: Promise<void> = Promise.resolve();
 
   constructor(options: TelemetryOptions = {}, hostOptions: FakeHostOptions = {}) {
     this.host = fakeHost(hostOptions);
@@ -56,8 +55,13 @@ export class TelemetryRig {
   start(): this {
     this.link.start();
     this.link.authorize("/api/v1/TOKEN/");
-    this.ended = this.telemetry.run();
+    for (const loop of this.link.loops) loop.start();
     return this;
+  }
+
+  /** Resolves when nothing of it goes on. */
+  async ended(): Promise<void> {
+    for (const loop of this.link.loops) await loop.ended();
   }
 
   /** Records points `{ n }` from `from` to below `to`. */

@@ -41,7 +41,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
         await rig.host.clock.advance(random() * 4);
       }
       rig.link.stop();
-      await rig.ended;
+      await rig.ended();
     }
     rig!.start();
     await rig!.empty(24 * 3_600_000);

@@ -132,7 +132,7 @@ test("stop ends the loop and an open flush, and keeps what waits", async (t) => 
   const flushed = rig.telemetry.flush(60_000);
   await rig.host.clock.advance(100);
   rig.link.stop();
-  await rig.ended;
+  await rig.ended();
   t.false(await flushed);
   rig.answer = () => ({ status: 200 });
   rig.start();

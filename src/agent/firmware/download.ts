@@ -2,6 +2,7 @@
 import type { Outcome } from "../../net/outcome.js";
 import type { Lane } from "../lane.js";
 import type { Link } from "../link.js";
+import type { Signal } from "../signal.js";
 import type { ImageWriter } from "./image-writer.js";
 import type { Failed, ImageSink, Source } from "./source.js";
 
@@ -13,36 +14,54 @@ const SILENCE_MS = 60_000;
 /** `done`: the writer took all bytes. `stopped`: the agent was stopped, or `wanted()` was false. `anew`: what was taken is of no use. */
 export type Fetched = { readonly kind: "done" | "stopped" | "anew" } | ({ readonly kind: "failed" } & Failed);
 
+/** One image on its way, part by part. While a part comes nothing of it is suspended: the signal is raised at its end. */
 export class Download {
   readonly #link: Link;
   readonly #lane: Lane;
   readonly #source: Source;
+  readonly #sink: ImageSink;
+  readonly #signal: Signal;
   #vain = 0;
+  /** How far the image had come before the part that comes now; -1 if none does. */
+  #from = -1;
+  #outcome: Outcome | undefined;
   #stopWatch: (() => void) | undefined;
 
-  constructor(link: Link, lane: Lane, source: Source) {
+  constructor(link: Link, lane: Lane, signal: Signal, source: Source, sink: ImageSink) {
     this.#link = link;
     this.#lane = lane;
+    this.#signal = signal;
     this.#source = source;
+    this.#sink = sink;
+    // Between attempts there is a wait of their own: the back-off of the last one is over.
+    lane.clear();
   }
 
-  /** Fetches what the writer lacks. Nothing that was taken is fetched again. */
-  async fetch(sink: ImageSink): Promise<Fetched> {
+  /** A part is on its way. */
+  get underWay(): boolean {
+    return this.#from >= 0 && !this.#outcome;
+  }
+
+  /** Asks for the next part that the writer lacks. Nothing that was taken is fetched again. Undefined: it is on its way; else all is over. */
+  async next(): Promise<Fetched | undefined> {
+    const sink = this.#sink;
     const { writer } = sink;
-    this.#vain = 0;
-    // Between attempts there is a wait of their own: the back-off of the last one is over.
-    this.#lane.clear();
-    while (writer.offset < writer.size) {
-      await this.#lane.ready();
-      if (!this.#link.running || !sink.wanted()) return { kind: "stopped" };
-      const before = writer.offset;
-      this.#watch(writer);
-      const ended = this.#ended(await this.#source.part(sink), sink, writer.offset - before);
-      if (ended) return ended;
-      if (writer.offset === writer.end && writer.kept > 0 && !(await writer.recall()))
-        return { kind: "failed", failure: "slot", detail: "" };
-    }
-    return { kind: "done" };
+    const ended = this.#outcome && this.#ended(this.#outcome, sink, writer.offset - this.#from);
+    this.#outcome = undefined;
+    this.#from = -1;
+    if (ended) return ended;
+    if (writer.offset === writer.end && writer.kept > 0 && !(await writer.recall()))
+      return { kind: "failed", failure: "slot", detail: "" };
+    if (writer.offset >= writer.size) return { kind: "done" };
+    await this.#lane.ready();
+    if (!this.#link.running || !sink.wanted()) return { kind: "stopped" };
+    this.#from = writer.offset;
+    this.#watch(writer);
+    this.#source.part(sink, (outcome) => {
+      this.#outcome = outcome;
+      this.#signal.notify();
+    });
+    return undefined;
   }
 
   /** Gives it up if it brings nothing for a while. */

@@ -46,7 +46,7 @@ export class FromPlatform implements Source {
     this.#package = wanted;
   }
 
-  part(sink: ImageSink): Promise<Outcome> {
+  part(sink: ImageSink, done: (outcome: Outcome) => void): void {
     const { offset, end, size } = sink.writer;
     // Only with three connections does the image have one of its own; elsewhere the others get their turn between two parts.
     const complete = end === size;
@@ -55,7 +55,7 @@ export class FromPlatform implements Source {
     sink.expect(part ? part.bytes : end);
     const path = firmwarePath(this.#package.title, this.#package.version, part);
     const deadlineMs = whole ? STREAM_DEADLINE_MS : PART_DEADLINE_MS;
-    return this.#lane.send({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink });
+    this.#lane.dispatch({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink }, done);
   }
 
   failed(outcome: Outcome): Failed | undefined {

@@ -61,11 +61,12 @@ export class FromUrl implements Source {
     this.mark = mark;
   }
 
-  part(sink: ImageSink): Promise<Outcome> {
+  part(sink: ImageSink, done: (outcome: Outcome) => void): void {
     const { offset, end, size } = sink.writer;
     if (offset > 0 && !this.#ranges) {
       this.anew = true;
-      return Promise.resolve(lost("no ranges"));
+      done(lost("no ranges"));
+      return;
     }
     // With fewer connections in small parts, as far as the server has ranges: records of TLS may have to stay small.
     const parts = this.#link.mode !== 3 || end < size;
@@ -75,9 +76,9 @@ export class FromUrl implements Source {
       begin: (length) => sink.begin(length),
       fragment: (bytes) => sink.fragment(bytes),
     };
-    return this.#get(`bytes=${offset}-${last - 1}`, taking, STREAM_DEADLINE_MS).then((outcome) => {
+    void this.#get(`bytes=${offset}-${last - 1}`, taking, STREAM_DEADLINE_MS).then((outcome) => {
       if (offset > 0 && outcome.kind === "refused" && outcome.status === 416) this.anew = true;
-      return outcome;
+      done(outcome);
     });
   }
 

@@ -2,7 +2,7 @@
 import { FIRMWARE_KEYS, SIGNATURE_KEY } from "../../wire/firmware.js";
 import type { Events } from "../events.js";
 import type { Link } from "../link.js";
-import type { Signal } from "../signal.js";
+import type { Loop } from "../loop.js";
 import { Assignment } from "./assignment.js";
 import { Ledger } from "./ledger.js";
 import type { FirmwareOptions } from "./options.js";
@@ -21,7 +21,7 @@ export interface Parts {
 
 export function makeParts(
   link: Link,
-  signal: Signal,
+  loop: Loop,
   options: FirmwareOptions,
   events: Events,
   reports: Reports,
@@ -34,6 +34,6 @@ export function makeParts(
     keys,
     assignment,
     ledger,
-    updater: new Updater(link, signal, options, assignment, ledger, reporter),
+    updater: new Updater(link, loop, options, assignment, ledger, reporter),
   };
 }

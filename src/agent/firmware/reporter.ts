@@ -75,12 +75,8 @@ export class Reporter {
   }
 
   /** Tries to bring the reports to the platform before a restart. */
-  async flush(deadlineMs: number): Promise<void> {
-    try {
-      await this.#reports.flush(deadlineMs);
-    } catch {
-      this.#host.log("warn", "the reports could not be sent before the restart");
-    }
+  flush(deadlineMs: number): Promise<boolean> {
+    return this.#reports.flush(deadlineMs);
   }
 
   /** The application is told of the restart that follows. */

@@ -12,8 +12,8 @@ export interface Failed {
 }
 
 export interface Source {
-  /** Asks for what the writer lacks, as much of it as fits, and hands it to `sink`. */
-  part(sink: ImageSink): Promise<Outcome>;
+  /** Asks for what the writer lacks, as much of it as fits, and hands it to `sink`. Calls `done` once, at the end. */
+  part(sink: ImageSink, done: (outcome: Outcome) => void): void;
   /** What an outcome means that brought not a byte; undefined: nothing for the image, it is asked for again later. */
   failed(outcome: Outcome): Failed | undefined;
   /** What it is when that goes on. */

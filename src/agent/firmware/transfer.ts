@@ -2,6 +2,7 @@
 import type { Host } from "../../port.js";
 import { Lane } from "../lane.js";
 import type { Link } from "../link.js";
+import type { Signal } from "../signal.js";
 import type { Assignment } from "./assignment.js";
 import { openCheck } from "./check.js";
 import { Download, statusOf } from "./download.js";
@@ -27,14 +28,17 @@ export class Transfer {
   readonly #assignment: Assignment;
   readonly #ledger: Ledger;
   readonly #reporter: Reporter;
-  #writer: ImageWriter | undefined;
+  readonly #signal: Signal;
   #source: Source | undefined;
+  #writer: ImageWriter | undefined;
+  #download: Download | undefined;
   /** Times that the download of this image began anew. */
   #begun = 0;
   #refusal: { failure: Failure; detail: string } | undefined;
 
   constructor(
     link: Link,
+    signal: Signal,
     options: FirmwareOptions,
     assignment: Assignment,
     ledger: Ledger,
@@ -43,6 +47,7 @@ export class Transfer {
     this.#host = link.host;
     this.#link = link;
     this.#lane = new Lane(link, "firmware");
+    this.#signal = signal;
     this.#options = options;
     this.#assignment = assignment;
     this.#ledger = ledger;
@@ -54,6 +59,7 @@ export class Transfer {
     this.#source?.hangUp();
     this.#source = undefined;
     this.#writer = undefined;
+    this.#download = undefined;
     this.#refusal = undefined;
   }
 
@@ -76,17 +82,32 @@ export class Transfer {
     }
   }
 
+  /** A part of the image is on its way. */
+  get underWay(): boolean {
+    return this.#download?.underWay === true;
+  }
+
   /**
-   * Fetches what is missing. True: the image is in the slot, and its checksum was right while it came. False: it is not, and the ledger,
-   * the link or the assignment tells why.
+   * Fetches what is missing, part by part. True: the image is in the slot, and its checksum was right while it came. False: it is not, and the
+   * ledger, the link or the assignment tells why. Undefined: a part is on its way, and the signal is raised at its end.
    */
-  fetch(image: Image): Promise<boolean> {
+  async fetch(image: Image): Promise<boolean | undefined> {
     const refusal = this.#refusal;
     this.#refusal = undefined;
     // The keys were read anew and still say the same: so it was no change of the assignment.
-    if (refusal) return Promise.resolve(this.#fail(refusal.failure, refusal.detail));
+    if (refusal) return this.#fail(refusal.failure, refusal.detail);
     const writer = this.#writer ?? this.#open(image);
-    if (!writer || !this.#source) return Promise.resolve(this.#fail("slot"));
+    if (!writer || !this.#source) return this.#fail("slot");
+    this.#download ??= this.#begin(writer, this.#source);
+    const fetched = await this.#download.next();
+    if (!fetched) return undefined;
+    this.#download = undefined;
+    if (fetched.kind === "stopped") return false;
+    if (fetched.kind === "failed") return this.#refused(fetched.failure, fetched.detail);
+    return fetched.kind === "anew" ? this.#anew() : this.#finish(writer, image);
+  }
+
+  #begin(writer: ImageWriter, source: Source): Download {
     const progress = () =>
       this.#reporter.progress(
         this.#ledger.record?.version ?? "",
@@ -94,11 +115,7 @@ export class Transfer {
         writer.size,
       );
     const sink = new ImageSink(writer, () => this.#wanted(), progress);
-    return new Download(this.#link, this.#lane, this.#source).fetch(sink).then((fetched) => {
-      if (fetched.kind === "stopped") return false;
-      if (fetched.kind === "failed") return this.#refused(fetched.failure, fetched.detail);
-      return fetched.kind === "anew" ? this.#anew() : this.#finish(writer, image);
-    });
+    return new Download(this.#link, this.#lane, this.#signal, source, sink);
   }
 
   /** Reads the slot back. A slot that does not hold the image loses its header. */

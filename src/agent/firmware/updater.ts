@@ -1,7 +1,7 @@
 // The loop of an update: one step per state, each of which leads to the next state in the ledger.
 import type { Host } from "../../port.js";
 import type { Link } from "../link.js";
-import type { Signal } from "../signal.js";
+import type { Job, Loop, Wait } from "../loop.js";
 import { askApplication } from "./application.js";
 import type { Assignment } from "./assignment.js";
 import type { Failure } from "./failures.js";
@@ -20,13 +20,10 @@ const STORE_RETRY_MS = 60_000;
 /** What is not delivered before the restart is lost, if it is not durable. By connections: a poll may hold the only one for 25 s. */
 const FLUSH_MS = { 1: 30_000, 2: 5000, 3: 5000 } as const;
 
-/** What a step returns: ms until the next one, undefined for "until something happens". */
-type Wait = number | undefined;
-
-export class Updater {
+export class Updater implements Job {
   readonly #host: Host;
   readonly #link: Link;
-  readonly #signal: Signal;
+  readonly #loop: Loop;
   readonly #options: FirmwareOptions;
   readonly #assignment: Assignment;
   readonly #ledger: Ledger;
@@ -34,12 +31,11 @@ export class Updater {
   readonly #transfer: Transfer;
   #laterAt = 0;
   readonly trial: Trial;
-  /** Nothing is to be done before something happens, or a good while is over. */
-  resting = false;
+  #resumed = false;
 
   constructor(
     link: Link,
-    signal: Signal,
+    loop: Loop,
     options: FirmwareOptions,
     assignment: Assignment,
     ledger: Ledger,
@@ -47,32 +43,22 @@ export class Updater {
   ) {
     this.#host = link.host;
     this.#link = link;
-    this.#signal = signal;
+    this.#loop = loop;
     this.#options = options;
     this.#assignment = assignment;
     this.#ledger = ledger;
     this.#reporter = reporter;
-    this.#transfer = new Transfer(link, options, assignment, ledger, reporter);
-    this.trial = new Trial(link, signal, options, ledger, reporter);
+    this.#transfer = new Transfer(link, loop, options, assignment, ledger, reporter);
+    this.trial = new Trial(link, loop, options, ledger, reporter);
   }
 
-  /** Ends with the link. */
-  async run(): Promise<void> {
-    this.resting = false;
+  begin(): void {
+    this.#resumed = false;
     this.#transfer.drop();
     this.trial.reached = false;
     this.#assignment.forget(0);
     this.#ledger.load();
-    if (this.#host.slot.state() === "pending") await this.trial.run();
-    if (!this.#link.running) return;
-    this.#ledger.resume();
-    while (this.#link.running) {
-      const wait = await this.#turn();
-      if (!this.#link.running || wait === 0) continue;
-      this.resting = true;
-      await this.#signal.wait(wait);
-      this.resting = false;
-    }
+    if (this.#host.slot.state() !== "pending") this.#resume();
   }
 
   /** Tries a failed update again now, as if it had never failed. */
@@ -83,8 +69,14 @@ export class Updater {
     this.#assignment.forget(0);
   }
 
-  // No function here but `run` is suspended while the image comes: each that is costs a board 1 KB.
-  #turn(): Wait | Promise<Wait> {
+  /** Nothing is to be done before something happens, or a good while is over. */
+  get resting(): boolean {
+    return this.#loop.resting && !this.#transfer.underWay;
+  }
+
+  turn(): Wait | Promise<Wait> {
+    if (!this.#resumed) return this.#try();
+    if (this.#transfer.underWay) return undefined;
     switch (this.#ledger.state) {
       case "idle":
       case "updated":
@@ -102,6 +94,18 @@ export class Updater {
         this.#ledger.resume();
         return STATES[this.#ledger.state].activated ? STORE_RETRY_MS : 0;
     }
+  }
+
+  /** A new image is on trial. */
+  async #try(): Promise<Wait> {
+    await this.trial.run();
+    if (this.#link.running) this.#resume();
+    return 0;
+  }
+
+  #resume(): void {
+    this.#resumed = true;
+    this.#ledger.resume();
   }
 
   /** Whether there is something to do, and whether it may be done. */
@@ -148,7 +152,7 @@ export class Updater {
     const { allow } = this.#options;
     const update = { title: record.title, version: record.version, size: image.size };
     const question = () => (allow ? allow.call(this.#options, update) : true);
-    const answer = await askApplication(this.#link, this.#signal, question, ALLOW_LIMIT_MS);
+    const answer = await askApplication(this.#link, this.#loop, question, ALLOW_LIMIT_MS);
     if (!this.#link.running || this.#assignment.key !== record.key) return 0;
     if (answer === false) return this.#fail("notAllowed");
     if (answer !== true) {
@@ -180,11 +184,10 @@ export class Updater {
     return this.#transfer.measure(image).then(() => 0);
   }
 
-  #download(image: Image): Promise<Wait> {
-    return this.#transfer.fetch(image).then((whole) => {
-      if (!whole) return 0;
-      return this.#ledger.enter("downloaded", { offset: image.size }) ? 0 : STORE_RETRY_MS;
-    });
+  async #download(image: Image): Promise<Wait> {
+    const whole = await this.#transfer.fetch(image);
+    if (whole === undefined) return undefined;
+    return !whole || this.#ledger.enter("downloaded", { offset: image.size }) ? 0 : STORE_RETRY_MS;
   }
 
   async #verify(image: Image): Promise<Wait> {
@@ -195,7 +198,11 @@ export class Updater {
   async #activate(image: Image): Promise<Wait> {
     const key = this.#ledger.record?.key;
     this.#ledger.announce("updating");
-    await this.#reporter.flush(FLUSH_MS[this.#link.mode]);
+    try {
+      await this.#reporter.flush(FLUSH_MS[this.#link.mode]);
+    } catch {
+      this.#host.log("warn", "the reports could not be sent before the restart");
+    }
     // From here on nothing waits: what is stored, what is activated and the restart belong together.
     if (!this.#link.running || this.#assignment.key !== key || this.#assignment.doubtful) return 0;
     if (!this.#ledger.keep({ state: "updating" })) {
@@ -203,7 +210,7 @@ export class Updater {
       return STORE_RETRY_MS;
     }
     if (!this.#host.slot.activate(image.size)) return this.#fail("unfit");
-    await restart(this.#link, this.#signal, this.#reporter);
+    await restart(this.#link, this.#loop, this.#reporter);
     return 0;
   }
 

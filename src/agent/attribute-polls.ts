@@ -25,7 +25,8 @@ export class AttributePolls {
   readonly #loop: AttributeLoop;
   /** That is open, or waits to be. */
   #poll: { since: number } | undefined;
-  #ended: { outcome: Outcome; tookMs: number; heard: boolean } | undefined;
+  #ended: { outcome: Outcome; tookMs: number; heard: boolean; askedMs: number } | undefined;
+  #lost = false;
   /** No poll is let through: the values are to be read as if there were none. */
   blocked = false;
 
@@ -53,7 +54,9 @@ export class AttributePolls {
     if (this.#link.mode !== 3 || this.#poll) return;
     const poll = { since: 0 };
     this.#poll = poll;
-    const { askedMs, deadlineMs } = this.#timing;
+    const timing = this.#timing;
+    const askedMs = this.#lost ? timing.afterLoss(this.#link.host) : timing.askedMs;
+    const deadlineMs = timing.deadlineMs - timing.askedMs + askedMs;
     // The poll's own back-off may still run while the uplink is free.
     void this.#lane.ready().then(() => this.#poll === poll && this.#send(poll, askedMs, deadlineMs));
   }
@@ -73,7 +76,7 @@ export class AttributePolls {
       // One of before a stop is of no interest.
       if (this.#poll !== poll) return;
       const { since } = poll;
-      this.#ended = { outcome, tookMs: clock.now() - since, heard: this.#lane.heard(since) };
+      this.#ended = { outcome, tookMs: clock.now() - since, heard: this.#lane.heard(since), askedMs };
       this.#loop.wake();
     });
   }
@@ -81,9 +84,10 @@ export class AttributePolls {
   /** What the poll that ended brought, if there is one and it brought anything. */
   take(): News | undefined {
     if (!this.#ended) return undefined;
-    const { outcome, tookMs, heard } = this.#ended;
+    const { outcome, tookMs, heard, askedMs } = this.#ended;
     this.clear();
-    const verdict = this.#timing.judge(outcome, tookMs, heard);
+    const verdict = this.#timing.judge(outcome, tookMs, heard, askedMs);
+    this.#lost = verdict === "lost";
     if (verdict === "ended") this.#lane.clear();
     if (verdict === "busy") this.#lane.hold();
     this.blocked = verdict === "busy" || verdict === "lost";

@@ -3,6 +3,7 @@
 //
 // What a wake must know of those before it is handed over as a text, for memory that outlives the sleep and nothing else: no flash is
 // written for it. Without it a wake is the first after power-on.
+import { share } from "../net/backoff.js";
 import type { Host } from "../port.js";
 import type { AttributeLoop } from "./attribute-loop.js";
 import { checkDeadline } from "./deadline.js";
@@ -22,7 +23,6 @@ import {
   measure,
   readMemory,
   schedule,
-  share,
   type Wake,
   type WakeOptions,
   writeMemory,

@@ -42,6 +42,7 @@ export class RpcPolls {
   #lastEnd = 0;
   /** The last poll that ended brought something: where one RPC follows the other, so do their heads. */
   #brought = false;
+  #lost = false;
   /** Ends the wait for the next poll's turn. */
   #interrupt: (() => void) | undefined;
   /** The number of the next poll. */
@@ -64,6 +65,7 @@ export class RpcPolls {
   clear(): void {
     this.#open = [];
     this.#ended = [];
+    this.#lost = false;
     this.#lastEnd = this.#link.host.clock.now();
   }
 
@@ -143,9 +145,10 @@ export class RpcPolls {
   }
 
   #askedMs(): number {
-    if (this.#link.mode !== 1) return this.#timing.askedMs;
-    if (this.#link.ways.brief) return BRIEF_POLL_MS;
-    return this.#quiet ? Math.min(SHARED_POLL_MS, this.#timing.askedMs) : BRIEF_POLL_MS;
+    const one = this.#link.mode === 1;
+    if (one && (this.#link.ways.brief || !this.#quiet)) return BRIEF_POLL_MS;
+    const askedMs = this.#lost ? this.#timing.afterLoss(this.#link.host) : this.#timing.askedMs;
+    return one ? Math.min(SHARED_POLL_MS, askedMs) : askedMs;
   }
 
   #end(poll: OpenPoll, outcome: Outcome): void {
@@ -159,8 +162,9 @@ export class RpcPolls {
     const verdict =
       poll.askedMs === BRIEF_POLL_MS
         ? judgeBrief(outcome)
-        : this.#timing.judge(outcome, tookMs, poll.lane.heard(poll.since));
+        : this.#timing.judge(outcome, tookMs, poll.lane.heard(poll.since), poll.askedMs);
     this.#brought = verdict === "delivered";
+    this.#lost = verdict === "lost";
     this.#ended.push({ number: poll.number, outcome, verdict });
     this.#loop.notify();
     this.#interrupt?.();

@@ -165,13 +165,6 @@ export function schedule(
   }
 }
 
-/** By chance: 0 to 1, 1 excluded. */
-export function share(host: Pick<Host, "random">): number {
-  const dice = new Uint8Array(2);
-  host.random(dice);
-  return ((dice[0] as number) * 256 + (dice[1] as number)) / 65_536;
-}
-
 export function writeMemory(host: Pick<Host, "encode">, memory: Memory): string {
   return sealed(host, JSON.stringify({ format: FORMAT, ...memory }));
 }

@@ -45,3 +45,10 @@ export class Backoff {
     return (((dice[0] as number) * 256 + (dice[1] as number)) * 256 + (dice[2] as number)) / 2 ** 24;
   }
 }
+
+/** By chance: 0 to 1, 1 excluded. */
+export function share(host: Pick<Host, "random">): number {
+  const dice = new Uint8Array(2);
+  host.random(dice);
+  return ((dice[0] as number) * 256 + (dice[1] as number)) / 65_536;
+}

@@ -1,4 +1,6 @@
 // How long a poll may last: as long as the platform and everything before it lets it. Found out by trying, kept once found.
+import type { Host } from "../port.js";
+import { share } from "./backoff.js";
 import { isSilence, type Outcome } from "./outcome.js";
 
 /**
@@ -59,13 +61,18 @@ export class PollTiming {
     return this.#askedMs + MARGIN_MS;
   }
 
+  /** What the first poll after a loss asks for: half of `askedMs` at least. Devices that lost the platform together would else poll in step from then on. */
+  afterLoss(host: Pick<Host, "random">): number {
+    return Math.ceil(this.#askedMs * (0.5 + share(host) / 2));
+  }
+
   /** To be kept, if there is any. */
   get ceiling(): PollCeiling | undefined {
     return this.#restMs > 0 ? { ceilingMs: this.#ceilingMs, restMs: this.#restMs } : undefined;
   }
 
-  /** What the end of a poll means, `tookMs` after it was sent. Learns from it. `heard`: meanwhile other requests were answered. */
-  judge(outcome: Outcome, tookMs: number, heard = true): PollVerdict {
+  /** What the end of a poll that asked for `askedMs` means, `tookMs` after it was sent. Learns from it. `heard`: meanwhile other requests were answered. */
+  judge(outcome: Outcome, tookMs: number, heard = true, askedMs = this.#askedMs): PollVerdict {
     this.#rest(tookMs);
     if (outcome.kind === "lost") {
       this.#cutShort(outcome, tookMs, heard);
@@ -76,7 +83,7 @@ export class PollTiming {
     if (outcome.kind === "done" && outcome.body.length > 0) return "delivered";
     const { status } = outcome;
     if (outcome.kind === "busy" && status !== 408 && status !== 503 && status !== 504) return "busy";
-    if (tookMs < this.#askedMs / 2) return "busy";
+    if (tookMs < askedMs / 2) return "busy";
     if (status === 503 || status === 504) this.#limit(tookMs);
     else if (status === 408) this.#lasted(tookMs);
     return "ended";

@@ -1,7 +1,7 @@
 // What a platform sees of 100,000 devices when it comes back.
 import test from "ava";
 import { busiest, bySecond, comeBack, peakOverMean } from "./comeback.js";
-import { crowdComesBack } from "./whole-agents.js";
+import { crowdComesBack, pollsAfter } from "./whole-agents.js";
 
 const DEVICES = 100_000;
 const MINUTE = 60_000;
@@ -36,6 +36,17 @@ for (const [connections, seconds] of [
     t.true(distance < 0.195, `${distance}`);
   });
 }
+
+test("devices that lost the platform together for a moment do not poll in step from then on", async (t) => {
+  const devices = 60;
+  const polls = await pollsAfter({ devices, connections: 3, outageMs: 0, seed: 1, reads: true }, 90);
+  for (const [kind, seconds] of Object.entries(polls)) {
+    // The first polls after the outage come as the back-off lets them.
+    const most = busiest(seconds.slice(5));
+    t.log(`the busiest second has ${most} polls of ${devices} devices for ${kind}`);
+    t.true(most <= 0.25 * devices, `${seconds}`);
+  }
+});
 
 /** The greatest difference between two distributions, of which the second is much larger. */
 function farthest(few: readonly number[], many: Float64Array): number {

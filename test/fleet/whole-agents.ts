@@ -16,10 +16,18 @@ export interface Crowd {
   readonly connections: 1 | 2 | 3;
   readonly outageMs: number;
   readonly seed: number;
+  /** Each has a shared attribute to look for. */
+  readonly reads?: boolean;
 }
 
-/** When each device's first request came, in ms after the platform did. All connections break at one instant, and are refused from then on. */
-export async function crowdComesBack({ devices, connections, outageMs, seed }: Crowd): Promise<number[]> {
+interface Returned {
+  readonly clock: FakeClock;
+  readonly platform: FakePlatform;
+  readonly agents: readonly Agent[];
+}
+
+/** All connections break at one instant, and are refused until the outage is over. */
+async function lostAndBack({ devices, connections, outageMs, seed, reads }: Crowd): Promise<Returned> {
   const clock = new FakeClock(WALL);
   const net = new FakeNet(clock);
   const platform = new FakePlatform(clock, net);
@@ -29,6 +37,7 @@ export async function crowdComesBack({ devices, connections, outageMs, seed }: C
     const host = fakeHost({ clock, network: net, seed: seed * devices + number });
     const options = { baseUrl: "http://platform.test", connections, token: `token-${number}` };
     const agent = new Agent(host, options);
+    if (reads) agent.attributes.subscribe("interval", () => {});
     record(agent, clock);
     agent.start();
     return agent;
@@ -42,6 +51,12 @@ export async function crowdComesBack({ devices, connections, outageMs, seed }: C
   };
   await clock.advance(outageMs);
   net.onConnect = accept;
+  return { clock, platform, agents };
+}
+
+/** When each device's first request came, in ms after the platform did. */
+export async function crowdComesBack(crowd: Crowd): Promise<number[]> {
+  const { clock, platform, agents } = await lostAndBack(crowd);
   const since = clock.now();
   const back = new Map<string | undefined, number>();
   platform.fault = ({ path }) => {
@@ -49,11 +64,35 @@ export async function crowdComesBack({ devices, connections, outageMs, seed }: C
     if (!back.has(token)) back.set(token, clock.now() - since);
     return undefined;
   };
-  await clock.runUntil(() => back.size === devices);
+  await clock.runUntil(() => back.size === crowd.devices);
+  await stopAll(clock, agents);
+  return [...back.values()];
+}
+
+/** The polls for RPCs and for attributes that the platform got in each of the `seconds` after it came back. */
+export async function pollsAfter(
+  crowd: Crowd,
+  seconds: number,
+): Promise<Record<"rpc" | "updates", number[]>> {
+  const { clock, platform, agents } = await lostAndBack(crowd);
+  const since = clock.now();
+  const none = (): number[] => Array.from({ length: seconds }, () => 0);
+  const polls = { rpc: none(), updates: none() };
+  platform.fault = ({ path }) => {
+    const second = Math.floor((clock.now() - since) / 1000);
+    for (const [kind, counts] of Object.entries(polls))
+      if (path.includes(`/${kind}?timeout=`)) counts[second] = (counts[second] ?? 0) + 1;
+    return undefined;
+  };
+  await clock.advance(seconds * 1000 - 1);
+  await stopAll(clock, agents);
+  return polls;
+}
+
+async function stopAll(clock: FakeClock, agents: readonly Agent[]): Promise<void> {
   const stopped = Promise.all(agents.map((agent) => agent.stop()));
   await clock.advance(0);
   await stopped;
-  return [...back.values()];
 }
 
 function record(agent: Agent, clock: FakeClock): void {

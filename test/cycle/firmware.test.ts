@@ -128,3 +128,21 @@ test("a wrong checksum is refused once, and costs no wake after that more than a
   const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
   t.true(later.length > 0 && later.every(({ settled, radioMs }) => settled && radioMs < 2000));
 });
+
+test("keys of which one is missing end FAILED by the second look of a wake, as no wake is as long as the looks of a device that stays on", async (t) => {
+  const torch = new Torch();
+  await torch.pass(5 * MINUTE);
+  const target = torch.package("2.0.0", torch.image("2.0.0", SIZE));
+  Object.assign(target, { checksum: undefined });
+  torch.assign(target);
+  await torch.until(() => torch.shown.state === "FAILED", HOUR);
+  t.is(torch.shown.error, "the assignment is incomplete (fw_checksum is missing)");
+  const looking = torch.wakes.filter(({ connected, settled }) => connected && !settled);
+  t.is(looking.length, 1);
+  within(t, torch);
+  await torch.pass(3 * HOUR);
+  const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
+  t.true(later.length > 0 && later.every(({ settled, radioMs }) => settled && radioMs < 2000));
+  torch.release("2.0.1", SIZE);
+  await torch.until(() => torch.version === "2.0.1", 3 * HOUR);
+});

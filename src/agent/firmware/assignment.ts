@@ -19,6 +19,8 @@ export class Assignment {
   #candidate: string | undefined;
   #since = 0;
   #torn = 0;
+  /** `look` at the set that `#torn` counts. */
+  #tornLook = -1;
   #cancel: (() => void) | undefined;
   /** What two looks agreed on; undefined as long as there is nothing that they did. */
   settled: Assigned | undefined;
@@ -44,7 +46,7 @@ export class Assignment {
   /** Stands for what the last look saw; -1: there was none. */
   get look(): number {
     const text = this.#candidate ?? this.#text;
-    return text === undefined ? -1 : this.#check(text);
+    return text === undefined ? this.#tornLook : this.#check(text);
   }
 
   /** Takes a look at all keys. True if something is settled now that was not before. */
@@ -70,12 +72,15 @@ export class Assignment {
     }
     if (!agreed && now - this.#since < AGREE_MS) return false;
     const settled = parseAssignment(shared);
-    if (settled.kind === "torn" && this.#torn < TORN_LOOKS) {
+    // A sleep is as good as those looks, and no wake is as long as they take.
+    if (settled.kind === "torn" && !agreed && this.#torn < TORN_LOOKS) {
       this.#torn++;
+      this.#tornLook = this.#check(text);
       this.forget(TORN_MS);
       return false;
     }
     this.#torn = 0;
+    this.#tornLook = -1;
     this.#candidate = undefined;
     this.#text = text;
     this.settled = settled;

@@ -100,7 +100,7 @@ export class AttributeLoop implements Job {
 
   #wanted(): string[] {
     const firmware = this.firmware?.keys ?? [];
-    return [...firmware, ...this.#keys.filter((key) => !firmware.includes(key))];
+    return firmware.concat(this.#keys.filter((key) => !firmware.includes(key)));
   }
 
   /** One look at each start, even with nothing to look for: it tells soon whether the platform is there. */
@@ -146,7 +146,7 @@ export class AttributeLoop implements Job {
     if (keys.length === 0 && deleted.length === 0) return;
     this.#values.keep();
     this.#events.emit("attributes", { keys, deleted });
-    this.onChange?.([...keys, ...deleted]);
+    this.onChange?.(keys.concat(deleted));
   }
 
   async #post(): Promise<void> {

@@ -53,7 +53,7 @@ export class AttributeReader {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
     const asked = keys.filter((key) => !this.#skips(key));
     // Without keys the mark alone is asked for: a look whether the platform is there.
-    const groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
+    let groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
     for (let group = groups.shift(); group; group = groups.shift()) {
       const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
       // No key gets here that can't be asked for: `subscribe` refused it.
@@ -65,7 +65,7 @@ export class AttributeReader {
           this.#lane.hold();
           return undefined;
         }
-        groups.unshift(...this.#smaller(group));
+        groups = this.#smaller(group).concat(groups);
         continue;
       }
       if (!(await this.#take(outcome, group, trusted))) return undefined;
@@ -93,9 +93,10 @@ export class AttributeReader {
     }
     this.#lane.clear();
     this.#link.onProven?.();
-    trusted.keys.push(...group);
-    for (const key of group)
+    group.forEach((key) => {
+      trusted.keys.push(key);
       if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
+    });
     return true;
   }
 
@@ -122,14 +123,14 @@ export class AttributeReader {
 
   #smaller(group: string[]): string[][] {
     if (group.length > 1) return halves(group);
-    for (const key of group) {
+    group.forEach((key) => {
       if (!this.#skippedAt.has(key))
         this.#link.host.log(
           "error",
           `a shared attribute is larger than ${this.#limit} bytes and is left out`,
         );
       this.#skippedAt.set(key, this.#link.host.clock.now());
-    }
+    });
     return [];
   }
 

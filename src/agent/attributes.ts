@@ -114,7 +114,9 @@ export class AttributesApi {
   }
 
   #keys(): string[] {
-    return [...new Set(this.#subscribers.map((subscriber) => subscriber.key))];
+    return this.#subscribers
+      .map((subscriber) => subscriber.key)
+      .filter((key, at, all) => all.indexOf(key) === at);
   }
 
   #tell(keys: readonly string[]): void {

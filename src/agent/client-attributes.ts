@@ -73,7 +73,9 @@ export class ClientAttributes {
 
   /** The platform accepted the batch; what was published anew meanwhile stays dirty. */
   accepted(batch: Batch): void {
-    for (const item of batch.items) item.dirty = false;
+    batch.items.forEach((item) => {
+      item.dirty = false;
+    });
     this.#keep();
   }
 

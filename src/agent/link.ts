@@ -35,7 +35,7 @@ export class Link {
   #gateSince = -1;
   #gateUntil = 0;
   #losses = 0;
-  #waiting: (() => void)[] = [];
+  readonly #waiting: (() => void)[] = [];
   #prefix: string | undefined;
   #underWay = 0;
   #quietSince = 0;
@@ -192,9 +192,7 @@ export class Link {
   }
 
   #wakeAll(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const look of waiting) look();
+    this.#waiting.splice(0).forEach((look) => void look());
   }
 
   #judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {

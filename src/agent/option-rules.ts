@@ -50,7 +50,7 @@ export function settled<T>(
   rules: { readonly [name: string]: Range | Choices },
 ): T {
   const all: JsonObject = {};
-  for (const [name, [normal]] of Object.entries(rules)) all[name] = (options as JsonObject)?.[name] ?? normal;
+  for (const [name, rule] of Object.entries(rules)) all[name] = (options as JsonObject)?.[name] ?? rule[0];
   return all as T;
 }
 

@@ -140,7 +140,7 @@ export class Recovery {
     const kept = this.#kept;
     if (kept.image !== image) this.#kept = fresh(image, kept.told);
     else if (crashed && kept.leftMs === 0) {
-      kept.ages = [...kept.ages, 0].slice(-CRASHES);
+      kept.ages = kept.ages.concat(0).slice(-CRASHES);
       kept.cause = cause.slice(0, CAUSE_LENGTH);
       if (Math.max(kept.ages.length, counted) >= CRASHES) this.#enter();
     }

@@ -42,7 +42,8 @@ export class Reset {
     this.#link = link;
     this.#events = events;
     const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
-    this.#parts = [{ forget: () => forgetStored(host, WIFI) }, { forget: unkept }, ...parts];
+    const own: Part[] = [{ forget: () => forgetStored(host, WIFI) }, { forget: unkept }];
+    this.#parts = own.concat(parts);
     this.#stop = stop;
     handlers.add(METHOD, (params) => this.#confirm(params), {});
     this.#begun = host.store.get(MARK) !== undefined;

@@ -106,16 +106,16 @@ export class RpcPolls {
 
   /** The platform was busy: the next polls wait. */
   hold(): void {
-    for (const lane of this.#lanes) lane.hold();
+    this.#lanes.forEach((lane) => void lane.hold());
   }
 
   /** The next polls wait `ms`. */
   pause(ms: number): void {
-    for (const lane of this.#lanes) lane.pause(ms);
+    this.#lanes.forEach((lane) => void lane.pause(ms));
   }
 
   clearHold(): void {
-    for (const lane of this.#lanes) lane.clear();
+    this.#lanes.forEach((lane) => void lane.clear());
   }
 
   /** True when the next poll may be opened; if that is not now, false as soon as an open one ends: it may have brought an RPC. */

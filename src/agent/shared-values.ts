@@ -49,13 +49,12 @@ export class SharedValues {
   /** Takes values for `keys` from what the platform sent; returns the keys that changed. */
   update(keys: readonly string[], values: JsonObject): string[] {
     const changed: string[] = [];
-    for (const key of keys) {
-      if (!Object.hasOwn(values, key)) continue;
+    keys.forEach((key) => {
+      if (!Object.hasOwn(values, key)) return;
       const text = JSON.stringify(values[key]);
-      const known = this.#known.get(key);
-      if (known?.text !== text) changed.push(key);
+      if (this.#known.get(key)?.text !== text) changed.push(key);
       this.#known.set(key, { text, missingSince: undefined });
-    }
+    });
     return changed;
   }
 
@@ -72,13 +71,13 @@ export class SharedValues {
     const now = this.#host.clock.now();
     const gone: string[] = [];
     let pending = false;
-    for (const key of keys) {
+    keys.forEach((key) => {
       const known = this.#known.get(key);
-      if (!known || Object.hasOwn(values, key)) continue;
+      if (!known || Object.hasOwn(values, key)) return;
       known.missingSince ??= now;
       if (now - known.missingSince >= SECOND_LOOK_MS) gone.push(key);
       else pending = true;
-    }
+    });
     this.remove(gone);
     return { gone, pending };
   }
@@ -86,7 +85,9 @@ export class SharedValues {
   /** Writes the snapshot; to be called once after each change. */
   keep(): void {
     const values: JsonObject = Object.create(null);
-    for (const [key, known] of this.#known) values[key] = JSON.parse(known.text) as Json;
+    this.#known.forEach(({ text }, key) => {
+      values[key] = JSON.parse(text) as Json;
+    });
     if (this.#host.encode(JSON.stringify(values)).length <= SNAPSHOT_LIMIT) {
       this.#kept = writeStored(this.#host, SNAPSHOT, values, !this.#kept);
       return;

@@ -180,8 +180,8 @@ export class Time {
     this.#eras.push({ era: this.era, start, exactFrom: this.#exactFrom ?? this.#offset });
     if (this.#eras.length > MOST_ERAS) this.#eras.shift();
     // If the store fails, a restart must find the era still open: all its points go on with ticks.
-    if (this.#keeps)
-      this.#stamping = writeStored(this.#host, STORED, [...this.#eras.map(toRow), this.#lastStamp]);
+    const rows = this.#eras.map<number | number[]>(toRow).concat(this.#lastStamp);
+    if (this.#keeps) this.#stamping = writeStored(this.#host, STORED, rows);
     return this.#stamping;
   }
 

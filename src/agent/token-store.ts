@@ -34,7 +34,9 @@ export class TokenStore {
     this.#host.random(letters);
     let token = "";
     // 256 is no multiple of 56: the bias costs less than a bit of the 116.
-    for (const letter of letters) token += LETTERS.charAt(letter % LETTERS.length);
+    letters.forEach((letter) => {
+      token += LETTERS.charAt(letter % LETTERS.length);
+    });
     return this.#write("proposed", { url: this.#base, token }) ? token : undefined;
   }
 

@@ -66,10 +66,10 @@ export class Connection implements ChannelOwner {
     if (this.#closed) return;
     this.#closed = true;
     this.#drop();
-    const jobs = this.#job ? [this.#job, ...this.#queue] : this.#queue;
+    const jobs = this.#queue.splice(0);
+    if (this.#job) jobs.unshift(this.#job);
     this.#job = undefined;
-    this.#queue = [];
-    for (const job of jobs) this.#tell(job, lost("stopped"));
+    jobs.forEach((job) => void this.#tell(job, lost("stopped")));
   }
 
   // As the channel's owner.

@@ -85,10 +85,10 @@ export function resolveUrl(from: string, location: string): string {
 function withoutDots(path: string): string {
   const kept: string[] = [];
   const segments = path.split("/").slice(1);
-  for (const segment of segments) {
+  segments.forEach((segment) => {
     if (segment === "..") kept.pop();
     else if (segment !== ".") kept.push(segment);
-  }
+  });
   const last = segments.at(-1);
   return `/${kept.join("/")}${(last === "." || last === "..") && kept.length > 0 ? "/" : ""}`;
 }

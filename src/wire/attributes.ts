@@ -72,17 +72,13 @@ export function attributesQuery(ask: {
   const shared = ask.sharedKeys ?? [];
   if (!Array.isArray(client) || !Array.isArray(shared))
     return { ok: false, reason: "clientKeys and sharedKeys are arrays of keys" };
-  if (client.length + shared.length === 0) return { ok: false, reason: "no key is asked for" };
-  for (const keys of [client, shared]) {
-    for (const key of keys) {
-      const reason = checkAsked(key);
-      if (reason !== undefined) return { ok: false, reason };
-    }
-  }
-  const parts: string[] = [];
-  if (client.length > 0) parts.push(`clientKeys=${client.map(escapeText).join(",")}`);
-  if (shared.length > 0) parts.push(`sharedKeys=${shared.map(escapeText).join(",")}`);
-  return { ok: true, query: `?${parts.join("&")}` };
+  const all: readonly unknown[] = client.concat(shared);
+  if (all.length === 0) return { ok: false, reason: "no key is asked for" };
+  const unfit = all.findIndex((key) => checkAsked(key) !== undefined);
+  if (unfit >= 0) return { ok: false, reason: checkAsked(all[unfit]) as string };
+  const part = (name: string, keys: readonly string[]) =>
+    keys.length === 0 ? [] : [`${name}=${keys.map(escapeText).join(",")}`];
+  return { ok: true, query: `?${part("clientKeys", client).concat(part("sharedKeys", shared)).join("&")}` };
 }
 
 /** Says why a key cannot be asked for, or undefined if it can. */
@@ -95,7 +91,7 @@ export function checkAsked(key: unknown): string | undefined {
 export function splitKeys(keys: readonly string[], room: number): string[][] {
   const parts: string[][] = [];
   let left = 0;
-  for (const key of keys) {
+  keys.forEach((key) => {
     const length = escapeText(key).length + 1;
     const last = parts[parts.length - 1];
     if (last === undefined || length > left) {
@@ -105,6 +101,6 @@ export function splitKeys(keys: readonly string[], room: number): string[][] {
       last.push(key);
       left -= length;
     }
-  }
+  });
   return parts;
 }

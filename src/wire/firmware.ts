@@ -23,7 +23,7 @@ export const FIRMWARE_KEYS = [
 ] as const;
 /** To be asked for as well where images are signed. The platform leaves it there when it takes the others away. */
 export const SIGNATURE_KEY = "fw_signature";
-const ALL_KEYS = [...FIRMWARE_KEYS, SIGNATURE_KEY] as const;
+export const ALL_KEYS = [...FIRMWARE_KEYS, SIGNATURE_KEY] as const;
 type FirmwareKey = (typeof ALL_KEYS)[number];
 
 export interface Assignment {

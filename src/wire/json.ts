@@ -61,7 +61,7 @@ function isDeeper(text: string, maxDepth: number): boolean {
 function dropProto(value: Json): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
-    for (const item of value) dropProto(item);
+    value.forEach(dropProto);
     return;
   }
   for (const key of Object.keys(value)) {

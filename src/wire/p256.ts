@@ -89,8 +89,11 @@ function invert(value: bigint): bigint {
   let [x, y] = [1n, 0n];
   while (b !== 0n) {
     const q = a / b;
-    [a, b] = [b, a - q * b];
-    [x, y] = [y, x - q * y];
+    const [b1, y1] = [a - q * b, x - q * y];
+    a = b;
+    b = b1;
+    x = y;
+    y = y1;
   }
   return modulo(x, N);
 }

@@ -76,12 +76,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "telemetry",
     what: "the start of an era is stored before a point gets a time stamp by it",
     file: `${AGENT}/time.ts`,
-    edits: [
-      [
-        "this.#stamping = writeStored(this.#host, STORED, [...this.#eras.map(toRow), this.#lastStamp])",
-        "this.#stamping = true",
-      ],
-    ],
+    edits: [["this.#stamping = writeStored(this.#host, STORED, rows)", "this.#stamping = true"]],
   },
   {
     group: "telemetry",
@@ -151,8 +146,8 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       ["    this.#values.keep();\n    this.#events", "    this.#events"],
       [
-        "    this.onChange?.([...keys, ...deleted]);\n",
-        "    this.onChange?.([...keys, ...deleted]);\n    this.#values.keep();\n",
+        "    this.onChange?.(keys.concat(deleted));\n",
+        "    this.onChange?.(keys.concat(deleted));\n    this.#values.keep();\n",
       ],
     ],
   },

@@ -80,7 +80,8 @@ export const FIRMWARE: Rules = {
 
 /** As a Target has it. */
 function isAuthority(value: unknown): boolean {
-  return ["https", "http"].some((scheme) => parseUrl(`${scheme}://${value}`)?.target.authority === value);
+  const isOf = (scheme: string) => parseUrl(scheme + value)?.target.authority === value;
+  return isOf("https://") || isOf("http://");
 }
 
 function isChunk(value: unknown): boolean {

@@ -1,5 +1,5 @@
 // What does the work of an update, put together.
-import { FIRMWARE_KEYS, SIGNATURE_KEY } from "../../wire/firmware.js";
+import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { Events } from "../events.js";
 import type { Link } from "../link.js";
 import type { Loop } from "../loop.js";
@@ -26,7 +26,7 @@ export function makeParts(
   events: Events,
   reports: Reports,
 ): Parts | undefined {
-  const keys = options.publicKey === undefined ? FIRMWARE_KEYS : [...FIRMWARE_KEYS, SIGNATURE_KEY];
+  const keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
   const assignment = new Assignment(link.host, keys);
   const reporter = new Reporter(link.host, events, reports, options);
   const ledger = new Ledger(link.host, options, reporter);

@@ -16,9 +16,9 @@ const STAGE_BYTES = 4096;
 export type Place = Ring | Sectors;
 
 /**
- * The telemetry waiting: first in, first out. Points lie in the sectors of the durable queue, if there is one, and in a ring in memory: the last of
- * those on flash, so that they need not be read, and behind them those that are not on flash yet, or can't go there. Points are numbered in one
- * row; what a batch held is forgotten by number, so that what was dropped meanwhile does not take others with it.
+ * The telemetry waiting: first in, first out. Points lie in the sectors of the durable queue, if there is one, and in a ring in memory: the last of those
+ * on flash, so that they need not be read, and all that are not there. Points are numbered in one row; what a batch held is forgotten by number, so that what
+ * was dropped meanwhile does not take others with it.
  */
 export class Outbox {
   /** What is in memory, and behind it in the same bytes the batch that is sent: what is moved within them is moved natively. */
@@ -35,9 +35,9 @@ export class Outbox {
   #told = 0;
   /** Number of a point minus its number in the sectors. */
   #shift = 0;
-  #timer: (() => void) | undefined;
   /** Points that `step` is yet to read from flash. */
   #unread = 0;
+  #timer: (() => void) | undefined;
 
   constructor(host: Host, time: Time, options: TelemetryOptions) {
     this.#host = host;
@@ -72,13 +72,13 @@ export class Outbox {
   }
 
   /** Points dropped since the durable queue began or, without one, since the start. */
-  get dropped(): Readonly<Drops> {
-    return this.#totals;
+  get dropped(): Drops {
+    return this.#sectors?.state ?? this.#inMemory;
   }
 
   /** All points dropped, and of how many of them the platform was told. */
   get drops(): number {
-    const { full, refused, unreadable } = this.#totals;
+    const { full, refused, unreadable } = this.dropped;
     return full + refused + unreadable;
   }
 
@@ -111,7 +111,7 @@ export class Outbox {
       time.next();
       ring.put(at, time.kind, time.era, time.time, text, length);
     } else ring.put(at, GIVEN, 0, ts, text, length);
-    if (this.#sectors) this.#stage();
+    if (this.#sectors) this.#stage(at, at + whole(length));
     return true;
   }
 
@@ -119,11 +119,8 @@ export class Outbox {
   rewind(): void {
     const { ring } = this;
     const sectors = this.#sectors;
-    this.#unread = 0;
-    if (sectors && sectors.waiting > ring.kept) {
-      sectors.rewind(sectors.state.next - ring.kept);
-      this.#unread = sectors.waiting - ring.kept;
-    }
+    sectors?.rewind(sectors.state.next - ring.kept);
+    this.#unread = sectors ? sectors.waiting - ring.kept : 0;
     ring.rewind();
   }
 
@@ -158,7 +155,6 @@ export class Outbox {
     const { ring } = this;
     const sectors = this.#sectors;
     if (!sectors?.usable) return;
-    this.#shift = ring.first + ring.kept - sectors.state.next;
     while (ring.count > ring.kept) {
       ring.seek();
       ring.step();
@@ -170,22 +166,17 @@ export class Outbox {
         to = whole(ring.end);
         points++;
       }
-      if (!sectors.append(ring, from, to)) return;
-      ring.keep(points, to);
+      if (!this.#write(sectors, from, to, points)) return;
     }
   }
 
   /** Forgets all points, uncounted, and all that were dropped before; false if any stay on flash. */
   forget(): boolean {
-    Object.assign(this.#totals, { full: 0, refused: 0, unreadable: 0 });
+    Object.assign(this.dropped, { full: 0, refused: 0, unreadable: 0 });
     this.#told = 0;
     this.ring.clear();
     this.#shift = this.ring.first;
     return this.#sectors?.forget() !== false;
-  }
-
-  get #totals(): Drops {
-    return this.#sectors?.state ?? this.#inMemory;
   }
 
   #openSectors(): Sectors {
@@ -223,25 +214,37 @@ export class Outbox {
     return at;
   }
 
-  #stage(): void {
-    if (!this.#sectors?.ready(this.#host.clock.now())) return;
-    if (this.#settings.durable || this.ring.pending >= STAGE_BYTES) this.sync();
-    else
+  /** A record, `from` to `to` in the ring, is to go to flash, at once or soon. */
+  #stage(from: number, to: number): void {
+    const sectors = this.#sectors as Sectors;
+    if (!sectors.usable && !sectors.ready(this.#host.clock.now())) return;
+    if (!this.#settings.durable && this.ring.pending < STAGE_BYTES)
       this.#timer ??= this.#host.clock.timer(STAGE_MS, () => {
         this.#timer = undefined;
         this.sync();
       });
+    else if (this.ring.count - this.ring.kept > 1 || !sectors.place(to - from)) this.sync();
+    else this.#write(sectors, from, to, 1);
+  }
+
+  /** False if the points, `from` to `to` in the ring, are in memory only as before. */
+  #write(sectors: Sectors, from: number, to: number, points: number): boolean {
+    const { ring } = this;
+    this.#shift = ring.first + ring.kept - sectors.state.next;
+    const written = sectors.append(ring, from, to);
+    if (written) ring.keep(points, to);
+    return written;
   }
 
   #settle(kind: typeof DONE | typeof REFUSED, number: number): number {
     const onFlash = this.#sectors?.settle(kind, number - this.#shift) ?? 0;
     const inMemory = this.ring.forget(number);
-    if (kind === REFUSED) this.#totals.refused += inMemory;
+    if (kind === REFUSED) this.dropped.refused += inMemory;
     return onFlash + inMemory;
   }
 
   #drop(points: number, reason: "full"): void {
-    this.#totals[reason] += points;
+    this.dropped[reason] += points;
     this.#onDrop?.(points, reason);
   }
 }

@@ -50,7 +50,12 @@ export function putMark(words: Int32Array, sequence: number, kind: number, numbe
 
 /** Fills in the checksums of the records `from` to `to`. */
 export function seal(words: Int32Array, from: number, to: number, sequence: number): void {
-  for (let at = from; at < to; at += whole(lengthOf(words, at))) words[at >> 2] = sum(words, at) ^ sequence;
+  const end = to >> 2;
+  for (let at = from >> 2; at < end; ) {
+    const next = at + ((((words[at + 1] as number) & 0xffff) + 3) >> 2);
+    words[at] = sum(words, at, next) ^ sequence;
+    at = next;
+  }
 }
 
 /** The length of the intact record at `at`, its last word filled, or 0 if there is none before `limit`. */
@@ -58,17 +63,17 @@ export function soundLength(words: Int32Array, at: number, limit: number, sequen
   if (at + MARK_BYTES > limit) return 0;
   const length = lengthOf(words, at);
   if (length < MARK_BYTES || at + length > limit) return 0;
-  return words[at >> 2] === (sum(words, at) ^ sequence) ? whole(length) : 0;
+  const word = at >> 2;
+  return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;
 }
 
 /**
- * The words of the record at `at`, each moved on by a step of a shift register that comes to all 2^32 - 1 states but zero. So a change within
+ * The words behind the first, up to `end`, each moved on by a step of a shift register that comes to all 2^32 - 1 states but zero. So a change within
  * one word is always found, and of any two bits; others slip through as seldom as with a CRC. A CRC takes four times as long, as it goes by bytes.
  */
-function sum(words: Int32Array, at: number): number {
-  const end = (at + lengthOf(words, at) + 3) >> 2;
+function sum(words: Int32Array, first: number, end: number): number {
   let state = 0;
-  for (let i = (at >> 2) + 1; i < end; i++) {
+  for (let i = first + 1; i < end; i++) {
     state ^= words[i] as number;
     state ^= (state << 28) ^ (state >> 3);
   }

@@ -51,6 +51,8 @@ export class Ring implements Records {
 
   /** Where a record of `size` bytes, its last word filled, is to be written; -1 if there is no room: what is on flash as well makes its own. `put` follows. */
   reserve(size: number): number {
+    const tail = this.#tail;
+    if (this.count > 0 && this.#wrap < 0 && tail + size <= this.#capacity) return tail;
     let at = this.#free(size);
     for (; at < 0 && this.kept > 0; at = this.#free(size)) this.shift();
     return at;

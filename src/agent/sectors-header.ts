@@ -8,20 +8,7 @@
 //   36  u32 points dropped since the queue began: full    40  u32 refused    44  u32 unreadable    48  u32 told to the platform
 //   52  u32 CRC32 of what is above
 import { crc32 } from "../wire/crc32.js";
-import {
-  DONE,
-  eraOf,
-  FULL,
-  kindOf,
-  lengthOf,
-  REFUSED,
-  STAMPED,
-  TICKS,
-  TOLD,
-  timeOf,
-  UNREADABLE,
-  whole,
-} from "./record.js";
+import { DONE, eraOf, FULL, REFUSED, STAMPED, TICKS, TOLD, timeOf, UNREADABLE } from "./record.js";
 
 export const HEADER_BYTES = 56;
 const FORMAT = 2;
@@ -112,24 +99,21 @@ export function readHeader(bytes: Uint8Array, state: SectorState): void {
   state.told = getU32(bytes, 48);
 }
 
-/** What the record at `at` changes. */
-export function applyRecord(state: SectorState, words: Int32Array, at: number): void {
-  const kind = kindOf(words, at);
-  const time = timeOf(words, at);
-  if (kind >= DONE) {
-    applyMark(state, kind, time);
-    return;
-  }
-  state.next++;
-  if (kind === STAMPED) state.lastStamp = time;
-  if (kind !== TICKS) return;
-  state.era = eraOf(words, at);
-  state.tick = time;
-}
-
 /** What the records `from` to `to` change. */
-export function applyAll(state: SectorState, words: Int32Array, from: number, to: number): void {
-  for (let at = from; at < to; at += whole(lengthOf(words, at))) applyRecord(state, words, at);
+export function applyRecords(state: SectorState, words: Int32Array, from: number, to: number): void {
+  for (let at = from; at < to; ) {
+    const head = words[(at >> 2) + 1] as number;
+    const kind = (head >> 16) & 0xff;
+    const time = timeOf(words, at);
+    if (kind < DONE) state.next++;
+    else applyMark(state, kind, time);
+    if (kind === STAMPED) state.lastStamp = time;
+    else if (kind === TICKS) {
+      state.era = eraOf(words, at);
+      state.tick = time;
+    }
+    at += ((head & 0xffff) + 3) & ~3;
+  }
 }
 
 /** What a mark changes; returns how many points it deals with. No more than there are, whatever flash says. */

@@ -1,7 +1,7 @@
 // What a start finds in the sectors: one header each is read, then the newest sector, then headers back to the first point waiting.
 import { type Records, soundLength } from "./record.js";
 import {
-  applyRecord,
+  applyRecords,
   HEADER_BYTES,
   headerKind,
   isBlank,
@@ -56,7 +56,7 @@ function replay(page: Uint8Array, words: Int32Array, state: SectorState): number
   for (;;) {
     const length = soundLength(words, at, size, state.sequence);
     if (length === 0) break;
-    applyRecord(state, words, at);
+    applyRecords(state, words, at, at + length);
     at += length;
   }
   for (let i = at; i < size; i++) {

@@ -6,7 +6,7 @@
 // refused): so marks always find room, and a sector is only ever erased when nothing in it is wanted any more.
 import type { Blocks } from "../port.js";
 import { DONE, FULL, isPoint, lengthOf, MAX_RECORD, type Records, seal, TOLD, UNREADABLE } from "./record.js";
-import { applyAll, applyMark, HEADER_BYTES, type SectorState } from "./sectors-header.js";
+import { applyMark, applyRecords, HEADER_BYTES, type SectorState } from "./sectors-header.js";
 import { SectorLog } from "./sectors-log.js";
 
 /** Who is told what the sectors can't do. */
@@ -31,6 +31,8 @@ export class Sectors implements Records {
   #headSequence = 1;
   #headAt = HEADER_BYTES;
   #headNumber = 0;
+  /** The sector behind this one holds nothing that waits, as long as this one is the newest. */
+  #freeBehind = -1;
   // Where `step` is.
   #sequence = 1;
   #cursor = HEADER_BYTES;
@@ -80,8 +82,11 @@ export class Sectors implements Records {
 
   /** Makes room for a record of `length` bytes. False: full and the oldest points stay, or unusable. */
   place(length: number): boolean {
+    const { map, tail } = this.#log;
+    if (this.#freeBehind === this.state.sequence && length <= map.size - tail) return true;
     while (this.usable) {
       const free = this.#nextIsFree();
+      if (free) this.#freeBehind = this.state.sequence;
       if (free && length <= this.room) return true;
       if (free) this.#openNext();
       else if (this.#dropOldest) this.#dropBefore(FULL, this.state.sequence + 2 - this.#log.map.count);
@@ -95,7 +100,7 @@ export class Sectors implements Records {
     const { state } = this;
     seal(words, from, to, state.sequence);
     if (!this.#log.write(bytes.subarray(from, to))) return false;
-    applyAll(state, words, from, to);
+    applyRecords(state, words, from, to);
     return true;
   }
 
@@ -164,6 +169,7 @@ export class Sectors implements Records {
   forget(): boolean {
     this.settle(DONE, this.state.next);
     const gone = this.#log.erase();
+    this.#freeBehind = -1;
     this.state.told = 0;
     this.#headToEnd();
     return gone;

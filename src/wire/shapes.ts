@@ -27,11 +27,10 @@ export class Shapes {
     try {
       if (tagOf.call(object) !== "[object Object]") return undefined;
       const keys = Object.keys(object);
-      const values = Object.values(object);
       const shapes = this.#shapes;
       for (let i = 0; i < shapes.length; i++) {
         const shape = shapes[i] as Shape;
-        const text = textOf(shape, keys, values, limit);
+        const text = textOf(shape, keys, object as Record<string, unknown>, limit);
         if (text === undefined) continue;
         if (i > 0) {
           shapes[i] = shapes[0] as Shape;
@@ -66,29 +65,29 @@ export class Shapes {
 function textOf(
   shape: Shape,
   keys: readonly string[],
-  values: readonly unknown[],
+  object: Readonly<Record<string, unknown>>,
   limit: number,
 ): string | undefined {
   const { keys: known, before } = shape;
   const count = known.length;
-  if (count === 0 || keys.length !== count || values.length !== count) return undefined;
+  if (count === 0 || keys.length !== count) return undefined;
   let text = "";
   for (let i = 0; i < count; i++) {
-    if (keys[i] !== known[i]) return undefined;
-    const value = values[i];
-    text += before[i];
+    const key = keys[i] as string;
+    if (key !== known[i]) return undefined;
+    const value = object[key];
     // Whole, or with six decimals and 15 digits at most: it leaves as the engine writes it.
     if (
       typeof value === "number" &&
       ((value | 0) === value ||
         ((value * 1e6 + ROUND - ROUND) / 1e6 === value && value < 1e9 && value > -1e9))
     ) {
-      text += value;
+      text += before[i] + (value as unknown as string);
       continue;
     }
     const scalar = scalarText(value, limit);
     if (scalar === undefined) return undefined;
-    text += scalar;
+    text += before[i] + scalar;
   }
   return `${text}}`;
 }

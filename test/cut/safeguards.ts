@@ -46,7 +46,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "a point is on flash before `record` returns",
     file: `${AGENT}/outbox.ts`,
-    edits: [["if (this.#settings.durable || this.ring.pending", "if (this.ring.pending"]],
+    edits: [["if (!this.#settings.durable && this.ring.pending", "if (this.ring.pending"]],
   },
   {
     group: "outbox",

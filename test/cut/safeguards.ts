@@ -17,7 +17,7 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/record.ts`,
     edits: [
       [
-        "return words[at >> 2] === (sum(words, at) ^ sequence) ? whole(length) : 0;",
+        "return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;",
         "return sequence >= 0 ? whole(length) : 0;",
       ],
     ],

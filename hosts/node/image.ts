@@ -20,6 +20,8 @@ export interface ImageHost extends Host {
   readonly settings: ImageSettings;
   /** What the machine tells of itself, for `mote/diagnostics`. */
   readonly health?: DiagnosticsOptions | undefined;
+  /** Makes the agent tell its health (`mote.health`, and client attributes), for an image that does not bring `mote/diagnostics` itself. */
+  readonly tellHealth?: (() => void) | undefined;
 }
 
 export interface Image {

@@ -1,6 +1,7 @@
 // The worker process of `mote run`: one agent with the active image. It is told all it needs, ends when it is asked to, when the
 // agent wants a restart, and when its supervisor is gone.
 import { getHeapStatistics } from "node:v8";
+import { Diagnostics } from "../../src/diagnostics/index.js";
 import { Agent, MoteError, Recovery, type Wake } from "../../src/index.js";
 import { wakeAgain } from "../app/wakes.js";
 import { agentOptions, follow } from "./drive.js";
@@ -104,10 +105,12 @@ async function start({
   if (recovery.active) tell({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
   const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
   const health = { reset, freeMemory };
+  const tellHealth = () => void new Diagnostics(made, host, health);
+  if (recovery.active) tellHealth();
   const { intervalMs, cycle } = config;
   const sleeps = cycle !== undefined && !recovery.active;
   const settings = { intervalMs, ...(sleeps && { sleeps }) };
-  const sample = image?.default(made, { ...host, settings, health });
+  const sample = image?.default(made, { ...host, settings, health, tellHealth });
   if (ending) return;
   if (!sleeps) return made.start();
   wakeAgain(made, host, sample, woken);

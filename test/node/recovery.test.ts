@@ -23,10 +23,21 @@ function start(
   t: { teardown(work: () => unknown): void },
   stateDir: string,
   url: string,
-  app: Buffer,
+  app?: Buffer,
 ): Session {
   const config = { ...configFor(stateDir), url };
   return session(t, stateDir, app, { config, worker: WORKER });
+}
+
+/** What the device answers to `mote.health`. */
+function health(platform: Platform): Promise<Record<string, unknown>> {
+  const device = platform.core.devices.byName("lamp");
+  return new Promise((resolve, reject) => {
+    const result = (outcome: { kind: string; text?: string }) =>
+      outcome.kind === "answer" ? resolve(JSON.parse(outcome.text ?? "")) : reject(new Error(outcome.kind));
+    const expiresAt = Date.now() + 60_000;
+    device?.rpc.send({ method: "mote.health", params: "null", oneWay: false, expiresAt, result });
+  });
 }
 
 /** Assigns `bytes` as version `version` of "test". */
@@ -78,6 +89,7 @@ test.serial(
     await first.stop();
     const second = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
     await second.story.until(({ events }) => events.some(({ event }) => event === "recovery"));
+    t.is((await health(platform)).state, "online");
 
     assign(platform, "2", image("2", "setInterval(() => agent.telemetry.record({ fixed: 1 }), 100);"));
     await second.story.until(({ starts }) => starts.includes("2 pending"));
@@ -87,6 +99,15 @@ test.serial(
     t.deepEqual(second.story.starts, ["1 confirmed", "2 pending"]);
   },
 );
+
+test.serial("without an application mote.health is answered, with why it started", async (t) => {
+  const platform = await platformFor(t);
+  const { stop } = start(t, temporaryState(t), platform.url);
+  const { state, resets } = await health(platform);
+  t.is(state, "online");
+  t.deepEqual(resets, { start: 1 });
+  t.is(await stop(), 0);
+});
 
 test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
   const platform = await platformFor(t);

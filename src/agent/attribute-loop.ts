@@ -7,6 +7,7 @@ import { attributesPath } from "../wire/paths.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./attribute-polls.js";
 import { AttributeReader } from "./attribute-reader.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
+import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import type { Firmware } from "./firmware.js";
 import { Lane } from "./lane.js";
@@ -118,7 +119,9 @@ export class AttributeLoop implements Job {
     if (!told) return;
     const keys = told.kind === "updated" ? Object.keys(told.values) : told.keys;
     this.firmware?.told(keys);
-    if (told.kind === "updated") this.#changed(this.#values.update(this.#keys, told.values), []);
+    // What waited until a refused token was good again, or a back-off over, may be long past: what holds now is read.
+    if (this.#polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
+    else if (told.kind === "updated") this.#changed(this.#values.update(this.#keys, told.values), []);
     else this.#changed([], this.#values.remove(this.#keys.filter((key) => keys.includes(key))));
   }
 

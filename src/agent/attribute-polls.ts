@@ -25,10 +25,12 @@ export class AttributePolls {
   readonly #loop: AttributeLoop;
   /** That is open, or waits to be. */
   #poll: { since: number } | undefined;
-  #ended: { outcome: Outcome; tookMs: number; heard: boolean; askedMs: number } | undefined;
+  #ended: { outcome: Outcome; at: number; tookMs: number; heard: boolean; askedMs: number } | undefined;
   #lost = false;
   /** No poll is let through: the values are to be read as if there were none. */
   blocked = false;
+  /** For how long what `take` gave last had waited to be taken. */
+  waitedMs = 0;
 
   constructor(link: Link, timing: PollTiming, limit: number, loop: AttributeLoop) {
     this.#link = link;
@@ -76,7 +78,8 @@ export class AttributePolls {
       // One of before a stop is of no interest.
       if (this.#poll !== poll) return;
       const { since } = poll;
-      this.#ended = { outcome, tookMs: clock.now() - since, heard: this.#lane.heard(since), askedMs };
+      const at = clock.now();
+      this.#ended = { outcome, at, tookMs: at - since, heard: this.#lane.heard(since), askedMs };
       this.#loop.wake();
     });
   }
@@ -84,7 +87,8 @@ export class AttributePolls {
   /** What the poll that ended brought, if there is one and it brought anything. */
   take(): News | undefined {
     if (!this.#ended) return undefined;
-    const { outcome, tookMs, heard, askedMs } = this.#ended;
+    const { outcome, at, tookMs, heard, askedMs } = this.#ended;
+    this.waitedMs = this.#link.host.clock.now() - at;
     this.clear();
     const verdict = this.#timing.judge(outcome, tookMs, heard, askedMs);
     this.#lost = verdict === "lost";

@@ -7,6 +7,7 @@ export const MOST_CONNECTIONS = 2;
 export class AttributePolls implements Pick<full.AttributePolls, keyof full.AttributePolls> {
   readonly blocked = true;
   readonly hasNews = false;
+  readonly waitedMs = 0;
 
   clear(): void {}
 

@@ -234,3 +234,23 @@ test("a subscriber and a listener whose promise rejects are logged, and harm not
   await rig.clock.advance(MINUTE);
   t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 2);
 });
+
+test("a change that a poll told while the token was refused is past when it is good again: only what holds then is seen", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 3 });
+  const seen: unknown[] = [];
+  agent.attributes.subscribe("interval", (value) => seen.push(value));
+  agent.start();
+  await rig.clock.advance(30_000);
+  rig.platform.fault = () => ({ status: 401 });
+  agent.attributes.publish({ serial: "A-113" });
+  await rig.clock.runUntil(() => details(rig, "refused").length > 0);
+  const device = rig.platform.device(NAME);
+  rig.platform.setShared(device, { interval: 4 });
+  await rig.clock.advance(MINUTE);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.advance(8 * MINUTE);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(20 * MINUTE);
+  t.deepEqual(seen, [5]);
+});

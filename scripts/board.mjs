@@ -3,8 +3,13 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { build, transform } from "esbuild";
+import { dissolve } from "./dissolve.mjs";
+import { empties } from "./empties.mjs";
+import { ends } from "./ends.mjs";
 import { fold } from "./fold.mjs";
 import { lean } from "./lean.mjs";
+import { letters } from "./letters.mjs";
+import { settle } from "./settle.mjs";
 import { share } from "./share.mjs";
 
 /** A private name where it is declared or used; the first part is what must stand before it. */
@@ -31,8 +36,12 @@ export async function forBoard(text) {
   const inRam = expressionsInRam(plain);
   const logOverride = { "assign-to-constant": "error", "duplicate-class-member": "error" };
   await transform(inRam, { format: "esm", logLevel: "silent", logOverride });
-  return (await transform(share(fold(lean(inRam))), { logOverride })).code;
+  const rewritten = PASSES.reduce((written, pass) => pass(written), inRam);
+  return (await transform(rewritten, { logOverride })).code;
 }
+
+/** Each says the program again in less ROM; the later ones take what the former leave. */
+const PASSES = [lean, fold, dissolve, fold, share, settle, ends, empties, letters];
 
 /**
  * Makes regular expressions when they are first used. One in ROM takes memory at each use that is never given back, and ends the machine if

@@ -1,8 +1,22 @@
 // Changes of a text, by place. What stands for a part may hold other parts of it, with the changes within them.
+import { parse } from "acorn";
+
+/** The module's text changed as `editsOf` its tree says, until there is no more to change. Throws if it is none. */
+export function rounds(text, editsOf) {
+  let changed = text;
+  for (;;) {
+    const edits = editsOf(parse(changed, { ecmaVersion: "latest", sourceType: "module" }));
+    if (edits.length === 0) return changed;
+    changed = withEdits(changed, edits);
+  }
+}
 
 /** A part of the text that is changed: `parts` stand for it, texts or nodes. */
 export function withEdits(text, edits) {
-  const sorted = [...edits].sort((a, b) => a.start - b.start || b.end - a.end);
+  // What is put in stands before what is changed there, and the whole before its part.
+  const rank = ({ start, end }) => (start === end ? -Infinity : -end);
+  const order = (a, b) => a.start - b.start || (rank(a) < rank(b) ? -1 : 1);
+  const sorted = [...edits].sort(order);
   const render = (start, end) => {
     let written = "";
     let at = start;

@@ -1,26 +1,14 @@
 // Variables that are not needed: each costs 6 bytes of code and a slot of the stack, and 2 bytes where it is read.
-import { parse } from "acorn";
-import { withEdits } from "./edits.mjs";
+import { rounds } from "./edits.mjs";
 import { assignedNames, placeOf } from "./order.mjs";
 import { analyse, isHeld, isStill, lookUp, partsOf } from "./scopes.mjs";
 import { isFunction } from "./syntax.mjs";
-
-const MODULE = { ecmaVersion: "latest", sourceType: "module" };
 
 /**
  * The same program with fewer variables. One that is read once, by the statement that follows, is found out there; one that is another name of a variable that
  * keeps its value, or of a small number, is that. Throws if `text` is no program.
  */
-export function fold(text) {
-  let folded = text;
-  for (let more = true; more; ) {
-    const tree = parse(folded, MODULE);
-    const edits = editsOf(tree);
-    more = edits.length > 0;
-    if (more) folded = withEdits(folded, edits);
-  }
-  return folded;
-}
+export const fold = (text) => rounds(text, editsOf);
 
 function editsOf(tree) {
   const variables = analyse(tree);
@@ -53,10 +41,10 @@ function editsOf(tree) {
 }
 
 const placed = ({ start, end }) => ({ start, end });
-const statementOf = (node) => (listOf(node) ? node : statementOf(node.parent));
+export const statementOf = (node) => (listOf(node) ? node : statementOf(node.parent));
 
 /** The statements that one stands among. */
-function listOf({ parent, type }) {
+export function listOf({ parent, type }) {
   if (!/Statement|Declaration/.test(type)) return undefined;
   if (parent.type === "BlockStatement") return parent.body;
   return parent.type === "SwitchCase" ? parent.consequent : undefined;
@@ -80,10 +68,9 @@ function useOf(variable, statement, list, assigned) {
   return next && placeOf(variable, next, variable.declared.init, assigned) && use;
 }
 
-/** Whether a name of `value` means something else in `scope`. */
-function isHidden(value, scope) {
-  const isFree = ({ variable }) =>
-    !variable || variable.id.start < value.start || variable.id.end > value.end;
+/** Whether a name of `value` means something else in `scope`; but for those within `own`. */
+export function isHidden(value, scope, own = value) {
+  const isFree = ({ variable }) => !variable || variable.id.start < own.start || variable.id.end > own.end;
   return namesIn(value).some((one) => isFree(one) && lookUp(scope, one.name) !== one.variable);
 }
 

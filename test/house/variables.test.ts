@@ -6,14 +6,14 @@ import { root } from "./tree.js";
 type Pass = (text: string) => string;
 const passOf = async (name: string): Promise<Pass> =>
   (await import(pathToFileURL(join(root, `scripts/${name}.mjs`)).href))[name];
-const passes = ["fold", "dissolve", "share", "settle", "ends", "empties", "letters"].map(passOf);
-const [fold, dissolve, share, settle, ends, empties, letters] = (await Promise.all(passes)) as [
-  Pass,
-  Pass,
-  Pass,
-  Pass,
-  Pass,
-  Pass,
+const [fold, dissolve, share, settle, ends, empties, letters] = [
+  await passOf("fold"),
+  await passOf("dissolve"),
+  await passOf("share"),
+  await passOf("settle"),
+  await passOf("ends"),
+  await passOf("empties"),
+  await passOf("letters"),
 ];
 
 const load = (text: string) => import(`data:text/javascript,${encodeURIComponent(text)}`);

@@ -13,7 +13,7 @@ export type {
   RpcOptions,
 } from "./agent/options.js";
 export { type LastRun, Recovery } from "./agent/recovery.js";
-export type { RpcApi } from "./agent/rpc-calls.js";
+export type { RpcApi } from "./agent/rpc-api.js";
 export type { HandleOptions, RpcHandler } from "./agent/rpc-handlers.js";
 export type { Telemetry } from "./agent/telemetry.js";
 export type { TelemetryOptions } from "./agent/telemetry-options.js";

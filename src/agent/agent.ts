@@ -1,27 +1,17 @@
-// Puts the agent together: one object per job, the loops started and ended as one.
+// What the application has of Mote.
 import type { Host } from "../port.js";
-import { AttributesApi } from "./attributes.js";
+import type { AttributesApi } from "./attributes.js";
 import { sendClaim } from "./claim.js";
+import { Core } from "./core.js";
 import type { Counters } from "./counters.js";
-import { Cycle, type CycleParts } from "./cycle.js";
 import { MoteError } from "./errors.js";
-import { type AgentEvent, type AgentEvents, type AgentState, Events } from "./events.js";
-import { Firmware } from "./firmware.js";
+import type { AgentEvent, AgentEvents, AgentState } from "./events.js";
+import type { Firmware } from "./firmware.js";
 import { Lane } from "./lane.js";
-import { Link } from "./link.js";
-import { type AgentOptions, checkOptions } from "./options.js";
-import { Outbox } from "./outbox.js";
-import { rememberedTiming } from "./poll-memory.js";
-import { Provisioning } from "./provisioning.js";
-import { Reset } from "./reset.js";
-import { Rpc } from "./rpc.js";
-import { type RpcApi, RpcCalls } from "./rpc-calls.js";
-import { Handlers } from "./rpc-handlers.js";
-import { Telemetry } from "./telemetry.js";
-import { Time } from "./time.js";
+import type { AgentOptions } from "./options.js";
+import { RpcApi } from "./rpc-api.js";
+import type { Telemetry } from "./telemetry.js";
 import type { Wake, WakeOptions } from "./wake.js";
-
-const FLUSH_MS = 5000;
 
 /**
  * A device of the platform. All of it may be used before `start()` and while offline; `claim`, `attributes.read` and `rpc.call` then wait
@@ -34,52 +24,17 @@ export class Agent {
   readonly firmware: Firmware;
   /** What was counted since this agent was made. */
   readonly counters: Counters;
-  readonly #host: Host;
-  readonly #events: Events;
-  readonly #link: Link;
-  readonly #outbox: Outbox;
-  readonly #provisioning: Provisioning;
-  readonly #rpcLoop: Rpc;
-  readonly #uplink: Lane;
-  #cycle: Cycle | undefined;
-  readonly #makeCycle: () => Cycle;
-  #stopped = false;
-  #wanted = false;
-  #ending: Promise<void> | undefined;
-  #refused = false;
-  #provisioned = false;
-  readonly #reset: Reset;
-  /** Time minus the host's clock. */
-  #dateOffset: number | undefined;
+  readonly #core: Core;
 
   /** Throws `BAD_OPTIONS` with all that is wrong with `options`. */
   constructor(host: Host, options: AgentOptions) {
-    const checked = checkOptions(options);
-    this.#host = host;
-    this.#events = new Events(host);
-    this.#link = new Link(host, checked.target, checked.connections, this.#events);
-    this.counters = this.#link.counters;
-    this.#uplink = new Lane(this.#link, "uplink");
-    const time = new Time(host);
-    this.#outbox = new Outbox(host, time, options.telemetry ?? {});
-    this.telemetry = new Telemetry(this.#link, this.#events, time, this.#outbox, options.telemetry ?? {});
-    const timing = rememberedTiming(host, checked.target);
-    this.attributes = new AttributesApi(this.#link, this.#events, timing, checked.attributes);
-    const handlers = new Handlers(host, checked.rpc.answerBytes);
-    this.#rpcLoop = new Rpc(this.#link, this.#events, timing, handlers, checked.rpc);
-    const calls = new RpcCalls(this.#link, checked.rpc.answerBytes);
-    this.rpc = {
-      handle: (method, handler, handleOptions = {}) => handlers.add(method, handler, handleOptions),
-      call: (method, params, callOptions = {}) => calls.call(method, params, callOptions.timeoutMs),
-      answerBytes: checked.rpc.answerBytes,
-    };
-    this.firmware = new Firmware(this.#link, this.#events, options.firmware, this.telemetry);
-    this.#provisioning = new Provisioning(this.#link, this.#events, options.token, options.provisioning);
-    this.#makeCycle = () => new Cycle(this.#parts(time), checked.cycle);
-    this.#connect(time);
-    const parts = [this.#provisioning, this.#outbox, this.attributes, this.#rpcLoop];
-    this.#reset = new Reset(this.#link, this.#events, handlers, parts, () => this.stop());
-    this.#provisioning.reset = this.#reset;
+    const core = new Core(host, options);
+    this.#core = core;
+    this.telemetry = core.telemetry;
+    this.attributes = core.attributes;
+    this.firmware = core.firmware;
+    this.counters = core.link.counters;
+    this.rpc = new RpcApi(core.link, core.handlers, core.answerBytes);
   }
 
   /** Answers of the platform that could not be read since this agent was made; each was treated as none. */
@@ -89,28 +44,25 @@ export class Agent {
 
   /** Milliseconds since 1970 by the `Date` of the platform's last answer, which over https nobody in between can change; undefined before the first. */
   get platformTime(): number | undefined {
-    return this.#dateOffset === undefined ? undefined : this.#host.clock.now() + this.#dateOffset;
+    const { dateOffset, host } = this.#core;
+    return dateOffset === undefined ? undefined : host.clock.now() + dateOffset;
   }
 
   /** What goes on now. */
   get state(): AgentState {
-    if (!this.#link.running) return "stopped";
-    if (this.#refused) return "refused";
-    if (this.#link.online === false) return "offline";
-    if (!this.#provisioned) return "provisioning";
-    return this.#link.online ? "online" : "connecting";
+    return this.#core.state;
   }
 
   /** Calls `listener` at each such event, until the returned function is called. An exception of a listener is logged and goes no further.
    *  Throws `BAD_VALUE` for an event that does not exist, and for what is no function. */
   on<E extends AgentEvent>(event: E, listener: (detail: AgentEvents[E]) => void): () => void {
-    return this.#events.on(event, listener);
+    return this.#core.events.on(event, listener);
   }
 
   /** Begins to talk to the platform, or will as soon as a stop under way is done. Does nothing if it talks already. Throws `BUSY` during a `runOnce`. */
   start(): void {
-    if (this.#cycle?.running) throw new MoteError("BUSY", "a wake is under way");
-    this.#begin();
+    if (this.#core.cycling) throw new MoteError("BUSY", "a wake is under way");
+    this.#core.start();
   }
 
   /**
@@ -121,43 +73,13 @@ export class Agent {
    * Rejects with `BUSY` if the agent is started or in a wake, and with `BAD_VALUE` for what is no deadline.
    */
   async runOnce(options: WakeOptions = {}): Promise<Wake> {
-    if (this.#cycle?.running || this.#wanted) throw new MoteError("BUSY", "the agent is started");
-    this.#cycle ??= this.#makeCycle();
-    return this.#cycle.run(options);
-  }
-
-  #begin(): void {
-    this.#wanted = true;
-    if (this.#ending) return;
-    this.#wake();
-    for (const loop of this.#link.loops) loop.start();
+    if (this.#core.cycling || this.#core.wanted) throw new MoteError("BUSY", "the agent is started");
+    return this.#core.cycle.run(options);
   }
 
   /** Ends all talk at once and resolves when every loop has ended. What is recorded stays, and can go on being recorded. */
   stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wanted = false;
-    this.#link.stop();
-    this.#cycle?.stopped();
-    this.#provisioned = false;
-    this.#refused = false;
-    this.#ending ??= this.#end();
-    return this.#ending;
-  }
-
-  async #end(): Promise<void> {
-    for (const loop of this.#link.loops) await loop.ended();
-    this.#reset.finish();
-    this.#ending = undefined;
-    if (this.#wanted) this.#begin();
-  }
-
-  /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */
-  #wake(): void {
-    if (this.#link.running) return;
-    this.#stopped = false;
-    this.#link.start();
-    this.#provisioning.loop.start();
+    return this.#core.stop();
   }
 
   /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.
@@ -172,7 +94,7 @@ export class Agent {
    * until it is used or over. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.
    */
   async claim(claim: { secretKey?: string; durationMs?: number } = {}): Promise<void> {
-    await sendClaim(this.#link, this.#uplink, claim);
+    await sendClaim(this.#core.link, new Lane(this.#core.link, "uplink"), claim);
   }
 
   /**
@@ -185,50 +107,6 @@ export class Agent {
    * once the platform has the answer, and restarts the machine.
    */
   reset(): Promise<void> {
-    return this.#reset.run();
-  }
-
-  #parts(time: Time): CycleParts {
-    return {
-      host: this.#host,
-      link: this.#link,
-      events: this.#events,
-      time,
-      outbox: this.#outbox,
-      telemetry: this.telemetry,
-      attributes: this.attributes.loop,
-      rpc: this.#rpcLoop,
-      firmware: this.firmware,
-      start: () => this.#begin(),
-      stop: () => this.stop(),
-    };
-  }
-
-  #connect(time: Time): void {
-    const { loop } = this.attributes;
-    loop.firmware = this.firmware;
-    this.firmware.readAgain = () => loop.readSoon();
-    this.#link.onAsk = () => {
-      if (!this.#stopped) this.#wake();
-    };
-    this.#link.onDate = (ms) => {
-      this.#dateOffset = ms - this.#host.clock.now();
-      time.learn(ms);
-    };
-    this.#link.onReached = () => this.firmware.platformReached();
-    this.#provisioning.onFresh = () => loop.provisioned();
-    this.#provisioning.onReady = () => {
-      this.#provisioned = true;
-      this.#refused = false;
-    };
-    this.#rpcLoop.onPollEnd = () => {
-      if (this.#link.mode !== 3 && !this.#link.ways.brief) loop.readSoon();
-      // With one connection what waits now would wait for the whole of the next poll.
-      if (this.#link.mode === 1) void this.telemetry.flush(FLUSH_MS);
-    };
-    this.#rpcLoop.onAnswered = (method, text) => this.#reset.answered(method, text);
-    this.#events.on("refused", () => {
-      this.#refused = true;
-    });
+    return this.#core.reset.run();
   }
 }

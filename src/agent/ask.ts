@@ -17,7 +17,7 @@ export async function ask(
   deadlineMs: number,
 ): Promise<Outcome & { kind: "done" }> {
   checkDeadline(deadlineMs);
-  link.onAsk?.();
+  link.watcher?.asked();
   const end = link.host.clock.now() + deadlineMs;
   while (link.running) {
     const left = await within(link, lane.ready(), end);

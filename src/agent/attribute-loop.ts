@@ -49,8 +49,7 @@ export class AttributeLoop implements Job {
     this.#values = values;
     this.#uplink = new Lane(link, "uplink");
     this.#polls = new AttributePolls(link, timing, limits.answerBytes, this);
-    this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes);
-    this.#reader.onUnmarked = () => client.again();
+    this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes, client);
     this.#loop = link.loop("attributes", this);
   }
 

@@ -6,6 +6,7 @@ import type { Outcome } from "../net/outcome.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../wire/attributes.js";
 import type { Json, JsonObject } from "../wire/json.js";
 import { attributesPath } from "../wire/paths.js";
+import type { ClientAttributes } from "./client-attributes.js";
 import { EXCHANGE_MS } from "./deadline.js";
 import type { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
@@ -29,15 +30,15 @@ export class AttributeReader {
   readonly #link: Link;
   readonly #lane: Lane;
   readonly #limit: number;
+  readonly #client: ClientAttributes;
   readonly #skippedAt = new Map<string, number>();
   #markPostedAt: number | undefined;
-  /** Called when the platform has no mark: it has none of the client attributes. */
-  onUnmarked: (() => void) | undefined;
 
-  constructor(link: Link, lane: Lane, limit: number) {
+  constructor(link: Link, lane: Lane, limit: number, client: ClientAttributes) {
     this.#link = link;
     this.#lane = lane;
     this.#limit = limit;
+    this.#client = client;
   }
 
   /** The device was provisioned anew: it has no mark. */
@@ -92,7 +93,7 @@ export class AttributeReader {
       return false;
     }
     this.#lane.clear();
-    this.#link.onProven?.();
+    this.#link.watcher?.proven();
     group.forEach((key) => {
       trusted.keys.push(key);
       if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
@@ -108,7 +109,8 @@ export class AttributeReader {
     const outcome = await this.#lane.send(post(attributesPath(), body));
     if (outcome.kind !== "done") return;
     this.#markPostedAt = now;
-    if (!isOld) this.onUnmarked?.();
+    // It has none of the client attributes either.
+    if (!isOld) this.#client.again();
   }
 
   #get(query: string): DeviceRequest {

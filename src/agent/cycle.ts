@@ -4,20 +4,12 @@
 // What a wake must know of those before it is handed over as a text, for memory that outlives the sleep and nothing else: no flash is
 // written for it. Without it a wake is the first after power-on.
 import { share } from "../net/backoff.js";
-import type { Host } from "../port.js";
-import type { AttributeLoop } from "./attribute-loop.js";
+import type { Core } from "./core.js";
 import { checkDeadline } from "./deadline.js";
 import { MoteError } from "./errors.js";
-import type { Events } from "./events.js";
-import type { Firmware } from "./firmware.js";
 import { limited } from "./guarded.js";
-import type { Link } from "./link.js";
 import type { CycleSettings } from "./options.js";
-import type { Outbox } from "./outbox.js";
-import type { Rpc } from "./rpc.js";
 import { Signal } from "./signal.js";
-import type { Telemetry } from "./telemetry.js";
-import type { Time } from "./time.js";
 import {
   type Memory,
   measure,
@@ -41,22 +33,23 @@ const JITTER = 0.05;
 export { CYCLE } from "./wake.js";
 
 /** The agent's own pieces. */
-export interface CycleParts {
-  readonly host: Host;
-  readonly link: Link;
-  readonly events: Events;
-  readonly time: Time;
-  readonly outbox: Outbox;
-  readonly telemetry: Telemetry;
-  readonly attributes: AttributeLoop;
-  readonly rpc: Rpc;
-  readonly firmware: Firmware;
-  start(): void;
-  stop(): Promise<void>;
-}
+type Parts = Pick<
+  Core,
+  | "host"
+  | "link"
+  | "events"
+  | "time"
+  | "outbox"
+  | "telemetry"
+  | "attributes"
+  | "rpc"
+  | "firmware"
+  | "start"
+  | "stop"
+>;
 
 export class Cycle {
-  readonly #parts: CycleParts;
+  readonly #parts: Parts;
   readonly #settings: CycleSettings;
   readonly #signal: Signal;
   readonly #mode: 1 | 2 | 3;
@@ -70,7 +63,7 @@ export class Cycle {
   /** A wake is under way. */
   running = false;
 
-  constructor(parts: CycleParts, settings: CycleSettings) {
+  constructor(parts: Parts, settings: CycleSettings) {
     this.#parts = parts;
     this.#settings = settings;
     this.#signal = new Signal(parts.host.clock);
@@ -201,7 +194,7 @@ export class Cycle {
 
   get #settled(): boolean {
     const { telemetry, attributes, rpc, firmware } = this.#parts;
-    return telemetry.settled && attributes.settled && rpc.settled && !firmware.busy;
+    return telemetry.settled && attributes.loop.settled && rpc.settled && !firmware.busy;
   }
 
   async #stop(): Promise<void> {

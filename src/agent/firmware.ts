@@ -86,8 +86,8 @@ export class Firmware implements Job {
   }
 
   /** For the agent alone: called when the keys should be read, and offered, again. */
-  set readAgain(read: () => void) {
-    if (this.#parts) this.#parts.assignment.readAgain = read;
+  set reader(reader: { readSoon(): void }) {
+    if (this.#parts) this.#parts.assignment.reader = reader;
   }
 
   /** For Recovery alone: the power went, or somebody pressed reset, and that ended the run before this one. */

@@ -21,6 +21,20 @@ const MOST_UNDER_WAY = 24;
 /** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
 
+/** Told of what happens on a link. */
+export interface LinkWatcher {
+  /** The application asks for something that can't wait for `start()`. */
+  asked(): void;
+  /** The `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
+  dated(ms: number): void;
+  /** The platform took a request with the token. */
+  reached(): void;
+  /** What the agent published was found on the platform. */
+  proven(): void;
+  /** The platform answers 401 to the token. */
+  unauthorized(): void;
+}
+
 export class Link {
   readonly host: Host;
   readonly target: Target;
@@ -28,7 +42,6 @@ export class Link {
   readonly #events: Events;
   /** For `elsewhere` and `hangUp` alone: all else goes through this link. */
   readonly ways: Ways;
-  /** What goes on while it runs. */
   readonly loops: Loop[] = [];
   readonly #gate: Backoff;
   /** When the last loss was; what was under way then belongs to it. */
@@ -47,16 +60,7 @@ export class Link {
   /** When the last answer of the platform came. */
   answeredAt = -1;
   #busy = false;
-  /** Called with the `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
-  onDate: ((ms: number) => void) | undefined;
-  /** Called when the application asks for something that can't wait for `start()`. */
-  onAsk: (() => void) | undefined;
-  /** Called when the platform took a request with the token. */
-  onReached: (() => void) | undefined;
-  /** Called when what the agent published was found on the platform. */
-  onProven: (() => void) | undefined;
-  /** Called when the platform answers 401 to the token. */
-  onUnauthorized: (() => void) | undefined;
+  watcher: LinkWatcher | undefined;
 
   constructor(host: Host, target: Target, mode: 1 | 2 | 3, events: Events) {
     this.host = host;
@@ -202,10 +206,10 @@ export class Link {
     this.#busy = outcome.kind === "busy";
     const unknown = outcome.kind === "refused" && outcome.status === 401;
     this.#answered(since, prefix === this.#prefix && !unknown);
-    if (outcome.kind === "done" && outcome.date !== undefined) this.onDate?.(outcome.date);
-    if (outcome.kind === "done" && prefix === this.#prefix) this.onReached?.();
+    if (outcome.kind === "done" && outcome.date !== undefined) this.watcher?.dated(outcome.date);
+    if (outcome.kind === "done" && prefix === this.#prefix) this.watcher?.reached();
     // Only for the token in use now: an old request may end after a new token was given.
-    if (unknown && prefix === this.#prefix) this.onUnauthorized?.();
+    if (unknown && prefix === this.#prefix) this.watcher?.unauthorized();
   }
 
   /** `served`: by the platform, as this device; any answer ends the back-off, but only that is being online. */

@@ -8,13 +8,14 @@ export const FIRMWARE = refuseLeftOut;
 export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy" | "underWay"> {
   readonly keys = [];
   readonly downloading = false;
-  readAgain = (): void => {};
   readonly #link: Link;
 
   constructor(link: Link) {
     this.#link = link;
     link.loop("firmware", this);
   }
+
+  set reader(_: { readSoon(): void }) {}
 
   retry(): void {}
 

@@ -7,12 +7,11 @@ import { Backoff } from "../net/backoff.js";
 import type { Outcome } from "../net/outcome.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../wire/paths.js";
 import { encodeProvision, parseProvision } from "../wire/provision.js";
-import { EXCHANGE_MS } from "./deadline.js";
 import type { Events } from "./events.js";
 import type { Link } from "./link.js";
 import type { Job, Loop, Wait } from "./loop.js";
 import type { ProvisioningOptions } from "./options.js";
-import { PROBE } from "./requests.js";
+import { PROBE, post } from "./requests.js";
 import { TokenRefusals } from "./token-refusals.js";
 import { TokenStore } from "./token-store.js";
 
@@ -46,10 +45,10 @@ export class Provisioning implements Job {
   #probeAt = 0;
   /** With its mark in the store a new token would be forgotten, too. */
   reset: { finish(): boolean } | undefined;
-  /** Called before a new token is kept: the platform knows nothing of the device yet. */
-  onFresh: (() => void) | undefined;
-  /** Called once a token is in use. */
-  onReady: (() => void) | undefined;
+  /** Told before a new token is kept: the platform knows nothing of the device yet. */
+  attributes: { provisioned(): void } | undefined;
+  /** The platform will not have this device, as far as it was asked. */
+  refused = false;
 
   constructor(
     link: Link,
@@ -67,8 +66,6 @@ export class Provisioning implements Job {
     this.#refusals = new TokenRefusals(link.host);
     this.#given = token !== undefined;
     this.#token = token;
-    link.onUnauthorized = () => this.#unauthorized();
-    link.onProven = () => this.#proven();
   }
 
   /** The name under which the device provisions itself. */
@@ -76,7 +73,13 @@ export class Provisioning implements Job {
     return this.#options && (this.#options.deviceName ?? `mote-${this.#link.host.hardwareId}`);
   }
 
+  /** A token is in use. */
+  get ready(): boolean {
+    return this.#step === "ready";
+  }
+
   begin(): void {
+    this.refused = false;
     this.#step = "begin";
   }
 
@@ -136,7 +139,8 @@ export class Provisioning implements Job {
   async #ask(): Promise<number> {
     const options = this.#options;
     if (!options) return RETRY_MS;
-    if (!this.#propose()) return STORE_RETRY_MS;
+    this.#proposed ??= this.#tokens.propose();
+    if (this.#proposed === undefined) return STORE_RETRY_MS;
     const { host } = this.#link;
     const body = encodeProvision({
       deviceName: this.deviceName ?? "",
@@ -144,24 +148,9 @@ export class Provisioning implements Job {
       secret: options.secret,
       token: this.#proposed,
     });
-    const outcome = await this.#link.sendTo(
-      "uplink",
-      {
-        method: "POST",
-        path: PROVISION_PATH,
-        body: host.encode(body),
-        deadlineMs: EXCHANGE_MS,
-        limit: 1024,
-        repeatable: false,
-      },
-      API_PREFIX,
-    );
+    const request = { ...post(PROVISION_PATH, host.encode(body)), repeatable: false };
+    const outcome = await this.#link.sendTo("uplink", request, API_PREFIX);
     return this.#link.running ? this.#judge(outcome) : 0;
-  }
-
-  #propose(): boolean {
-    this.#proposed ??= this.#tokens.propose();
-    return this.#proposed !== undefined;
   }
 
   #judge(outcome: Outcome): number {
@@ -199,6 +188,7 @@ export class Provisioning implements Job {
     if (this.#told !== reason) {
       this.#told = reason;
       this.#link.host.log("error", `provisioning refused: ${reason}; trying again every 10 minutes`);
+      this.refused = true;
       this.#events.emit("refused", { what: "provisioning", reason });
     }
     return RETRY_MS;
@@ -207,7 +197,7 @@ export class Provisioning implements Job {
   #keep(): number {
     const token = this.#proposed ?? "";
     // Also if the answer was lost and the token found accepted later, or the power goes between these steps.
-    this.onFresh?.();
+    this.attributes?.provisioned();
     // Without a kept token the next start could not prove who it is.
     if (!this.#tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;
@@ -219,11 +209,11 @@ export class Provisioning implements Job {
   #ready(adopted: boolean): void {
     this.#step = "ready";
     this.#told = undefined;
+    this.refused = false;
     this.#backoff.reset();
     this.#link.authorize(devicePrefix(this.#token ?? ""));
     this.#events.emit("provisioned", { deviceName: this.#given ? undefined : this.#tokens.name, adopted });
     this.#refusals.ready();
-    this.onReady?.();
   }
 
   #forgetProposed(): void {
@@ -232,11 +222,12 @@ export class Provisioning implements Job {
   }
 
   /** A token found accepted by a 200 alone stays proposed until the platform gave back what was published with it. */
-  #proven(): void {
+  proven(): void {
     if (this.#step === "ready" && this.#proposed !== undefined) this.#forgetProposed();
   }
 
-  #unauthorized(): void {
+  /** The platform does not know the token in use. */
+  unauthorized(): void {
     if (this.#step !== "ready") return;
     this.#step = "probe";
     this.#link.authorize(undefined);
@@ -244,6 +235,7 @@ export class Provisioning implements Job {
     this.#probeAt = this.#link.host.clock.now() + waitMs;
     const reason = "the platform does not know the access token (401)";
     if (isNews) this.#link.host.log("error", `${reason}; asking again every 10 minutes, recording goes on`);
+    this.refused = true;
     this.#events.emit("refused", { what: "token", reason });
     this.loop.notify();
   }

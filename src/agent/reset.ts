@@ -3,10 +3,8 @@
 // A mark in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that the
 // power cuts has either not begun, or is completed by the next start before that looks at anything.
 import { isObject } from "../wire/json.js";
+import type { Core } from "./core.js";
 import { MoteError } from "./errors.js";
-import type { Events } from "./events.js";
-import type { Link } from "./link.js";
-import type { Handlers } from "./rpc-handlers.js";
 import { forgetStored, writeStored } from "./stored.js";
 
 const MARK = "reset";
@@ -22,44 +20,38 @@ interface Part {
 }
 
 export class Reset {
-  readonly #link: Link;
-  readonly #events: Events;
-  readonly #parts: readonly Part[];
-  readonly #stop: () => Promise<void>;
+  readonly #core: Core;
+  /** What is to be forgotten still. */
   #left: readonly Part[] = [];
   /** The mark is in the store. */
   #begun: boolean;
   #told = false;
 
-  constructor(
-    link: Link,
-    events: Events,
-    handlers: Handlers,
-    parts: readonly Part[],
-    stop: () => Promise<void>,
-  ) {
-    const { host } = link;
-    this.#link = link;
-    this.#events = events;
-    const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
-    const own: Part[] = [{ forget: () => forgetStored(host, WIFI) }, { forget: unkept }];
-    this.#parts = own.concat(parts);
-    this.#stop = stop;
-    handlers.add(METHOD, (params) => this.#confirm(params), {});
+  constructor(core: Core) {
+    const { host } = core;
+    this.#core = core;
+    core.handlers.add(METHOD, (params) => this.#confirm(params), {});
     this.#begun = host.store.get(MARK) !== undefined;
     if (!this.#begun) return;
     host.log("warn", "a reset that was cut short is completed");
-    this.#left = this.#parts;
+    this.#left = this.#parts();
     this.finish();
+  }
+
+  #parts(): Part[] {
+    const { host, provisioning, outbox, attributes, rpc } = this.#core;
+    const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
+    const wifi = () => forgetStored(host, WIFI);
+    return [{ forget: wifi }, { forget: unkept }, provisioning, outbox, attributes, rpc];
   }
 
   /** See `Agent.reset`. */
   async run(): Promise<void> {
-    if (!writeStored(this.#link.host, MARK, true))
+    if (!writeStored(this.#core.host, MARK, true))
       throw new MoteError("STORE_FAILED", "it could not be begun");
     this.#begun = true;
-    this.#left = this.#parts;
-    await this.#stop();
+    this.#left = this.#parts();
+    await this.#core.stop();
     if (!this.finish()) throw new MoteError("STORE_FAILED", "not all could be forgotten yet");
   }
 
@@ -67,9 +59,9 @@ export class Reset {
   finish(): boolean {
     if (!this.#begun) return true;
     this.#left = this.#left.filter((part) => !part.forget());
-    this.#begun = this.#left.length > 0 || !forgetStored(this.#link.host, MARK);
+    this.#begun = this.#left.length > 0 || !forgetStored(this.#core.host, MARK);
     if (this.#begun && !this.#told)
-      this.#link.host.log(
+      this.#core.host.log(
         "error",
         "the reset is not complete: the store keeps something; tried every minute",
       );
@@ -81,8 +73,8 @@ export class Reset {
   answered(method: string, text: string): void {
     if (method !== METHOD || text !== ANSWER) return;
     const restart = () => {
-      this.#events.emit("restart", { reason: "reset" });
-      this.#link.host.restart("reset");
+      this.#core.events.emit("restart", { reason: "reset" });
+      this.#core.host.restart("reset");
     };
     // If it could not be begun the agent goes on, and the log says why.
     this.run().then(restart, () => {
@@ -94,7 +86,7 @@ export class Reset {
     if (!isObject(params) || params.confirm !== true)
       throw new MoteError("BAD_PARAMS", 'to be confirmed with {"confirm":true}');
     // The restart that follows would bring back the image before it.
-    if (this.#link.host.slot.state() === "pending")
+    if (this.#core.host.slot.state() === "pending")
       throw new MoteError("STOPPED", "a new image is on trial: ask again later");
     return { reset: true };
   }

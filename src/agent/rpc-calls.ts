@@ -5,23 +5,8 @@ import { encodeCall, parseCallAnswer } from "../wire/rpc.js";
 import { ask } from "./ask.js";
 import { Lane } from "./lane.js";
 import type { Link } from "./link.js";
-import type { HandleOptions, RpcHandler } from "./rpc-handlers.js";
 
 const TIMEOUT_MS = 30_000;
-
-/** Server-side and client-side RPC. */
-export interface RpcApi {
-  /** Handles a server-side RPC. A call of a method without a handler is answered `METHOD_NOT_FOUND`.
-   *  Throws `BAD_VALUE` for an empty method, what is no function, and a `timeoutMs` out of its range. */
-  handle(method: string, handler: RpcHandler, options?: HandleOptions): void;
-  /**
-   * A client-side RPC (POST /api/v1/{token}/rpc): resolves with the answer of the platform's rule chain. A stock platform has none for it and never answers.
-   * Sent once. Rejects with `TIMEOUT` (default 30,000 ms), `REFUSED`, `BAD_VALUE`, `TOO_LARGE` or `STOPPED`.
-   */
-  call(method: string, params: unknown, options?: { timeoutMs?: number }): Promise<Json>;
-  /** Longest answer, in bytes, as the options say. */
-  readonly answerBytes: number;
-}
 
 export class RpcCalls {
   readonly #link: Link;

@@ -25,6 +25,14 @@ const ROOM = " ".repeat(HEAD_ROOM);
 /** Bytes of an answer that is refused as too large for another reason. */
 const SMALL = 256;
 
+/** Told of what comes of RPCs. */
+export interface RpcWatcher {
+  /** A poll ended; if it brought an RPC, that was answered. */
+  pollEnded(): void;
+  /** The platform took an answer, also one that a run before this one gave. */
+  answered(method: string, text: string): void;
+}
+
 export class Rpc implements Job {
   readonly #link: Link;
   readonly #events: Events;
@@ -33,12 +41,9 @@ export class Rpc implements Job {
   readonly #memory: PollMemory;
   readonly #polls: RpcPolls;
   readonly #uplink: Lane;
-  /** Called at the end of each poll; if it brought an RPC, once that was answered. */
-  onPollEnd: (() => void) | undefined;
+  watcher: RpcWatcher | undefined;
   /** With brief polls: the last one brought nothing, so there is no other. */
   settled = false;
-  /** Called when the platform took an answer, also one that a run before this one gave. */
-  onAnswered: ((method: string, text: string) => void) | undefined;
 
   constructor(link: Link, events: Events, timing: PollTiming, handlers: Handlers, limits: RpcLimits) {
     this.#link = link;
@@ -84,7 +89,7 @@ export class Rpc implements Job {
       if (outcome.kind === "busy") this.#doubts.pollEnded(poll.number, undefined, this.#polls.oldestOpen);
     }
     if (verdict !== "delivered" || outcome.kind !== "done") {
-      this.onPollEnd?.();
+      this.watcher?.pollEnded();
       return;
     }
     const text = this.#link.host.decode(outcome.body) ?? decodeStart(outcome.body);
@@ -102,7 +107,7 @@ export class Rpc implements Job {
       this.#polls.clearHold();
       await this.#handle(request);
     }
-    this.onPollEnd?.();
+    this.watcher?.pollEnded();
   }
 
   async #handle(request: RpcRequest): Promise<void> {
@@ -144,7 +149,7 @@ export class Rpc implements Job {
     this.#doubts.settle(doubt, this.#polls.next, acknowledged);
     if (!acknowledged) this.#doubts.keepAnswer(doubt);
     if (!this.#link.running) return;
-    if (acknowledged) this.onAnswered?.(request.method, text);
+    if (acknowledged) this.watcher?.answered(request.method, text);
     if (acknowledged && !insists) this.#polls.clearHold();
     else if (doubt.failures++ < QUICK) this.#polls.pause(PAUSE_MS);
     else this.#polls.hold();

@@ -121,8 +121,10 @@ export class Device {
       flush: () => Promise.resolve(true),
     });
     this.firmware = firmware;
-    firmware.readAgain = () =>
-      host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared));
+    firmware.reader = {
+      readSoon: () =>
+        void host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared)),
+    };
     this.link.onError = (error) => {
       if (error instanceof PowerCut) return;
       this.machine.off();

@@ -1,6 +1,6 @@
 // Telemetry on a fake host, against a platform that the test scripts.
 import { Events } from "../../src/agent/events.js";
-import { Link } from "../../src/agent/link.js";
+import { Link, type LinkWatcher } from "../../src/agent/link.js";
 import { Outbox } from "../../src/agent/outbox.js";
 import { Telemetry } from "../../src/agent/telemetry.js";
 import type { TelemetryOptions } from "../../src/agent/telemetry-options.js";
@@ -37,6 +37,9 @@ export class TelemetryRig {
   /** What it answers to GET attributes. */
   attributes: () => Answer = () => ({ status: 200, body: "{}" });
 
+  /** What the link tells. */
+  readonly watcher: LinkWatcher;
+
   constructor(options: TelemetryOptions = {}, hostOptions: FakeHostOptions = {}) {
     this.host = fakeHost(hostOptions);
     const target = parseTarget("https://platform.example.com");
@@ -46,7 +49,10 @@ export class TelemetryRig {
     events.on("drop", (detail) => this.drops.push(detail));
     this.link = new Link(this.host, target.target, 3, events);
     this.time = new Time(this.host);
-    this.link.onDate = (ms) => this.time.learn(ms);
+    const nothing = () => {};
+    const dated = (ms: number) => this.time.learn(ms);
+    this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized: nothing };
+    this.link.watcher = this.watcher;
     this.outbox = new Outbox(this.host, this.time, options);
     this.telemetry = new Telemetry(this.link, events, this.time, this.outbox, options);
     serve(this.host.net, (request) => this.#serve(request));

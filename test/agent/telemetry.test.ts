@@ -262,7 +262,7 @@ test("404 is a wrong address: all is kept, and it is said once", async (t) => {
 
 test("401 keeps all until there is a token that the platform knows", async (t) => {
   const rig = new TelemetryRig().record(0, 5).start();
-  rig.link.onUnauthorized = () => rig.link.authorize(undefined);
+  rig.watcher.unauthorized = () => rig.link.authorize(undefined);
   rig.answer = () => ({ status: 401 });
   await rig.host.clock.advance(600_000);
   t.is(rig.log.length, 1);

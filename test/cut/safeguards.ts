@@ -107,7 +107,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "provisioning",
     what: "the proposed token is forgotten after the other was stored",
     file: `${AGENT}/provisioning.ts`,
-    edits: [["    this.onFresh?.();\n", "    this.onFresh?.();\n    this.#tokens.proven();\n"]],
+    edits: [["    this.attributes?.provisioned();\n", "    this.attributes?.provisioned();\n    this.#tokens.proven();\n"]],
   },
   {
     group: "rpc",
@@ -166,7 +166,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "reset",
     what: "that it is under way is stored before anything is forgotten",
     file: `${AGENT}/reset.ts`,
-    edits: [["if (!writeStored(this.#link.host, MARK, true))", "if (this.#told)"]],
+    edits: [["if (!writeStored(this.#core.host, MARK, true))", "if (this.#told)"]],
   },
   {
     group: "reset",
@@ -175,7 +175,7 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       [
         "    this.#left = this.#left.filter((part) => !part.forget());\n",
-        "    forgetStored(this.#link.host, MARK);\n    this.#left = this.#left.filter((part) => !part.forget());\n",
+        "    forgetStored(this.#core.host, MARK);\n    this.#left = this.#left.filter((part) => !part.forget());\n",
       ],
     ],
   },
@@ -186,7 +186,7 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       [
         "    const acknowledged = await this.#post(doubt, text);\n",
-        "    this.onAnswered?.(method, text);\n    const acknowledged = await this.#post(doubt, text);\n",
+        "    this.watcher?.answered(method, text);\n    const acknowledged = await this.#post(doubt, text);\n",
       ],
     ],
   },

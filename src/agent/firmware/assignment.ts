@@ -31,7 +31,7 @@ export class Assignment {
   /** `look` of before a sleep: the first one now may agree with it. */
   before = -1;
   /** Called when the keys should be read again. */
-  readAgain: (() => void) | undefined;
+  reader: { readSoon(): void } | undefined;
 
   constructor(host: Host, keys: readonly string[]) {
     this.#host = host;
@@ -109,7 +109,7 @@ export class Assignment {
 
   #lookIn(ms: number): void {
     this.#cancel?.();
-    this.#cancel = this.#host.clock.timer(ms, () => this.readAgain?.());
+    this.#cancel = this.#host.clock.timer(ms, () => this.reader?.readSoon());
   }
 
   #name(settled: Assigned, text: string): string {

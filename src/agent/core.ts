@@ -1,0 +1,156 @@
+// Puts the agent together: one object per job, the loops started and ended as one. What they tell each other goes by methods of this one:
+// a function made for it would take a board ten slots.
+import type { Host } from "../port.js";
+import { AttributesApi } from "./attributes.js";
+import { Cycle } from "./cycle.js";
+import { type AgentState, Events } from "./events.js";
+import { Firmware } from "./firmware.js";
+import { Link, type LinkWatcher } from "./link.js";
+import { type AgentOptions, type CycleSettings, checkOptions } from "./options.js";
+import { Outbox } from "./outbox.js";
+import { rememberedTiming } from "./poll-memory.js";
+import { Provisioning } from "./provisioning.js";
+import { Reset } from "./reset.js";
+import { Rpc, type RpcWatcher } from "./rpc.js";
+import { Handlers } from "./rpc-handlers.js";
+import { Telemetry } from "./telemetry.js";
+import { Time } from "./time.js";
+
+const FLUSH_MS = 5000;
+
+export class Core implements LinkWatcher, RpcWatcher {
+  readonly host: Host;
+  readonly events: Events;
+  readonly link: Link;
+  readonly time: Time;
+  readonly outbox: Outbox;
+  readonly telemetry: Telemetry;
+  readonly attributes: AttributesApi;
+  readonly handlers: Handlers;
+  readonly rpc: Rpc;
+  readonly firmware: Firmware;
+  readonly provisioning: Provisioning;
+  readonly reset: Reset;
+  /** Longest answer to a server-side RPC, and of a client-side one. */
+  readonly answerBytes: number;
+  /** Time minus the host's clock. */
+  dateOffset: number | undefined;
+  readonly #settings: CycleSettings;
+  #cycle: Cycle | undefined;
+  #stopped = false;
+  /** It was started, and not stopped since. */
+  wanted = false;
+  #ending: Promise<void> | undefined;
+
+  constructor(host: Host, options: AgentOptions) {
+    const checked = checkOptions(options);
+    const { target } = checked;
+    this.host = host;
+    this.#settings = checked.cycle;
+    this.answerBytes = checked.rpc.answerBytes;
+    this.events = new Events(host);
+    this.link = new Link(host, target, checked.connections, this.events);
+    this.time = new Time(host);
+    this.outbox = new Outbox(host, this.time, options.telemetry ?? {});
+    this.telemetry = new Telemetry(this.link, this.events, this.time, this.outbox, options.telemetry ?? {});
+    const timing = rememberedTiming(host, target);
+    this.attributes = new AttributesApi(this.link, this.events, timing, checked.attributes);
+    this.handlers = new Handlers(host, this.answerBytes);
+    this.rpc = new Rpc(this.link, this.events, timing, this.handlers, checked.rpc);
+    this.firmware = new Firmware(this.link, this.events, options.firmware, this.telemetry);
+    this.provisioning = new Provisioning(this.link, this.events, options.token, options.provisioning);
+    const { loop } = this.attributes;
+    loop.firmware = this.firmware;
+    this.firmware.reader = loop;
+    this.provisioning.attributes = loop;
+    this.link.watcher = this;
+    this.rpc.watcher = this;
+    this.reset = new Reset(this);
+    this.provisioning.reset = this.reset;
+  }
+
+  get state(): AgentState {
+    if (!this.link.running) return "stopped";
+    if (this.provisioning.refused) return "refused";
+    if (this.link.online === false) return "offline";
+    if (!this.provisioning.ready) return "provisioning";
+    return this.link.online ? "online" : "connecting";
+  }
+
+  /** A wake is under way. */
+  get cycling(): boolean {
+    return this.#cycle?.running === true;
+  }
+
+  /** For devices that sleep; made when first asked for. */
+  get cycle(): Cycle {
+    this.#cycle ??= new Cycle(this, this.#settings);
+    return this.#cycle;
+  }
+
+  start(): void {
+    this.wanted = true;
+    if (this.#ending) return;
+    this.#wake();
+    for (const loop of this.link.loops) loop.start();
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true;
+    this.wanted = false;
+    this.link.stop();
+    this.#cycle?.stopped();
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
+    for (const loop of this.link.loops) await loop.ended();
+    this.reset.finish();
+    this.#ending = undefined;
+    if (this.wanted) this.start();
+  }
+
+  /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */
+  #wake(): void {
+    if (this.link.running) return;
+    this.#stopped = false;
+    this.link.start();
+    this.provisioning.loop.start();
+  }
+
+  // As the link's watcher.
+
+  asked(): void {
+    if (!this.#stopped) this.#wake();
+  }
+
+  dated(ms: number): void {
+    this.dateOffset = ms - this.host.clock.now();
+    this.time.learn(ms);
+  }
+
+  reached(): void {
+    this.firmware.platformReached();
+  }
+
+  proven(): void {
+    this.provisioning.proven();
+  }
+
+  unauthorized(): void {
+    this.provisioning.unauthorized();
+  }
+
+  // As the watcher of RPCs.
+
+  pollEnded(): void {
+    if (this.link.mode !== 3 && !this.link.ways.brief) this.attributes.loop.readSoon();
+    // With one connection what waits now would wait for the whole of the next poll.
+    if (this.link.mode === 1) void this.telemetry.flush(FLUSH_MS);
+  }
+
+  answered(method: string, text: string): void {
+    this.reset.answered(method, text);
+  }
+}

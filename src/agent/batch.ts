@@ -1,7 +1,7 @@
 import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../wire/telemetry.js";
 import type { Outbox } from "./outbox.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";
-import { eraOf, GIVEN, kindOf, POINT_HEAD, TICKS, timeOf } from "./record.js";
+import { eraOf, GIVEN, POINT_HEAD, TICKS, TWO_32 } from "./record.js";
 import type { Time } from "./time.js";
 
 /** What one POST brings to the platform: the first points waiting, or some keys of the first. */
@@ -44,8 +44,7 @@ export class BatchWriter {
   readonly #from: number;
   readonly #most: number;
   #to = 0;
-  /** Where the text of the first point lies. */
-  #first = 0;
+  /** Where the text of the first point ends. */
   #firstTo = 0;
   readonly apart: boolean;
   readonly #keys: KeySet | undefined;
@@ -75,20 +74,18 @@ export class BatchWriter {
     const own = this.#bytes;
     const length = to - from;
     let at = this.#to;
-    if (at + length + (ts === undefined ? LISTED_BYTES : FRAME_BYTES) > this.#most) return false;
-    if (ts === undefined && !this.#joins(bytes, from, to)) return false;
-    if (ts === undefined) own[at++] = COMMA;
-    else at = this.#frame.write(at, ts);
+    if (at + length + FRAME_BYTES > this.#most) {
+      if (ts !== undefined || at + length + LISTED_BYTES > this.#most) return false;
+    }
+    if (ts !== undefined) at = this.#frame.write(at, ts);
+    else if (!this.#joins(bytes, from, to)) return false;
+    else own[at++] = COMMA;
     if (bytes === own) own.copyWithin(at, from, to);
     else own.set(bytes.subarray(from, to), at);
-    if (this.points === 0) {
-      this.#first = at;
-      this.#firstTo = at + length;
-    }
     at += length;
+    if (this.points++ === 0) this.#firstTo = at;
     if (ts !== undefined) own[at++] = CLOSE_BRACE;
     this.#to = at;
-    this.points++;
     return true;
   }
 
@@ -122,7 +119,8 @@ export class BatchWriter {
   body(): Uint8Array {
     const own = this.#bytes;
     if (this.points === 1) {
-      if (this.keys === 0) this.toKey = this.keys = countMembers(own, this.#first, this.#firstTo);
+      const first = this.#from + (this.#firstTo < this.#to ? BEFORE_BYTES : 1);
+      if (this.keys === 0) this.toKey = this.keys = countMembers(own, first, this.#firstTo);
       return own.subarray(this.#from + 1, this.#to);
     }
     own[this.#from] = OPEN_BRACKET;
@@ -158,8 +156,10 @@ export function buildBatch(
     const place = outbox.step();
     if (!place) break;
     const { bytes, words, at, end } = place;
-    const kind = kindOf(words, at);
-    const time = timeOf(words, at);
+    // As kindOf and timeOf, without a call: of each point.
+    const word = at >> 2;
+    const kind = ((words[word + 1] as number) >> 16) & 0xff;
+    const time = ((words[word + 3] as number) & 0xffff) * TWO_32 + ((words[word + 2] as number) >>> 0);
     let ts = apart && kind !== GIVEN ? undefined : time;
     if (kind === TICKS && !apart) {
       ts = times.resolve(kind, eraOf(words, at), time);

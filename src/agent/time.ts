@@ -118,11 +118,12 @@ export class Time {
   next(): void {
     const { clock } = this.#host;
     const wall = clock.wall();
-    const ms = Math.floor(clock.now());
+    const ticked = clock.now();
+    const ms = ticked - (ticked % 1);
     let now: number | undefined;
     // What most points find, without a call.
     if (wall !== undefined && wall >= LEAST_MS && !this.#reckoned) {
-      now = Math.floor(wall);
+      now = wall - (wall % 1);
       this.#learnt = now - ms;
     } else now = this.#at(ms);
     if (now !== undefined && (this.#learning ? this.#settled(now) : this.#stamping)) {

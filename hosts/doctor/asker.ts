@@ -13,7 +13,9 @@ export function asker(baseUrl: string, token: string, ca: string | undefined): A
     new Promise((resolve) => {
       const began = performance.now();
       const url = new URL(`${base}/api/v1/${encodeURIComponent(token)}/${path}`);
-      const options: RequestOptions & { ca?: string } = { method, agent: false, timeout: patienceMs };
+      // For all of it: who sends a byte now and then is no better than who sends none.
+      const signal = AbortSignal.timeout(patienceMs);
+      const options: RequestOptions & { ca?: string } = { method, agent: false, signal };
       if (ca !== undefined) options.ca = ca;
       if (body !== undefined) options.headers = { "content-type": "application/json" };
       const request = (url.protocol === "https:" ? requestTls : requestPlain)(url, options, (response) => {
@@ -30,7 +32,6 @@ export function asker(baseUrl: string, token: string, ca: string | undefined): A
         });
         response.once("error", () => resolve(undefined));
       });
-      request.once("timeout", () => request.destroy());
       request.once("error", () => resolve(undefined));
       request.end(body === undefined ? undefined : JSON.stringify(body));
     });

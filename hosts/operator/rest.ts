@@ -1,5 +1,6 @@
 import { OperatorError, tame } from "./error.js";
 import type { FileForm } from "./multipart.js";
+import { parseUnrounded } from "./typed-json.js";
 
 /** Of an answer's body, in bytes; what is longer is an error. */
 const LARGEST = 32 * 1024 * 1024;
@@ -86,7 +87,7 @@ export class Rest {
     this.#onSession(this.#session);
   }
 
-  /** The answer's JSON; undefined for an empty body. Throws OperatorError. */
+  /** The answer's JSON, numbers that would be rounded as text; undefined for an empty body. Throws OperatorError. */
   async call(method: string, path: string, call: Call = {}): Promise<unknown> {
     const token = this.#session?.token;
     try {
@@ -156,7 +157,7 @@ async function read(response: Response, name: string): Promise<string> {
 function parse(text: string, status: number, name: string): unknown {
   if (text.trim() === "") return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return parseUnrounded(text);
   } catch {
     throw new OperatorError(status, `${name}: the answer is not JSON`);
   }

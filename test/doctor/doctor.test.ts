@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
+import { asker } from "../../hosts/doctor/asker.js";
 import type { Finding } from "../../hosts/doctor/finding.js";
 import { clock, isPlatform, known, polls } from "../../hosts/doctor/platform.js";
 import { checkTools } from "../../hosts/doctor/tools.js";
@@ -121,6 +122,19 @@ test("a server that leaves the issuer out, and one that signed itself, are told"
   const plain = await startPlatform({ port: 0 });
   t.teardown(() => plain.close());
   t.is((await levels(["--url", plain.url.replace("http:", "https:")])).TLS, "bad");
+});
+
+test("a server that answers without ever coming to an end is given up in time", async (t) => {
+  const server = createServer((_, response) => {
+    const drip = setInterval(() => response.write("x"), 20);
+    response.once("close", () => clearInterval(drip));
+  });
+  const { port } = await new Promise<AddressInfo>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve(server.address() as AddressInfo));
+  });
+  t.teardown(() => server.close());
+  const ask = asker(`http://127.0.0.1:${port}`, "token", undefined);
+  t.is(await ask("GET", "attributes", undefined, 300), undefined);
 });
 
 test("what ended a poll tells who is on the way", (t) => {

@@ -29,6 +29,14 @@ test.serial("devices are listed by the page", async (t) => {
   t.false((await operator.devices.list({ pageSize: 5, page: 2, textSearch: "desk" })).hasNext);
 });
 
+test.serial("a whole number that JavaScript would round is read to its last digit", async (t) => {
+  const { operator, platform } = await loggedIn();
+  platform
+    .get("/api/plugins/telemetry/DEVICE/d-1/values/attributes/SHARED_SCOPE")
+    .reply(200, '[{"lastUpdateTs":1,"key":"serial","value":9007199254740993}]', json);
+  t.deepEqual(await operator.attributes.get("d-1", "SHARED_SCOPE"), { serial: "9007199254740993" });
+});
+
 test.serial("a device is created with a token of one's own, which no error shows", async (t) => {
   const { operator, platform } = await loggedIn();
   platform.post("/api/device?accessToken=SECRET", '{"name":"desk 1"}').reply(200, device, json);

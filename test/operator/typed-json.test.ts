@@ -1,5 +1,5 @@
 import test from "ava";
-import { lossyNumber } from "../../hosts/operator/typed-json.js";
+import { lossyNumber, parseUnrounded } from "../../hosts/operator/typed-json.js";
 
 test("a number that would be rounded is found, wherever it stands", (t) => {
   const lossy = {
@@ -17,4 +17,17 @@ test("what goes as it was typed is let through", (t) => {
     ...['"12345678901234567890"', String.raw`{"a\"12345678901234567890":"\\"}`, "[0,-0.5,1E+2]"],
   ])
     t.is(lossyNumber(json), undefined, json);
+});
+
+test("a number that would be rounded is read as the text that it was, and nothing else changes", (t) => {
+  const json = String.raw`[{"key":"a","value":9007199254740993},{"k 12345678901234567890":"\" 9007199254740993","b":[-9007199254740992,1e400,1.5,9007199254740991]}]`;
+  t.deepEqual(parseUnrounded(json), [
+    { key: "a", value: "9007199254740993" },
+    {
+      "k 12345678901234567890": '" 9007199254740993',
+      b: ["-9007199254740992", "1e400", 1.5, 9007199254740991],
+    },
+  ]);
+  t.is(parseUnrounded("12345678901234567890"), "12345678901234567890");
+  t.throws(() => parseUnrounded('{"a":12345678901234567890'), { instanceOf: SyntaxError });
 });

@@ -27,7 +27,7 @@ const TEXT = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
  * The same program without comments, in less ROM. A private name costs each method that uses it a slot of 16 bytes, and each object one: they become
  * plain names, as the compiler has seen to it that nobody else uses them. Constants stay constants, so that they can lie in ROM.
  */
-export async function forBoard(text) {
+export async function forBoard(text, passes = PASSES) {
   const { code } = await transform(text, { minifyWhitespace: true });
   const bare = (await transform(code)).code;
   const plain = bare.replace(PRIVATE, "$1_").replace(VARIABLE, "const ");
@@ -36,12 +36,12 @@ export async function forBoard(text) {
   const inRam = expressionsInRam(plain);
   const logOverride = { "assign-to-constant": "error", "duplicate-class-member": "error" };
   await transform(inRam, { format: "esm", logLevel: "silent", logOverride });
-  const rewritten = PASSES.reduce((written, pass) => pass(written), inRam);
+  const rewritten = passes.reduce((written, pass) => pass(written), inRam);
   return (await transform(rewritten, { logOverride })).code;
 }
 
 /** Each says the program again in less ROM; the later ones take what the former leave. */
-const PASSES = [lean, fold, dissolve, fold, share, settle, ends, empties, letters];
+export const PASSES = [lean, fold, dissolve, fold, share, settle, ends, empties, letters];
 
 /**
  * Makes regular expressions when they are first used. One in ROM takes memory at each use that is never given back, and ends the machine if

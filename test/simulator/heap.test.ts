@@ -7,8 +7,6 @@ import { assign, type Bench, DEVICE, idOf, openBench, until, updated } from "./b
 import { inSimulator, programOf } from "./rig.js";
 
 const BOARD = "test/simulator/board";
-/** The same block with more of it for chunks: a board moves memory between them and the slots, the simulator can't. */
-const FOR_TEXTS = "test/simulator/board-texts";
 /** As hosts/esp32 has it. */
 const telemetry = { bufferBytes: 4096, batchBytes: 4096 };
 /** Bytes of a slot on a board; the simulator's are larger. */
@@ -29,13 +27,11 @@ function creationOf(path: string): Creation {
 
 test("the memory that these tests run in can't grow, and is no more than the block of manifest.json, nor is the stack", (t) => {
   const board = creationOf("manifest.json");
-  for (const folder of [BOARD, FOR_TEXTS]) {
-    const here = creationOf(`${folder}/manifest.json`);
-    t.is(here.chunk.incremental, 0);
-    t.is(here.heap.incremental, 0);
-    t.true(here.stack <= board.stack);
-    t.true((here.heap.initial + here.stack) * SLOT + here.chunk.initial <= board.static);
-  }
+  const here = creationOf(`${BOARD}/manifest.json`);
+  t.is(here.chunk.incremental, 0);
+  t.is(here.heap.incremental, 0);
+  t.true(here.stack <= board.stack);
+  t.true((here.heap.initial + here.stack) * SLOT + here.chunk.initial <= board.static);
 });
 
 /** Prints the most that was in use, slots counted as on a board. */
@@ -84,7 +80,7 @@ inSimulator("in a board's memory, 2,000 points, 200 polls and an update over TLS
 inSimulator(
   "in a board's memory, over TLS, parameters of 64 KB and an answer of 100 kB are refused or told, and harm nothing",
   async (t) => {
-    const bench = await openBench(t, await programOf(FOR_TEXTS), { secure: true, connections: 2, telemetry });
+    const bench = await openBench(t, await programOf(BOARD), { secure: true, connections: 2, telemetry });
     const { device, operator } = bench;
     void device.start();
     const id = await idOf(operator);

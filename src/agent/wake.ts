@@ -1,7 +1,7 @@
 // A wake of a device that sleeps in between: what it is told, what it tells, and what it leaves for the next one.
 import type { Host } from "../port.js";
 import { crc32 } from "../wire/crc32.js";
-import { isObject, parseJson } from "../wire/json.js";
+import { parseObject } from "../wire/json.js";
 import type { CycleSettings } from "./options.js";
 
 /** What `sample` gives: the values of a point, or `{ values, alarm }`; nothing is recorded for undefined and null. */
@@ -125,11 +125,11 @@ export function readMemory(host: Pick<Host, "encode">, kept: string | undefined)
     points: 0,
   };
   const text = typeof kept === "string" ? kept.slice(kept.indexOf("{")) : "";
-  const parsed = kept === sealed(host, text) ? parseJson(text) : undefined;
-  if (!parsed?.ok || !isObject(parsed.value) || parsed.value.format !== FORMAT) return memory;
+  const before = kept === sealed(host, text) ? parseObject(text) : undefined;
+  if (before?.format !== FORMAT) return memory;
   const found: Record<string, unknown> = {};
   for (const key of Object.keys(memory)) {
-    const value = parsed.value[key];
+    const value = before[key];
     if (key === "state" ? !isState(value) : !isCount(value, key)) return memory;
     found[key] = value;
   }

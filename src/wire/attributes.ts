@@ -8,18 +8,18 @@
 //   {"deleted":["interval"]}
 //
 // A shared attribute that is itself named `deleted` is told apart by its type only: alone and holding an array of strings, it reads as a deletion.
-import { isObject, type Json, type JsonObject, parseJson } from "./json.js";
+import { isObject, type Json, type JsonObject, parseObject } from "./json.js";
 import { escapeText } from "./paths.js";
 
 export type Attributes =
   | { readonly ok: true; readonly client: JsonObject; readonly shared: JsonObject }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false };
 
 export type Notification =
   | { readonly kind: "updated"; readonly values: JsonObject }
   /** `keys` may name attributes that never existed. */
   | { readonly kind: "deleted"; readonly keys: readonly string[] }
-  | { readonly kind: "malformed"; readonly reason: string };
+  | { readonly kind: "malformed" };
 
 export type Query =
   | { readonly ok: true; readonly query: string }
@@ -27,14 +27,10 @@ export type Query =
 
 /** Reads the answer to GET attributes. A group that is absent is empty. */
 export function parseAttributes(text: string): Attributes {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return { ok: false, reason: `attributes: ${parsed.reason}` };
-  if (!isObject(parsed.value)) return { ok: false, reason: "attributes: not an object" };
-  const client = group(parsed.value, "client");
-  const shared = group(parsed.value, "shared");
-  if (client === undefined || shared === undefined)
-    return { ok: false, reason: "attributes: a group is not an object" };
-  return { ok: true, client, shared };
+  const answer = parseObject(text);
+  const client = answer && group(answer, "client");
+  const shared = answer && group(answer, "shared");
+  return client && shared ? { ok: true, client, shared } : { ok: false };
 }
 
 function group(value: JsonObject, name: string): JsonObject | undefined {
@@ -45,11 +41,10 @@ function group(value: JsonObject, name: string): JsonObject | undefined {
 
 /** Reads what a poll of attributes/updates delivered. */
 export function parseNotification(text: string): Notification {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return { kind: "malformed", reason: `attribute notification: ${parsed.reason}` };
-  if (!isObject(parsed.value)) return { kind: "malformed", reason: "attribute notification: not an object" };
-  const keys = deletedKeys(parsed.value);
-  return keys === undefined ? { kind: "updated", values: parsed.value } : { kind: "deleted", keys };
+  const values = parseObject(text);
+  if (!values) return { kind: "malformed" };
+  const keys = deletedKeys(values);
+  return keys === undefined ? { kind: "updated", values } : { kind: "deleted", keys };
 }
 
 function deletedKeys(value: JsonObject): readonly string[] | undefined {

@@ -31,6 +31,12 @@ export function parseJson(text: string, maxDepth = MAX_DEPTH): Parsed {
   return { ok: true, value };
 }
 
+/** The same for a text that must be an object; undefined if it is none. */
+export function parseObject(text: string): JsonObject | undefined {
+  const parsed = parseJson(text);
+  return parsed.ok && isObject(parsed.value) ? parsed.value : undefined;
+}
+
 /** True for an object that is neither an array nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

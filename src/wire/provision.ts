@@ -7,7 +7,7 @@
 //   {"credentialsValue":"TOKEN","credentialsType":"ACCESS_TOKEN","status":"SUCCESS"}
 //   {"errorMsg":"Provision data was not found!","status":"NOT_FOUND"}      wrong key or secret, or provisioning is off
 //   {"errorMsg":"Failed to provision device!","status":"FAILURE"}          the name is taken, or was provisioned before
-import { isObject, parseJson } from "./json.js";
+import { parseObject } from "./json.js";
 import { checkToken } from "./paths.js";
 import { quote } from "./text.js";
 
@@ -41,10 +41,9 @@ const malformed = (what: string): ProvisionAnswer => ({
 
 /** Reads the answer. A success without an access token that can be used is malformed. */
 export function parseProvision(text: string): ProvisionAnswer {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return malformed(parsed.reason);
-  if (!isObject(parsed.value)) return malformed("not an object");
-  const { status, credentialsType, credentialsValue } = parsed.value;
+  const answer = parseObject(text);
+  if (!answer) return malformed("not an object");
+  const { status, credentialsType, credentialsValue } = answer;
   if (status === "NOT_FOUND") return { kind: "not-found" };
   if (status === "FAILURE") return { kind: "failure" };
   if (status !== "SUCCESS") return malformed("no known status");

@@ -44,7 +44,7 @@ export interface RpcRequest {
   readonly hash: number;
 }
 
-export type RpcParsed = RpcRequest | { readonly ok: false; readonly reason: string };
+export type RpcParsed = RpcRequest | { readonly ok: false };
 
 const ID_TEXT = /^-?\d{1,10}$/;
 
@@ -56,10 +56,10 @@ export function parseRpcRequest(text: string, whole: boolean): RpcParsed {
   if (!whole) return fromBeginning(text, "too-large");
   const parsed = parseJson(text);
   if (!parsed.ok) return fromBeginning(text, flawOf(parsed.reason));
-  if (!isObject(parsed.value)) return { ok: false, reason: "RPC request: not an object" };
+  if (!isObject(parsed.value)) return { ok: false };
   const { method, params } = parsed.value;
   const id = toId(Object.hasOwn(parsed.value, "id") ? parsed.value.id : undefined);
-  if (id === undefined) return { ok: false, reason: "RPC request: no usable id" };
+  if (id === undefined) return { ok: false };
   const hash = hashText(text);
   if (typeof method !== "string")
     return { ok: true, id, method: "", params: undefined, flaw: "malformed", hash };
@@ -71,7 +71,7 @@ const flawOf = (reason: JsonFlaw): RpcFlaw => (reason === "too-deep" ? "too-larg
 function fromBeginning(text: string, flaw: RpcFlaw): RpcParsed {
   const found = findMembers(text);
   const id = toId(jsonOf(found.id));
-  if (id === undefined) return { ok: false, reason: `RPC request: ${flaw}, no usable id` };
+  if (id === undefined) return { ok: false };
   const method = jsonOf(found.method);
   const name = typeof method === "string" ? method : "";
   return { ok: true, id, method: name, params: undefined, flaw, hash: hashText(text) };

@@ -107,7 +107,12 @@ export const safeguards: readonly Safeguard[] = [
     group: "provisioning",
     what: "the proposed token is forgotten after the other was stored",
     file: `${AGENT}/provisioning.ts`,
-    edits: [["    this.attributes?.provisioned();\n", "    this.attributes?.provisioned();\n    this.#tokens.proven();\n"]],
+    edits: [
+      [
+        "    this.attributes?.provisioned();\n",
+        "    this.attributes?.provisioned();\n    this.#tokens.proven();\n",
+      ],
+    ],
   },
   {
     group: "rpc",

@@ -1,6 +1,7 @@
 // What an idle agent keeps in RAM on a board: slots in use in the simulator, everything preloaded, minus those of the same build without an Agent, at a
 // board's 16 bytes. Buffers are chunks, whose size the options set: told beside. So is TLS, of which the session is the SDK's.
 import { bareLook, Idle, idleProgram, type Look, SLOT } from "./idle.js";
+import { idleOnXs } from "./idle-on-xs.js";
 import type { Line, Row } from "./row.js";
 
 const KIB = 1024;
@@ -26,6 +27,12 @@ export const row: Row = {
   better: "less",
   quick: false,
   needs: "sdk",
+  exactNeeds: "xs",
+  exact: async () => ({
+    "slots, 1 connection": await idleOnXs(1),
+    "slots, 2 connections": await idleOnXs(2),
+    "slots, 3 connections": await idleOnXs(3),
+  }),
   run: async () => {
     const program = await idleProgram();
     const bare = await bareLook(program);

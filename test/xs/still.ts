@@ -8,7 +8,7 @@ import { FakeNet } from "../fakes/net.js";
 import { FakePlatform } from "../fakes/platform.js";
 import { Bridge } from "./bridge.js";
 
-const ENTRY = 'import * as mote from "./src/index.ts"; globalThis.mote = mote;';
+export const ENTRY = 'import * as mote from "./src/index.ts"; globalThis.mote = mote;';
 const COUNTING = "./test/xs/guest/buffers.ts";
 const SLOT_SECTORS = 320;
 const WALL = Date.UTC(2026, 0, 1);

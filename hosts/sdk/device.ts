@@ -4,10 +4,10 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import type { AgentOptions } from "../../src/index.js";
+import type { AgentOptions, LastRun } from "../../src/index.js";
 import { replaceFile } from "../node/files.js";
 import { flash } from "../node/flash.js";
-import { forgetStart, prepareStart } from "../node/start-up.js";
+import { forgetStart, prepareStart, type Start } from "../node/start-up.js";
 import type { Settings } from "../simulator/shape.js";
 import type { Sdk } from "./sdk.js";
 import { type End, SimulatorRun } from "./simulator.js";
@@ -28,8 +28,12 @@ export interface DeviceOptions {
   /** The agent's events, and what becomes of the device: `started`, `crash`, `firmware.fallback`. */
   event(event: { event: string } & Record<string, unknown>): void;
   instruments?: (values: ReadonlyMap<string, number>) => void;
+  /** From a crash to the next start, in milliseconds. Default 1,000. */
+  crashMs?: number;
 }
 
+/** Nothing ran before: it was switched on. */
+const POWER = { crash: false, interrupted: true, powered: true } as const;
 const CRASH_MS = 1000;
 const STOP_MS = 10_000;
 
@@ -61,6 +65,8 @@ export class SimulatedDevice {
   #control: Server | undefined;
   #line: Socket | undefined;
   #stopped = false;
+  /** How the run before ended: the agent counts crashes, and starts by power that did not last. */
+  #before: Omit<LastRun, "image"> = POWER;
 
   constructor(options: DeviceOptions, image: Uint8Array) {
     this.#options = options;
@@ -70,6 +76,7 @@ export class SimulatedDevice {
   /** Starts it, and again after each restart and each crash. Resolves with the end that was asked for, or the exit of the program. */
   start(timestamps: "device" | "platform" = "device"): Promise<End> {
     this.#stopped = false;
+    if (!this.#loop) this.#before = POWER;
     this.#loop ??= this.#work(timestamps).finally(() => {
       this.#loop = undefined;
     });
@@ -101,9 +108,10 @@ export class SimulatedDevice {
       for (;;) {
         const end = await this.#once(timestamps, port);
         if (this.#stopped || end.kind === "exit" || end.kind === "stopped") return end;
+        this.#before = { crash: end.kind === "crash" && end.reason };
         if (end.kind === "crash") {
           this.#options.event({ event: "crash", reason: end.reason });
-          await new Promise((resolve) => setTimeout(resolve, CRASH_MS));
+          await new Promise((resolve) => setTimeout(resolve, this.#options.crashMs ?? CRASH_MS));
         }
       }
     } finally {
@@ -120,7 +128,7 @@ export class SimulatedDevice {
     );
     const image = start && readImage(start.path);
     if (!start || !image) return { kind: "crash", reason: "no slot holds an image for the simulator" };
-    this.#configure(image, timestamps, port);
+    this.#configure({ ...image, ...start }, timestamps, port);
     event({ event: "started", ...image, slot: start.slot, state: start.state });
     const { sdk, program, display, instruments } = this.#options;
     const run = await SimulatorRun.start({
@@ -136,15 +144,19 @@ export class SimulatedDevice {
   }
 
   #configure(
-    image: { title: string; version: string },
+    { title, version, sha256 }: Start & { title: string; version: string },
     timestamps: "device" | "platform",
     control: number,
   ): void {
     const { stateDir, agent, intervalMs, ca } = this.#options;
-    const firmware = { ...agent.firmware, ...image };
+    const firmware = { ...agent.firmware, title, version };
+    const before = { ...this.#before, image: sha256 };
     const telemetry = { ...agent.telemetry, timestamps };
     const authorities = ca === undefined ? [] : derOf(ca);
-    const settings: Settings = { agent: { ...agent, firmware, telemetry }, intervalMs, authorities, control };
+    const settings: Settings = {
+      agent: { ...agent, firmware, telemetry },
+      ...{ intervalMs, authorities, before, control },
+    };
     replaceFile(join(stateDir, "settings.json"), Buffer.from(JSON.stringify(settings)));
   }
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { Debugger } from "./debugger.js";
 import type { Sdk } from "./sdk.js";
 
-/** What a program in the simulator prints to be ended: `exit`, with a status, or `restart`, to be started anew. */
-const WORD = /^@(exit|restart)(?: (\d+))?$/;
+/** What a program in the simulator prints to be ended: `exit`, with a status, `restart`, to be started anew, or `crash`, with what went wrong. */
+const WORD = /^@(?:(exit|restart)(?: (\d+))?|crash (.+))$/;
 /** What the machine says before it ends itself. */
 const ABORT = /^XS abort: (.+)$/;
 const START_MS = 30_000;
@@ -15,7 +15,7 @@ const START_MS = 30_000;
 export type End =
   | { readonly kind: "exit"; readonly status: number }
   | { readonly kind: "restart" }
-  /** The machine gave up, or the process ended. */
+  /** The machine gave up, the program did, or the process ended. */
   | { readonly kind: "crash"; readonly reason: string }
   /** `stop` or `kill` ended it. */
   | { readonly kind: "stopped" };
@@ -88,11 +88,12 @@ export class SimulatorRun {
   }
 
   #line(line: string, print: (line: string) => void): void {
-    const [, word, status] = WORD.exec(line) ?? [];
+    const [, word, status, crash] = WORD.exec(line) ?? [];
     const aborted = ABORT.exec(line)?.[1];
     if (aborted) this.#abort = aborted;
     if (word === "exit") this.#over({ kind: "exit", status: Number(status ?? 0) });
     else if (word === "restart") this.#over({ kind: "restart" });
+    else if (crash) this.#over({ kind: "crash", reason: crash });
     else if (this.#end) print(line);
   }
 

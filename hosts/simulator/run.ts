@@ -1,8 +1,9 @@
 // The agent with the sample application, as its supervisor configured it.
 import files from "embedded:storage/files";
-import { Agent, type AgentEvents } from "mote";
+import { Agent, type AgentEvents, type LastRun, Recovery } from "mote";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
+import type { AppHost } from "../app/app.js";
 
 const FLUSH_MS = 2000;
 
@@ -20,11 +21,15 @@ const TOLD: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
   restart: "restart",
 };
 
+function tell(event: { event: string } & Record<string, unknown>): void {
+  trace(`@event ${JSON.stringify(event)}\n`);
+}
+
 function follow(agent: Agent): void {
   for (const [name, told] of Object.entries(TOLD)) {
     agent.on(name as keyof AgentEvents, (detail) => {
       const event = "stage" in detail ? `${told}.${detail.stage}` : told;
-      trace(`@event ${JSON.stringify({ ...detail, event })}\n`);
+      tell({ ...detail, event });
     });
   }
 }
@@ -33,25 +38,39 @@ function follow(agent: Agent): void {
 export type Show = (agent: Agent, image: { title: string; version: string }) => void;
 
 function start(show: Show | undefined): void {
-  const { agent: options, intervalMs, authorities, control } = readSettings(files);
+  const { agent: options, intervalMs, authorities, before, control } = readSettings(files);
   const host = createHost(files, { authorities: authorities.map((text) => Uint8Array.fromBase64(text)) });
+  const recovery = new Recovery(host, before);
   const agent = new Agent(host, options);
   follow(agent);
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
-  setUp(agent, {
-    ...host,
-    settings: { intervalMs, version: options.firmware?.version },
-    health: { reset: "start" },
-  });
+  const told = { ...host, settings: { intervalMs, version: options.firmware?.version } };
+  if (recovery.active) tell({ event: "recovery", cause: recovery.cause });
+  else if (!settled(agent, { ...told, health: { reset: resetOf(before) } })) return;
+  recovery.attend(agent);
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;
     line.close();
-    void end(agent);
+    void end(agent, recovery);
   });
   agent.start();
 }
 
-async function end(agent: Agent): Promise<void> {
+/** False if the application threw: a crash like any other. */
+function settled(agent: Agent, host: AppHost): boolean {
+  try {
+    setUp(agent, host);
+    return true;
+  } catch (error) {
+    trace(`@crash ${error instanceof Error ? `${error.name}: ${error.message}` : "unknown"}\n`);
+    return false;
+  }
+}
+
+const resetOf = ({ crash, powered }: LastRun): string => (crash ? "crash" : powered ? "start" : "restart");
+
+async function end(agent: Agent, recovery: Recovery): Promise<void> {
+  recovery.steady();
   await agent.flush(FLUSH_MS);
   await agent.stop();
   trace("@exit 0\n");

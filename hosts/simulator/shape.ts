@@ -1,4 +1,4 @@
-import type { AgentOptions } from "../../src/index.js";
+import type { AgentOptions, LastRun } from "../../src/index.js";
 
 /** What the supervisor writes beside the device's files before each start (hosts/sdk/device.ts). */
 export interface Settings {
@@ -8,6 +8,8 @@ export interface Settings {
   readonly intervalMs: number;
   /** Certificates of authorities, DER in base64. */
   readonly authorities: readonly string[];
+  /** How the run before this one ended, and what runs now. */
+  readonly before: LastRun;
   /** On loopback, where the supervisor listens: what it sends there asks for an end in good order. */
   readonly control: number;
 }

@@ -11,6 +11,8 @@ export class KnownHead {
   readonly #host: Pick<Host, "decode">;
   /** 0: none. */
   #length = 0;
+  /** With its last date. */
+  #text = "";
   #before = "";
   #after = "";
 
@@ -28,6 +30,7 @@ export class KnownHead {
     const text = this.#host.decode(bytes.subarray(from, to));
     if (text?.length !== to - from) return;
     this.#length = text.length;
+    this.#text = text;
     // Of several the last counts.
     const at = text.toLowerCase().lastIndexOf(DATE) + DATE.length;
     const date = parseDate(bytes, from + at, from + at + DATE_BYTES);
@@ -42,12 +45,15 @@ export class KnownHead {
     if (this.#length === 0 || end > to) return -1;
     const text = this.#host.decode(bytes.subarray(from, end));
     if (text === undefined) return -1;
+    // Within a second the date is the same, and `head` has it.
+    if (text === this.#text) return end;
     const before = this.#before;
-    if (before.length === this.#length) return text === before ? end : -1;
+    if (before.length === this.#length) return -1;
     if (text.slice(0, before.length) !== before || text.slice(before.length + DATE_BYTES) !== this.#after)
       return -1;
     const date = from + before.length;
     head.date = parseDate(bytes, date, date + DATE_BYTES);
+    this.#text = text;
     return head.date === undefined ? -1 : end;
   }
 }

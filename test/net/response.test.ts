@@ -273,10 +273,11 @@ test("a head that came before is not read line by line again, whatever its date"
       return texts.at(-1);
     },
   };
-  for (const [i, at] of DATES.slice(0, 2).entries()) {
-    const { answer } = readBy(reader, [Buffer.from(dated(at, 4))], host);
-    t.like(answer, { status: 200, date: Date.UTC(1994, 10, 6, 8, 49, 37 + i), reusable: true });
+  const seconds = [0, 1, 0, 0, 1];
+  for (const second of seconds) {
+    const { answer } = readBy(reader, [Buffer.from(dated(DATES[second]!, 4))], host);
+    t.like(answer, { status: 200, date: Date.UTC(1994, 10, 6, 8, 49, 37 + second), reusable: true });
   }
-  // Once to note it, once to see that it is the same.
-  t.is(texts.length, 2);
+  // Once to note it, then once to see that it is the same.
+  t.is(texts.length, seconds.length);
 });

@@ -58,6 +58,8 @@ export class Download {
     this.#from = writer.offset;
     this.#watch(writer);
     this.#source.part(sink, (outcome) => {
+      // Here, not at the next turn: there is none after a stop, nor for another image.
+      this.#stopWatch?.();
       this.#outcome = outcome;
       this.#signal.notify();
     });
@@ -75,7 +77,6 @@ export class Download {
 
   /** One answer is over, which brought `got` bytes. Undefined to go on. */
   #ended(outcome: Outcome, sink: ImageSink, got: number): Fetched | undefined {
-    this.#stopWatch?.();
     if (!this.#link.running || !sink.wanted()) return { kind: "stopped" };
     if (sink.failure) return { kind: "failed", failure: sink.failure, detail: "" };
     if (this.#source.anew) return { kind: "anew" };

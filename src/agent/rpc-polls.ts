@@ -153,7 +153,8 @@ export class RpcPolls {
 
   #end(poll: OpenPoll, outcome: Outcome): void {
     const at = this.#open.indexOf(poll);
-    if (at < 0) return;
+    // What stop() ended says nothing of how long a poll may last.
+    if (at < 0 || !this.#link.running) return;
     this.#open.splice(at, 1);
     // One idle connection is enough: the other poll has its own.
     if (this.#open.length > 0) poll.lane.hangUp();

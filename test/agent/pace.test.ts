@@ -130,3 +130,18 @@ test("a deadline that is no number of ms is refused", async (t, as) => {
   await t.throwsAsync(agent.attributes.read({ deadlineMs: Number.NaN }), { code: "BAD_VALUE" });
   await t.throwsAsync(agent.rpc.call("getTime", {}, { timeoutMs: -1 }), { code: "BAD_VALUE" });
 });
+
+test("an agent that is stopped after 15 s each time does not take its own stops for polls that were cut", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  for (let runs = 0; runs < 5; runs++) {
+    agent.start();
+    await rig.clock.advance(15_000);
+    const stopped = agent.stop();
+    await rig.clock.advance(0);
+    await stopped;
+  }
+  const polls = rig.platform.seen.filter(({ path }) => path.includes("/rpc?timeout="));
+  t.true(polls.length >= 5);
+  t.true(polls.every(({ path }) => path.endsWith("timeout=25000")));
+});

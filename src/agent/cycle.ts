@@ -60,6 +60,8 @@ export class Cycle {
   #over = false;
   #done = false;
   #restarting = false;
+  /** The application stopped the agent, or reset it: this wake does not connect any more. */
+  #halted = false;
   /** A wake is under way. */
   running = false;
 
@@ -69,7 +71,7 @@ export class Cycle {
     this.#signal = new Signal(parts.host.clock);
     this.#mode = parts.link.mode;
     const { events } = parts;
-    const end = () => this.stopped();
+    const end = () => this.#enough();
     events.on("delivered", ({ points }) => {
       this.#delivered += points;
     });
@@ -84,8 +86,14 @@ export class Cycle {
     });
   }
 
-  /** Nothing more is to be had of this wake. */
+  /** The agent was stopped. */
   stopped(): void {
+    this.#halted = true;
+    this.#enough();
+  }
+
+  /** Nothing more is to be had of this wake. */
+  #enough(): void {
     this.#over = true;
     this.#signal.notify();
   }
@@ -98,9 +106,7 @@ export class Cycle {
     const began = clock.now();
     this.running = true;
     this.#delivered = 0;
-    this.#online = false;
-    this.#done = false;
-    this.#restarting = false;
+    this.#online = this.#done = this.#restarting = this.#halted = false;
     const memory = this.#wakeUp(options, began);
     const alarm = await this.#sample(options, deadline / 2);
     const reason = this.#reason(memory, alarm, options.connect === true);
@@ -166,10 +172,11 @@ export class Cycle {
     const { clock } = host;
     const { updateMs } = this.#settings;
     this.#over = false;
-    const up = network ? await limited(host, "the network", end - clock.now(), network) : true;
+    const joins = network && !this.#halted;
+    const joined = joins ? await limited(host, "the network", end - clock.now(), network) : true;
     const long = Math.max(end, clock.now() + updateMs - MARGIN_MS);
     // A new image must not sleep before it is kept or given up, with a network or without: the host would take it for one that crashed.
-    const runs = up === true || this.#onTrial;
+    const runs = (joined === true && !this.#halted) || this.#onTrial;
     if (runs) {
       this.#alone(1, true);
       firmware.awake(memory, updateMs / 2);

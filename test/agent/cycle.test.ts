@@ -238,6 +238,30 @@ test("stop() ends a wake", async (t, as) => {
   t.deepEqual([(await wake).settled, agent.state], [false, "stopped"]);
 });
 
+for (const end of ["stop", "reset"] as const) {
+  test(`${end}() while the sample is taken ends a wake before it connects`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = rig.agent({ cycle });
+    let joined = false;
+    const wake = agent.runOnce({
+      sample: async () => {
+        await agent[end]();
+        return { n: 1 };
+      },
+      network: () => {
+        joined = true;
+        return true;
+      },
+    });
+    await rig.clock.advance(30_000);
+    const { connected, waiting } = await wake;
+    t.deepEqual([connected, waiting, joined, rig.platform.seen.length], [false, 1, false, 0]);
+    const next = agent.runOnce();
+    await rig.clock.advance(30_000);
+    t.true((await next).connected, "the next wake is one as ever");
+  });
+}
+
 test("the same agent may wake again and again", async (t, as) => {
   const device = new Sleeper(t, as, { cycle });
   const agent = device.boot();

@@ -9,7 +9,7 @@ const COMMA = 0x2c;
 const SPACE = 0x20;
 const COLON = 0x3a;
 
-/** ms since 1970, or undefined if the range holds no such date, or a day that the month has not. The name of the weekday is not looked at. */
+/** ms since 1970, or undefined if the range holds no such date, or a day that the month has not. Of the weekday only that it ends no line. */
 export function parseDate(bytes: Uint8Array, from: number, to: number): number | undefined {
   if (to - from !== DATE_BYTES || !hasShape(bytes, from)) return undefined;
   const month = MONTHS.indexOf(lettersAt(bytes, from + 8));
@@ -30,6 +30,9 @@ export function parseDate(bytes: Uint8Array, from: number, to: number): number |
 /** What stands between the names and numbers. */
 function hasShape(bytes: Uint8Array, from: number): boolean {
   return (
+    (bytes[from] as number) > SPACE &&
+    (bytes[from + 1] as number) > SPACE &&
+    (bytes[from + 2] as number) > SPACE &&
     bytes[from + 3] === COMMA &&
     bytes[from + 4] === SPACE &&
     bytes[from + 7] === SPACE &&

@@ -208,6 +208,8 @@ const DATES = [
   "Sun, 06 Nov 1994 08:49:38 GMT",
   "Sun, 06 Nox 1994 08:49:38 GMT",
   "Sun, 06 Nov\r\n994 08:49:38 GMT",
+  "\n\r\n, 06 Nov 1994 08:49:38 GMT",
+  "Su\n, 06 Nov 1994 08:49:38 GMT",
   "Sun, 06 Nov 1994 08:49:38 GMT\r\nX: y",
   "1",
 ];

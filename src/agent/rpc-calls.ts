@@ -23,7 +23,8 @@ export class RpcCalls {
   /** Sent once only: the platform may run what it does not answer. */
   async call(method: string, params: unknown, timeoutMs = TIMEOUT_MS): Promise<Json> {
     const encoded = encodeCall(method, params);
-    if (!encoded.ok) throw this.#link.counters.error("BAD_VALUE", encoded.reason);
+    if (!encoded.ok)
+      throw this.#link.counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     this.#open++;
     try {
       return await this.#send(encoded.text, timeoutMs);

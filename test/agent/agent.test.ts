@@ -189,6 +189,20 @@ test("a client-side RPC is sent once, and ends with its answer, an error or TIME
   t.is(calls(), 3);
 });
 
+test("a client-side RPC that is too large is rejected as that, and not sent", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  for (const text of ["x".repeat(70_000), "ü".repeat(40_000)])
+    await t.throwsAsync(agent.rpc.call("store", { text }), { code: "TOO_LARGE" });
+  await t.throwsAsync(agent.rpc.call("store".repeat(20_000), null), { code: "TOO_LARGE" });
+  await t.throwsAsync(agent.rpc.call("", null), { code: "BAD_VALUE" });
+  await t.throwsAsync(agent.rpc.call("store", { at: Number.NaN }), { code: "BAD_VALUE" });
+  await rig.clock.advance(1000);
+  t.false(rig.platform.seen.some(({ method, path }) => method === "POST" && path.endsWith("/rpc")));
+});
+
 test("telemetry goes on while a client-side RPC waits for its answer", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent({ connections: 2 });

@@ -1,6 +1,6 @@
 // The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
 import { Backoff } from "../net/backoff.js";
-import { isSilence, NO_TURN, type Outcome } from "../net/outcome.js";
+import { NO_TURN, type Outcome, SILENCE, UNCONNECTED } from "../net/outcome.js";
 import type { Request } from "../net/request.js";
 import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
@@ -200,8 +200,7 @@ export class Link {
   }
 
   #judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {
-    if (outcome.kind === "lost" && outcome.reason !== NO_TURN)
-      this.#lost(outcome.reason, since, patient && isSilence(outcome));
+    if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this.#lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
     this.#busy = outcome.kind === "busy";
     const unknown = outcome.kind === "refused" && outcome.status === 401;
@@ -230,17 +229,19 @@ export class Link {
     }
   }
 
-  /** `silent`: all the time was waited in which the platform answers. */
-  #lost(reason: string, since: number, silent: boolean): void {
+  /** `patient`: all the time was waited in which the platform answers, if it was time that ran out. */
+  #lost(reason: string, since: number, patient: boolean): void {
+    const alone = patient && this.answeredAt <= since;
+    const silent = alone && reason === SILENCE;
     // Requests that were under way together fail together: they are one loss.
     if (since > this.#gateSince) {
       const now = this.host.clock.now();
       this.#gateSince = now;
-      this.#gateUntil = now + this.#gate.next();
+      this.#gateUntil = now + this.#gate.next(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
       this.#losses++;
     }
     // One loss may be a connection that the platform let go; the second is an outage. So is silence while nothing else is answered.
-    if (this.online !== false && (this.#losses >= 2 || (silent && this.answeredAt <= since))) {
+    if (this.online !== false && (this.#losses >= 2 || silent)) {
       this.online = false;
       this.#events.emit("offline", { reason });
     }

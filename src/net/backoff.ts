@@ -9,6 +9,8 @@ const SHORTEST_MS = 100;
  * How long to wait before the next attempt. The delay doubles from 1 s to 5 min, and while it grows anything up to it may come, so that
  * devices that lost the platform together do not come back together. So it is once more when it is at its longest: from then on each device
  * keeps its own place in the 5 min, give or take a tenth, and the places are spread evenly.
+ *
+ * An attempt that waited in vain ends for all devices at the same time. Its wait is thrown over no less than it took: else they stay in step.
  */
 export class Backoff {
   readonly #host: Pick<Host, "random">;
@@ -21,14 +23,14 @@ export class Backoff {
     this.#longestMs = longestMs;
   }
 
-  /** ms, whole, 100 to 330,000, or a tenth more than `longestMs`. */
-  next(): number {
+  /** ms, whole, 100 to 330,000, or a tenth more than `longestMs`. `tookMs`: so long the attempt waited in vain. */
+  next(tookMs = 0): number {
     const longest = this.#longestMs;
     const grown = this.#grownMs;
     const settled = grown >= 2 * longest;
     if (!settled) this.#grownMs = grown * 2;
     const share = this.#throw();
-    const ms = settled ? longest * (0.9 + 0.2 * share) : Math.min(longest, grown) * share;
+    const ms = settled ? longest * (0.9 + 0.2 * share) : Math.min(longest, Math.max(grown, tookMs)) * share;
     return Math.max(SHORTEST_MS, Math.round(ms));
   }
 

@@ -1,13 +1,13 @@
 // One socket from its opening to its end, and the one request that is on it.
 import type { Host, Socket, SocketEvent } from "../port.js";
-import { SILENCE } from "./outcome.js";
+import { SILENCE, UNCONNECTED } from "./outcome.js";
 import type { Request } from "./request.js";
 import { type Answer, GIVEN_UP, ResponseReader } from "./response.js";
 import type { Target } from "./target.js";
 
 /** What a request of which nothing more is heard was waiting for. */
 const PHASES = {
-  opening: "no connection in time",
+  opening: UNCONNECTED,
   idle: "not sent in time",
   writing: "not sent in time",
   waiting: SILENCE,

@@ -26,6 +26,9 @@ export const NO_TURN = "others took all the time";
 /** The reason of a request that was sent whole and got not one byte until its deadline. */
 export const SILENCE = "no answer in time";
 
+/** The reason of a request whose connection did not come about until its deadline. */
+export const UNCONNECTED = "no connection in time";
+
 /** True if the request was sent whole and nothing came back until its deadline. */
 export function isSilence(outcome: Outcome): boolean {
   return outcome.kind === "lost" && outcome.reason === SILENCE;

@@ -17,7 +17,7 @@ export function comeBack(devices: number, { ms, attemptMs = 0 }: Outage, seed: n
   return Float64Array.from({ length: devices }, () => {
     const backoff = new Backoff(host);
     let now = backoff.next();
-    while (now < ms) now += attemptMs + backoff.next();
+    while (now < ms) now += attemptMs + backoff.next(attemptMs);
     return now - ms;
   });
 }

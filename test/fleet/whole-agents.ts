@@ -4,6 +4,7 @@ import { FakeClock } from "../fakes/clock.js";
 import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { FakePlatform } from "../fakes/platform.js";
+import { deaden } from "../faults/weather.js";
 
 const WALL = Date.UTC(2026, 0, 1);
 /** Until all are online and hold their polls. */
@@ -18,6 +19,8 @@ export interface Crowd {
   readonly seed: number;
   /** Each has a shared attribute to look for. */
   readonly reads?: boolean;
+  /** Switched on together, devices get none of these for the outage, and no word of it. Default: all are online, then connections break and are refused. */
+  readonly without?: "answers" | "connections";
 }
 
 interface Returned {
@@ -27,7 +30,14 @@ interface Returned {
 }
 
 /** All connections break at one instant, and are refused until the outage is over. */
-async function lostAndBack({ devices, connections, outageMs, seed, reads }: Crowd): Promise<Returned> {
+async function lostAndBack({
+  devices,
+  connections,
+  outageMs,
+  seed,
+  reads,
+  without,
+}: Crowd): Promise<Returned> {
   const clock = new FakeClock(WALL);
   const net = new FakeNet(clock);
   const platform = new FakePlatform(clock, net);
@@ -42,12 +52,14 @@ async function lostAndBack({ devices, connections, outageMs, seed, reads }: Crow
     agent.start();
     return agent;
   });
-  await clock.advance(CALM_MS);
-  for (const peer of net.peers) if (!peer.closed) peer.reset();
+  await clock.advance(without ? 0 : CALM_MS);
+  for (const peer of net.peers)
+    if (without) deaden({ peer });
+    else if (!peer.closed) peer.reset();
   net.peers.length = 0;
   net.onConnect = (peer) => {
-    peer.reset("connection refused");
-    return false;
+    if (!without) peer.reset("connection refused");
+    return without === "answers" ? undefined : false;
   };
   await clock.advance(outageMs);
   net.onConnect = accept;

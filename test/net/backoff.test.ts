@@ -22,6 +22,17 @@ test("a shorter end is taken as it is given", (t) => {
   t.deepEqual(seconds, [1, 2, 4, 8, 16, 30, 33, 33]);
 });
 
+test("after an attempt that waited in vain the delay is thrown over no less than it took, and over 5 min at the most", (t) => {
+  const backoff = new Backoff(loaded(255));
+  t.is(backoff.next(35_000), 35_000);
+  t.deepEqual(
+    delays(backoff, 6).map((ms) => Math.round(ms / 1000)),
+    [2, 4, 8, 16, 32, 64],
+  );
+  t.is(backoff.next(35_000), 128_000);
+  t.is(new Backoff(loaded(255)).next(900_000), 300_000);
+});
+
 test("reset makes the next delay a short one", (t) => {
   const backoff = new Backoff(loaded(255));
   delays(backoff, 20);

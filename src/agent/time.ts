@@ -87,7 +87,7 @@ export class Time {
   }
 
   /**
-   * Goes on after a sleep: by what was known before it is `at` now (ms since 1970; 0: nobody knew), and `ticks` have passed, which are exact from
+   * Goes on after a sleep: by what was known before it is `at` now (ms since 1970; 0: nobody noted it, what this run knows stays), and `ticks` have passed, which are exact from
    * `exactFrom` on. Nobody told the time for `untoldMs`.
    */
   awake(at: number, ticks: number, exactFrom: number, untoldMs: number): void {
@@ -95,7 +95,7 @@ export class Time {
     this.#exactFrom = exactFrom;
     this.#offset += Math.max(0, Math.floor(ticks) - this.ticks);
     this.#reckoned = true;
-    this.#learnt = at < LEAST_MS ? undefined : Math.floor(at) - this.#ms();
+    if (at >= LEAST_MS) this.#learnt = Math.floor(at) - this.#ms();
   }
 
   /** Goes on behind what a durable queue holds: the last time stamp, era (0: none) and tick in it, and how many points wait. */

@@ -33,3 +33,26 @@ for (const baseUrl of ["http://platform.test", "https://platform.test"]) {
     t.true(Math.abs(points[0]!.ts - (MS - learnt)) < 2000, `${points[0]!.ts}`);
   });
 }
+
+test("a wake of an agent that knows the time does not forget it, though the host never knew", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.telemetry.record({ n: 0 });
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.clock.setWall(undefined);
+  const stopped = agent.stop();
+  await rig.clock.advance(1000);
+  await stopped;
+  const wake = agent.runOnce({ connect: true, sample: () => ({ n: 1 }) });
+  await rig.clock.advance(31_000);
+  await wake;
+  agent.start();
+  agent.telemetry.record({ n: 2 });
+  await rig.clock.advance(60_000);
+  const points = rig.platform.points(rig.platform.device(NAME), "n");
+  t.deepEqual(
+    points.map(({ value }) => value),
+    [0, 1, 2],
+  );
+});

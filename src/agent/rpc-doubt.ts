@@ -107,7 +107,11 @@ export class Doubts {
   pollEnded(poll: number, id: number | undefined, oldestOpen: number): void {
     for (const entry of this.#entries.slice()) {
       if (entry.settledAt === undefined) continue;
-      if (poll >= entry.settledAt && entry.id !== id) entry.cleared = true;
+      if (poll >= entry.settledAt && entry.id !== id && !entry.cleared) {
+        entry.cleared = true;
+        // Nobody said when the platform let it go: one that was opened before this one may still bring it.
+        if (!entry.acknowledged) entry.settledAt = poll;
+      }
       if (entry.cleared && oldestOpen >= entry.settledAt) this.#forget(entry);
     }
     if (id === undefined) this.#tidy();

@@ -17,6 +17,9 @@ import type { AttributeLimits } from "./options.js";
 import { CONTENT, PROBE, post } from "./requests.js";
 import { READ_EVERY_MS, SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
 
+/** In good times a look may be due every 30 s: in bad ones it needs not be much rarer, and a change is seen within a minute once they are over. */
+const LONGEST_HOLD_MS = 55_000;
+
 export class AttributeLoop implements Job {
   readonly #link: Link;
   readonly #events: Events;
@@ -47,7 +50,7 @@ export class AttributeLoop implements Job {
     this.#events = events;
     this.#client = client;
     this.#values = values;
-    this.#uplink = new Lane(link, "uplink");
+    this.#uplink = new Lane(link, "uplink", LONGEST_HOLD_MS);
     this.#polls = new AttributePolls(link, timing, limits.answerBytes, this);
     this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes, client);
     this.#loop = link.loop("attributes", this);

@@ -10,10 +10,11 @@ export class Lane {
   readonly #backoff: Backoff;
   #until = 0;
 
-  constructor(link: Link, way: Way) {
+  /** `longestMs`: what a hold grows to, about; 5 min if not given. */
+  constructor(link: Link, way: Way, longestMs?: number) {
     this.#link = link;
     this.#way = way;
-    this.#backoff = new Backoff(link.host);
+    this.#backoff = new Backoff(link.host, longestMs);
   }
 
   /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the link stops: check `link.running`. */

@@ -254,3 +254,26 @@ test("a change that a poll told while the token was refused is past when it is g
   await rig.clock.advance(20 * MINUTE);
   t.deepEqual(seen, [5]);
 });
+
+test("shared attributes that are refused for long are asked for once a minute, so that they are there soon after", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  const seen: unknown[] = [];
+  agent.attributes.subscribe("interval", (value) => seen.push(value));
+  agent.start();
+  await rig.clock.advance(30_000);
+  const asked: number[] = [];
+  rig.platform.fault = ({ path }) => {
+    if (!path.includes("attributes")) return undefined;
+    asked.push(rig.clock.now());
+    return { status: 404 };
+  };
+  await rig.clock.advance(30 * MINUTE);
+  const apart = asked.slice(1).map((at, i) => at - (asked[i] as number));
+  t.true(Math.max(...apart) < MINUTE + 5000, `${apart}`);
+  t.true(asked.length < 60);
+  rig.platform.fault = undefined;
+  rig.platform.setShared(rig.platform.device(NAME), { interval: 5 });
+  await rig.clock.advance(MINUTE + 5000);
+  t.deepEqual(seen, [5]);
+});

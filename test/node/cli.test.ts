@@ -72,7 +72,7 @@ test.serial("what the agent refuses is told as wrong usage, without the value", 
   ]);
   t.is(code, 2);
   t.regex(err, /--url is a text that begins with http/);
-  t.regex(err, /token: /);
+  t.regex(err, /token can't be used: /);
   t.false(err.includes("a token/with"));
 });
 

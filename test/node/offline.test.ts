@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { createHost } from "../../hosts/node/host.js";
+import { POINT_HEAD, whole } from "../../src/agent/record.js";
 import { Agent, type TelemetryOptions } from "../../src/index.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";
@@ -76,8 +77,8 @@ test.serial(
       lost,
     );
     // 160 sectors, of which one is free and one being written; each holds what fits behind its header, and marks of drops.
-    const perSector = Math.floor((4096 - 56) / (15 + '{"n":10000}'.length));
-    const most = Math.floor((4096 - 56) / (15 + '{"n":0}'.length));
+    const perSector = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":10000}'.length));
+    const most = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":0}'.length));
     t.true(points.length > 157 * (perSector - 2) && points.length <= 159 * perSector, `${points.length}`);
     t.is(told, drops.length);
     t.true(

@@ -1,5 +1,5 @@
 // Which functions are called at one place only, and can stand there themselves: each saves five slots of 16 bytes, its name, and the call.
-import { childrenOf, hasThis, isFunction, moduleOf, namesIn, walk } from "./syntax.mjs";
+import { childrenOf, hasThis, isFunction, moduleOf, namesIn, targetOf, walk } from "./syntax.mjs";
 
 /**
  * By the statement (or the body of an arrow function) that the function takes the place of: the function, its arguments, and what becomes of its value.
@@ -193,12 +193,7 @@ function declaredBy(statement) {
 }
 
 function changedIn(node, changed = new Set()) {
-  const target =
-    node.type === "AssignmentExpression"
-      ? node.left
-      : node.type === "UpdateExpression"
-        ? node.argument
-        : undefined;
+  const target = targetOf(node);
   if (target) for (const name of namesIn(target)) changed.add(name);
   for (const child of childrenOf(node)) changedIn(child, changed);
   return changed;

@@ -1,6 +1,6 @@
 // In which order an expression does what it does, and what may change places with what without anybody being able to tell.
 import { isStill, partsOf } from "./scopes.mjs";
-import { isFunction } from "./syntax.mjs";
+import { isFunction, targetOf } from "./syntax.mjs";
 
 const CHANGES = /^(?:Call|New|Await|Yield|Update|Import|TaggedTemplate|Assignment)Expression$/;
 
@@ -15,12 +15,7 @@ export function changes(node) {
 export function assignedNames(tree) {
   const names = new Set();
   const visit = (node) => {
-    const target =
-      node.type === "AssignmentExpression"
-        ? node.left
-        : node.type === "UpdateExpression"
-          ? node.argument
-          : undefined;
+    const target = targetOf(node);
     if (target?.type === "MemberExpression" && !target.computed) names.add(target.property.name);
     for (const part of partsOf(node)) visit(part);
   };

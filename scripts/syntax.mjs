@@ -45,3 +45,9 @@ export function hasThis(node) {
 
 /** The statements of the module, which may stand in a function that is called at once. */
 export const moduleOf = ({ body }) => body.at(-1)?.expression?.callee?.body ?? { body };
+
+/** What a node gives another value; undefined if it is neither an assignment nor a count. */
+export function targetOf({ type, left, argument }) {
+  if (type === "AssignmentExpression") return left;
+  return type === "UpdateExpression" ? argument : undefined;
+}

@@ -44,71 +44,71 @@ export default function setUp(agent: Agent, host: AppHost): () => void {
 }
 
 class Application implements Desk {
-  readonly #agent: Agent;
-  readonly #host: AppHost;
-  readonly #strategies: Strategies;
-  readonly #room: Room;
-  readonly #sampler: Sampler;
-  readonly #version: string;
-  readonly #second: boolean;
-  readonly #colour: string;
-  readonly #began: number;
-  #points = 0;
-  #led = false;
+  private readonly _agent: Agent;
+  private readonly _host: AppHost;
+  private readonly _strategies: Strategies;
+  private readonly _room: Room;
+  private readonly _sampler: Sampler;
+  private readonly _version: string;
+  private readonly _second: boolean;
+  private readonly _colour: string;
+  private readonly _began: number;
+  private _points = 0;
+  private _led = false;
 
   constructor(agent: Agent, host: AppHost) {
-    this.#agent = agent;
-    this.#host = host;
+    this._agent = agent;
+    this._host = host;
     const keep = host.settings.sleeps === true;
-    this.#strategies = new Strategies(agent, host, { attribute: "reportStrategies", keep });
-    this.#room = new Room(host);
-    this.#version = host.settings.version ?? firmware.version;
-    this.#second = this.#version !== "1.0.0";
-    this.#colour = this.#second ? "blue" : "green";
-    this.#began = host.clock.now();
+    this._strategies = new Strategies(agent, host, { attribute: "reportStrategies", keep });
+    this._room = new Room(host);
+    this._version = host.settings.version ?? firmware.version;
+    this._second = this._version !== "1.0.0";
+    this._colour = this._second ? "blue" : "green";
+    this._began = host.clock.now();
     const ownMs = Math.min(LIMITS.most, Math.max(LIMITS.least, host.settings.intervalMs));
-    this.#sampler = new Sampler(host.clock, ownMs, () => this.#due());
-    if (host.settings.sleeps) this.#sampler.stop();
+    this._sampler = new Sampler(host.clock, ownMs, () => this._due());
+    if (host.settings.sleeps) this._sampler.stop();
     const serial = `D-${host.hardwareId.slice(-6)}`;
-    agent.attributes.publish({ serial, app: this.#version, intervalMs: ownMs, led: false });
+    agent.attributes.publish({ serial, app: this._version, intervalMs: ownMs, led: false });
     const starts = host.settings.sleeps ? undefined : countStart(host);
     if (starts !== undefined) agent.attributes.publish({ starts });
-    agent.attributes.subscribe("interval", (value) => this.#every(value, ownMs));
+    agent.attributes.subscribe("interval", (value) => this._every(value, ownMs));
   }
 
   status(): Record<string, unknown> {
     return {
-      version: this.#version,
-      led: this.#led ? this.#colour : "off",
-      intervalMs: this.#sampler.intervalMs,
-      points: this.#points,
-      upMs: Math.round(this.#host.clock.now() - this.#began),
+      version: this._version,
+      led: this._led ? this._colour : "off",
+      intervalMs: this._sampler.intervalMs,
+      points: this._points,
+      upMs: Math.round(this._host.clock.now() - this._began),
     };
   }
 
   setLed(on: boolean): Record<string, unknown> {
-    this.#led = on;
-    this.#agent.attributes.publish({ led: on });
-    return { on, colour: this.#colour };
+    this._led = on;
+    this._agent.attributes.publish({ led: on });
+    return { on, colour: this._colour };
   }
 
   sample(): void {
-    const { temperature, humidity, pressure } = this.#room.next();
-    this.#strategies.record(this.#second ? { temperature, humidity, pressure } : { temperature, humidity });
-    this.#points++;
+    const { temperature, humidity, pressure } = this._room.next();
+    this._strategies.record(this._second ? { temperature, humidity, pressure } : { temperature, humidity });
+    this._points++;
   }
 
   health(): void {
-    const upSeconds = Math.floor((this.#host.clock.now() - this.#began) / 1000);
-    this.#agent.telemetry.record({ upSeconds, points: this.#points, version: this.#version });
+    const upSeconds = Math.floor((this._host.clock.now() - this._began) / 1000);
+    this._agent.telemetry.record({ upSeconds, points: this._points, version: this._version });
   }
 
-  #due(): void {
+  private _due(): void {
     try {
       this.sample();
-      if (this.#points % HEALTH_EVERY === 0) this.health();
+      if (this._points % HEALTH_EVERY === 0) this.health();
     } catch (error) {
-      this.#host.log(
+      this._host.log(
         "warn",
         `a point was not recorded: ${error instanceof Error ? error.message : "unknown"}`,
       );
@@ -116,11 +116,11 @@ class Application implements Desk {
   }
 
   /** What is no interval changes nothing; without one it is the device's own. */
-  #every(value: unknown, ownMs: number): void {
-    const before = this.#sampler.intervalMs;
+  private _every(value: unknown, ownMs: number): void {
+    const before = this._sampler.intervalMs;
     const intervalMs = value === undefined ? ownMs : (intervalOf(value) ?? before);
     if (intervalMs === before) return;
-    if (!this.#host.settings.sleeps) this.#sampler.every(intervalMs);
-    this.#agent.attributes.publish({ intervalMs });
+    if (!this._host.settings.sleeps) this._sampler.every(intervalMs);
+    this._agent.attributes.publish({ intervalMs });
   }
 }

@@ -5,36 +5,36 @@ export const LIMITS = { least: 50, most: 3_600_000 } as const;
 
 /** Calls `sample` once an interval. A new interval counts from now. */
 export class Sampler {
-  readonly #clock: Pick<Host["clock"], "timer">;
-  readonly #sample: () => void;
-  #intervalMs: number;
-  #cancel: () => void = () => undefined;
+  private readonly _clock: Pick<Host["clock"], "timer">;
+  private readonly _sample: () => void;
+  private _intervalMs: number;
+  private _cancel: () => void = () => undefined;
 
   constructor(clock: Pick<Host["clock"], "timer">, intervalMs: number, sample: () => void) {
-    this.#clock = clock;
-    this.#sample = sample;
-    this.#intervalMs = intervalMs;
-    this.#arm();
+    this._clock = clock;
+    this._sample = sample;
+    this._intervalMs = intervalMs;
+    this._arm();
   }
 
   get intervalMs(): number {
-    return this.#intervalMs;
+    return this._intervalMs;
   }
 
   stop(): void {
-    this.#cancel();
+    this._cancel();
   }
 
   every(intervalMs: number): void {
-    this.#cancel();
-    this.#intervalMs = intervalMs;
-    this.#arm();
+    this._cancel();
+    this._intervalMs = intervalMs;
+    this._arm();
   }
 
-  #arm(): void {
-    this.#cancel = this.#clock.timer(this.#intervalMs, () => {
-      this.#arm();
-      this.#sample();
+  private _arm(): void {
+    this._cancel = this._clock.timer(this._intervalMs, () => {
+      this._arm();
+      this._sample();
     });
   }
 }

@@ -11,25 +11,25 @@ export interface Weather {
 
 /** Readings of a room that does not exist: each wanders a little from the one before, within its limits. */
 export class Room {
-  readonly #host: Pick<Host, "random">;
-  readonly #chance = new Uint8Array(3);
-  #temperature = 21;
-  #humidity = 45;
-  #pressure = 1013;
+  private readonly _host: Pick<Host, "random">;
+  private readonly _chance = new Uint8Array(3);
+  private _temperature = 21;
+  private _humidity = 45;
+  private _pressure = 1013;
 
   constructor(host: Pick<Host, "random">) {
-    this.#host = host;
+    this._host = host;
   }
 
   next(): Weather {
-    this.#host.random(this.#chance);
-    this.#temperature = wander(this.#temperature, this.#chance[0], 0.2, 15, 30);
-    this.#humidity = wander(this.#humidity, this.#chance[1], 0.5, 20, 80);
-    this.#pressure = wander(this.#pressure, this.#chance[2], 0.3, 980, 1040);
+    this._host.random(this._chance);
+    this._temperature = wander(this._temperature, this._chance[0], 0.2, 15, 30);
+    this._humidity = wander(this._humidity, this._chance[1], 0.5, 20, 80);
+    this._pressure = wander(this._pressure, this._chance[2], 0.3, 980, 1040);
     return {
-      temperature: round(this.#temperature, 100),
-      humidity: round(this.#humidity, 10),
-      pressure: round(this.#pressure, 10),
+      temperature: round(this._temperature, 100),
+      humidity: round(this._humidity, 10),
+      pressure: round(this._pressure, 10),
     };
   }
 }

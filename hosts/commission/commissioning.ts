@@ -49,33 +49,33 @@ export interface View {
 }
 
 export class Commissioning {
-  readonly #options: CommissioningOptions;
-  #state: State = "closed";
+  private readonly _options: CommissioningOptions;
+  private _state: State = "closed";
   /** Given, and not kept yet. */
-  #given: Values = {};
-  #findings: readonly Finding[] = [];
-  #stage = "";
-  #isOver = false;
-  #cancel: () => void = () => {};
+  private _given: Values = {};
+  private _findings: readonly Finding[] = [];
+  private _stage = "";
+  private _isOver = false;
+  private _cancel: () => void = () => {};
   /** Called after each change of the state. */
   onChange: () => void = () => {};
 
   constructor(options: CommissioningOptions) {
-    this.#options = options;
+    this._options = options;
   }
 
   get state(): State {
-    return this.#state;
+    return this._state;
   }
 
   get view(): View {
-    const values = merged(this.#options.before, this.#given);
+    const values = merged(this._options.before, this._given);
     const has = (field: keyof Values): boolean => values[field] !== undefined;
     return {
-      state: this.#state,
-      wifi: this.#options.wifi,
-      stage: this.#stage,
-      findings: this.#findings,
+      state: this._state,
+      wifi: this._options.wifi,
+      stage: this._stage,
+      findings: this._findings,
       ssid: values.ssid ?? "",
       url: values.url ?? "",
       has: {
@@ -90,80 +90,80 @@ export class Commissioning {
 
   /** Opens it for 10 minutes. */
   open(): void {
-    if (!this.#happens("open")) return;
-    this.#isOver = false;
-    this.#later(this.#options.openMs ?? OPEN_MS);
+    if (!this._happens("open")) return;
+    this._isOver = false;
+    this._later(this._options.openMs ?? OPEN_MS);
   }
 
   close(): void {
-    this.#happens("close");
+    this._happens("close");
   }
 
   /** Takes what the owner gave, beside what was given before, and begins to check it if nothing is missing. False while that can't be. */
   give(typed: Values): boolean {
-    if (this.#state !== "open") return false;
-    const { before, wifi } = this.#options;
-    const all = { ...this.#given, ...typed };
+    if (this._state !== "open") return false;
+    const { before, wifi } = this._options;
+    const all = { ...this._given, ...typed };
     const values = merged(before, all);
-    this.#findings = checkValues(values, wifi);
+    this._findings = checkValues(values, wifi);
     // What can't be right is not kept in mind; the rest need not be typed again.
-    const wrong = this.#findings.map(({ field }) => field);
-    this.#given = without(all, wrong);
-    if (this.#findings.length > 0) this.onChange();
-    else if (this.#happens("given")) void this.#check(values);
+    const wrong = this._findings.map(({ field }) => field);
+    this._given = without(all, wrong);
+    if (this._findings.length > 0) this.onChange();
+    else if (this._happens("given")) void this._check(values);
     return true;
   }
 
-  async #check(values: Values): Promise<void> {
-    const isSame = sameIdentity(this.#options.before, values);
-    const found = await this.#tried(values, isSame);
-    if (this.#state !== "checking") return;
+  private async _check(values: Values): Promise<void> {
+    const isSame = sameIdentity(this._options.before, values);
+    const found = await this._tried(values, isSame);
+    if (this._state !== "checking") return;
     const failed: Finding = {
       field: "url",
       reason: "the values can't be kept: the storage of the device failed",
     };
-    const finding = found ?? (this.#options.keep(values, isSame) ? undefined : failed);
-    this.#findings = finding ? [finding] : [];
-    this.#stage = "";
+    const finding = found ?? (this._options.keep(values, isSame) ? undefined : failed);
+    this._findings = finding ? [finding] : [];
+    this._stage = "";
     if (!finding) {
-      this.#given = without(this.#given, SECRETS);
-      this.#happens("good");
-      this.#later(DONE_MS);
+      this._given = without(this._given, SECRETS);
+      this._happens("good");
+      this._later(DONE_MS);
       return;
     }
-    this.#given = without(this.#given, finding.field === "password" ? ["password"] : []);
-    this.#happens("bad");
-    if (this.#isOver) this.#happens("over");
+    this._given = without(this._given, finding.field === "password" ? ["password"] : []);
+    this._happens("bad");
+    if (this._isOver) this._happens("over");
   }
 
-  async #tried(values: Values, isSame: boolean): Promise<Finding | undefined> {
+  private async _tried(values: Values, isSame: boolean): Promise<Finding | undefined> {
     try {
-      return await this.#options.check(values, isSame, (stage) => {
-        this.#stage = stage;
+      return await this._options.check(values, isSame, (stage) => {
+        this._stage = stage;
       });
     } catch {
       return { field: "url", reason: "the check itself failed: try again" };
     }
   }
 
-  #later(ms: number): void {
-    this.#cancel();
-    this.#cancel = this.#options.clock.timer(ms, () => {
-      this.#isOver = true;
-      this.#happens("over");
+  private _later(ms: number): void {
+    this._cancel();
+    this._cancel = this._options.clock.timer(ms, () => {
+      this._isOver = true;
+      this._happens("over");
     });
   }
 
   /** True if it changed something. */
-  #happens(what: Happening): boolean {
-    const next = NEXT[this.#state][what];
+  private _happens(what: Happening): boolean {
+    const next = NEXT[this._state][what];
     if (next === undefined) return false;
-    const done = this.#state === "done";
-    this.#state = next;
+    const done = this._state === "done";
+    this._state = next;
     if (next === "closed") {
-      this.#cancel();
-      this.#given = {};
-      this.#options.closed(done);
+      this._cancel();
+      this._given = {};
+      this._options.closed(done);
     }
     this.onChange();
     return true;

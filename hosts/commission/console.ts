@@ -47,10 +47,10 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 export class Console {
-  readonly #options: ConsoleOptions;
+  private readonly _options: ConsoleOptions;
 
   constructor(options: ConsoleOptions) {
-    this.#options = options;
+    this._options = options;
   }
 
   /** One line, without its end. */
@@ -65,17 +65,17 @@ export class Console {
   }
 
   say(text: string): void {
-    this.#options.write(`${text}\n`);
+    this._options.write(`${text}\n`);
   }
 
   /** What became of it; to be called when commissioning changed. */
   changed(): void {
-    const { state, findings } = this.#options.commissioning.view;
+    const { state, findings } = this._options.commissioning.view;
     this.say(findings.length > 0 && state === "open" ? said(findings) : (SAID[state] as string));
   }
 
   show(): void {
-    const { state, wifi, ssid, url, has, findings } = this.#options.commissioning.view;
+    const { state, wifi, ssid, url, has, findings } = this._options.commissioning.view;
     const told = (is: boolean): string => (is ? "set" : "not set");
     if (wifi)
       this.say(
@@ -90,24 +90,24 @@ export class Console {
 
   reset(): void {
     this.say("forgotten; it restarts");
-    this.#options.reset();
+    this._options.reset();
   }
 
   set([what = "", ...values]: readonly string[]): void {
     const fields = Object.hasOwn(SET, what) ? (SET[what] as readonly (keyof Values)[]) : [];
     const enough = what === "wifi" ? [1, 2] : [fields.length];
-    if (what === "label") this.#label(values);
+    if (what === "label") this._label(values);
     else if (fields.length === 0 || !enough.includes(values.length) || values.includes(""))
       this.say("set wifi SSID [PASSWORD], set url URL, set token TOKEN; help lists all");
-    else this.#give(Object.fromEntries(fields.map((field, i) => [field, values[i]])));
+    else this._give(Object.fromEntries(fields.map((field, i) => [field, values[i]])));
   }
 
-  #give(typed: Values): void {
-    if (!this.#options.commissioning.give(typed)) this.say("not now: it is checking");
+  private _give(typed: Values): void {
+    if (!this._options.commissioning.give(typed)) this.say("not now: it is checking");
   }
 
-  #label(values: readonly string[]): void {
-    const { setLabel } = this.#options;
+  private _label(values: readonly string[]): void {
+    const { setLabel } = this._options;
     const [password = ""] = values;
     if (!setLabel || values.length !== 1) this.say("set label PASSWORD");
     else

@@ -86,31 +86,31 @@ function apply(host: Host, { wifi, site, token }: JsonObject): void {
  * twice: `isSame`: it is the device's own; else it goes by another name until the change is made.
  */
 export class CheckStore implements Store {
-  readonly #store: Store;
-  readonly #isSame: boolean;
-  readonly #values = new Map<string, Uint8Array>();
+  private readonly _store: Store;
+  private readonly _isSame: boolean;
+  private readonly _values = new Map<string, Uint8Array>();
 
   constructor(store: Store, isSame: boolean) {
-    this.#store = store;
-    this.#isSame = isSame;
+    this._store = store;
+    this._isSame = isSame;
   }
 
   get(key: string): Uint8Array | undefined {
-    return isToken(key) ? this.#store.get(this.#name(key)) : this.#values.get(key);
+    return isToken(key) ? this._store.get(this._name(key)) : this._values.get(key);
   }
 
   set(key: string, value: Uint8Array): boolean {
-    if (isToken(key)) return this.#store.set(this.#name(key), value);
-    this.#values.set(key, value.slice());
+    if (isToken(key)) return this._store.set(this._name(key), value);
+    this._values.set(key, value.slice());
     return true;
   }
 
   delete(key: string): boolean {
-    return isToken(key) ? this.#store.delete(this.#name(key)) : this.#values.delete(key) || true;
+    return isToken(key) ? this._store.delete(this._name(key)) : this._values.delete(key) || true;
   }
 
-  #name(key: string): string {
-    return this.#isSame ? key : fresh(key);
+  private _name(key: string): string {
+    return this._isSame ? key : fresh(key);
   }
 }
 

@@ -6,59 +6,59 @@ const [BACKSPACE, DELETE, LF, CR, ESCAPE, BLANK, TAB] = [0x08, 0x7f, 0x0a, 0x0d,
 
 /** Lines out of bytes that somebody types. A line that is too long, or no UTF-8, is dropped whole. */
 export class LineReader {
-  readonly #text: Pick<Host, "decode">;
-  readonly #line: (text: string | undefined) => void;
-  #bytes = new Uint8Array(64);
-  #length = 0;
-  #isLost = false;
-  #wasCr = false;
+  private readonly _text: Pick<Host, "decode">;
+  private readonly _line: (text: string | undefined) => void;
+  private _bytes = new Uint8Array(64);
+  private _length = 0;
+  private _isLost = false;
+  private _wasCr = false;
 
   /** `line`: called with each; undefined for one that was dropped. */
   constructor(text: Pick<Host, "decode">, line: (text: string | undefined) => void) {
-    this.#text = text;
-    this.#line = line;
+    this._text = text;
+    this._line = line;
   }
 
   feed(bytes: Uint8Array): void {
-    for (const byte of bytes) this.#take(byte);
+    for (const byte of bytes) this._take(byte);
   }
 
-  #take(byte: number): void {
-    const isEnd = byte === CR || (byte === LF && !this.#wasCr);
-    this.#wasCr = byte === CR;
-    if (isEnd) this.#end();
-    else if (byte === BACKSPACE || byte === DELETE) this.#back();
-    else if (byte === ESCAPE) this.#isLost = true;
-    else if (byte >= BLANK || byte === TAB) this.#push(byte);
+  private _take(byte: number): void {
+    const isEnd = byte === CR || (byte === LF && !this._wasCr);
+    this._wasCr = byte === CR;
+    if (isEnd) this._end();
+    else if (byte === BACKSPACE || byte === DELETE) this._back();
+    else if (byte === ESCAPE) this._isLost = true;
+    else if (byte >= BLANK || byte === TAB) this._push(byte);
   }
 
-  #end(): void {
-    const text = this.#isLost ? undefined : this.#text.decode(this.#bytes.subarray(0, this.#length));
+  private _end(): void {
+    const text = this._isLost ? undefined : this._text.decode(this._bytes.subarray(0, this._length));
     // What was typed may be a secret.
-    this.#bytes = new Uint8Array(64);
-    this.#length = 0;
-    this.#isLost = false;
-    this.#line(text);
+    this._bytes = new Uint8Array(64);
+    this._length = 0;
+    this._isLost = false;
+    this._line(text);
   }
 
   /** A whole character. */
-  #back(): void {
-    while (this.#length > 0) {
-      this.#length--;
-      if (((this.#bytes[this.#length] as number) & 0xc0) !== 0x80) return;
+  private _back(): void {
+    while (this._length > 0) {
+      this._length--;
+      if (((this._bytes[this._length] as number) & 0xc0) !== 0x80) return;
     }
   }
 
-  #push(byte: number): void {
-    if (this.#length === LONGEST) {
-      this.#isLost = true;
+  private _push(byte: number): void {
+    if (this._length === LONGEST) {
+      this._isLost = true;
       return;
     }
-    if (this.#length === this.#bytes.length) {
-      const larger = new Uint8Array(this.#length * 2);
-      larger.set(this.#bytes);
-      this.#bytes = larger;
+    if (this._length === this._bytes.length) {
+      const larger = new Uint8Array(this._length * 2);
+      larger.set(this._bytes);
+      this._bytes = larger;
     }
-    this.#bytes[this.#length++] = byte;
+    this._bytes[this._length++] = byte;
   }
 }

@@ -13,95 +13,95 @@ const VISIT_MS = 15_000;
 const PIECE = 512;
 
 export class PageServer {
-  readonly #desk: Desk;
-  readonly #machine: Machine;
-  readonly #visits: Visit[] = [];
+  private readonly _desk: Desk;
+  private readonly _machine: Machine;
+  private readonly _visits: Visit[] = [];
 
   constructor(desk: Desk, machine: Machine) {
-    this.#desk = desk;
-    this.#machine = machine;
+    this._desk = desk;
+    this._machine = machine;
   }
 
   /** A visitor came; false if there is no room: then `connect` was not called. */
   accept(connect: Connect): boolean {
-    if (this.#visits.length >= MOST) return false;
-    const visit = new Visit(connect, this.#desk, this.#machine, () => {
-      const at = this.#visits.indexOf(visit);
-      if (at >= 0) this.#visits.splice(at, 1);
+    if (this._visits.length >= MOST) return false;
+    const visit = new Visit(connect, this._desk, this._machine, () => {
+      const at = this._visits.indexOf(visit);
+      if (at >= 0) this._visits.splice(at, 1);
     });
-    this.#visits.push(visit);
+    this._visits.push(visit);
     return true;
   }
 
   close(): void {
-    for (const visit of this.#visits.slice()) visit.end();
+    for (const visit of this._visits.slice()) visit.end();
   }
 }
 
 class Visit {
-  readonly #desk: Desk;
-  readonly #machine: Machine;
-  readonly #over: () => void;
-  readonly #reader: RequestReader;
-  readonly #socket: Socket;
-  readonly #cancel: () => void;
-  #out: Uint8Array | undefined;
-  #ended = false;
+  private readonly _desk: Desk;
+  private readonly _machine: Machine;
+  private readonly _over: () => void;
+  private readonly _reader: RequestReader;
+  private readonly _socket: Socket;
+  private readonly _cancel: () => void;
+  private _out: Uint8Array | undefined;
+  private _ended = false;
 
   constructor(connect: Connect, desk: Desk, machine: Machine, over: () => void) {
-    this.#desk = desk;
-    this.#machine = machine;
-    this.#over = over;
-    this.#reader = new RequestReader(machine);
-    this.#socket = connect((what) => this.#guard(what));
-    this.#cancel = machine.clock.timer(VISIT_MS, () => this.end());
+    this._desk = desk;
+    this._machine = machine;
+    this._over = over;
+    this._reader = new RequestReader(machine);
+    this._socket = connect((what) => this._guard(what));
+    this._cancel = machine.clock.timer(VISIT_MS, () => this.end());
   }
 
   end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#cancel();
-    this.#socket.close();
-    this.#over();
+    if (this._ended) return;
+    this._ended = true;
+    this._cancel();
+    this._socket.close();
+    this._over();
   }
 
   /** Nothing may reach a host's callback. */
-  #guard(what: SocketEvent): void {
+  private _guard(what: SocketEvent): void {
     try {
-      if (this.#ended) return;
+      if (this._ended) return;
       if (what === "closed") this.end();
-      else if (what === "readable") this.#read();
-      else this.#write();
+      else if (what === "readable") this._read();
+      else this._write();
     } catch {
       this.end();
     }
   }
 
-  #read(): void {
+  private _read(): void {
     const piece = new Uint8Array(PIECE);
-    for (let count = this.#socket.read(piece); count > 0; count = this.#socket.read(piece))
-      this.#reader.feed(count === PIECE ? piece : piece.subarray(0, count));
-    if (this.#out || !this.#reader.isOver) return;
-    const { request, flaw } = this.#reader;
-    this.#answer(request ? respond(request, this.#desk) : refusal(flaw), request?.method === "HEAD");
+    for (let count = this._socket.read(piece); count > 0; count = this._socket.read(piece))
+      this._reader.feed(count === PIECE ? piece : piece.subarray(0, count));
+    if (this._out || !this._reader.isOver) return;
+    const { request, flaw } = this._reader;
+    this._answer(request ? respond(request, this._desk) : refusal(flaw), request?.method === "HEAD");
   }
 
-  #answer(answer: Answer, isHead: boolean): void {
-    const body = this.#machine.encode(answer.body);
-    const head = this.#machine.encode(headOf(answer, body.length));
+  private _answer(answer: Answer, isHead: boolean): void {
+    const body = this._machine.encode(answer.body);
+    const head = this._machine.encode(headOf(answer, body.length));
     const out = new Uint8Array(head.length + (isHead ? 0 : body.length));
     out.set(head);
     if (!isHead) out.set(body, head.length);
-    this.#out = out;
-    this.#write();
+    this._out = out;
+    this._write();
   }
 
-  #write(): void {
-    while (this.#out && this.#out.length > 0) {
-      const count = this.#socket.write(this.#out);
+  private _write(): void {
+    while (this._out && this._out.length > 0) {
+      const count = this._socket.write(this._out);
       if (count === 0) return;
-      this.#out = this.#out.subarray(count);
+      this._out = this._out.subarray(count);
     }
-    if (this.#out) this.end();
+    if (this._out) this.end();
   }
 }

@@ -42,22 +42,22 @@ type Wanted = (typeof WANTED)[number];
 
 /** Of one connection: one request. */
 export class RequestReader {
-  readonly #text: Pick<Host, "decode">;
+  private readonly _text: Pick<Host, "decode">;
   /** The head, then the body; made larger as bytes come, not as they are promised. */
-  #bytes = new Uint8Array(256);
-  #length = 0;
+  private _bytes = new Uint8Array(256);
+  private _length = 0;
   /** Of the head's four last bytes, how many have come in a row. */
-  #ending = 0;
-  #body = -1;
-  #headers: { readonly [N in Wanted]?: string } = {};
-  #method = "";
-  #target = "";
+  private _ending = 0;
+  private _body = -1;
+  private _headers: { readonly [N in Wanted]?: string } = {};
+  private _method = "";
+  private _target = "";
   /** The status to refuse it with; 0 as long as there is no reason to. */
   flaw = 0;
   request: PageRequest | undefined;
 
   constructor(text: Pick<Host, "decode">) {
-    this.#text = text;
+    this._text = text;
   }
 
   get isOver(): boolean {
@@ -68,40 +68,40 @@ export class RequestReader {
   feed(bytes: Uint8Array): void {
     for (const byte of bytes) {
       if (this.isOver) return;
-      if (this.#body >= 0) this.#inBody(byte);
-      else this.#inHead(byte);
+      if (this._body >= 0) this._inBody(byte);
+      else this._inHead(byte);
     }
   }
 
-  #inHead(byte: number): void {
-    if (this.#length === HEAD_BYTES) {
+  private _inHead(byte: number): void {
+    if (this._length === HEAD_BYTES) {
       this.flaw = 431;
       return;
     }
-    this.#push(byte);
-    const isCr = this.#ending % 2 === 0;
-    if (byte === (isCr ? CR : LF)) this.#ending++;
+    this._push(byte);
+    const isCr = this._ending % 2 === 0;
+    if (byte === (isCr ? CR : LF)) this._ending++;
     else if (byte === CR || byte === LF || !isCr) this.flaw = 400;
-    else this.#ending = 0;
-    if (this.#ending === 4) this.#endHead();
+    else this._ending = 0;
+    if (this._ending === 4) this._endHead();
   }
 
-  #endHead(): void {
-    const text = this.#text.decode(this.#bytes.subarray(0, this.#length - 4));
-    this.flaw = text === undefined ? 400 : this.#readHead(text.split(BREAK));
+  private _endHead(): void {
+    const text = this._text.decode(this._bytes.subarray(0, this._length - 4));
+    this.flaw = text === undefined ? 400 : this._readHead(text.split(BREAK));
     if (this.flaw !== 0) return;
-    this.#body = Number(this.#headers["content-length"] ?? "0");
-    this.#bytes = new Uint8Array(Math.min(this.#body, FIRST_BODY_ROOM));
-    this.#length = 0;
-    if (this.#body === 0) this.#end("");
+    this._body = Number(this._headers["content-length"] ?? "0");
+    this._bytes = new Uint8Array(Math.min(this._body, FIRST_BODY_ROOM));
+    this._length = 0;
+    if (this._body === 0) this._end("");
   }
 
   /** 0, or the status to refuse it with. */
-  #readHead(lines: readonly string[]): number {
+  private _readHead(lines: readonly string[]): number {
     const line = LINE.exec(lines[0] as string);
     if (!line || (line[2] as string).length > LONGEST_PATH) return line ? 414 : 400;
-    this.#method = line[1] as string;
-    this.#target = line[2] as string;
+    this._method = line[1] as string;
+    this._target = line[2] as string;
     const headers: { [N in Wanted]?: string } = {};
     for (let i = 1; i < lines.length; i++) {
       const header = HEADER.exec(lines[i] as string);
@@ -112,29 +112,29 @@ export class RequestReader {
       if (headers[name] !== undefined) return 400;
       headers[name] = (header[2] as string).trim();
     }
-    this.#headers = headers;
+    this._headers = headers;
     const { host, expect, "transfer-encoding": coded, "content-length": length } = headers;
     if (host === undefined || !AUTHORITY.test(host.toLowerCase())) return 400;
     if (coded !== undefined) return 501;
     if (expect !== undefined) return 417;
-    if (length === undefined) return this.#method === "POST" ? 411 : 0;
+    if (length === undefined) return this._method === "POST" ? 411 : 0;
     if (!LENGTH.test(length)) return 400;
     return Number(length) > BODY_BYTES ? 413 : 0;
   }
 
-  #inBody(byte: number): void {
-    this.#push(byte);
-    if (this.#length < this.#body) return;
-    const body = this.#text.decode(this.#bytes.subarray(0, this.#length));
+  private _inBody(byte: number): void {
+    this._push(byte);
+    if (this._length < this._body) return;
+    const body = this._text.decode(this._bytes.subarray(0, this._length));
     if (body === undefined) this.flaw = 400;
-    else this.#end(body);
+    else this._end(body);
   }
 
-  #end(body: string): void {
-    const { host = "", origin, "sec-fetch-site": site, "content-type": type = "" } = this.#headers;
+  private _end(body: string): void {
+    const { host = "", origin, "sec-fetch-site": site, "content-type": type = "" } = this._headers;
     this.request = {
-      method: this.#method,
-      path: this.#target.split("?")[0] as string,
+      method: this._method,
+      path: this._target.split("?")[0] as string,
       host: host.toLowerCase(),
       origin,
       site,
@@ -143,12 +143,12 @@ export class RequestReader {
     };
   }
 
-  #push(byte: number): void {
-    if (this.#length === this.#bytes.length) {
-      const larger = new Uint8Array(this.#length * 2);
-      larger.set(this.#bytes);
-      this.#bytes = larger;
+  private _push(byte: number): void {
+    if (this._length === this._bytes.length) {
+      const larger = new Uint8Array(this._length * 2);
+      larger.set(this._bytes);
+      this._bytes = larger;
     }
-    this.#bytes[this.#length++] = byte;
+    this._bytes[this._length++] = byte;
   }
 }

@@ -7,43 +7,43 @@ const LOOK_MS = 60_000;
  * network an agent that runs opens or uses a connection every ten minutes, even when the platform refuses it.
  */
 export class Alive {
-  readonly #host: Pick<Host, "clock" | "log" | "restart">;
-  readonly #silenceMs: number;
-  readonly #due: () => boolean;
-  #last: number;
+  private readonly _host: Pick<Host, "clock" | "log" | "restart">;
+  private readonly _silenceMs: number;
+  private readonly _due: () => boolean;
+  private _last: number;
 
   /** `due`: whether anything can be expected, that is, there is a network and the agent runs. */
   constructor(host: Pick<Host, "clock" | "log" | "restart">, silenceMs: number, due: () => boolean) {
-    this.#host = host;
-    this.#silenceMs = silenceMs;
-    this.#due = due;
-    this.#last = host.clock.now();
-    this.#look();
+    this._host = host;
+    this._silenceMs = silenceMs;
+    this._due = due;
+    this._last = host.clock.now();
+    this._look();
   }
 
   /** `open`, with every connection and what happens to it taken for a sign of life. */
   watch(open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
-      this.#sign();
+      this._sign();
       return open(name, port, secure, (what, reason) => {
-        this.#sign();
+        this._sign();
         event(what, reason);
       });
     };
   }
 
-  #sign(): void {
-    this.#last = this.#host.clock.now();
+  private _sign(): void {
+    this._last = this._host.clock.now();
   }
 
-  #look(): void {
-    this.#host.clock.timer(LOOK_MS, () => {
-      if (!this.#due()) this.#sign();
-      else if (this.#host.clock.now() - this.#last > this.#silenceMs) {
-        this.#host.log("error", "the agent fell silent: restart");
-        return this.#host.restart("silent");
+  private _look(): void {
+    this._host.clock.timer(LOOK_MS, () => {
+      if (!this._due()) this._sign();
+      else if (this._host.clock.now() - this._last > this._silenceMs) {
+        this._host.log("error", "the agent fell silent: restart");
+        return this._host.restart("silent");
       }
-      this.#look();
+      this._look();
     });
   }
 }

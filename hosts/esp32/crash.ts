@@ -42,21 +42,21 @@ export interface Ending {
  * because both look the same to the chip.
  */
 export class LastWords {
-  readonly #store: Store;
-  readonly #text: Pick<Host, "encode" | "decode">;
+  private readonly _store: Store;
+  private readonly _text: Pick<Host, "encode" | "decode">;
 
   constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
-    this.#store = store;
-    this.#text = text;
+    this._store = store;
+    this._text = text;
   }
 
   /** To be called once, at the start: what was kept is forgotten. `reset` is ESP-IDF's number. */
   ending(reset: number): Ending {
     const name = RESET_REASONS[reset] ?? "unknown";
-    const record = this.#store.get(KEY);
-    if (record) this.#store.delete(KEY);
+    const record = this._store.get(KEY);
+    if (record) this._store.delete(KEY);
     const asked = record?.[0] === RESTARTED;
-    const words = record?.[0] === CRASHED ? this.#text.decode(record.subarray(1)) : undefined;
+    const words = record?.[0] === CRASHED ? this._text.decode(record.subarray(1)) : undefined;
     if (FAULTS.includes(name)) return { reset: name, crash: words ? `${name}: ${words}` : name };
     // What is left of an earlier run is no cause of a power cut.
     if (name !== "software" || asked) return { reset: name, crash: false };
@@ -66,21 +66,21 @@ export class LastWords {
   /** `globalThis.abort` of the engine: what it says, and the exception, if there is one. Must not throw. */
   crashed(status: unknown, exception: unknown): void {
     try {
-      this.#keep(CRASHED, describe(status, exception));
+      this._keep(CRASHED, describe(status, exception));
     } catch {}
   }
 
   /** Before a restart that was asked for. */
   restarting(): void {
-    this.#keep(RESTARTED, "");
+    this._keep(RESTARTED, "");
   }
 
-  #keep(kind: number, words: string): void {
-    const text = this.#text.encode(words);
+  private _keep(kind: number, words: string): void {
+    const text = this._text.encode(words);
     const record = new Uint8Array(1 + text.length);
     record[0] = kind;
     record.set(text, 1);
-    this.#store.set(KEY, record);
+    this._store.set(KEY, record);
   }
 }
 

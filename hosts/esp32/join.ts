@@ -40,16 +40,16 @@ const TRIES = 2;
 
 /** Tries a network once for its owner, who waits for the reason; wifi.ts is for good. */
 export class Joiner {
-  readonly #clock: Clock;
-  readonly #air: Air;
-  readonly #radio: Radio;
-  #changed: () => void = () => {};
+  private readonly _clock: Clock;
+  private readonly _air: Air;
+  private readonly _radio: Radio;
+  private _changed: () => void = () => {};
 
   /** Turns the radio on. */
   constructor(make: MakeRadio, air: Air, clock: Clock) {
-    this.#clock = clock;
-    this.#air = air;
-    this.#radio = make(() => this.#changed());
+    this._clock = clock;
+    this._air = air;
+    this._radio = make(() => this._changed());
     air.mote_wifi_reason();
   }
 
@@ -57,7 +57,7 @@ export class Joiner {
   async join(network: Network): Promise<Finding | undefined> {
     let finding: Finding | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      finding = await this.#once(network);
+      finding = await this._once(network);
       if (!finding || finding.field === NAME) break;
     }
     return finding;
@@ -65,23 +65,23 @@ export class Joiner {
 
   /** Gives the radio back. */
   close(): void {
-    this.#changed = () => {};
+    this._changed = () => {};
     try {
-      this.#radio.disconnect();
-      this.#radio.close();
+      this._radio.disconnect();
+      this._radio.close();
     } catch {
       // It is off.
     }
   }
 
-  async #once({ ssid, password }: Network): Promise<Finding | undefined> {
-    this.#radio.disconnect();
-    await this.#wait(REASON_MS);
-    this.#air.mote_wifi_reason();
-    const reached = await this.#connected({ SSID: ssid, ...(password ? { password } : {}) });
+  private async _once({ ssid, password }: Network): Promise<Finding | undefined> {
+    this._radio.disconnect();
+    await this._wait(REASON_MS);
+    this._air.mote_wifi_reason();
+    const reached = await this._connected({ SSID: ssid, ...(password ? { password } : {}) });
     if (reached >= 500) return undefined;
-    await this.#wait(REASON_MS);
-    const number = this.#air.mote_wifi_reason();
+    await this._wait(REASON_MS);
+    const number = this._air.mote_wifi_reason();
     const known = REASONS[number];
     if (known) return { field: known[0], reason: known[1] };
     if (reached >= 400)
@@ -93,29 +93,29 @@ export class Joiner {
   }
 
   /** The state that it came to: 500 and more is an address. */
-  #connected(options: { SSID: string; password?: string }): Promise<number> {
+  private _connected(options: { SSID: string; password?: string }): Promise<number> {
     return new Promise((resolve) => {
       const end = (): void => {
         cancel();
-        this.#changed = () => {};
-        resolve(this.#radio.connection);
+        this._changed = () => {};
+        resolve(this._radio.connection);
       };
-      const cancel = this.#clock.timer(JOIN_MS, end);
-      this.#changed = () => {
-        const { connection } = this.#radio;
+      const cancel = this._clock.timer(JOIN_MS, end);
+      this._changed = () => {
+        const { connection } = this._radio;
         if (connection >= 500 || connection <= 200) end();
       };
       try {
-        this.#radio.connect(options);
+        this._radio.connect(options);
       } catch {
         end();
       }
     });
   }
 
-  #wait(ms: number): Promise<void> {
+  private _wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#clock.timer(ms, resolve);
+      this._clock.timer(ms, resolve);
     });
   }
 }

@@ -26,51 +26,51 @@ export interface Joining {
  * the sleep, so that a wake that only records writes its point and nothing else.
  */
 export class Naps {
-  readonly #machine: Machine;
-  readonly #host: BoardHost;
-  readonly #deadlineMs: number;
+  private readonly _machine: Machine;
+  private readonly _host: BoardHost;
+  private readonly _deadlineMs: number;
   /** How long it slept before this start, in ms; undefined if the power was off. */
   readonly sleptMs: number | undefined;
-  #asleep = false;
+  private _asleep = false;
 
   /** To be made before the time is set. */
   constructor(machine: Machine, host: BoardHost, deadlineMs: number) {
-    this.#machine = machine;
-    this.#host = host;
-    this.#deadlineMs = deadlineMs;
+    this._machine = machine;
+    this._host = host;
+    this._deadlineMs = deadlineMs;
     const slept = machine.idf.mote_slept();
     this.sleptMs = slept >= 0 && host.ending.reset === "deep sleep" ? slept : undefined;
   }
 
   /** Samples, connects if that is due, and sleeps. `recovering`: without a sample, and within reach at each wake. */
   wake(agent: Agent, sample: unknown, recovering: boolean, joining: Joining): void {
-    const { clock } = this.#host;
-    const updateMs = this.#updateMs;
+    const { clock } = this._host;
+    const updateMs = this._updateMs;
     // Nothing may keep a board awake that lives on a battery, not even a mistake of our own.
-    const watchdog = Math.max(this.#deadlineMs, updateMs) + GRACE_MS;
-    clock.timer(watchdog, () => this.#sleep(FALLBACK_MS, undefined, joining));
+    const watchdog = Math.max(this._deadlineMs, updateMs) + GRACE_MS;
+    clock.timer(watchdog, () => this._sleep(FALLBACK_MS, undefined, joining));
     const options: WakeOptions = {
-      deadline: this.#deadlineMs,
+      deadline: this._deadlineMs,
       sample: typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined,
       connect: recovering,
-      network: () => this.#join(joining),
-      kept: this.#read(),
+      network: () => this._join(joining),
+      kept: this._read(),
       sleptMs: this.sleptMs,
     };
     agent.runOnce(options).then(
       ({ restarting, sleepMs, kept }) => {
-        if (!restarting) this.#sleep(sleepMs, kept, joining);
+        if (!restarting) this._sleep(sleepMs, kept, joining);
       },
-      () => this.#sleep(FALLBACK_MS, undefined, joining),
+      () => this._sleep(FALLBACK_MS, undefined, joining),
     );
   }
 
-  get #updateMs(): number {
-    const { cycle } = this.#machine.config as { cycle?: { updateMs?: number } };
+  private get _updateMs(): number {
+    const { cycle } = this._machine.config as { cycle?: { updateMs?: number } };
     return cycle?.updateMs ?? UPDATE_MS;
   }
 
-  #join({ wifi, join, online }: Joining): Promise<boolean> {
+  private _join({ wifi, join, online }: Joining): Promise<boolean> {
     return new Promise((resolve) => {
       wifi.onOnline = () => {
         online();
@@ -80,23 +80,23 @@ export class Naps {
     });
   }
 
-  #read(): string | undefined {
+  private _read(): string | undefined {
     if (this.sleptMs === undefined) return undefined;
     const bytes = new Uint8Array(KEPT_BYTES);
-    this.#machine.idf.mote_kept_read(bytes.buffer);
+    this._machine.idf.mote_kept_read(bytes.buffer);
     const end = bytes.indexOf(0);
-    return end > 0 ? this.#host.decode(bytes.subarray(0, end)) : undefined;
+    return end > 0 ? this._host.decode(bytes.subarray(0, end)) : undefined;
   }
 
-  #sleep(ms: number, kept: string | undefined, { wifi, asleep }: Joining): void {
-    if (this.#asleep) return;
-    this.#asleep = true;
+  private _sleep(ms: number, kept: string | undefined, { wifi, asleep }: Joining): void {
+    if (this._asleep) return;
+    this._asleep = true;
     wifi.stop();
     asleep();
     const bytes = new Uint8Array(KEPT_BYTES);
-    const text = this.#host.encode(kept ?? "");
+    const text = this._host.encode(kept ?? "");
     if (text.length < KEPT_BYTES) bytes.set(text);
-    const { idf } = this.#machine;
+    const { idf } = this._machine;
     idf.mote_kept_write(bytes.buffer);
     idf.mote_sleep(Math.max(1, Math.round(ms)));
   }

@@ -35,63 +35,63 @@ const MAGIC = 0xe9;
 export class OtaSlot implements Slot {
   readonly size: number;
   readonly sectorSize: number;
-  readonly #partition: Partition | undefined;
-  readonly #blocks: PartitionBlocks;
-  readonly #updates: Updates;
-  readonly #ota: Ota;
-  #activated = false;
+  private readonly _partition: Partition | undefined;
+  private readonly _blocks: PartitionBlocks;
+  private readonly _updates: Updates;
+  private readonly _ota: Ota;
+  private _activated = false;
 
   constructor(partition: Partition | undefined, updates: Updates, ota: Ota) {
-    this.#partition = partition;
-    this.#blocks = new PartitionBlocks(partition);
-    this.size = this.#blocks.size;
-    this.sectorSize = this.#blocks.sectorSize;
-    this.#updates = updates;
-    this.#ota = ota;
+    this._partition = partition;
+    this._blocks = new PartitionBlocks(partition);
+    this.size = this._blocks.size;
+    this.sectorSize = this._blocks.sectorSize;
+    this._updates = updates;
+    this._ota = ota;
   }
 
   read(at: number, into: Uint8Array): boolean {
-    return this.#blocks.read(at, into);
+    return this._blocks.read(at, into);
   }
 
   write(at: number, bytes: Uint8Array): boolean {
-    return this.#writable() && this.#blocks.write(at, bytes);
+    return this._writable() && this._blocks.write(at, bytes);
   }
 
   erase(at: number): boolean {
-    return this.#writable() && this.#blocks.erase(at);
+    return this._writable() && this._blocks.erase(at);
   }
 
   state(): "confirmed" | "pending" {
-    return this.#ota.mote_image_state() === IMAGE.pending ? "pending" : "confirmed";
+    return this._ota.mote_image_state() === IMAGE.pending ? "pending" : "confirmed";
   }
 
   /** The image lies in the slot as it is; the SDK's update erases and writes its first sector anew, checks the whole of it, and switches. */
   activate(length: number): boolean {
-    if (length <= 0 || length > this.size || !this.#partition || !this.#writable()) return false;
+    if (length <= 0 || length > this.size || !this._partition || !this._writable()) return false;
     const first = new Uint8Array(this.sectorSize);
-    if (!this.#blocks.read(0, first) || first[0] !== MAGIC) return false;
-    this.#activated = this.#switch(this.#partition, first);
-    return this.#activated;
+    if (!this._blocks.read(0, first) || first[0] !== MAGIC) return false;
+    this._activated = this._switch(this._partition, first);
+    return this._activated;
   }
 
   confirm(): boolean {
-    return this.state() === "confirmed" || this.#ota.esp_ota_mark_app_valid_cancel_rollback() === 0;
+    return this.state() === "confirmed" || this._ota.esp_ota_mark_app_valid_cancel_rollback() === 0;
   }
 
   /** The boot loader does it: whatever ends a pending image's run, the one before starts next. */
   revert(): boolean {
-    return this.state() === "pending" && this.#ota.mote_can_revert() === 1;
+    return this.state() === "pending" && this._ota.mote_can_revert() === 1;
   }
 
   /** A power cut in here leaves a slot without a beginning, and the running image as the one that starts. */
-  #switch(partition: Partition, first: Uint8Array): boolean {
+  private _switch(partition: Partition, first: Uint8Array): boolean {
     let update: ReturnType<Updates["open"]> | undefined;
     try {
-      update = this.#updates.open({ partition, mode: "w", byteLength: this.sectorSize });
+      update = this._updates.open({ partition, mode: "w", byteLength: this.sectorSize });
       update.write(first, 0);
       const back = new Uint8Array(this.sectorSize);
-      if (!this.#blocks.read(0, back) || back.some((byte, at) => byte !== first[at])) return false;
+      if (!this._blocks.read(0, back) || back.some((byte, at) => byte !== first[at])) return false;
       update.complete();
       return true;
     } catch {
@@ -103,7 +103,7 @@ export class OtaSlot implements Slot {
     }
   }
 
-  #writable(): boolean {
-    return !this.#activated && this.state() === "confirmed";
+  private _writable(): boolean {
+    return !this._activated && this.state() === "confirmed";
   }
 }

@@ -20,17 +20,17 @@ const HASHED = "~";
 
 /** Values in NVS: each write is durable on return, the old value stays until the new one is whole, and the same value costs no write. */
 export class NvsStore implements Store {
-  readonly #domain: Domain;
-  readonly #naming: Naming;
+  private readonly _domain: Domain;
+  private readonly _naming: Naming;
 
   constructor(domain: Domain, naming: Naming) {
-    this.#domain = domain;
-    this.#naming = naming;
+    this._domain = domain;
+    this._naming = naming;
   }
 
   get(key: string): Uint8Array | undefined {
     try {
-      const value = this.#domain.read(this.#name(key));
+      const value = this._domain.read(this._name(key));
       return value && new Uint8Array(value);
     } catch {
       return undefined;
@@ -41,7 +41,7 @@ export class NvsStore implements Store {
     const characters = [...key].length;
     if (characters === 0 || characters > LONGEST || value.length > LARGEST) return false;
     try {
-      this.#domain.write(this.#name(key), value);
+      this._domain.write(this._name(key), value);
       return true;
     } catch {
       return false;
@@ -50,7 +50,7 @@ export class NvsStore implements Store {
 
   delete(key: string): boolean {
     try {
-      this.#domain.delete(this.#name(key));
+      this._domain.delete(this._name(key));
       return true;
     } catch {
       return false;
@@ -58,10 +58,10 @@ export class NvsStore implements Store {
   }
 
   /** NVS has names of 15 bytes: a key that is longer in UTF-8 goes by 56 bits of its digest. */
-  #name(key: string): string {
-    const bytes = this.#naming.encode(key);
+  private _name(key: string): string {
+    const bytes = this._naming.encode(key);
     if (bytes.length <= LONGEST && !key.startsWith(HASHED)) return key;
-    const digest = this.#naming.digest("SHA256");
+    const digest = this._naming.digest("SHA256");
     if (!digest) throw new Error("no SHA256");
     digest.write(bytes);
     let name = HASHED;

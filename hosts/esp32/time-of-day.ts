@@ -24,35 +24,35 @@ const NOTE_S = 86_400;
  * it answers, and every day. Where none answers, the platform's own time is taken once it was reached over TLS.
  */
 export class TimeOfDay {
-  readonly #clock: SettableClock;
-  readonly #store: Store;
-  readonly #log: Host["log"];
-  readonly #ask: AskTime;
+  private readonly _clock: SettableClock;
+  private readonly _store: Store;
+  private readonly _log: Host["log"];
+  private readonly _ask: AskTime;
   /** In seconds since 1970: no time before it is taken, as nobody vouches for what a time server says. */
   readonly floor: number;
-  #noted: number;
-  #delayMs = FIRST_MS;
-  #asking = false;
+  private _noted: number;
+  private _delayMs = FIRST_MS;
+  private _asking = false;
   /** The time server answered when it was asked last. */
-  #served = false;
+  private _served = false;
   /** The platform's time that was taken last. */
-  #taken = 0;
+  private _taken = 0;
 
   constructor(clock: SettableClock, store: Store, log: Host["log"], built: number, ask: AskTime) {
-    this.#clock = clock;
-    this.#store = store;
-    this.#log = log;
-    this.#ask = ask;
-    this.#noted = readTime(store) ?? 0;
-    this.floor = Math.max(built, this.#noted);
+    this._clock = clock;
+    this._store = store;
+    this._log = log;
+    this._ask = ask;
+    this._noted = readTime(store) ?? 0;
+    this.floor = Math.max(built, this._noted);
     clock.assume(this.floor);
   }
 
   /** To be called when there is a network. */
   learn(): void {
-    if (this.#asking) return;
-    this.#asking = true;
-    this.#round();
+    if (this._asking) return;
+    this._asking = true;
+    this._round();
   }
 
   /**
@@ -60,42 +60,42 @@ export class TimeOfDay {
    * can't shut the device out for ever. `platformMs`: its own time, in milliseconds since 1970.
    */
   vouch(platformMs: number | undefined): void {
-    if (!this.#served && platformMs !== undefined) this.#take(Math.floor(platformMs / 1000));
-    const wall = this.#clock.wall();
+    if (!this._served && platformMs !== undefined) this._take(Math.floor(platformMs / 1000));
+    const wall = this._clock.wall();
     if (wall === undefined) return;
     const seconds = Math.floor(wall / 1000);
-    if (seconds < this.#noted + NOTE_S) return;
-    this.#noted = seconds;
+    if (seconds < this._noted + NOTE_S) return;
+    this._noted = seconds;
     const record = new Uint8Array(5);
     record[0] = FORMAT;
     for (let at = 4, rest = seconds; at > 0; at--, rest = Math.floor(rest / 256)) record[at] = rest % 256;
-    this.#store.set(KEY, record);
+    this._store.set(KEY, record);
   }
 
   /** Once a day, as crystals drift. A board that never had a time server's answer would else start with ever older dates, and refuse a renewed certificate. */
-  #take(seconds: number): void {
-    if (seconds < Math.max(this.floor, this.#taken + NOTE_S)) return;
-    this.#taken = seconds;
-    this.#clock.set(seconds);
+  private _take(seconds: number): void {
+    if (seconds < Math.max(this.floor, this._taken + NOTE_S)) return;
+    this._taken = seconds;
+    this._clock.set(seconds);
   }
 
-  #round(): void {
+  private _round(): void {
     try {
-      this.#ask((seconds) => this.#told(seconds));
+      this._ask((seconds) => this._told(seconds));
     } catch {
-      this.#told(undefined);
+      this._told(undefined);
     }
   }
 
-  #told(seconds: number | undefined): void {
+  private _told(seconds: number | undefined): void {
     const good = seconds !== undefined && seconds >= this.floor;
-    this.#served = good;
-    if (good) this.#clock.set(seconds);
+    this._served = good;
+    if (good) this._clock.set(seconds);
     else if (seconds !== undefined)
-      this.#log("warn", "the time server's time is before this image was built");
-    const ms = good ? AGAIN_MS : this.#delayMs;
-    this.#delayMs = good ? FIRST_MS : Math.min(LONGEST_MS, this.#delayMs * 2);
-    this.#clock.timer(ms, () => this.#round());
+      this._log("warn", "the time server's time is before this image was built");
+    const ms = good ? AGAIN_MS : this._delayMs;
+    this._delayMs = good ? FIRST_MS : Math.min(LONGEST_MS, this._delayMs * 2);
+    this._clock.timer(ms, () => this._round());
   }
 }
 

@@ -35,101 +35,101 @@ const LONGEST_MS = 60_000;
 
 /** Joins the network and joins it again, as the SDK does not: after 1 s, doubled up to a minute, half of it by chance. */
 export class Wifi {
-  readonly #make: MakeRadio;
-  readonly #network: Network;
-  readonly #host: Pick<Host, "clock" | "random" | "log">;
-  readonly #dice = new Uint8Array(1);
-  #state: State = "off";
-  #radio: Radio | undefined;
-  #delayMs = FIRST_MS;
-  #cancel: () => void = () => {};
+  private readonly _make: MakeRadio;
+  private readonly _network: Network;
+  private readonly _host: Pick<Host, "clock" | "random" | "log">;
+  private readonly _dice = new Uint8Array(1);
+  private _state: State = "off";
+  private _radio: Radio | undefined;
+  private _delayMs = FIRST_MS;
+  private _cancel: () => void = () => {};
   /** Called each time there is an address. */
   onOnline: () => void = () => {};
 
   constructor(make: MakeRadio, network: Network, host: Pick<Host, "clock" | "random" | "log">) {
-    this.#make = make;
-    this.#network = network;
-    this.#host = host;
+    this._make = make;
+    this._network = network;
+    this._host = host;
   }
 
   get online(): boolean {
-    return this.#state === "online";
+    return this._state === "online";
   }
 
   start(): void {
-    this.#happens("start");
+    this._happens("start");
   }
 
   stop(): void {
-    this.#happens("stop");
+    this._happens("stop");
   }
 
   /** The network is joined and leads nowhere: an address that ran out is not told by the driver. Does nothing unless online. */
   rejoin(): void {
-    if (this.online) this.#happens("late");
+    if (this.online) this._happens("late");
   }
 
-  #happens(what: Happening): void {
-    const next = NEXT[this.#state][what];
+  private _happens(what: Happening): void {
+    const next = NEXT[this._state][what];
     if (next === undefined) return;
-    this.#state = next;
-    this.#cancel();
-    this.#cancel = () => {};
-    if (next === "joining") this.#join();
-    else if (next === "waiting") this.#wait(what);
-    else if (next === "online") this.#arrived();
-    else this.#hangUp();
+    this._state = next;
+    this._cancel();
+    this._cancel = () => {};
+    if (next === "joining") this._join();
+    else if (next === "waiting") this._wait(what);
+    else if (next === "online") this._arrived();
+    else this._hangUp();
   }
 
-  #join(): void {
-    this.#later(JOIN_MS, "late");
+  private _join(): void {
+    this._later(JOIN_MS, "late");
     try {
-      this.#radio ??= this.#make(() => this.#changed());
-      const { ssid, password } = this.#network;
-      if (this.#radio.connection >= 500) this.#happens("up");
-      else this.#radio.connect({ SSID: ssid, ...(password ? { password } : {}) });
+      this._radio ??= this._make(() => this._changed());
+      const { ssid, password } = this._network;
+      if (this._radio.connection >= 500) this._happens("up");
+      else this._radio.connect({ SSID: ssid, ...(password ? { password } : {}) });
     } catch {
-      this.#happens("down");
+      this._happens("down");
     }
   }
 
-  #arrived(): void {
-    this.#delayMs = FIRST_MS;
-    this.#host.log("info", "Wi-Fi: online");
+  private _arrived(): void {
+    this._delayMs = FIRST_MS;
+    this._host.log("info", "Wi-Fi: online");
     this.onOnline();
   }
 
-  #wait(why: Happening): void {
-    const delay = this.#delayMs;
-    this.#delayMs = Math.min(LONGEST_MS, delay * 2);
-    this.#host.random(this.#dice);
-    const ms = Math.round(delay * (0.5 + (this.#dice[0] as number) / 512));
+  private _wait(why: Happening): void {
+    const delay = this._delayMs;
+    this._delayMs = Math.min(LONGEST_MS, delay * 2);
+    this._host.random(this._dice);
+    const ms = Math.round(delay * (0.5 + (this._dice[0] as number) / 512));
     // A radio that did not answer may never do so: the next attempt has a new one.
-    if (why === "late") this.#hangUp();
-    this.#host.log("warn", `Wi-Fi: ${why === "late" ? "no answer" : "not connected"}, again in ${ms} ms`);
-    this.#later(ms, "due");
+    if (why === "late") this._hangUp();
+    this._host.log("warn", `Wi-Fi: ${why === "late" ? "no answer" : "not connected"}, again in ${ms} ms`);
+    this._later(ms, "due");
   }
 
-  #later(ms: number, what: Happening): void {
-    this.#cancel = this.#host.clock.timer(ms, () => this.#happens(what));
+  private _later(ms: number, what: Happening): void {
+    this._cancel = this._host.clock.timer(ms, () => this._happens(what));
   }
 
   /** Called by the SDK: an exception would restart the board. */
-  #changed(): void {
+  private _changed(): void {
     try {
-      const connection = this.#radio?.connection ?? 200;
-      if (connection >= 500) this.#happens("up");
-      else if (connection <= 200) this.#happens("down");
+      const connection = this._radio?.connection ?? 200;
+      if (connection >= 500) this._happens("up");
+      else if (connection <= 200) this._happens("down");
     } catch (error) {
-      this.#host.log("error", `Wi-Fi: ${error instanceof Error ? error.message : "unknown"}`);
+      this._host.log("error", `Wi-Fi: ${error instanceof Error ? error.message : "unknown"}`);
     }
   }
 
-  #hangUp(): void {
+  private _hangUp(): void {
     try {
-      this.#radio?.disconnect();
-      this.#radio?.close();
+      this._radio?.disconnect();
+      this._radio?.close();
     } catch {}
-    this.#radio = undefined;
+    this._radio = undefined;
   }
 }

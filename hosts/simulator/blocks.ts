@@ -7,22 +7,22 @@ export const SECTOR = 4096;
 export class FileBlocks implements Blocks {
   readonly size: number;
   readonly sectorSize = SECTOR;
-  readonly #file: File;
-  readonly #scratch = new Uint8Array(SECTOR);
+  private readonly _file: File;
+  private readonly _scratch = new Uint8Array(SECTOR);
 
   /** Makes a file of `size` bytes if there is none. Throws if there can be none. */
   constructor(files: Files, path: string, size: number) {
-    this.#file = open(files, path);
-    const found = this.#file.status().size;
-    if (found === 0) this.#file.setSize(size);
+    this._file = open(files, path);
+    const found = this._file.status().size;
+    if (found === 0) this._file.setSize(size);
     const usable = found === 0 ? size : found;
     this.size = usable - (usable % SECTOR);
   }
 
   read(at: number, into: Uint8Array): boolean {
-    if (!this.#within(at, into.length)) return false;
+    if (!this._within(at, into.length)) return false;
     try {
-      if (into.length > 0 && this.#file.read(into, at) !== into.length) return false;
+      if (into.length > 0 && this._file.read(into, at) !== into.length) return false;
       for (let i = 0; i < into.length; i++) into[i] = into[i]! ^ 0xff;
       return true;
     } catch {
@@ -31,35 +31,35 @@ export class FileBlocks implements Blocks {
   }
 
   write(at: number, bytes: Uint8Array): boolean {
-    if (!this.#within(at, bytes.length) || (at % SECTOR) + bytes.length > SECTOR) return false;
+    if (!this._within(at, bytes.length) || (at % SECTOR) + bytes.length > SECTOR) return false;
     if (bytes.length === 0) return true;
-    const piece = this.#scratch.subarray(0, bytes.length);
+    const piece = this._scratch.subarray(0, bytes.length);
     if (!this.read(at, piece)) return false;
     for (let i = 0; i < piece.length; i++) {
       if (piece[i] !== 0xff) return false;
       piece[i] = bytes[i]! ^ 0xff;
     }
-    return this.#put(piece, at);
+    return this._put(piece, at);
   }
 
   erase(at: number): boolean {
-    if (at % SECTOR !== 0 || !this.#within(at, SECTOR)) return false;
-    this.#scratch.fill(0);
-    return this.#put(this.#scratch, at);
+    if (at % SECTOR !== 0 || !this._within(at, SECTOR)) return false;
+    this._scratch.fill(0);
+    return this._put(this._scratch, at);
   }
 
   close(): void {
-    this.#file.close();
+    this._file.close();
   }
 
-  #within(at: number, length: number): boolean {
+  private _within(at: number, length: number): boolean {
     return Number.isInteger(at) && at >= 0 && at + length <= this.size;
   }
 
-  #put(bytes: Uint8Array, at: number): boolean {
+  private _put(bytes: Uint8Array, at: number): boolean {
     try {
-      this.#file.write(bytes, at);
-      this.#file.flush();
+      this._file.write(bytes, at);
+      this._file.flush();
       return true;
     } catch {
       return false;

@@ -24,78 +24,78 @@ const COLOURS: Readonly<Record<string, readonly [number, number, number]>> = {
 const UNDER_WAY = [176, 112, 0] as const;
 
 class Display {
-  readonly #render = new Poco(screen, { displayListLength: 4096 });
-  readonly #font = parseBMF(new Resource(FONT) as never);
-  readonly #agent: Agent;
-  readonly #image: string;
-  #values: [string, unknown][] = [];
-  #recorded = 0;
-  #delivered = 0;
-  #note = "";
-  #update: AgentEvents["firmware"] | undefined;
-  #drawn = "";
+  private readonly _render = new Poco(screen, { displayListLength: 4096 });
+  private readonly _font = parseBMF(new Resource(FONT) as never);
+  private readonly _agent: Agent;
+  private readonly _image: string;
+  private _values: [string, unknown][] = [];
+  private _recorded = 0;
+  private _delivered = 0;
+  private _note = "";
+  private _update: AgentEvents["firmware"] | undefined;
+  private _drawn = "";
 
   constructor(agent: Agent, image: string) {
-    this.#agent = agent;
-    this.#image = image;
+    this._agent = agent;
+    this._image = image;
     agent.on("delivered", ({ points }) => {
-      this.#delivered += points;
+      this._delivered += points;
     });
-    agent.on("online", () => this.#tell(""));
-    agent.on("offline", ({ reason }) => this.#tell(reason));
-    agent.on("refused", ({ reason }) => this.#tell(reason));
-    agent.on("rpc", ({ stage, method }) => stage === "received" && this.#tell(`RPC ${method}`));
+    agent.on("online", () => this._tell(""));
+    agent.on("offline", ({ reason }) => this._tell(reason));
+    agent.on("refused", ({ reason }) => this._tell(reason));
+    agent.on("rpc", ({ stage, method }) => stage === "received" && this._tell(`RPC ${method}`));
     agent.on("firmware", (update) => {
-      this.#update = update;
+      this._update = update;
     });
-    Timer.repeat(() => this.#draw(), REDRAW_MS);
+    Timer.repeat(() => this._draw(), REDRAW_MS);
   }
 
   recorded(values: Record<string, unknown>): void {
-    this.#recorded++;
+    this._recorded++;
     const own = Object.entries(values).filter(([key]) => !key.includes(OF_FIRMWARE));
-    if (own.length > 0) this.#values = own.slice(0, MOST_VALUES);
+    if (own.length > 0) this._values = own.slice(0, MOST_VALUES);
   }
 
-  #tell(note: string): void {
-    this.#note = note;
+  private _tell(note: string): void {
+    this._note = note;
   }
 
-  #draw(): void {
-    const { state } = this.#agent;
+  private _draw(): void {
+    const { state } = this._agent;
     const seen = JSON.stringify([
       state,
-      this.#values,
-      this.#recorded,
-      this.#delivered,
-      this.#note,
-      this.#update,
+      this._values,
+      this._recorded,
+      this._delivered,
+      this._note,
+      this._update,
     ]);
-    if (seen === this.#drawn) return;
-    this.#drawn = seen;
-    const render = this.#render;
+    if (seen === this._drawn) return;
+    this._drawn = seen;
+    const render = this._render;
     const [white, black] = [render.makeColor(255, 255, 255), render.makeColor(0, 0, 0)];
     const dim = render.makeColor(96, 96, 96);
     render.begin();
     render.fillRectangle(white, 0, 0, render.width, render.height);
     render.fillRectangle(render.makeColor(...(COLOURS[state] ?? UNDER_WAY)), 0, 0, render.width, 2 * LINE);
-    this.#text(this.#image, white, LINE / 8);
-    this.#text(state, white, LINE);
-    const lines = this.#values.map(([key, value]) => `${key}  ${value}`);
-    for (let i = 0; i < lines.length; i++) this.#text(lines[i]!, black, LINE * (2.5 + i));
-    this.#text(`${this.#recorded} recorded`, dim, render.height - 5 * LINE);
-    this.#text(`${this.#delivered} delivered`, dim, render.height - 4 * LINE);
-    this.#text(this.#note, dim, render.height - 3 * LINE);
-    this.#drawUpdate(black, dim);
+    this._text(this._image, white, LINE / 8);
+    this._text(state, white, LINE);
+    const lines = this._values.map(([key, value]) => `${key}  ${value}`);
+    for (let i = 0; i < lines.length; i++) this._text(lines[i]!, black, LINE * (2.5 + i));
+    this._text(`${this._recorded} recorded`, dim, render.height - 5 * LINE);
+    this._text(`${this._delivered} delivered`, dim, render.height - 4 * LINE);
+    this._text(this._note, dim, render.height - 3 * LINE);
+    this._drawUpdate(black, dim);
     render.end();
   }
 
-  #drawUpdate(black: number, dim: number): void {
-    const update = this.#update;
+  private _drawUpdate(black: number, dim: number): void {
+    const update = this._update;
     if (!update) return;
-    const render = this.#render;
+    const render = this._render;
     const { state, version, error, progress } = update;
-    this.#text(error || `${version} ${state}`, black, render.height - 2 * LINE);
+    this._text(error || `${version} ${state}`, black, render.height - 2 * LINE);
     const done = state === "FAILED" ? 0 : state === "DOWNLOADING" ? (progress ?? 0) / 100 : 1;
     const width = render.width - 2 * LEFT;
     const top = render.height - LINE + (LINE - BAR) / 2;
@@ -103,8 +103,8 @@ class Display {
     render.fillRectangle(render.makeColor(0, 128, 64), LEFT, top, Math.round(width * done), BAR);
   }
 
-  #text(text: string, colour: number, top: number): void {
-    this.#render.drawText(text, this.#font, colour, LEFT, top, this.#render.width - 2 * LEFT);
+  private _text(text: string, colour: number, top: number): void {
+    this._render.drawText(text, this._font, colour, LEFT, top, this._render.width - 2 * LEFT);
   }
 }
 

@@ -8,23 +8,23 @@ const PLAIN = "abcdefghijklmnopqrstuvwxyz0123456789_-";
 
 /** One file for each value, in a folder. */
 export class FileStore implements Store {
-  readonly #files: Files;
-  readonly #folder: string;
+  private readonly _files: Files;
+  private readonly _folder: string;
 
   constructor(files: Files, folder: string) {
-    this.#files = files;
+    this._files = files;
     files.createDirectory(folder);
-    this.#folder = folder;
+    this._folder = folder;
   }
 
   get(key: string): Uint8Array | undefined {
-    return readWhole(this.#files, this.#path(key));
+    return readWhole(this._files, this._path(key));
   }
 
   set(key: string, value: Uint8Array): boolean {
     if (key.length === 0 || key.length > LONGEST_KEY || value.length > LARGEST_VALUE) return false;
     try {
-      replace(this.#files, this.#path(key), value);
+      replace(this._files, this._path(key), value);
       return true;
     } catch {
       return false;
@@ -33,15 +33,15 @@ export class FileStore implements Store {
 
   delete(key: string): boolean {
     try {
-      this.#files.delete(this.#path(key));
+      this._files.delete(this._path(key));
       return true;
     } catch {
       return false;
     }
   }
 
-  #path(key: string): string {
-    return `${this.#folder}/${fileName(key)}.bin`;
+  private _path(key: string): string {
+    return `${this._folder}/${fileName(key)}.bin`;
   }
 }
 

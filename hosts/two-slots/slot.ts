@@ -22,93 +22,93 @@ export interface ClosableBlocks extends Blocks {
 export class TwoSlots implements Slot {
   readonly size: number;
   readonly sectorSize: number;
-  readonly #store: BootStore;
-  readonly #running: SlotName;
-  readonly #blocks: ClosableBlocks;
-  readonly #sha256: () => Digest;
-  #state: "confirmed" | "pending";
-  #activated = false;
+  private readonly _store: BootStore;
+  private readonly _running: SlotName;
+  private readonly _blocks: ClosableBlocks;
+  private readonly _sha256: () => Digest;
+  private _state: "confirmed" | "pending";
+  private _activated = false;
   // The record of what was in the slot before is taken out before the first byte changes.
-  #forgotten = false;
+  private _forgotten = false;
 
   /** `open` gives the sectors of a slot. Throws what it and `store.read` throw. */
   constructor(store: BootStore, open: (name: SlotName) => ClosableBlocks, sha256: () => Digest) {
     const boot = store.read();
-    this.#store = store;
-    this.#running = boot?.active ?? "a";
-    this.#state = boot?.state ?? "confirmed";
-    this.#blocks = open(otherSlot(this.#running));
-    this.#sha256 = sha256;
-    this.size = this.#blocks.size;
-    this.sectorSize = this.#blocks.sectorSize;
+    this._store = store;
+    this._running = boot?.active ?? "a";
+    this._state = boot?.state ?? "confirmed";
+    this._blocks = open(otherSlot(this._running));
+    this._sha256 = sha256;
+    this.size = this._blocks.size;
+    this.sectorSize = this._blocks.sectorSize;
   }
 
   read(at: number, into: Uint8Array): boolean {
-    return this.#blocks.read(at, into);
+    return this._blocks.read(at, into);
   }
 
   write(at: number, bytes: Uint8Array): boolean {
-    return this.#writable() && this.#blocks.write(at, bytes);
+    return this._writable() && this._blocks.write(at, bytes);
   }
 
   erase(at: number): boolean {
-    return this.#writable() && this.#blocks.erase(at);
+    return this._writable() && this._blocks.erase(at);
   }
 
   state(): "confirmed" | "pending" {
-    return this.#state;
+    return this._state;
   }
 
   activate(length: number): boolean {
-    if (!this.#writable()) return false;
-    const image = imageRecord(this.#blocks, length, this.#sha256());
+    if (!this._writable()) return false;
+    const image = imageRecord(this._blocks, length, this._sha256());
     if (!image) return false;
-    const next = otherSlot(this.#running);
-    const boot = this.#boot();
+    const next = otherSlot(this._running);
+    const boot = this._boot();
     const images = { ...boot.images, [next]: image };
-    this.#activated = this.#save({ ...boot, active: next, state: "pending", started: false, images });
-    return this.#activated;
+    this._activated = this._save({ ...boot, active: next, state: "pending", started: false, images });
+    return this._activated;
   }
 
   confirm(): boolean {
-    if (this.#state === "confirmed") return true;
-    if (!this.#save({ ...this.#boot(), active: this.#running, state: "confirmed", started: false }))
+    if (this._state === "confirmed") return true;
+    if (!this._save({ ...this._boot(), active: this._running, state: "confirmed", started: false }))
       return false;
-    this.#state = "confirmed";
+    this._state = "confirmed";
     return true;
   }
 
   revert(): boolean {
-    if (this.#state !== "pending") return false;
-    const boot = reverted({ ...this.#boot(), active: this.#running });
-    return boot !== undefined && this.#save(boot);
+    if (this._state !== "pending") return false;
+    const boot = reverted({ ...this._boot(), active: this._running });
+    return boot !== undefined && this._save(boot);
   }
 
   close(): void {
-    this.#blocks.close();
+    this._blocks.close();
   }
 
-  #writable(): boolean {
-    if (this.#state === "pending" || this.#activated) return false;
-    if (this.#forgotten) return true;
-    const boot = this.#boot();
-    const other = otherSlot(this.#running);
-    this.#forgotten = boot.images[other] === undefined || this.#save(without(boot, other));
-    return this.#forgotten;
+  private _writable(): boolean {
+    if (this._state === "pending" || this._activated) return false;
+    if (this._forgotten) return true;
+    const boot = this._boot();
+    const other = otherSlot(this._running);
+    this._forgotten = boot.images[other] === undefined || this._save(without(boot, other));
+    return this._forgotten;
   }
 
-  #boot(): Boot {
-    const none: Boot = { active: this.#running, state: this.#state, started: false, images: {} };
+  private _boot(): Boot {
+    const none: Boot = { active: this._running, state: this._state, started: false, images: {} };
     try {
-      return this.#store.read() ?? none;
+      return this._store.read() ?? none;
     } catch {
       return none;
     }
   }
 
-  #save(boot: Boot): boolean {
+  private _save(boot: Boot): boolean {
     try {
-      this.#store.write(boot);
+      this._store.write(boot);
       return true;
     } catch {
       return false;

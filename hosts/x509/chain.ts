@@ -38,28 +38,28 @@ export function refusal(presented: readonly Uint8Array[], name: string, trust: T
 }
 
 class Path {
-  readonly #trust: Trust;
-  readonly #roots: readonly Certificate[];
-  readonly #others: readonly Certificate[];
-  #signatures = 0;
+  private readonly _trust: Trust;
+  private readonly _roots: readonly Certificate[];
+  private readonly _others: readonly Certificate[];
+  private _signatures = 0;
 
   constructor(trust: Trust, others: readonly Certificate[]) {
-    this.#trust = trust;
-    this.#roots = trust.authorities.map(readCertificate);
-    this.#others = others;
+    this._trust = trust;
+    this._roots = trust.authorities.map(readCertificate);
+    this._others = others;
   }
 
   from(leaf: Certificate): string | undefined {
     let current = leaf;
-    for (let between = 0; between <= this.#others.length; between++) {
-      const flaw = this.#flaw(current);
+    for (let between = 0; between <= this._others.length; between++) {
+      const flaw = this._flaw(current);
       if (flaw) return flaw;
       // Trusted by name, whoever signed it.
-      if (this.#roots.some(({ der }) => equalBytes(der, current.der))) return undefined;
+      if (this._roots.some(({ der }) => equalBytes(der, current.der))) return undefined;
       if (!ALGORITHMS[current.algorithm]) return "certificate: signed in a way that is not trusted";
-      const root = this.#issuer(current, this.#roots, between);
-      if (typeof root === "object") return this.#flaw(root);
-      const next = this.#issuer(current, this.#others, between);
+      const root = this._issuer(current, this._roots, between);
+      if (typeof root === "object") return this._flaw(root);
+      const next = this._issuer(current, this._others, between);
       if (typeof next === "string") return next;
       if (!next) return root ?? "certificate: unknown issuer";
       current = next;
@@ -68,7 +68,7 @@ class Path {
   }
 
   /** The one of `among` that signed `certificate`; a text if the one that did must not; undefined if there is none. */
-  #issuer(
+  private _issuer(
     certificate: Certificate,
     among: readonly Certificate[],
     between: number,
@@ -78,23 +78,23 @@ class Path {
       if (!equalBytes(candidate.subject, certificate.issuer)) continue;
       if (!candidate.authority || candidate.pathLength < between) {
         unfit = "certificate: its issuer is no authority";
-      } else if (this.#signed(certificate, candidate)) return candidate;
+      } else if (this._signed(certificate, candidate)) return candidate;
     }
     return unfit;
   }
 
-  #signed(certificate: Certificate, issuer: Certificate): boolean {
-    if (++this.#signatures > SIGNATURES) return false;
+  private _signed(certificate: Certificate, issuer: Certificate): boolean {
+    if (++this._signatures > SIGNATURES) return false;
     try {
-      return this.#trust.signedBy(certificate, issuer);
+      return this._trust.signedBy(certificate, issuer);
     } catch {
       return false;
     }
   }
 
-  #flaw({ from, to, strange, key }: Certificate): string | undefined {
-    if (this.#trust.now < from) return "certificate: not valid yet";
-    if (this.#trust.now > to) return "certificate: expired";
+  private _flaw({ from, to, strange, key }: Certificate): string | undefined {
+    if (this._trust.now < from) return "certificate: not valid yet";
+    if (this._trust.now > to) return "certificate: expired";
     if (strange) return "certificate: demands what is not known";
     const { bits = RSA_BITS, exponent = RSA_EXPONENT } = key;
     return bits < RSA_BITS || exponent < RSA_EXPONENT ? "certificate: its key is too weak" : undefined;

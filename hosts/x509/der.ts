@@ -26,33 +26,33 @@ export const TAG = {
 
 /** Reads elements one after the other out of `bytes`, which it neither copies nor changes. */
 export class DerReader {
-  readonly #bytes: Uint8Array;
-  #at = 0;
+  private readonly _bytes: Uint8Array;
+  private _at = 0;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+    this._bytes = bytes;
   }
 
   get done(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this._at >= this._bytes.length;
   }
 
   /** The tag of the next element; undefined at the end. */
   get tag(): number | undefined {
-    return this.#bytes[this.#at];
+    return this._bytes[this._at];
   }
 
   /** The next element, which must have `tag` if one is given. Throws DerError. */
   next(tag?: number): Element {
-    const start = this.#at;
-    const found = this.#byte();
+    const start = this._at;
+    const found = this._byte();
     if ((found & 0x1f) === 0x1f) throw new DerError("a tag of more than a byte");
     if (tag !== undefined && found !== tag) throw new DerError(`tag ${found}, not ${tag}`);
-    const length = this.#length();
-    if (length > this.#bytes.length - this.#at) throw new DerError("longer than what it is in");
-    const contents = this.#bytes.subarray(this.#at, this.#at + length);
-    this.#at += length;
-    return { tag: found, contents, whole: this.#bytes.subarray(start, this.#at) };
+    const length = this._length();
+    if (length > this._bytes.length - this._at) throw new DerError("longer than what it is in");
+    const contents = this._bytes.subarray(this._at, this._at + length);
+    this._at += length;
+    return { tag: found, contents, whole: this._bytes.subarray(start, this._at) };
   }
 
   /** The next element if it has `tag`. */
@@ -65,20 +65,20 @@ export class DerReader {
     if (!this.done) throw new DerError("more than there should be");
   }
 
-  #byte(): number {
-    const byte = this.#bytes[this.#at++];
+  private _byte(): number {
+    const byte = this._bytes[this._at++];
     if (byte === undefined) throw new DerError("ends early");
     return byte;
   }
 
-  #length(): number {
-    const first = this.#byte();
+  private _length(): number {
+    const first = this._byte();
     if (first < 0x80) return first;
     const size = first & 0x7f;
     // No certificate is longer than three bytes can say.
     if (size === 0 || size > 3) throw new DerError("a length of no use");
     let length = 0;
-    for (let i = 0; i < size; i++) length = length * 256 + this.#byte();
+    for (let i = 0; i < size; i++) length = length * 256 + this._byte();
     if (length < 0x80 || length < 256 ** (size - 1)) throw new DerError("a length written too long");
     return length;
   }

@@ -14,59 +14,59 @@ const NOTHING = new Uint8Array(0);
 
 /** A TCP connection of the SDK's, whose callbacks must throw nothing: it would restart the machine. */
 export class TcpSocket implements Socket {
-  readonly #tell: Tell;
-  #tcp: TCP | undefined;
-  #opened = false;
-  #over = false;
+  private readonly _tell: Tell;
+  private _tcp: TCP | undefined;
+  private _opened = false;
+  private _over = false;
   /** In the SDK's buffers. */
-  #readable = 0;
-  #writable = 0;
-  readonly #kept: Uint8Array[] = [];
-  #keptBytes = 0;
+  private _readable = 0;
+  private _writable = 0;
+  private readonly _kept: Uint8Array[] = [];
+  private _keptBytes = 0;
 
   /** `to`: a name, or a connection that a listener took. */
   constructor(to: string | TCP, port: number, tell: Tell) {
-    this.#tell = tell;
-    if (typeof to !== "string") this.#dial({ from: to });
-    else resolve(to, (address) => this.#guard(() => this.#connect(address, port)));
+    this._tell = tell;
+    if (typeof to !== "string") this._dial({ from: to });
+    else resolve(to, (address) => this._guard(() => this._connect(address, port)));
   }
 
   /** Bytes that can be read. */
   get available(): number {
-    return this.#keptBytes + this.#readable;
+    return this._keptBytes + this._readable;
   }
 
   write(bytes: Uint8Array): number {
-    const count = Math.min(bytes.length, this.#writable);
-    if (this.#over || !this.#tcp || count === 0) return 0;
+    const count = Math.min(bytes.length, this._writable);
+    if (this._over || !this._tcp || count === 0) return 0;
     let left: number | undefined;
     try {
-      left = offer(this.#tcp, count === bytes.length ? bytes : bytes.subarray(0, count));
+      left = offer(this._tcp, count === bytes.length ? bytes : bytes.subarray(0, count));
     } catch {
       // It is over; onError says so.
     }
-    this.#writable = left ?? 0;
+    this._writable = left ?? 0;
     if (left !== undefined) return count;
     // The simulator's socket reports nothing after a write that failed.
-    Timer.set(() => this.#guard(() => this.#close("connection reset")), 0);
+    Timer.set(() => this._guard(() => this._close("connection reset")), 0);
     return 0;
   }
 
   read(into: Uint8Array): number {
     let done = 0;
     while (done < into.length) {
-      const first = this.#kept[0];
+      const first = this._kept[0];
       if (first) {
         const part = first.length > into.length - done ? first.subarray(0, into.length - done) : first;
         into.set(part, done);
         done += part.length;
-        this.#keptBytes -= part.length;
-        if (part === first) this.#kept.shift();
-        else this.#kept[0] = first.subarray(part.length);
+        this._keptBytes -= part.length;
+        if (part === first) this._kept.shift();
+        else this._kept[0] = first.subarray(part.length);
       } else {
-        const count = Math.min(this.#readable, into.length - done);
+        const count = Math.min(this._readable, into.length - done);
         if (count === 0) break;
-        this.#pull(into.subarray(done, done + count));
+        this._pull(into.subarray(done, done + count));
         done += count;
       }
     }
@@ -74,104 +74,104 @@ export class TcpSocket implements Socket {
   }
 
   close(): void {
-    this.#over = true;
-    this.#kept.length = 0;
-    this.#keptBytes = 0;
-    this.#drop();
+    this._over = true;
+    this._kept.length = 0;
+    this._keptBytes = 0;
+    this._drop();
   }
 
-  #connect(address: string | undefined, port: number): void {
-    if (this.#over) return;
-    if (address === undefined) this.#close("name not found");
-    else this.#dial({ address, port });
+  private _connect(address: string | undefined, port: number): void {
+    if (this._over) return;
+    if (address === undefined) this._close("name not found");
+    else this._dial({ address, port });
   }
 
-  #dial(way: { address: string; port: number } | { from: TCP }): void {
+  private _dial(way: { address: string; port: number } | { from: TCP }): void {
     try {
-      this.#tcp = new TCP({
+      this._tcp = new TCP({
         ...way,
         nodelay: true,
-        onReadable: (count) => this.#guard(() => this.#onReadable(count)),
-        onWritable: (count) => this.#guard(() => this.#onWritable(count)),
-        onError: () => this.#guard(() => this.#onError()),
+        onReadable: (count) => this._guard(() => this._onReadable(count)),
+        onWritable: (count) => this._guard(() => this._onWritable(count)),
+        onError: () => this._guard(() => this._onError()),
       });
     } catch {
-      this.#close("bad address, or no socket left");
+      this._close("bad address, or no socket left");
     }
   }
 
-  #onWritable(count: number): void {
-    this.#writable = count;
-    if (this.#open()) this.#event("writable");
+  private _onWritable(count: number): void {
+    this._writable = count;
+    if (this._open()) this._event("writable");
   }
 
-  #onReadable(count: number): void {
-    this.#readable = count;
-    this.#open();
-    this.#event("readable");
+  private _onReadable(count: number): void {
+    this._readable = count;
+    this._open();
+    this._event("readable");
     // What nobody read is kept here, so that a close behind it is heard.
-    const room = this.#readable < FULL ? KEEP_AT_MOST : KEEP;
-    if (!this.#over && this.#readable > 0 && this.#keptBytes < room) this.#keep();
+    const room = this._readable < FULL ? KEEP_AT_MOST : KEEP;
+    if (!this._over && this._readable > 0 && this._keptBytes < room) this._keep();
   }
 
-  #onError(): void {
-    this.#close(this.#opened ? this.#why() : "connection failed");
+  private _onError(): void {
+    this._close(this._opened ? this._why() : "connection failed");
   }
 
   /** The SDK says that it is over, not how. After a peer's end the simulator's socket would still take a write; on ESP32 none says more. */
-  #why(): string {
+  private _why(): string {
     try {
-      return this.#tcp && offer(this.#tcp, NOTHING) === undefined ? "connection reset" : "end";
+      return this._tcp && offer(this._tcp, NOTHING) === undefined ? "connection reset" : "end";
     } catch {
       return "end";
     }
   }
 
   /** True if it was open already. */
-  #open(): boolean {
-    if (this.#opened) return true;
-    this.#opened = true;
-    this.#event("opened");
+  private _open(): boolean {
+    if (this._opened) return true;
+    this._opened = true;
+    this._event("opened");
     return false;
   }
 
-  #keep(): void {
-    const bytes = new Uint8Array(this.#readable);
-    this.#pull(bytes);
-    this.#kept.push(bytes);
-    this.#keptBytes += bytes.length;
+  private _keep(): void {
+    const bytes = new Uint8Array(this._readable);
+    this._pull(bytes);
+    this._kept.push(bytes);
+    this._keptBytes += bytes.length;
   }
 
-  #pull(into: Uint8Array): void {
-    this.#readable -= into.length;
-    this.#tcp?.read(into);
+  private _pull(into: Uint8Array): void {
+    this._readable -= into.length;
+    this._tcp?.read(into);
   }
 
-  #close(reason: string): void {
-    if (this.#over) return;
-    if (this.#tcp && this.#readable > 0) this.#keep();
-    this.#over = true;
-    this.#drop();
-    this.#tell("closed", reason);
+  private _close(reason: string): void {
+    if (this._over) return;
+    if (this._tcp && this._readable > 0) this._keep();
+    this._over = true;
+    this._drop();
+    this._tell("closed", reason);
   }
 
-  #drop(): void {
-    this.#readable = 0;
-    const tcp = this.#tcp;
-    this.#tcp = undefined;
+  private _drop(): void {
+    this._readable = 0;
+    const tcp = this._tcp;
+    this._tcp = undefined;
     tcp?.close();
   }
 
-  #event(what: SocketEvent): void {
-    if (!this.#over) this.#tell(what);
+  private _event(what: SocketEvent): void {
+    if (!this._over) this._tell(what);
   }
 
-  #guard(step: () => void): void {
+  private _guard(step: () => void): void {
     try {
       step();
     } catch {
       try {
-        this.#close("internal error");
+        this._close("internal error");
       } catch {
         // Nothing may reach the SDK.
       }

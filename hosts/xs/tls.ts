@@ -22,37 +22,37 @@ export interface TlsOptions {
 
 /** A TLS connection by the SDK's session, over a socket whose callbacks are guarded. */
 export class TlsSocket implements Socket {
-  readonly #name: string;
-  readonly #port: number;
-  readonly #options: TlsOptions;
-  readonly #tell: Tell;
-  #socket: TcpSocket;
-  #line: Line;
-  #session: Session | undefined;
+  private readonly _name: string;
+  private readonly _port: number;
+  private readonly _options: TlsOptions;
+  private readonly _tell: Tell;
+  private _socket: TcpSocket;
+  private _line: Line;
+  private _session: Session | undefined;
   /** Asks the server for short records: some can't send their certificates in them, and are asked once more without. */
-  #short = true;
-  #ready = false;
-  #over = false;
-  readonly #plain: Uint8Array[] = [];
-  #plainBytes = 0;
+  private _short = true;
+  private _ready = false;
+  private _over = false;
+  private readonly _plain: Uint8Array[] = [];
+  private _plainBytes = 0;
 
   constructor(name: string, port: number, options: TlsOptions, tell: Tell) {
-    this.#name = name;
-    this.#port = port;
-    this.#options = options;
-    this.#tell = tell;
-    this.#socket = this.#dial();
-    this.#line = new Line(this.#socket);
+    this._name = name;
+    this._port = port;
+    this._options = options;
+    this._tell = tell;
+    this._socket = this._dial();
+    this._line = new Line(this._socket);
   }
 
   write(bytes: Uint8Array): number {
-    if (this.#over || !this.#ready || !this.#line.idle || bytes.length === 0) return 0;
+    if (this._over || !this._ready || !this._line.idle || bytes.length === 0) return 0;
     const count = Math.min(bytes.length, PIECE);
     try {
-      this.#session?.write(this.#line, bytes.subarray(0, count));
+      this._session?.write(this._line, bytes.subarray(0, count));
       return count;
     } catch (error) {
-      Timer.set(() => this.#guard(() => this.#fail(error)), 0);
+      Timer.set(() => this._guard(() => this._fail(error)), 0);
       return 0;
     }
   }
@@ -60,159 +60,159 @@ export class TlsSocket implements Socket {
   read(into: Uint8Array): number {
     let done = 0;
     while (done < into.length) {
-      const first = this.#plain[0] ?? this.#decryptAgain();
+      const first = this._plain[0] ?? this._decryptAgain();
       if (!first) break;
       const part = first.length > into.length - done ? first.subarray(0, into.length - done) : first;
       into.set(part, done);
       done += part.length;
-      this.#plainBytes -= part.length;
-      if (part === first) this.#plain.shift();
-      else this.#plain[0] = first.subarray(part.length);
+      this._plainBytes -= part.length;
+      if (part === first) this._plain.shift();
+      else this._plain[0] = first.subarray(part.length);
     }
     return done;
   }
 
   close(): void {
-    this.#over = true;
-    this.#plain.length = 0;
-    this.#plainBytes = 0;
-    this.#hangUp();
+    this._over = true;
+    this._plain.length = 0;
+    this._plainBytes = 0;
+    this._hangUp();
   }
 
-  #dial(): TcpSocket {
-    const socket: TcpSocket = new TcpSocket(this.#name, this.#port, (what, reason) => {
-      if (socket === this.#socket) this.#guard(() => this.#below(what, reason));
+  private _dial(): TcpSocket {
+    const socket: TcpSocket = new TcpSocket(this._name, this._port, (what, reason) => {
+      if (socket === this._socket) this._guard(() => this._below(what, reason));
     });
     return socket;
   }
 
-  #below(what: SocketEvent, reason: string | undefined): void {
-    if (this.#over) return;
-    if (what === "opened") this.#begin();
-    else if (what === "readable") this.#onReadable();
-    else if (what === "writable") this.#onWritable();
-    else this.#broken(reason ?? "connection closed");
+  private _below(what: SocketEvent, reason: string | undefined): void {
+    if (this._over) return;
+    if (what === "opened") this._begin();
+    else if (what === "readable") this._onReadable();
+    else if (what === "writable") this._onWritable();
+    else this._broken(reason ?? "connection closed");
   }
 
-  #begin(): void {
+  private _begin(): void {
     const session = new Session({
       // An address is no name to ask for, and no key to keep a session by.
-      ...(!isIpv4(this.#name) && { tls_server_name: this.#name }),
-      peerName: this.#name,
+      ...(!isIpv4(this._name) && { tls_server_name: this._name }),
+      peerName: this._name,
       protocolVersion: VERSION,
-      authorities: this.#options.authorities,
-      ...(this.#short && { tls_max_fragment_length: RECORD }),
+      authorities: this._options.authorities,
+      ...(this._short && { tls_max_fragment_length: RECORD }),
     });
-    this.#session = session;
+    this._session = session;
     session.initiateHandshake();
-    this.#shake(session);
+    this._shake(session);
   }
 
   /** Step by step: the SDK takes data before the end of the handshake for data that came after. */
-  #shake(session: Session): void {
+  private _shake(session: Session): void {
     for (;;) {
-      const done = session.handshake(this.#line);
+      const done = session.handshake(this._line);
       if (session.alert) throw new Refused("TLS: refused by the other side");
       if (session.applicationData) throw new Refused("TLS: messages out of order");
       if (done) break;
-      if (!OURS.includes(session.handshakeProcess) && this.#line.readable === 0) return;
+      if (!OURS.includes(session.handshakeProcess) && this._line.readable === 0) return;
     }
     if (!session.serverCipher || !session.clientCipher) throw new Refused("TLS: no keys were agreed on");
-    this.#ready = true;
-    this.#event("opened");
-    if (this.#line.readable > 0) this.#onReadable();
+    this._ready = true;
+    this._event("opened");
+    if (this._line.readable > 0) this._onReadable();
   }
 
-  #onReadable(): void {
-    const session = this.#session;
+  private _onReadable(): void {
+    const session = this._session;
     if (!session) return;
-    if (!this.#ready) this.#shake(session);
+    if (!this._ready) this._shake(session);
     else {
-      if (this.#decrypt(KEEP)) this.#event("readable");
-      if (session.alert) this.#close("end");
+      if (this._decrypt(KEEP)) this._event("readable");
+      if (session.alert) this._close("end");
     }
   }
 
-  #onWritable(): void {
-    this.#line.flush();
-    if (this.#ready && this.#line.idle) this.#event("writable");
+  private _onWritable(): void {
+    this._line.flush();
+    if (this._ready && this._line.idle) this._event("writable");
   }
 
   /** Until `keep` bytes wait. True if there is something new. */
-  #decrypt(keep: number): boolean {
-    const before = this.#plainBytes;
-    while (this.#session && !this.#session.alert && this.#plainBytes < keep && this.#line.readable > 0) {
-      const bytes = this.#session.read(this.#line);
+  private _decrypt(keep: number): boolean {
+    const before = this._plainBytes;
+    while (this._session && !this._session.alert && this._plainBytes < keep && this._line.readable > 0) {
+      const bytes = this._session.read(this._line);
       if (!bytes) break;
       if (bytes.length === 0) continue;
-      this.#plain.push(bytes);
-      this.#plainBytes += bytes.length;
+      this._plain.push(bytes);
+      this._plainBytes += bytes.length;
     }
-    return this.#plainBytes > before;
+    return this._plainBytes > before;
   }
 
   /** The reader emptied what was kept: there may be more. */
-  #decryptAgain(): Uint8Array | undefined {
-    if (this.#over || !this.#ready) return undefined;
+  private _decryptAgain(): Uint8Array | undefined {
+    if (this._over || !this._ready) return undefined;
     try {
-      this.#decrypt(1);
-      if (this.#session?.alert) Timer.set(() => this.#guard(() => this.#close("end")), 0);
+      this._decrypt(1);
+      if (this._session?.alert) Timer.set(() => this._guard(() => this._close("end")), 0);
     } catch (error) {
-      Timer.set(() => this.#guard(() => this.#fail(error)), 0);
+      Timer.set(() => this._guard(() => this._fail(error)), 0);
     }
-    return this.#plain[0];
+    return this._plain[0];
   }
 
   /** The connection below ended. In good order only if the other side said so within TLS: anybody can cut a connection. */
-  #broken(reason: string): void {
-    if (this.#ready) {
-      this.#decrypt(Number.POSITIVE_INFINITY);
-      this.#close(
-        this.#session?.alert || reason !== "end" ? (this.#session?.alert ? "end" : reason) : "connection cut",
+  private _broken(reason: string): void {
+    if (this._ready) {
+      this._decrypt(Number.POSITIVE_INFINITY);
+      this._close(
+        this._session?.alert || reason !== "end" ? (this._session?.alert ? "end" : reason) : "connection cut",
       );
-    } else if (this.#session) this.#fail(new Error(reason));
-    else this.#close(reason);
+    } else if (this._session) this._fail(new Error(reason));
+    else this._close(reason);
   }
 
-  #fail(error: unknown): void {
-    if (this.#over) return;
-    if (isRefused(error)) this.#close(error.message);
-    else if (this.#ready) this.#close("TLS: what came can't be decrypted");
-    else if (this.#short) this.#again();
-    else this.#close("TLS: no agreement with the other side");
+  private _fail(error: unknown): void {
+    if (this._over) return;
+    if (isRefused(error)) this._close(error.message);
+    else if (this._ready) this._close("TLS: what came can't be decrypted");
+    else if (this._short) this._again();
+    else this._close("TLS: no agreement with the other side");
   }
 
-  #again(): void {
-    this.#short = false;
-    this.#hangUp();
-    this.#socket = this.#dial();
-    this.#line = new Line(this.#socket);
+  private _again(): void {
+    this._short = false;
+    this._hangUp();
+    this._socket = this._dial();
+    this._line = new Line(this._socket);
   }
 
-  #hangUp(): void {
-    this.#session = undefined;
-    this.#socket.close();
+  private _hangUp(): void {
+    this._session = undefined;
+    this._socket.close();
   }
 
-  #close(reason: string): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#hangUp();
-    this.#tell("closed", reason);
+  private _close(reason: string): void {
+    if (this._over) return;
+    this._over = true;
+    this._hangUp();
+    this._tell("closed", reason);
   }
 
-  #event(what: SocketEvent): void {
-    if (!this.#over) this.#tell(what);
+  private _event(what: SocketEvent): void {
+    if (!this._over) this._tell(what);
   }
 
-  #guard(step: () => void): void {
+  private _guard(step: () => void): void {
     try {
       step();
     } catch (error) {
       try {
-        this.#fail(error);
+        this._fail(error);
       } catch {
-        this.#close("internal error");
+        this._close("internal error");
       }
     }
   }

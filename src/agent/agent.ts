@@ -24,12 +24,12 @@ export class Agent {
   readonly firmware: Firmware;
   /** What was counted since this agent was made. */
   readonly counters: Counters;
-  readonly #core: Core;
+  private readonly _core: Core;
 
   /** Throws `BAD_OPTIONS` with all that is wrong with `options`. */
   constructor(host: Host, options: AgentOptions) {
     const core = new Core(host, options);
-    this.#core = core;
+    this._core = core;
     this.telemetry = core.telemetry;
     this.attributes = core.attributes;
     this.firmware = core.firmware;
@@ -44,25 +44,25 @@ export class Agent {
 
   /** Milliseconds since 1970 by the `Date` of the platform's last answer, which over https nobody in between can change; undefined before the first. */
   get platformTime(): number | undefined {
-    const { dateOffset, host } = this.#core;
+    const { dateOffset, host } = this._core;
     return dateOffset === undefined ? undefined : host.clock.now() + dateOffset;
   }
 
   /** What goes on now. */
   get state(): AgentState {
-    return this.#core.state;
+    return this._core.state;
   }
 
   /** Calls `listener` at each such event, until the returned function is called. An exception of a listener is logged and goes no further.
    *  Throws `BAD_VALUE` for an event that does not exist, and for what is no function. */
   on<E extends AgentEvent>(event: E, listener: (detail: AgentEvents[E]) => void): () => void {
-    return this.#core.events.on(event, listener);
+    return this._core.events.on(event, listener);
   }
 
   /** Begins to talk to the platform, or will as soon as a stop under way is done. Does nothing if it talks already. Throws `BUSY` during a `runOnce`. */
   start(): void {
-    if (this.#core.cycling) throw new MoteError("BUSY", "a wake is under way");
-    this.#core.start();
+    if (this._core.cycling) throw new MoteError("BUSY", "a wake is under way");
+    this._core.start();
   }
 
   /**
@@ -73,13 +73,13 @@ export class Agent {
    * Rejects with `BUSY` if the agent is started or in a wake, and with `BAD_VALUE` for what is no deadline.
    */
   async runOnce(options: WakeOptions = {}): Promise<Wake> {
-    if (this.#core.cycling || this.#core.wanted) throw new MoteError("BUSY", "the agent is started");
-    return this.#core.cycle.run(options);
+    if (this._core.cycling || this._core.wanted) throw new MoteError("BUSY", "the agent is started");
+    return this._core.cycle.run(options);
   }
 
   /** Ends all talk at once and resolves when every loop has ended. What is recorded stays, and can go on being recorded. */
   stop(): Promise<void> {
-    return this.#core.stop();
+    return this._core.stop();
   }
 
   /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.
@@ -94,7 +94,7 @@ export class Agent {
    * until it is used or over. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.
    */
   async claim(claim: { secretKey?: string; durationMs?: number } = {}): Promise<void> {
-    await sendClaim(this.#core.link, new Lane(this.#core.link, "uplink"), claim);
+    await sendClaim(this._core.link, new Lane(this._core.link, "uplink"), claim);
   }
 
   /**
@@ -107,6 +107,6 @@ export class Agent {
    * once the platform has the answer, and restarts the machine.
    */
   reset(): Promise<void> {
-    return this.#core.reset.run();
+    return this._core.reset.run();
   }
 }

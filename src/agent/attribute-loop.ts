@@ -21,18 +21,18 @@ import { READ_EVERY_MS, SECOND_LOOK_MS, type SharedValues } from "./shared-value
 const LONGEST_HOLD_MS = 55_000;
 
 export class AttributeLoop implements Job {
-  readonly #link: Link;
-  readonly #events: Events;
-  readonly #client: ClientAttributes;
-  readonly #values: SharedValues;
-  readonly #reader: AttributeReader;
-  readonly #uplink: Lane;
-  readonly #polls: AttributePolls;
-  readonly #loop: Loop;
-  #keys: string[] = [];
-  #readAt: number | undefined;
-  #alone = false;
-  #greeted = false;
+  private readonly _link: Link;
+  private readonly _events: Events;
+  private readonly _client: ClientAttributes;
+  private readonly _values: SharedValues;
+  private readonly _reader: AttributeReader;
+  private readonly _uplink: Lane;
+  private readonly _polls: AttributePolls;
+  private readonly _loop: Loop;
+  private _keys: string[] = [];
+  private _readAt: number | undefined;
+  private _alone = false;
+  private _greeted = false;
   /** Called with the keys whose value changed, or that are gone. */
   onChange: ((keys: readonly string[]) => void) | undefined;
   /** Offered every trusted look at the firmware's keys. */
@@ -46,138 +46,138 @@ export class AttributeLoop implements Job {
     values: SharedValues,
     limits: AttributeLimits,
   ) {
-    this.#link = link;
-    this.#events = events;
-    this.#client = client;
-    this.#values = values;
-    this.#uplink = new Lane(link, "uplink", LONGEST_HOLD_MS);
-    this.#polls = new AttributePolls(link, timing, limits.answerBytes, this);
-    this.#reader = new AttributeReader(link, this.#uplink, limits.answerBytes, client);
-    this.#loop = link.loop("attributes", this);
+    this._link = link;
+    this._events = events;
+    this._client = client;
+    this._values = values;
+    this._uplink = new Lane(link, "uplink", LONGEST_HOLD_MS);
+    this._polls = new AttributePolls(link, timing, limits.answerBytes, this);
+    this._reader = new AttributeReader(link, this._uplink, limits.answerBytes, client);
+    this._loop = link.loop("attributes", this);
   }
 
   /** The application's keys. */
   want(keys: string[]): void {
-    this.#keys = keys;
+    this._keys = keys;
     this.readSoon();
   }
 
   wake(): void {
-    this.#loop.notify();
+    this._loop.notify();
   }
 
   /** Something may have changed: the values are read as soon as possible, or `inMs` from now. */
   readSoon(inMs = 0): void {
-    const at = this.#link.host.clock.now() + inMs;
-    if (this.#readAt === undefined || at < this.#readAt) this.#readAt = at;
-    if (this.#looks()) this.wake();
+    const at = this._link.host.clock.now() + inMs;
+    if (this._readAt === undefined || at < this._readAt) this._readAt = at;
+    if (this._looks()) this.wake();
   }
 
   /** All was read and sent, and nothing is to be read again in a moment. */
   get settled(): boolean {
-    return this.#greeted && !this.#client.dirty && (this.#restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
+    return this._greeted && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
   }
 
   /** The device was provisioned anew. */
   provisioned(): void {
-    this.#client.again();
-    this.#reader.forgetMark();
+    this._client.again();
+    this._reader.forgetMark();
   }
 
   begin(): void {
-    this.#polls.clear();
-    this.#greeted = false;
+    this._polls.clear();
+    this._greeted = false;
     this.readSoon();
   }
 
   async turn(): Promise<Wait> {
-    await this.#uplink.ready();
-    if (!this.#link.running) return 0;
-    this.#hear();
-    if (this.#wanted().length > 0) this.#polls.open();
-    if (this.#restMs() === 0) await this.#read();
-    else if (this.#client.dirty) await this.#post();
-    else return this.#restMs();
+    await this._uplink.ready();
+    if (!this._link.running) return 0;
+    this._hear();
+    if (this._wanted().length > 0) this._polls.open();
+    if (this._restMs() === 0) await this._read();
+    else if (this._client.dirty) await this._post();
+    else return this._restMs();
     return 0;
   }
 
-  #wanted(): string[] {
+  private _wanted(): string[] {
     const firmware = this.firmware?.keys ?? [];
-    return firmware.concat(this.#keys.filter((key) => !firmware.includes(key)));
+    return firmware.concat(this._keys.filter((key) => !firmware.includes(key)));
   }
 
   /** One look at each start, even with nothing to look for: it tells soon whether the platform is there. */
-  #looks(): boolean {
-    return this.#readAt !== undefined && (!this.#greeted || this.#wanted().length > 0);
+  private _looks(): boolean {
+    return this._readAt !== undefined && (!this._greeted || this._wanted().length > 0);
   }
 
-  #restMs(): number | undefined {
-    if (this.#readAt === undefined || !this.#looks()) return undefined;
-    return Math.max(0, this.#readAt - this.#link.host.clock.now());
+  private _restMs(): number | undefined {
+    if (this._readAt === undefined || !this._looks()) return undefined;
+    return Math.max(0, this._readAt - this._link.host.clock.now());
   }
 
-  #hear(): void {
-    const told = this.#polls.take();
+  private _hear(): void {
+    const told = this._polls.take();
     if (!told) return;
     const keys = told.kind === "updated" ? Object.keys(told.values) : told.keys;
     this.firmware?.told(keys);
     // What waited until a refused token was good again, or a back-off over, may be long past: what holds now is read.
-    if (this.#polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
-    else if (told.kind === "updated") this.#changed(this.#values.update(this.#keys, told.values), []);
-    else this.#changed([], this.#values.remove(this.#keys.filter((key) => keys.includes(key))));
+    if (this._polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
+    else if (told.kind === "updated") this._changed(this._values.update(this._keys, told.values), []);
+    else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
   }
 
-  async #read(): Promise<void> {
-    this.#readAt = undefined;
-    const trusted = await this.#reader.read(this.#wanted());
-    if (!this.#link.running) return;
+  private async _read(): Promise<void> {
+    this._readAt = undefined;
+    const trusted = await this._reader.read(this._wanted());
+    if (!this._link.running) return;
     // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.
-    if (this.#polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
-    if (this.#link.mode !== 3 || this.#polls.blocked) this.readSoon(READ_EVERY_MS);
+    if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
+    if (this._link.mode !== 3 || this._polls.blocked) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
-    this.#greeted = true;
-    const changed = this.#values.update(this.#keys, trusted.values);
-    const missing = this.#values.missing(
-      this.#keys.filter((key) => trusted.keys.includes(key)),
+    this._greeted = true;
+    const changed = this._values.update(this._keys, trusted.values);
+    const missing = this._values.missing(
+      this._keys.filter((key) => trusted.keys.includes(key)),
       trusted.values,
     );
-    this.#changed(changed, missing.gone);
+    this._changed(changed, missing.gone);
     if (missing.pending) this.readSoon(SECOND_LOOK_MS);
     const firmware = this.firmware;
     if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
   }
 
-  #changed(keys: string[], deleted: string[]): void {
+  private _changed(keys: string[], deleted: string[]): void {
     if (keys.length === 0 && deleted.length === 0) return;
-    this.#values.keep();
-    this.#events.emit("attributes", { keys, deleted });
+    this._values.keep();
+    this._events.emit("attributes", { keys, deleted });
     this.onChange?.(keys.concat(deleted));
   }
 
-  async #post(): Promise<void> {
-    const batch = this.#client.batch(this.#alone);
+  private async _post(): Promise<void> {
+    const batch = this._client.batch(this._alone);
     if (!batch) return;
-    const outcome = await this.#uplink.send(post(attributesPath(), this.#link.host.encode(batch.text)));
-    if (!this.#link.running) return;
+    const outcome = await this._uplink.send(post(attributesPath(), this._link.host.encode(batch.text)));
+    if (!this._link.running) return;
     if (outcome.kind === "done") {
-      this.#alone = false;
-      this.#uplink.clear();
-      this.#client.accepted(batch);
-    } else if (outcome.kind === "busy") this.#uplink.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused") await this.#refused(batch, outcome.status);
+      this._alone = false;
+      this._uplink.clear();
+      this._client.accepted(batch);
+    } else if (outcome.kind === "busy") this._uplink.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") await this._refused(batch, outcome.status);
   }
 
   /** Only what the platform refuses alone, while it accepts the token, is dropped. */
-  async #refused(batch: Batch, status: number): Promise<void> {
-    if (!CONTENT.includes(status)) return this.#uplink.hold();
-    const probe = await this.#uplink.send(PROBE);
-    if (!this.#link.running) return;
-    if (probe.kind !== "done") return this.#uplink.hold();
+  private async _refused(batch: Batch, status: number): Promise<void> {
+    if (!CONTENT.includes(status)) return this._uplink.hold();
+    const probe = await this._uplink.send(PROBE);
+    if (!this._link.running) return;
+    if (probe.kind !== "done") return this._uplink.hold();
     if (batch.items.length > 1) {
-      this.#alone = true;
+      this._alone = true;
       return;
     }
-    this.#link.host.log("error", `the platform refuses a client attribute (${status}); it is dropped`);
-    this.#client.drop(batch);
+    this._link.host.log("error", `the platform refuses a client attribute (${status}); it is dropped`);
+    this._client.drop(batch);
   }
 }

@@ -18,98 +18,100 @@ export const MOST_CONNECTIONS = 3;
 type News = Exclude<Notification, { kind: "malformed" }>;
 
 export class AttributePolls {
-  readonly #link: Link;
-  readonly #timing: PollTiming;
-  readonly #lane: Lane;
-  readonly #limit: number;
-  readonly #loop: AttributeLoop;
+  private readonly _link: Link;
+  private readonly _timing: PollTiming;
+  private readonly _lane: Lane;
+  private readonly _limit: number;
+  private readonly _loop: AttributeLoop;
   /** That is open, or waits to be. */
-  #poll: { since: number } | undefined;
-  #ended: { outcome: Outcome; at: number; tookMs: number; heard: boolean; askedMs: number } | undefined;
-  #lost = false;
+  private _poll: { since: number } | undefined;
+  private _ended:
+    | { outcome: Outcome; at: number; tookMs: number; heard: boolean; askedMs: number }
+    | undefined;
+  private _lost = false;
   /** No poll is let through: the values are to be read as if there were none. */
   blocked = false;
   /** For how long what `take` gave last had waited to be taken. */
   waitedMs = 0;
 
   constructor(link: Link, timing: PollTiming, limit: number, loop: AttributeLoop) {
-    this.#link = link;
-    this.#timing = timing;
-    this.#lane = new Lane(link, "attributes");
-    this.#limit = limit;
-    this.#loop = loop;
+    this._link = link;
+    this._timing = timing;
+    this._lane = new Lane(link, "attributes");
+    this._limit = limit;
+    this._loop = loop;
   }
 
   /** A new start: what an earlier one left open is of no interest. */
   clear(): void {
-    this.#poll = undefined;
-    this.#ended = undefined;
+    this._poll = undefined;
+    this._ended = undefined;
   }
 
   /** A notification came that `take` did not give yet. */
   get hasNews(): boolean {
-    return this.#ended?.outcome.kind === "done";
+    return this._ended?.outcome.kind === "done";
   }
 
   /** Opens a poll, if there is none and the connections allow for it. */
   open(): void {
-    if (this.#link.mode !== 3 || this.#poll) return;
+    if (this._link.mode !== 3 || this._poll) return;
     const poll = { since: 0 };
-    this.#poll = poll;
-    const timing = this.#timing;
-    const askedMs = this.#lost ? timing.afterLoss(this.#link.host) : timing.askedMs;
+    this._poll = poll;
+    const timing = this._timing;
+    const askedMs = this._lost ? timing.afterLoss(this._link.host) : timing.askedMs;
     const deadlineMs = timing.deadlineMs - timing.askedMs + askedMs;
     // The poll's own back-off may still run while the uplink is free.
-    void this.#lane.ready().then(() => this.#poll === poll && this.#send(poll, askedMs, deadlineMs));
+    void this._lane.ready().then(() => this._poll === poll && this._send(poll, askedMs, deadlineMs));
   }
 
-  #send(poll: { since: number }, askedMs: number, deadlineMs: number): void {
-    const { clock } = this.#link.host;
+  private _send(poll: { since: number }, askedMs: number, deadlineMs: number): void {
+    const { clock } = this._link.host;
     poll.since = clock.now();
     const request = {
       method: "GET",
       path: updatesPath(askedMs),
       deadlineMs,
-      limit: this.#limit,
+      limit: this._limit,
       repeatable: true,
-      sent: () => this.#loop.readSoon(READ_AFTER_POLL_MS),
+      sent: () => this._loop.readSoon(READ_AFTER_POLL_MS),
     } as const;
-    this.#lane.dispatch(request, (outcome) => {
+    this._lane.dispatch(request, (outcome) => {
       // One of before a stop is of no interest.
-      if (this.#poll !== poll) return;
+      if (this._poll !== poll) return;
       const { since } = poll;
       const at = clock.now();
-      this.#ended = { outcome, at, tookMs: at - since, heard: this.#lane.heard(since), askedMs };
-      this.#loop.wake();
+      this._ended = { outcome, at, tookMs: at - since, heard: this._lane.heard(since), askedMs };
+      this._loop.wake();
     });
   }
 
   /** What the poll that ended brought, if there is one and it brought anything. */
   take(): News | undefined {
-    if (!this.#ended) return undefined;
-    const { outcome, at, tookMs, heard, askedMs } = this.#ended;
-    this.waitedMs = this.#link.host.clock.now() - at;
+    if (!this._ended) return undefined;
+    const { outcome, at, tookMs, heard, askedMs } = this._ended;
+    this.waitedMs = this._link.host.clock.now() - at;
     this.clear();
-    const verdict = this.#timing.judge(outcome, tookMs, heard, askedMs);
-    this.#lost = verdict === "lost";
-    if (verdict === "ended") this.#lane.clear();
-    if (verdict === "busy") this.#lane.hold();
+    const verdict = this._timing.judge(outcome, tookMs, heard, askedMs);
+    this._lost = verdict === "lost";
+    if (verdict === "ended") this._lane.clear();
+    if (verdict === "busy") this._lane.hold();
     this.blocked = verdict === "busy" || verdict === "lost";
-    const told = verdict === "delivered" && outcome.kind === "done" ? this.#read(outcome, tookMs) : undefined;
-    if (this.blocked) this.#loop.readSoon(READ_EVERY_MS);
+    const told = verdict === "delivered" && outcome.kind === "done" ? this._read(outcome, tookMs) : undefined;
+    if (this.blocked) this._loop.readSoon(READ_EVERY_MS);
     return told;
   }
 
-  #read({ body, whole }: Outcome & { kind: "done" }, tookMs: number): News | undefined {
-    const told = parseNotification((whole && this.#link.host.decode(body)) || "");
+  private _read({ body, whole }: Outcome & { kind: "done" }, tookMs: number): News | undefined {
+    const told = parseNotification((whole && this._link.host.decode(body)) || "");
     if (told.kind === "malformed" || (told.kind === "updated" && Object.keys(told.values).length === 0)) {
-      if (whole) this.#link.counters.malformed("a notification of shared attributes");
-      this.#lane.hold();
+      if (whole) this._link.counters.malformed("a notification of shared attributes");
+      this._lane.hold();
       this.blocked = true;
       return undefined;
     }
-    this.#lane.clear();
-    if (tookMs < PACE_MS) this.#lane.pause(PACE_MS - tookMs);
+    this._lane.clear();
+    if (tookMs < PACE_MS) this._lane.pause(PACE_MS - tookMs);
     return told;
   }
 }

@@ -27,23 +27,23 @@ export interface Trusted {
 }
 
 export class AttributeReader {
-  readonly #link: Link;
-  readonly #lane: Lane;
-  readonly #limit: number;
-  readonly #client: ClientAttributes;
-  readonly #skippedAt = new Map<string, number>();
-  #markPostedAt: number | undefined;
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _limit: number;
+  private readonly _client: ClientAttributes;
+  private readonly _skippedAt = new Map<string, number>();
+  private _markPostedAt: number | undefined;
 
   constructor(link: Link, lane: Lane, limit: number, client: ClientAttributes) {
-    this.#link = link;
-    this.#lane = lane;
-    this.#limit = limit;
-    this.#client = client;
+    this._link = link;
+    this._lane = lane;
+    this._limit = limit;
+    this._client = client;
   }
 
   /** The device was provisioned anew: it has no mark. */
   forgetMark(): void {
-    this.#markPostedAt = undefined;
+    this._markPostedAt = undefined;
   }
 
   /**
@@ -52,48 +52,48 @@ export class AttributeReader {
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
-    const asked = keys.filter((key) => !this.#skips(key));
+    const asked = keys.filter((key) => !this._skips(key));
     // Without keys the mark alone is asked for: a look whether the platform is there.
     let groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
     for (let group = groups.shift(); group; group = groups.shift()) {
       const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
       // No key gets here that can't be asked for: `subscribe` refused it.
       if (!query.ok) continue;
-      const outcome = await this.#lane.send(this.#get(query.query));
-      if (!this.#link.running) return undefined;
+      const outcome = await this._lane.send(this._get(query.query));
+      if (!this._link.running) return undefined;
       if (outcome.kind === "done" && !outcome.whole) {
         if (group.length === 0) {
-          this.#lane.hold();
+          this._lane.hold();
           return undefined;
         }
-        groups = this.#smaller(group).concat(groups);
+        groups = this._smaller(group).concat(groups);
         continue;
       }
-      if (!(await this.#take(outcome, group, trusted))) return undefined;
+      if (!(await this._take(outcome, group, trusted))) return undefined;
     }
     return trusted;
   }
 
-  async #take(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
+  private async _take(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
     if (outcome.kind !== "done") {
       if (outcome.kind !== "lost")
-        this.#lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+        this._lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
       return false;
     }
-    const answer = parseAttributes(this.#link.host.decode(outcome.body) ?? "");
+    const answer = parseAttributes(this._link.host.decode(outcome.body) ?? "");
     if (!answer.ok) {
-      this.#link.counters.malformed("an answer to GET attributes");
-      this.#lane.hold();
+      this._link.counters.malformed("an answer to GET attributes");
+      this._lane.hold();
       return false;
     }
     const marked = Object.hasOwn(answer.client, MARK_KEY);
-    if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this.#postMark(marked);
+    if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this._postMark(marked);
     if (!marked) {
-      this.#lane.hold();
+      this._lane.hold();
       return false;
     }
-    this.#lane.clear();
-    this.#link.watcher?.proven();
+    this._lane.clear();
+    this._link.watcher?.proven();
     group.forEach((key) => {
       trusted.keys.push(key);
       if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
@@ -102,43 +102,43 @@ export class AttributeReader {
   }
 
   /** `isOld`: the one there is of another version. */
-  async #postMark(isOld: boolean): Promise<void> {
-    const now = this.#link.host.clock.now();
-    if (this.#markPostedAt !== undefined && now - this.#markPostedAt < MARK_LAG_MS) return;
-    const body = this.#link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
-    const outcome = await this.#lane.send(post(attributesPath(), body));
+  private async _postMark(isOld: boolean): Promise<void> {
+    const now = this._link.host.clock.now();
+    if (this._markPostedAt !== undefined && now - this._markPostedAt < MARK_LAG_MS) return;
+    const body = this._link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
+    const outcome = await this._lane.send(post(attributesPath(), body));
     if (outcome.kind !== "done") return;
-    this.#markPostedAt = now;
+    this._markPostedAt = now;
     // It has none of the client attributes either.
-    if (!isOld) this.#client.again();
+    if (!isOld) this._client.again();
   }
 
-  #get(query: string): DeviceRequest {
+  private _get(query: string): DeviceRequest {
     return {
       method: "GET",
       path: attributesPath(query),
       deadlineMs: EXCHANGE_MS,
-      limit: this.#limit,
+      limit: this._limit,
       repeatable: true,
     };
   }
 
-  #smaller(group: string[]): string[][] {
+  private _smaller(group: string[]): string[][] {
     if (group.length > 1) return halves(group);
     group.forEach((key) => {
-      if (!this.#skippedAt.has(key))
-        this.#link.host.log(
+      if (!this._skippedAt.has(key))
+        this._link.host.log(
           "error",
-          `a shared attribute is larger than ${this.#limit} bytes and is left out`,
+          `a shared attribute is larger than ${this._limit} bytes and is left out`,
         );
-      this.#skippedAt.set(key, this.#link.host.clock.now());
+      this._skippedAt.set(key, this._link.host.clock.now());
     });
     return [];
   }
 
-  #skips(key: string): boolean {
-    const at = this.#skippedAt.get(key);
-    return at !== undefined && this.#link.host.clock.now() - at < SKIP_MS;
+  private _skips(key: string): boolean {
+    const at = this._skippedAt.get(key);
+    return at !== undefined && this._link.host.clock.now() - at < SKIP_MS;
   }
 }
 

@@ -24,23 +24,23 @@ const READ_DEADLINE_MS = 30_000;
 const ALL = { ok: true, query: "" } as const;
 
 export class AttributesApi {
-  readonly #link: Link;
-  readonly #lane: Lane;
-  readonly #limit: number;
-  readonly #client: ClientAttributes;
-  readonly #values: SharedValues;
-  readonly #subscribers: { key: string; call: Subscriber }[] = [];
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _limit: number;
+  private readonly _client: ClientAttributes;
+  private readonly _values: SharedValues;
+  private readonly _subscribers: { key: string; call: Subscriber }[] = [];
   /** For the agent alone. */
   readonly loop: AttributeLoop;
 
   constructor(link: Link, events: Events, timing: PollTiming, limits: AttributeLimits) {
-    this.#link = link;
-    this.#lane = new Lane(link, "uplink");
-    this.#limit = limits.answerBytes;
-    this.#client = new ClientAttributes(link);
-    this.#values = new SharedValues(link.host);
-    this.loop = new AttributeLoop(link, events, timing, this.#client, this.#values, limits);
-    this.loop.onChange = (keys) => this.#tell(keys);
+    this._link = link;
+    this._lane = new Lane(link, "uplink");
+    this._limit = limits.answerBytes;
+    this._client = new ClientAttributes(link);
+    this._values = new SharedValues(link.host);
+    this.loop = new AttributeLoop(link, events, timing, this._client, this._values, limits);
+    this.loop.onChange = (keys) => this._tell(keys);
   }
 
   /**
@@ -51,7 +51,7 @@ export class AttributesApi {
    * Throws `BAD_VALUE`, or `TOO_LARGE` beyond about 3,900 bytes of all attributes together.
    */
   publish(values: Readonly<Record<string, unknown>>): void {
-    this.#client.publish(values);
+    this._client.publish(values);
     this.loop.wake();
   }
 
@@ -64,17 +64,17 @@ export class AttributesApi {
    */
   subscribe(key: string, call: Subscriber): () => void {
     const flaw = checkAsked(key);
-    if (flaw !== undefined) throw this.#link.counters.error("BAD_VALUE", flaw);
+    if (flaw !== undefined) throw this._link.counters.error("BAD_VALUE", flaw);
     if (typeof call !== "function")
-      throw this.#link.counters.error("BAD_VALUE", `the subscriber of "${key}" is no function`);
+      throw this._link.counters.error("BAD_VALUE", `the subscriber of "${key}" is no function`);
     const subscriber = { key, call };
-    this.#subscribers.push(subscriber);
-    this.loop.want(this.#keys());
-    if (this.#values.has(key)) this.#call(subscriber);
+    this._subscribers.push(subscriber);
+    this.loop.want(this._keys());
+    if (this._values.has(key)) this._call(subscriber);
     return () => {
-      const at = this.#subscribers.indexOf(subscriber);
-      if (at >= 0) this.#subscribers.splice(at, 1);
-      this.loop.want(this.#keys());
+      const at = this._subscribers.indexOf(subscriber);
+      if (at >= 0) this._subscribers.splice(at, 1);
+      this.loop.want(this._keys());
     };
   }
 
@@ -90,44 +90,44 @@ export class AttributesApi {
   ): Promise<{ client: JsonObject; shared: JsonObject }> {
     const named = (keys.clientKeys?.length ?? 0) + (keys.sharedKeys?.length ?? 0) > 0;
     const query = named ? attributesQuery(keys) : ALL;
-    if (!query.ok) throw this.#link.counters.error("BAD_VALUE", query.reason);
+    if (!query.ok) throw this._link.counters.error("BAD_VALUE", query.reason);
     const path = attributesPath(query.query);
     const request = {
       method: "GET",
       path,
       deadlineMs: READ_DEADLINE_MS,
-      limit: this.#limit,
+      limit: this._limit,
       repeatable: true,
     } as const;
-    const outcome = await ask(this.#link, this.#lane, request, keys.deadlineMs ?? READ_DEADLINE_MS);
+    const outcome = await ask(this._link, this._lane, request, keys.deadlineMs ?? READ_DEADLINE_MS);
     if (!outcome.whole)
-      throw this.#link.counters.error("TOO_LARGE", `the answer is longer than ${this.#limit} bytes`);
-    const answer = parseAttributes(this.#link.host.decode(outcome.body) ?? "");
-    if (!answer.ok) throw this.#link.counters.error("REFUSED", "the answer is not what the platform sends");
+      throw this._link.counters.error("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
+    const answer = parseAttributes(this._link.host.decode(outcome.body) ?? "");
+    if (!answer.ok) throw this._link.counters.error("REFUSED", "the answer is not what the platform sends");
     return { client: answer.client, shared: answer.shared };
   }
 
   /** Forgets all that is kept: published, pending and known values; false if the store keeps any. */
   forget(): boolean {
-    const gone = this.#client.forget();
-    return this.#values.forget() && gone;
+    const gone = this._client.forget();
+    return this._values.forget() && gone;
   }
 
-  #keys(): string[] {
-    return this.#subscribers
+  private _keys(): string[] {
+    return this._subscribers
       .map((subscriber) => subscriber.key)
       .filter((key, at, all) => all.indexOf(key) === at);
   }
 
-  #tell(keys: readonly string[]): void {
-    for (const subscriber of this.#subscribers.slice()) {
-      if (keys.includes(subscriber.key)) this.#call(subscriber);
+  private _tell(keys: readonly string[]): void {
+    for (const subscriber of this._subscribers.slice()) {
+      if (keys.includes(subscriber.key)) this._call(subscriber);
     }
   }
 
-  #call(subscriber: { key: string; call: Subscriber }): void {
-    guarded(this.#link.host, "a subscriber of a shared attribute threw", () =>
-      subscriber.call(this.#values.value(subscriber.key)),
+  private _call(subscriber: { key: string; call: Subscriber }): void {
+    guarded(this._link.host, "a subscriber of a shared attribute threw", () =>
+      subscriber.call(this._values.value(subscriber.key)),
     );
   }
 }

@@ -10,12 +10,12 @@ const STEADY = 4;
 export class BatchLimit {
   points: number;
   keys = Number.POSITIVE_INFINITY;
-  readonly #most: number;
-  #passed = 0;
-  #fast = false;
+  private readonly _most: number;
+  private _passed = 0;
+  private _fast = false;
 
   constructor(mostPoints: number) {
-    this.#most = mostPoints;
+    this._most = mostPoints;
     this.points = mostPoints;
   }
 
@@ -31,8 +31,8 @@ export class BatchLimit {
 
   /** The platform refused this batch for its content. False if it holds one point only. `fast`: the limit is to grow back soon. */
   refused(batch: Batch, fast: boolean): boolean {
-    this.#passed = 0;
-    this.#fast = fast;
+    this._passed = 0;
+    this._fast = fast;
     if (batch.points < 2) return false;
     this.points = batch.points >> 1;
     return true;
@@ -40,17 +40,17 @@ export class BatchLimit {
 
   /** The platform took this batch. */
   done(batch: Batch): void {
-    this.#passed++;
-    if (this.#fast) {
-      this.points = Math.min(this.#most, this.points * 2);
+    this._passed++;
+    if (this._fast) {
+      this.points = Math.min(this._most, this.points * 2);
       return;
     }
-    if (this.#passed < STEADY) return;
-    this.#passed = 0;
+    if (this._passed < STEADY) return;
+    this._passed = 0;
     if (this.keys < batch.keys) this.keys += Math.ceil(this.keys / 4);
     else {
       this.keys = Number.POSITIVE_INFINITY;
-      this.points = Math.min(this.#most, this.points + Math.ceil(this.points / 4));
+      this.points = Math.min(this._most, this.points + Math.ceil(this.points / 4));
     }
   }
 }

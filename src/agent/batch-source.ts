@@ -9,64 +9,64 @@ import type { Time } from "./time.js";
 /** Which points go out next, how many, and when. */
 export class BatchSource {
   readonly limit: BatchLimit;
-  readonly #host: Host;
-  readonly #time: Time;
-  readonly #outbox: Outbox;
-  readonly #settings: TelemetrySettings;
-  readonly #writer: BatchWriter;
+  private readonly _host: Host;
+  private readonly _time: Time;
+  private readonly _outbox: Outbox;
+  private readonly _settings: TelemetrySettings;
+  private readonly _writer: BatchWriter;
   /** Keys of the first point that the platform has already, and which point that is. */
-  #keysDone = 0;
-  #keysDoneOf = -1;
+  private _keysDone = 0;
+  private _keysDoneOf = -1;
   /** When the oldest point that waits was recorded, at the latest. */
-  #oldestAt = Number.NEGATIVE_INFINITY;
+  private _oldestAt = Number.NEGATIVE_INFINITY;
   /** When the last batch was built. */
-  #builtAt = 0;
+  private _builtAt = 0;
   /** Bytes that wait, about. */
-  #bytes = 0;
+  private _bytes = 0;
 
   constructor(host: Host, time: Time, outbox: Outbox, settings: TelemetrySettings) {
-    this.#host = host;
-    this.#time = time;
-    this.#outbox = outbox;
-    this.#settings = settings;
+    this._host = host;
+    this._time = time;
+    this._outbox = outbox;
+    this._settings = settings;
     this.limit = new BatchLimit(settings.batchPoints);
     const { bufferBytes, batchBytes, timestamps } = settings;
-    this.#writer = new BatchWriter(outbox.ring.bytes, bufferBytes, batchBytes, timestamps === "platform");
+    this._writer = new BatchWriter(outbox.ring.bytes, bufferBytes, batchBytes, timestamps === "platform");
   }
 
   /** As many points wait as go in one request. */
   get full(): boolean {
-    return this.#outbox.waiting >= this.limit.points || this.#bytes >= this.#settings.batchBytes;
+    return this._outbox.waiting >= this.limit.points || this._bytes >= this._settings.batchBytes;
   }
 
   /** ms until the oldest point has waited long enough for others. */
   get untilDue(): number {
-    const due = this.#oldestAt + this.#settings.batchAgeMs - this.#host.clock.now();
+    const due = this._oldestAt + this._settings.batchAgeMs - this._host.clock.now();
     return Math.max(0, Math.ceil(due));
   }
 
   /** A point of `bytes` went to the outbox. True if somebody has to look whether a batch is due. */
   added(bytes: number): boolean {
-    const { waiting } = this.#outbox;
-    if (waiting === 1) this.#oldestAt = this.#host.clock.now();
-    this.#bytes += bytes + FRAME_BYTES;
-    return waiting === 1 || waiting >= this.limit.points || this.#bytes >= this.#settings.batchBytes;
+    const { waiting } = this._outbox;
+    if (waiting === 1) this._oldestAt = this._host.clock.now();
+    this._bytes += bytes + FRAME_BYTES;
+    return waiting === 1 || waiting >= this.limit.points || this._bytes >= this._settings.batchBytes;
   }
 
   /** The next batch; undefined if nothing waits, or the time stamp of the first point is not known yet. */
   next(): Batch | undefined {
     const { points, keys } = this.limit;
-    const fromKey = this.#keysDoneOf === this.#outbox.first ? this.#keysDone : 0;
-    this.#builtAt = this.#host.clock.now();
-    return buildBatch(this.#outbox, this.#time, this.#writer, { points, keys, fromKey });
+    const fromKey = this._keysDoneOf === this._outbox.first ? this._keysDone : 0;
+    this._builtAt = this._host.clock.now();
+    return buildBatch(this._outbox, this._time, this._writer, { points, keys, fromKey });
   }
 
   /** The platform took this batch. True if its points are complete: keys of the first may be left. */
   done(batch: Batch): boolean {
     this.limit.done(batch);
     if (batch.toKey < batch.keys) {
-      this.#keysDone = batch.toKey;
-      this.#keysDoneOf = batch.number;
+      this._keysDone = batch.toKey;
+      this._keysDoneOf = batch.number;
       return false;
     }
     this.gone(batch);
@@ -75,10 +75,10 @@ export class BatchSource {
 
   /** The points of this batch are about to leave the outbox. */
   gone(batch: Batch): void {
-    this.#keysDoneOf = -1;
+    this._keysDoneOf = -1;
     // The rest was recorded after the batch was built, or is more than one batch.
-    this.#oldestAt = this.#builtAt;
-    const rest = this.#outbox.waiting - batch.points;
-    this.#bytes = rest > 0 ? Math.max(0, this.#bytes - batch.body.length) : 0;
+    this._oldestAt = this._builtAt;
+    const rest = this._outbox.waiting - batch.points;
+    this._bytes = rest > 0 ? Math.max(0, this._bytes - batch.body.length) : 0;
   }
 }

@@ -38,54 +38,54 @@ export class BatchWriter {
   keys = 0;
   fromKey = 0;
   toKey = 0;
-  readonly #bytes: Uint8Array;
-  readonly #frame: PointFrame;
+  private readonly _bytes: Uint8Array;
+  private readonly _frame: PointFrame;
   /** Where the body begins and how far it goes: each point with a comma before it, the first too. */
-  readonly #from: number;
-  readonly #most: number;
-  #to = 0;
+  private readonly _from: number;
+  private readonly _most: number;
+  private _to = 0;
   /** Where the text of the first point ends. */
-  #firstTo = 0;
+  private _firstTo = 0;
   readonly apart: boolean;
-  readonly #keys: KeySet | undefined;
+  private readonly _keys: KeySet | undefined;
   /** The first point has too many keys to be compared with others. */
-  #alone = false;
+  private _alone = false;
 
   /** It takes `writerBytes(limit)` of the bytes from `at` on. `apart`: untimed points that share a key are kept apart, since all of a batch get one time stamp. */
   constructor(bytes: Uint8Array, at: number, limit: number, apart: boolean) {
-    this.#bytes = bytes;
-    this.#frame = new PointFrame(bytes, at);
-    this.#from = at + FRONT;
-    this.#most = at + FRONT + limit;
+    this._bytes = bytes;
+    this._frame = new PointFrame(bytes, at);
+    this._from = at + FRONT;
+    this._most = at + FRONT + limit;
     this.apart = apart;
-    this.#keys = apart ? new KeySet() : undefined;
+    this._keys = apart ? new KeySet() : undefined;
   }
 
   begin(): void {
     this.points = 0;
     this.keys = this.fromKey = this.toKey = 0;
-    this.#to = this.#from;
-    this.#keys?.clear();
-    this.#alone = false;
+    this._to = this._from;
+    this._keys?.clear();
+    this._alone = false;
   }
 
   /** Adds the point whose text is `from` to `to`; false if it does not go with those before. */
   add(bytes: Uint8Array, from: number, to: number, ts: number | undefined): boolean {
-    const own = this.#bytes;
+    const own = this._bytes;
     const length = to - from;
-    let at = this.#to;
-    if (at + length + FRAME_BYTES > this.#most) {
-      if (ts !== undefined || at + length + LISTED_BYTES > this.#most) return false;
+    let at = this._to;
+    if (at + length + FRAME_BYTES > this._most) {
+      if (ts !== undefined || at + length + LISTED_BYTES > this._most) return false;
     }
-    if (ts !== undefined) at = this.#frame.write(at, ts);
-    else if (!this.#joins(bytes, from, to)) return false;
+    if (ts !== undefined) at = this._frame.write(at, ts);
+    else if (!this._joins(bytes, from, to)) return false;
     else own[at++] = COMMA;
     if (bytes === own) own.copyWithin(at, from, to);
     else own.set(bytes.subarray(from, to), at);
     at += length;
-    if (this.points++ === 0) this.#firstTo = at;
+    if (this.points++ === 0) this._firstTo = at;
     if (ts !== undefined) own[at++] = CLOSE_BRACE;
-    this.#to = at;
+    this._to = at;
     return true;
   }
 
@@ -99,41 +99,41 @@ export class BatchWriter {
     most: number,
   ): void {
     this.begin();
-    const own = this.#bytes;
+    const own = this._bytes;
     this.keys = countMembers(bytes, from, to);
     this.fromKey = fromKey < this.keys ? fromKey : 0;
     this.toKey = Math.min(this.keys, this.fromKey + most);
     const begin = memberAt(bytes, from, to, this.fromKey);
     const end = memberAt(bytes, from, to, this.toKey) - 1;
-    let at = ts === undefined ? this.#from + 1 : this.#frame.write(this.#from, ts);
+    let at = ts === undefined ? this._from + 1 : this._frame.write(this._from, ts);
     own[at++] = OPEN_BRACE;
     own.set(bytes.subarray(begin, end), at);
     at += end - begin;
     own[at++] = CLOSE_BRACE;
     if (ts !== undefined) own[at++] = CLOSE_BRACE;
-    this.#to = at;
+    this._to = at;
     this.points = 1;
   }
 
   /** The body: an object for one point, an array for more. Before it `HEAD_ROOM` bytes are free. */
   body(): Uint8Array {
-    const own = this.#bytes;
+    const own = this._bytes;
     if (this.points === 1) {
-      const first = this.#from + (this.#firstTo < this.#to ? BEFORE_BYTES : 1);
-      if (this.keys === 0) this.toKey = this.keys = countMembers(own, first, this.#firstTo);
-      return own.subarray(this.#from + 1, this.#to);
+      const first = this._from + (this._firstTo < this._to ? BEFORE_BYTES : 1);
+      if (this.keys === 0) this.toKey = this.keys = countMembers(own, first, this._firstTo);
+      return own.subarray(this._from + 1, this._to);
     }
-    own[this.#from] = OPEN_BRACKET;
-    own[this.#to] = CLOSE_BRACKET;
-    return own.subarray(this.#from, this.#to + 1);
+    own[this._from] = OPEN_BRACKET;
+    own[this._to] = CLOSE_BRACKET;
+    return own.subarray(this._from, this._to + 1);
   }
 
   /** Whether a point without a time stamp goes with those before. */
-  #joins(bytes: Uint8Array, from: number, to: number): boolean {
-    if (!this.#keys) return true;
-    if (this.#alone) return false;
-    this.#alone = !this.#keys.add(bytes, from, to);
-    return !this.#alone || this.points === 0;
+  private _joins(bytes: Uint8Array, from: number, to: number): boolean {
+    if (!this._keys) return true;
+    if (this._alone) return false;
+    this._alone = !this._keys.add(bytes, from, to);
+    return !this._alone || this.points === 0;
   }
 }
 

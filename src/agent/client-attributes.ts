@@ -18,35 +18,35 @@ const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 
 /** All that the application published. What the platform has not accepted yet is `dirty`. */
 export class ClientAttributes {
-  readonly #link: Link;
-  #items: Item[] = [];
-  #kept = true;
+  private readonly _link: Link;
+  private _items: Item[] = [];
+  private _kept = true;
 
   constructor(link: Link) {
-    this.#link = link;
+    this._link = link;
     const kept = readStored(link.host, STORED);
     if (!Array.isArray(kept)) return;
     for (const entry of kept) {
       if (!Array.isArray(entry)) continue;
       const [key, member, dirty] = entry;
       if (typeof key === "string" && typeof member === "string")
-        this.#items.push({ key, member, dirty: dirty === 1 });
+        this._items.push({ key, member, dirty: dirty === 1 });
     }
   }
 
   get dirty(): boolean {
-    return this.#items.some((item) => item.dirty);
+    return this._items.some((item) => item.dirty);
   }
 
   /** Merges `values`; throws `BAD_VALUE` or `TOO_LARGE`, and then keeps nothing of them. Unchanged values are not sent again. */
   publish(values: Readonly<Record<string, unknown>>): void {
     if (typeof values !== "object" || values === null || Array.isArray(values))
-      throw this.#link.counters.error("BAD_VALUE", "values must be an object of keys and values");
-    const items = this.#items.slice();
+      throw this._link.counters.error("BAD_VALUE", "values must be an object of keys and values");
+    const items = this._items.slice();
     let changed = false;
     for (const key of Object.keys(values)) {
       const encoded = encodeValues({ [key]: values[key] });
-      if (!encoded.ok) throw this.#link.counters.error("BAD_VALUE", encoded.reason);
+      if (!encoded.ok) throw this._link.counters.error("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);
       const at = items.findIndex((item) => item.key === key);
       if (at >= 0 && items[at]?.member === member) continue;
@@ -54,17 +54,17 @@ export class ClientAttributes {
       if (at < 0) items.push({ key, member, dirty: true });
       else items[at] = { key, member, dirty: true };
     }
-    if (!changed && this.#kept) return;
-    if (this.#link.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
-      throw this.#link.counters.error("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
+    if (!changed && this._kept) return;
+    if (this._link.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
+      throw this._link.counters.error("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
     }
-    this.#items = items;
-    this.#keep();
+    this._items = items;
+    this._keep();
   }
 
   /** What to send now: all that is dirty, or the first of it alone. */
   batch(alone: boolean): Batch | undefined {
-    const dirty = this.#items.filter((item) => item.dirty);
+    const dirty = this._items.filter((item) => item.dirty);
     const items = alone ? dirty.slice(0, 1) : dirty;
     return items.length === 0
       ? undefined
@@ -76,29 +76,29 @@ export class ClientAttributes {
     batch.items.forEach((item) => {
       item.dirty = false;
     });
-    this.#keep();
+    this._keep();
   }
 
   /** The platform will never take these. */
   drop(batch: Batch): void {
-    this.#items = this.#items.filter((item) => !batch.items.includes(item));
-    this.#keep();
+    this._items = this._items.filter((item) => !batch.items.includes(item));
+    this._keep();
   }
 
   /** A device that was provisioned anew has none of them. */
   again(): void {
-    if (this.#items.every((item) => item.dirty)) return;
-    for (const item of this.#items) item.dirty = true;
-    this.#keep();
+    if (this._items.every((item) => item.dirty)) return;
+    for (const item of this._items) item.dirty = true;
+    this._keep();
   }
 
   forget(): boolean {
-    this.#items = [];
-    return forgetStored(this.#link.host, STORED);
+    this._items = [];
+    return forgetStored(this._link.host, STORED);
   }
 
-  #keep(): void {
-    this.#kept = writeStored(this.#link.host, STORED, this.#items.map(stored), !this.#kept);
+  private _keep(): void {
+    this._kept = writeStored(this._link.host, STORED, this._items.map(stored), !this._kept);
   }
 }
 

@@ -35,18 +35,18 @@ export class Core implements LinkWatcher, RpcWatcher {
   readonly answerBytes: number;
   /** Time minus the host's clock. */
   dateOffset: number | undefined;
-  readonly #settings: CycleSettings;
-  #cycle: Cycle | undefined;
-  #stopped = false;
+  private readonly _settings: CycleSettings;
+  private _cycle: Cycle | undefined;
+  private _stopped = false;
   /** It was started, and not stopped since. */
   wanted = false;
-  #ending: Promise<void> | undefined;
+  private _ending: Promise<void> | undefined;
 
   constructor(host: Host, options: AgentOptions) {
     const checked = checkOptions(options);
     const { target } = checked;
     this.host = host;
-    this.#settings = checked.cycle;
+    this._settings = checked.cycle;
     this.answerBytes = checked.rpc.answerBytes;
     this.events = new Events(host);
     this.link = new Link(host, target, checked.connections, this.events);
@@ -79,42 +79,42 @@ export class Core implements LinkWatcher, RpcWatcher {
 
   /** A wake is under way. */
   get cycling(): boolean {
-    return this.#cycle?.running === true;
+    return this._cycle?.running === true;
   }
 
   /** For devices that sleep; made when first asked for. */
   get cycle(): Cycle {
-    this.#cycle ??= new Cycle(this, this.#settings);
-    return this.#cycle;
+    this._cycle ??= new Cycle(this, this._settings);
+    return this._cycle;
   }
 
   start(): void {
     this.wanted = true;
-    if (this.#ending) return;
-    this.#wake();
+    if (this._ending) return;
+    this._wake();
     for (const loop of this.link.loops) loop.start();
   }
 
   stop(): Promise<void> {
-    this.#stopped = true;
+    this._stopped = true;
     this.wanted = false;
     this.link.stop();
-    this.#cycle?.stopped();
-    this.#ending ??= this.#end();
-    return this.#ending;
+    this._cycle?.stopped();
+    this._ending ??= this._end();
+    return this._ending;
   }
 
-  async #end(): Promise<void> {
+  private async _end(): Promise<void> {
     for (const loop of this.link.loops) await loop.ended();
     this.reset.finish();
-    this.#ending = undefined;
+    this._ending = undefined;
     if (this.wanted) this.start();
   }
 
   /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */
-  #wake(): void {
+  private _wake(): void {
     if (this.link.running) return;
-    this.#stopped = false;
+    this._stopped = false;
     this.link.start();
     this.provisioning.loop.start();
   }
@@ -122,7 +122,7 @@ export class Core implements LinkWatcher, RpcWatcher {
   // As the link's watcher.
 
   asked(): void {
-    if (!this.#stopped) this.#wake();
+    if (!this._stopped) this._wake();
   }
 
   dated(ms: number): void {

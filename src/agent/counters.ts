@@ -14,16 +14,16 @@ export class Counters {
   fetchedTwice = 0;
   /** Answers of the platform that could not be read; each was treated as none. */
   malformedAnswers = 0;
-  readonly #host: Host;
-  readonly #events: Events;
-  readonly #told: string[] = [];
+  private readonly _host: Host;
+  private readonly _events: Events;
+  private readonly _told: string[] = [];
   /** Bytes that came of the image last fetched. */
-  #image = "";
-  #came = 0;
+  private _image = "";
+  private _came = 0;
 
   constructor(host: Host, events: Events) {
-    this.#host = host;
-    this.#events = events;
+    this._host = host;
+    this._events = events;
   }
 
   /** For the link alone: what became of a request. */
@@ -34,28 +34,28 @@ export class Counters {
     if (kind === "done" || (poll && kind === "busy")) return;
     if (kind === "lost" && outcome.reason === NO_TURN) return;
     if (!poll && kind !== "refused") this.retries++;
-    this.#events.emit("error", { code: kind === "lost" ? kind : `${kind} ${outcome.status}` });
+    this._events.emit("error", { code: kind === "lost" ? kind : `${kind} ${outcome.status}` });
   }
 
   /** For the agent alone: an error for the application, told as an event as well. */
   error(code: ErrorCode, message: string): MoteError {
-    this.#events.emit("error", { code });
+    this._events.emit("error", { code });
     return new MoteError(code, message);
   }
 
   /** For the agent alone: an answer of the platform can't be read: it is counted, told once of each kind, and the caller treats it as none. */
   malformed(what: string): void {
     this.malformedAnswers++;
-    if (this.#told.includes(what)) return;
-    this.#told.push(what);
-    this.#host.log("warn", `${what} can't be read and is taken for none (told once)`);
+    if (this._told.includes(what)) return;
+    this._told.push(what);
+    this._host.log("warn", `${what} can't be read and is taken for none (told once)`);
   }
 
   /** For the download alone: the bytes `from` to `to` of `image` came. */
   fetched(image: string, from: number, to: number): void {
-    if (image !== this.#image) this.#came = 0;
-    this.#image = image;
-    this.fetchedTwice += Math.max(0, Math.min(this.#came, to) - from);
-    this.#came = Math.max(this.#came, to);
+    if (image !== this._image) this._came = 0;
+    this._image = image;
+    this.fetchedTwice += Math.max(0, Math.min(this._came, to) - from);
+    this._came = Math.max(this._came, to);
   }
 }

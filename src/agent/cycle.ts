@@ -49,87 +49,87 @@ type Parts = Pick<
 >;
 
 export class Cycle {
-  readonly #parts: Parts;
-  readonly #settings: CycleSettings;
-  readonly #signal: Signal;
-  readonly #mode: 1 | 2 | 3;
-  #memory: Memory | undefined;
-  #endedAt = 0;
-  #delivered = 0;
-  #online = false;
-  #over = false;
-  #done = false;
-  #restarting = false;
+  private readonly _parts: Parts;
+  private readonly _settings: CycleSettings;
+  private readonly _signal: Signal;
+  private readonly _mode: 1 | 2 | 3;
+  private _memory: Memory | undefined;
+  private _endedAt = 0;
+  private _delivered = 0;
+  private _online = false;
+  private _over = false;
+  private _done = false;
+  private _restarting = false;
   /** The application stopped the agent, or reset it: this wake does not connect any more. */
-  #halted = false;
+  private _halted = false;
   /** A wake is under way. */
   running = false;
 
   constructor(parts: Parts, settings: CycleSettings) {
-    this.#parts = parts;
-    this.#settings = settings;
-    this.#signal = new Signal(parts.host.clock);
-    this.#mode = parts.link.mode;
+    this._parts = parts;
+    this._settings = settings;
+    this._signal = new Signal(parts.host.clock);
+    this._mode = parts.link.mode;
     const { events } = parts;
-    const end = () => this.#enough();
+    const end = () => this._enough();
     events.on("delivered", ({ points }) => {
-      this.#delivered += points;
+      this._delivered += points;
     });
     events.on("online", () => {
-      this.#online = true;
+      this._online = true;
     });
     events.on("offline", end);
     events.on("refused", end);
     events.on("restart", () => {
-      this.#restarting = true;
+      this._restarting = true;
       end();
     });
   }
 
   /** The agent was stopped. */
   stopped(): void {
-    this.#halted = true;
-    this.#enough();
+    this._halted = true;
+    this._enough();
   }
 
   /** Nothing more is to be had of this wake. */
-  #enough(): void {
-    this.#over = true;
-    this.#signal.notify();
+  private _enough(): void {
+    this._over = true;
+    this._signal.notify();
   }
 
   /** See `Agent.runOnce`. */
   async run(options: WakeOptions): Promise<Wake> {
     const { deadline = DEADLINE_MS } = options;
     checkDeadline(deadline);
-    const { clock } = this.#parts.host;
+    const { clock } = this._parts.host;
     const began = clock.now();
     this.running = true;
-    this.#delivered = 0;
-    this.#online = this.#done = this.#restarting = this.#halted = false;
-    const memory = this.#wakeUp(options, began);
-    const alarm = await this.#sample(options, deadline / 2);
-    const reason = this.#reason(memory, alarm, options.connect === true);
+    this._delivered = 0;
+    this._online = this._done = this._restarting = this._halted = false;
+    const memory = this._wakeUp(options, began);
+    const alarm = await this._sample(options, deadline / 2);
+    const reason = this._reason(memory, alarm, options.connect === true);
     const from = clock.now();
-    if (reason !== "none") await this.#connect(options, memory, began + deadline - MARGIN_MS);
+    if (reason !== "none") await this._connect(options, memory, began + deadline - MARGIN_MS);
     // What the application asked for while it took its sample connects, too.
-    else if (this.#parts.link.running) await this.#stop();
+    else if (this._parts.link.running) await this._stop();
     memory.radio += clock.now() - from;
-    memory.points += this.#delivered;
+    memory.points += this._delivered;
     this.running = false;
-    return this.#end(memory, reason, began, clock.now() - from);
+    return this._end(memory, reason, began, clock.now() - from);
   }
 
-  #wakeUp({ kept, sleptMs }: WakeOptions, began: number): Memory {
-    const before = this.#memory;
-    const memory = before ?? readMemory(this.#parts.host, kept);
-    this.#memory = memory;
-    const asleep = before ? began - this.#endedAt : memory.sleep;
+  private _wakeUp({ kept, sleptMs }: WakeOptions, began: number): Memory {
+    const before = this._memory;
+    const memory = before ?? readMemory(this._parts.host, kept);
+    this._memory = memory;
+    const asleep = before ? began - this._endedAt : memory.sleep;
     const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MOST_SLEEP_MS ? sleptMs : asleep;
     memory.own += slept;
     const passed = slept * memory.rate;
     if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
-    const { time } = this.#parts;
+    const { time } = this._parts;
     if (memory.exactFrom < 0) memory.exactFrom = time.ticks;
     time.awake(memory.at && memory.at + passed, memory.ticks + passed, memory.exactFrom, memory.own);
     memory.wakes++;
@@ -137,8 +137,8 @@ export class Cycle {
   }
 
   /** Takes the sample and records it. True if it is an alarm. */
-  async #sample({ sample }: WakeOptions, limitMs: number): Promise<boolean> {
-    const { host, telemetry } = this.#parts;
+  private async _sample({ sample }: WakeOptions, limitMs: number): Promise<boolean> {
+    const { host, telemetry } = this._parts;
     const taken = sample && (await limited(host, "the sample", limitMs, sample));
     if (typeof taken !== "object" || taken === null) return false;
     const { values, alarm } = taken;
@@ -152,10 +152,10 @@ export class Cycle {
   }
 
   /** Why this wake connects. */
-  #reason(memory: Memory, alarm: boolean, asked: boolean): Wake["reason"] {
-    const { outbox } = this.#parts;
+  private _reason(memory: Memory, alarm: boolean, asked: boolean): Wake["reason"] {
+    const { outbox } = this._parts;
     memory.due--;
-    if (this.#onTrial) return "firmware";
+    if (this._onTrial) return "firmware";
     if (memory.wakes === 1) return "start";
     // What could not be told at once is tried again as `due` says: nobody may keep a radio on by it.
     if ((alarm || asked) && memory.urgent === 0) {
@@ -164,84 +164,84 @@ export class Cycle {
       return alarm ? "alarm" : "asked";
     }
     if (memory.due <= 0) return memory.busy === 1 ? "firmware" : "schedule";
-    return outbox.fill >= 0.5 && memory.step <= this.#settings.connectEvery / 2 ? "outbox" : "none";
+    return outbox.fill >= 0.5 && memory.step <= this._settings.connectEvery / 2 ? "outbox" : "none";
   }
 
-  async #connect({ network }: WakeOptions, memory: Memory, end: number): Promise<void> {
-    const { host, link, firmware, telemetry } = this.#parts;
+  private async _connect({ network }: WakeOptions, memory: Memory, end: number): Promise<void> {
+    const { host, link, firmware, telemetry } = this._parts;
     const { clock } = host;
-    const { updateMs } = this.#settings;
-    this.#over = false;
-    const joins = network && !this.#halted;
+    const { updateMs } = this._settings;
+    this._over = false;
+    const joins = network && !this._halted;
     const joined = joins ? await limited(host, "the network", end - clock.now(), network) : true;
     const long = Math.max(end, clock.now() + updateMs - MARGIN_MS);
     // A new image must not sleep before it is kept or given up, with a network or without: the host would take it for one that crashed.
-    const runs = (joined === true && !this.#halted) || this.#onTrial;
+    const runs = (joined === true && !this._halted) || this._onTrial;
     if (runs) {
-      this.#alone(1, true);
+      this._alone(1, true);
       firmware.awake(memory, updateMs / 2);
-      this.#parts.start();
+      this._parts.start();
       void telemetry.flush(updateMs);
     }
-    while (runs && link.running && !this.#settled && (!this.#over || this.#onTrial)) {
-      const rest = (this.#onTrial || firmware.underWay ? long : end) - clock.now();
+    while (runs && link.running && !this._settled && (!this._over || this._onTrial)) {
+      const rest = (this._onTrial || firmware.underWay ? long : end) - clock.now();
       if (rest <= 0) break;
-      await this.#signal.wait(Math.min(LOOK_MS, rest));
+      await this._signal.wait(Math.min(LOOK_MS, rest));
     }
-    this.#done = runs && !this.#over && this.#settled;
-    if (runs) firmware.asleep(memory, this.#done);
-    schedule(memory, this.#settings, this.#done || this.#delivered > 0, () => share(host));
-    if (memory.busy === 1 && this.#online) memory.due = 1;
-    await this.#stop();
+    this._done = runs && !this._over && this._settled;
+    if (runs) firmware.asleep(memory, this._done);
+    schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
+    if (memory.busy === 1 && this._online) memory.due = 1;
+    await this._stop();
   }
 
-  get #onTrial(): boolean {
-    return !this.#restarting && this.#parts.host.slot.state() === "pending";
+  private get _onTrial(): boolean {
+    return !this._restarting && this._parts.host.slot.state() === "pending";
   }
 
-  get #settled(): boolean {
-    const { telemetry, attributes, rpc, firmware } = this.#parts;
+  private get _settled(): boolean {
+    const { telemetry, attributes, rpc, firmware } = this._parts;
     return telemetry.settled && attributes.loop.settled && rpc.settled && !firmware.busy;
   }
 
-  async #stop(): Promise<void> {
-    const stopped = this.#parts.stop();
-    await limited(this.#parts.host, "what the application does", MARGIN_MS / 2, () => stopped);
-    this.#alone(this.#mode, false);
+  private async _stop(): Promise<void> {
+    const stopped = this._parts.stop();
+    await limited(this._parts.host, "what the application does", MARGIN_MS / 2, () => stopped);
+    this._alone(this._mode, false);
   }
 
-  #end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
-    const { host, time, outbox } = this.#parts;
+  private _end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
+    const { host, time, outbox } = this._parts;
     // Memory does not outlive the sleep.
     outbox.sync();
     const now = host.clock.now();
-    this.#endedAt = now;
+    this._endedAt = now;
     memory.own += now - began;
     const wall = time.now() ?? 0;
     if (time.told) measure(memory, wall);
     memory.at = wall;
     memory.ticks = time.ticks;
-    const { everyMs } = this.#settings;
+    const { everyMs } = this._settings;
     const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
     memory.sleep = Math.max(SHORTEST_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
     return {
       sleepMs: memory.sleep,
       reason,
-      connected: this.#online,
-      settled: this.#done,
-      delivered: this.#delivered,
+      connected: this._online,
+      settled: this._done,
+      delivered: this._delivered,
       waiting: outbox.waiting,
       radioMs: reason === "none" ? 0 : radioMs,
       radioMsPerPoint: memory.points === 0 ? undefined : memory.radio / memory.points,
       wakes: memory.wakes,
-      restarting: this.#restarting,
+      restarting: this._restarting,
       kept: writeMemory(host, memory),
     };
   }
 
   /** One connection for all, and brief polls. */
-  #alone(mode: 1 | 2 | 3, brief: boolean): void {
-    const { link } = this.#parts;
+  private _alone(mode: 1 | 2 | 3, brief: boolean): void {
+    const { link } = this._parts;
     link.mode = mode;
     Object.assign(link.ways, { mode, brief });
   }

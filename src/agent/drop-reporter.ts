@@ -11,26 +11,26 @@ const AGAIN_MS = 10_000;
  * began; without one, since the start) and `moteTimeGuessed` (points since the start whose time stamp is a guess).
  */
 export class DropReporter {
-  readonly #host: Host;
-  readonly #time: Time;
-  readonly #outbox: Outbox;
-  readonly #timestamps: "device" | "platform";
-  #guessed = 0;
-  #guessedTold = 0;
-  #guessedSent = 0;
-  #dropsSent = 0;
-  #sentAt = Number.NEGATIVE_INFINITY;
+  private readonly _host: Host;
+  private readonly _time: Time;
+  private readonly _outbox: Outbox;
+  private readonly _timestamps: "device" | "platform";
+  private _guessed = 0;
+  private _guessedTold = 0;
+  private _guessedSent = 0;
+  private _dropsSent = 0;
+  private _sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Host, time: Time, outbox: Outbox, timestamps: "device" | "platform") {
-    this.#host = host;
-    this.#time = time;
-    this.#outbox = outbox;
-    this.#timestamps = timestamps;
+    this._host = host;
+    this._time = time;
+    this._outbox = outbox;
+    this._timestamps = timestamps;
   }
 
   /** The platform took points whose time stamp is a guess. */
   guessed(points: number): void {
-    this.#guessed += points;
+    this._guessed += points;
   }
 
   /** There is something to report, and the last report is long enough ago. */
@@ -40,29 +40,29 @@ export class DropReporter {
 
   /** ms until a report may go out; undefined if there is nothing to report. */
   get untilDue(): number | undefined {
-    const news = this.#outbox.drops !== this.#outbox.told || this.#guessed !== this.#guessedTold;
+    const news = this._outbox.drops !== this._outbox.told || this._guessed !== this._guessedTold;
     if (!news) return undefined;
-    return Math.max(0, Math.ceil(this.#sentAt + AGAIN_MS - this.#host.clock.now()));
+    return Math.max(0, Math.ceil(this._sentAt + AGAIN_MS - this._host.clock.now()));
   }
 
   /** The body of the report. */
   body(): Uint8Array {
-    this.#sentAt = this.#host.clock.now();
-    this.#dropsSent = this.#outbox.drops;
-    this.#guessedSent = this.#guessed;
-    const { full, refused, unreadable } = this.#outbox.dropped;
+    this._sentAt = this._host.clock.now();
+    this._dropsSent = this._outbox.drops;
+    this._guessedSent = this._guessed;
+    const { full, refused, unreadable } = this._outbox.dropped;
     const values: Record<string, number> = {};
     if (full > 0) values.moteDroppedFull = full;
     if (refused > 0) values.moteDroppedRefused = refused;
     if (unreadable > 0) values.moteDroppedUnreadable = unreadable;
-    if (this.#guessed > 0) values.moteTimeGuessed = this.#guessed;
-    const ts = this.#timestamps === "device" ? this.#time.now() : undefined;
-    return this.#host.encode(JSON.stringify(ts === undefined ? values : { ts, values }));
+    if (this._guessed > 0) values.moteTimeGuessed = this._guessed;
+    const ts = this._timestamps === "device" ? this._time.now() : undefined;
+    return this._host.encode(JSON.stringify(ts === undefined ? values : { ts, values }));
   }
 
   /** The platform took the report. */
   done(): void {
-    this.#outbox.tell(this.#dropsSent);
-    this.#guessedTold = this.#guessedSent;
+    this._outbox.tell(this._dropsSent);
+    this._guessedTold = this._guessedSent;
   }
 }

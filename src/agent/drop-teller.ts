@@ -18,39 +18,39 @@ const TEXT: { readonly [reason in DropReason]: string } = {
 
 /** Tells drops by event and in the log, once a burst. The numbers add up: each point is told once. */
 export class DropTeller {
-  readonly #host: Host;
-  readonly #events: Events;
-  readonly #untold: Drops = { full: 0, refused: 0, unreadable: 0 };
-  #waits = false;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  private readonly _host: Host;
+  private readonly _events: Events;
+  private readonly _untold: Drops = { full: 0, refused: 0, unreadable: 0 };
+  private _waits = false;
+  private _toldAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Host, events: Events) {
-    this.#host = host;
-    this.#events = events;
+    this._host = host;
+    this._events = events;
   }
 
   add(points: number, reason: DropReason): void {
-    this.#untold[reason] += points;
-    if (this.#waits) return;
-    this.#waits = true;
-    const { clock } = this.#host;
-    const wait = Math.max(GATHER_MS, this.#toldAt + AGAIN_MS - clock.now());
-    clock.timer(wait, () => this.#tell());
+    this._untold[reason] += points;
+    if (this._waits) return;
+    this._waits = true;
+    const { clock } = this._host;
+    const wait = Math.max(GATHER_MS, this._toldAt + AGAIN_MS - clock.now());
+    clock.timer(wait, () => this._tell());
   }
 
-  #tell(): void {
-    this.#waits = false;
-    this.#toldAt = this.#host.clock.now();
-    this.#tellOne("full");
-    this.#tellOne("refused");
-    this.#tellOne("unreadable");
+  private _tell(): void {
+    this._waits = false;
+    this._toldAt = this._host.clock.now();
+    this._tellOne("full");
+    this._tellOne("refused");
+    this._tellOne("unreadable");
   }
 
-  #tellOne(reason: DropReason): void {
-    const points = this.#untold[reason];
+  private _tellOne(reason: DropReason): void {
+    const points = this._untold[reason];
     if (points === 0) return;
-    this.#untold[reason] = 0;
-    this.#host.log("warn", `${points} points dropped: ${TEXT[reason]}`);
-    this.#events.emit("drop", { points, reason });
+    this._untold[reason] = 0;
+    this._host.log("warn", `${points} points dropped: ${TEXT[reason]}`);
+    this._events.emit("drop", { points, reason });
   }
 }

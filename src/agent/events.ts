@@ -55,11 +55,11 @@ type Listener = { event: AgentEvent; call: (detail: never) => void };
 
 /** Listeners, guarded: an exception of one is logged and stops neither the others nor the agent. */
 export class Events {
-  readonly #host: Host;
-  readonly #listeners: Listener[] = [];
+  private readonly _host: Host;
+  private readonly _listeners: Listener[] = [];
 
   constructor(host: Host) {
-    this.#host = host;
+    this._host = host;
   }
 
   /** Returns what removes the listener again. Throws `BAD_VALUE` for an event that does not exist, and for what is no function. */
@@ -68,18 +68,18 @@ export class Events {
     if (typeof call !== "function")
       throw new MoteError("BAD_VALUE", `the listener of "${event}" is no function`);
     const listener: Listener = { event, call };
-    this.#listeners.push(listener);
+    this._listeners.push(listener);
     return () => {
-      const at = this.#listeners.indexOf(listener);
-      if (at >= 0) this.#listeners.splice(at, 1);
+      const at = this._listeners.indexOf(listener);
+      if (at >= 0) this._listeners.splice(at, 1);
     };
   }
 
   emit<E extends AgentEvent>(event: E, detail: AgentEvents[E]): void {
-    for (const listener of this.#listeners.slice()) {
+    for (const listener of this._listeners.slice()) {
       if (listener.event !== event) continue;
       const call = listener.call as (detail: AgentEvents[E]) => void;
-      guarded(this.#host, `a listener of "${event}" threw`, () => call(detail));
+      guarded(this._host, `a listener of "${event}" threw`, () => call(detail));
     }
   }
 }

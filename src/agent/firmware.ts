@@ -29,45 +29,45 @@ export type { Reports } from "./firmware/reporter.js";
 export class Firmware implements Job {
   /** The shared attributes that must be read for `offer`; none without options. */
   readonly keys: readonly string[];
-  readonly #link: Link;
-  readonly #loop: Loop;
-  readonly #parts: Parts | undefined;
+  private readonly _link: Link;
+  private readonly _loop: Loop;
+  private readonly _parts: Parts | undefined;
 
   constructor(link: Link, events: Events, options: FirmwareOptions | undefined, reports: Reports) {
-    this.#link = link;
-    this.#loop = link.loop("firmware", this);
-    this.#parts = options && makeParts(link, this.#loop, options, events, reports);
-    this.keys = this.#parts?.keys ?? [];
+    this._link = link;
+    this._loop = link.loop("firmware", this);
+    this._parts = options && makeParts(link, this._loop, options, events, reports);
+    this.keys = this._parts?.keys ?? [];
   }
 
   /** Tries a failed update again now, also one that would wait until it is assigned anew. */
   retry(): void {
-    this.#parts?.updater.retry();
-    this.#loop.notify();
+    this._parts?.updater.retry();
+    this._loop.notify();
   }
 
   /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
   get downloading(): boolean {
-    return this.#parts?.ledger.state === "downloading";
+    return this._parts?.ledger.state === "downloading";
   }
 
   /** For the agent alone: something is to be done now, or a new image is on trial. */
   get busy(): boolean {
-    if (!this.#parts) return false;
-    const { assignment, updater } = this.#parts;
+    if (!this._parts) return false;
+    const { assignment, updater } = this._parts;
     return !updater.resting || !assignment.settled || assignment.doubtful;
   }
 
   /** For the agent alone: what is to be done is known, and being done. A platform that does not say holds nobody awake. */
   get underWay(): boolean {
-    const { assignment, updater } = this.#parts ?? {};
+    const { assignment, updater } = this._parts ?? {};
     return assignment?.settled !== undefined && updater?.resting === false;
   }
 
   /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
   awake({ look, state, retry }: Memory, trialMs: number): void {
-    if (!this.#parts) return;
-    const { assignment, ledger, updater } = this.#parts;
+    if (!this._parts) return;
+    const { assignment, ledger, updater } = this._parts;
     assignment.before = look;
     updater.trial.limitMs = trialMs;
     Object.assign(ledger, { reported: state, retryMs: retry });
@@ -76,8 +76,8 @@ export class Firmware implements Job {
   /** For the agent alone: before a sleep. `settled`: nothing is left to be done or told. */
   asleep(memory: Memory, settled: boolean): void {
     Object.assign(memory, { look: -1, state: "", retry: -1, busy: 0 });
-    if (!this.#parts) return;
-    const { assignment, ledger } = this.#parts;
+    if (!this._parts) return;
+    const { assignment, ledger } = this._parts;
     memory.look = assignment.look;
     if (settled) memory.state = ledger.state;
     if (ledger.state === "failed") memory.retry = ledger.retryIn;
@@ -87,43 +87,43 @@ export class Firmware implements Job {
 
   /** For the agent alone: called when the keys should be read, and offered, again. */
   set reader(reader: { readSoon(): void }) {
-    if (this.#parts) this.#parts.assignment.reader = reader;
+    if (this._parts) this._parts.assignment.reader = reader;
   }
 
   /** For Recovery alone: the power went, or somebody pressed reset, and that ended the run before this one. */
   interrupted(): void {
-    if (this.#parts) this.#parts.ledger.interrupted = true;
+    if (this._parts) this._parts.ledger.interrupted = true;
   }
 
   /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
   offer(shared: JsonObject): void {
-    if (this.#parts?.assignment.offer(shared)) this.#loop.notify();
+    if (this._parts?.assignment.offer(shared)) this._loop.notify();
   }
 
   /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */
   told(keys: readonly string[]): void {
-    if (this.keys.some((key) => keys.includes(key))) this.#parts?.assignment.doubt();
+    if (this.keys.some((key) => keys.includes(key))) this._parts?.assignment.doubt();
   }
 
   /** For the agent alone: the platform took a request with the token. */
   platformReached(): void {
-    const trial = this.#parts?.updater.trial;
+    const trial = this._parts?.updater.trial;
     if (!trial || trial.reached) return;
     trial.reached = true;
-    this.#loop.notify();
+    this._loop.notify();
   }
 
   /** For the agent alone, as the one that follows. */
   begin(): void {
-    this.#parts?.updater.begin();
+    this._parts?.updater.begin();
     // Nothing could ever replace such an image, so it is not kept.
-    if (!this.#parts && this.#link.host.slot.state() === "pending") {
-      this.#link.host.log("error", "a new image without firmware options is not kept");
-      if (this.#link.host.slot.revert()) this.#link.host.restart("firmware");
+    if (!this._parts && this._link.host.slot.state() === "pending") {
+      this._link.host.log("error", "a new image without firmware options is not kept");
+      if (this._link.host.slot.revert()) this._link.host.restart("firmware");
     }
   }
 
   turn(): Wait | Promise<Wait> {
-    return this.#parts?.updater.turn();
+    return this._parts?.updater.turn();
   }
 }

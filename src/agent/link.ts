@@ -39,19 +39,19 @@ export class Link {
   readonly host: Host;
   readonly target: Target;
   mode: 1 | 2 | 3;
-  readonly #events: Events;
+  private readonly _events: Events;
   /** For `elsewhere` and `hangUp` alone: all else goes through this link. */
   readonly ways: Ways;
   readonly loops: Loop[] = [];
-  readonly #gate: Backoff;
+  private readonly _gate: Backoff;
   /** When the last loss was; what was under way then belongs to it. */
-  #gateSince = -1;
-  #gateUntil = 0;
-  #losses = 0;
-  readonly #waiting: (() => void)[] = [];
+  private _gateSince = -1;
+  private _gateUntil = 0;
+  private _losses = 0;
+  private readonly _waiting: (() => void)[] = [];
   #prefix: string | undefined;
-  #underWay = 0;
-  #quietSince = 0;
+  private _underWay = 0;
+  private _quietSince = 0;
   /** False until `start()` and after `stop()`: loops end then. */
   running = false;
   readonly counters: Counters;
@@ -59,16 +59,16 @@ export class Link {
   online: boolean | undefined;
   /** When the last answer of the platform came. */
   answeredAt = -1;
-  #busy = false;
+  private _busy = false;
   watcher: LinkWatcher | undefined;
 
   constructor(host: Host, target: Target, mode: 1 | 2 | 3, events: Events) {
     this.host = host;
     this.target = target;
     this.mode = mode;
-    this.#events = events;
+    this._events = events;
     this.counters = new Counters(host, events);
-    this.#gate = new Backoff(host);
+    this._gate = new Backoff(host);
     this.ways = new Ways(host, target, mode);
   }
 
@@ -88,11 +88,11 @@ export class Link {
     this.running = false;
     this.ways.close();
     for (const loop of this.loops) loop.notify();
-    this.#wakeAll();
+    this._wakeAll();
     this.online = undefined;
-    this.#losses = 0;
-    this.#gate.reset();
-    this.#gateUntil = 0;
+    this._losses = 0;
+    this._gate.reset();
+    this._gateUntil = 0;
     // The next start says whose token it is.
     this.#prefix = undefined;
   }
@@ -100,11 +100,11 @@ export class Link {
   /** The token's path, escaped: `/api/v1/TOKEN/`. Undefined: no token, requests wait. */
   authorize(prefix: string | undefined): void {
     this.#prefix = prefix;
-    if (prefix) this.#wakeAll();
+    if (prefix) this._wakeAll();
   }
 
   free(until: number): boolean {
-    return this.#wait(until) === 0;
+    return this._wait(until) === 0;
   }
 
   ready(until: number): Promise<void> {
@@ -113,10 +113,10 @@ export class Link {
       let cancel: (() => void) | undefined;
       const look = () => {
         cancel?.();
-        const still = this.#wait(until);
+        const still = this._wait(until);
         if (still === 0) return resolve();
-        this.#waiting.push(look);
-        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this.#wake(look));
+        this._waiting.push(look);
+        cancel = still === undefined ? undefined : this.host.clock.timer(still, () => this._wake(look));
       };
       look();
     });
@@ -146,16 +146,16 @@ export class Link {
     const poll = POLLS.includes(way);
     // An application may be in a hurry, and a poll's ceiling is found by its silence: only these waited as long as an answer may take.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
-    if (!poll) this.#underWay++;
+    if (!poll) this._underWay++;
     const sent = { ...request, path: prefix + request.path };
     this.ways.connection(way).send(sent, (outcome) => {
       if (!poll) {
-        this.#underWay--;
-        this.#quietSince = this.host.clock.now();
+        this._underWay--;
+        this._quietSince = this.host.clock.now();
       }
       if (this.running) this.counters.note(outcome, poll);
       if (this.running)
-        guarded(this.host, "link: judge() failed", () => this.#judge(outcome, since, prefix, patient));
+        guarded(this.host, "link: judge() failed", () => this._judge(outcome, since, prefix, patient));
       lane?.ended(outcome, since);
       done(outcome);
     });
@@ -163,48 +163,48 @@ export class Link {
 
   /** The platform was heard of, and nothing was lost since: it answers, whatever it says, but for "not now": that may be a proxy before none. */
   get answers(): boolean {
-    return !this.#busy && (this.online === true || (this.answeredAt >= 0 && this.#losses === 0));
+    return !this._busy && (this.online === true || (this.answeredAt >= 0 && this._losses === 0));
   }
 
   /** For how long, in ms, nothing but polls was under way. */
   get quietMs(): number {
-    return this.#underWay > 0 ? 0 : this.host.clock.now() - this.#quietSince;
+    return this._underWay > 0 ? 0 : this.host.clock.now() - this._quietSince;
   }
 
   /** So many requests are under way that what the application asks waits for its turn. */
   get crowded(): boolean {
-    return this.#underWay >= MOST_UNDER_WAY;
+    return this._underWay >= MOST_UNDER_WAY;
   }
 
   /** ms until the next attempt of somebody who has no lane, at least a tick. */
   delay(): number {
-    return Math.max(1, Math.ceil(this.#gateUntil - this.host.clock.now()));
+    return Math.max(1, Math.ceil(this._gateUntil - this.host.clock.now()));
   }
 
   /** ms to wait, 0 for none, undefined for "until woken". */
-  #wait(until: number): number | undefined {
+  private _wait(until: number): number | undefined {
     if (!this.running) return 0;
     if (this.#prefix === undefined) return undefined;
-    return Math.max(0, Math.ceil(Math.max(until, this.#gateUntil) - this.host.clock.now()));
+    return Math.max(0, Math.ceil(Math.max(until, this._gateUntil) - this.host.clock.now()));
   }
 
-  #wake(look: () => void): void {
-    const at = this.#waiting.indexOf(look);
+  private _wake(look: () => void): void {
+    const at = this._waiting.indexOf(look);
     if (at < 0) return;
-    this.#waiting.splice(at, 1);
+    this._waiting.splice(at, 1);
     look();
   }
 
-  #wakeAll(): void {
-    this.#waiting.splice(0).forEach((look) => void look());
+  private _wakeAll(): void {
+    this._waiting.splice(0).forEach((look) => void look());
   }
 
-  #judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {
-    if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this.#lost(outcome.reason, since, patient);
+  private _judge(outcome: Outcome, since: number, prefix: string, patient: boolean): void {
+    if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
-    this.#busy = outcome.kind === "busy";
+    this._busy = outcome.kind === "busy";
     const unknown = outcome.kind === "refused" && outcome.status === 401;
-    this.#answered(since, prefix === this.#prefix && !unknown);
+    this._answered(since, prefix === this.#prefix && !unknown);
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher?.dated(outcome.date);
     if (outcome.kind === "done" && prefix === this.#prefix) this.watcher?.reached();
     // Only for the token in use now: an old request may end after a new token was given.
@@ -212,38 +212,38 @@ export class Link {
   }
 
   /** `served`: by the platform, as this device; any answer ends the back-off, but only that is being online. */
-  #answered(since: number, served: boolean): void {
+  private _answered(since: number, served: boolean): void {
     const now = this.host.clock.now();
     this.answeredAt = now;
-    this.#losses = 0;
+    this._losses = 0;
     // What was under way at the last loss may have a connection that still works, when a new one does not come about.
-    const late = since <= this.#gateSince;
-    if (!late) this.#gate.reset();
-    if (this.#gateUntil !== 0) {
-      this.#gateUntil = late ? Math.min(this.#gateUntil, now + LATE_GATE_MS) : 0;
-      this.#wakeAll();
+    const late = since <= this._gateSince;
+    if (!late) this._gate.reset();
+    if (this._gateUntil !== 0) {
+      this._gateUntil = late ? Math.min(this._gateUntil, now + LATE_GATE_MS) : 0;
+      this._wakeAll();
     }
     if (served && this.online !== true) {
       this.online = true;
-      this.#events.emit("online", {});
+      this._events.emit("online", {});
     }
   }
 
   /** `patient`: all the time was waited in which the platform answers, if it was time that ran out. */
-  #lost(reason: string, since: number, patient: boolean): void {
+  private _lost(reason: string, since: number, patient: boolean): void {
     const alone = patient && this.answeredAt <= since;
     const silent = alone && reason === SILENCE;
     // Requests that were under way together fail together: they are one loss.
-    if (since > this.#gateSince) {
+    if (since > this._gateSince) {
       const now = this.host.clock.now();
-      this.#gateSince = now;
-      this.#gateUntil = now + this.#gate.next(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
-      this.#losses++;
+      this._gateSince = now;
+      this._gateUntil = now + this._gate.next(silent || (alone && reason === UNCONNECTED) ? EXCHANGE_MS : 0);
+      this._losses++;
     }
     // One loss may be a connection that the platform let go; the second is an outage. So is silence while nothing else is answered.
-    if (this.online !== false && (this.#losses >= 2 || silent)) {
+    if (this.online !== false && (this._losses >= 2 || silent)) {
       this.online = false;
-      this.#events.emit("offline", { reason });
+      this._events.emit("offline", { reason });
     }
   }
 }

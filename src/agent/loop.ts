@@ -20,78 +20,78 @@ export interface Job {
  * A mistake of the agent's own must not silence it: the job begins anew. Within a turn it is the signal that the job may wait for.
  */
 export class Loop extends Signal {
-  readonly #link: Link;
-  readonly #name: string;
-  readonly #job: Job;
-  #state: "over" | "busy" | "resting" | "failed" = "over";
+  private readonly _link: Link;
+  private readonly _name: string;
+  private readonly _job: Job;
+  private _state: "over" | "busy" | "resting" | "failed" = "over";
   /** Ends the rest's timer. */
-  #cancel: (() => void) | undefined;
-  #onEnd: (() => void) | undefined;
+  private _cancel: (() => void) | undefined;
+  private _onEnd: (() => void) | undefined;
 
   constructor(link: Link, name: string, job: Job) {
     super(link.host.clock);
-    this.#link = link;
-    this.#name = name;
-    this.#job = job;
+    this._link = link;
+    this._name = name;
+    this._job = job;
   }
 
   /** Begins, unless it goes on already. */
   start(): void {
-    if (this.#state === "over") void this.#run(true);
+    if (this._state === "over") void this._run(true);
   }
 
   /** Nothing is to be done before something happens, or a time is over. */
   get resting(): boolean {
-    return this.#state === "resting";
+    return this._state === "resting";
   }
 
   /** Resolves when it is over, which it is soon after the link stopped. To be called once. */
   ended(): Promise<void> {
-    if (this.#state === "over") return Promise.resolve();
+    if (this._state === "over") return Promise.resolve();
     return new Promise((resolve) => {
-      this.#onEnd = resolve;
+      this._onEnd = resolve;
     });
   }
 
   override notify(): void {
-    if (this.resting || (this.#state === "failed" && !this.#link.running)) this.#wakeUp();
+    if (this.resting || (this._state === "failed" && !this._link.running)) this._wakeUp();
     else super.notify();
   }
 
-  async #run(anew: boolean): Promise<void> {
-    this.#state = "busy";
+  private async _run(anew: boolean): Promise<void> {
+    this._state = "busy";
     try {
-      if (anew) this.#job.begin();
-      while (this.#link.running) {
-        const wait = await this.#job.turn();
-        if (wait === 0 || !this.#link.running || this.take()) continue;
-        this.#rest("resting", wait);
+      if (anew) this._job.begin();
+      while (this._link.running) {
+        const wait = await this._job.turn();
+        if (wait === 0 || !this._link.running || this.take()) continue;
+        this._rest("resting", wait);
         return;
       }
-      this.#job.end?.();
+      this._job.end?.();
     } catch (error) {
       const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
-      this.#link.host.log("error", `the ${this.#name} loop failed and begins anew in 10 s (${what})`);
-      if (this.#link.running) {
-        this.#rest("failed", RESTART_MS);
+      this._link.host.log("error", `the ${this._name} loop failed and begins anew in 10 s (${what})`);
+      if (this._link.running) {
+        this._rest("failed", RESTART_MS);
         return;
       }
     }
-    this.#state = "over";
-    this.#onEnd?.();
+    this._state = "over";
+    this._onEnd?.();
   }
 
-  #rest(state: "resting" | "failed", ms: Wait): void {
-    this.#state = state;
-    if (ms !== undefined) this.#cancel = this.#link.host.clock.timer(ms, () => this.#wakeUp());
+  private _rest(state: "resting" | "failed", ms: Wait): void {
+    this._state = state;
+    if (ms !== undefined) this._cancel = this._link.host.clock.timer(ms, () => this._wakeUp());
   }
 
-  #wakeUp(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
-    const anew = this.#state === "failed";
-    this.#state = "busy";
+  private _wakeUp(): void {
+    this._cancel?.();
+    this._cancel = undefined;
+    const anew = this._state === "failed";
+    this._state = "busy";
     // Whoever woke it goes on first, and its stack is no longer below.
-    void Promise.resolve().then(() => this.#run(anew));
+    void Promise.resolve().then(() => this._run(anew));
   }
 }

@@ -8,10 +8,10 @@ export const FIRMWARE = refuseLeftOut;
 export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy" | "underWay"> {
   readonly keys = [];
   readonly downloading = false;
-  readonly #link: Link;
+  private readonly _link: Link;
 
   constructor(link: Link) {
-    this.#link = link;
+    this._link = link;
     link.loop("firmware", this);
   }
 
@@ -29,7 +29,7 @@ export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy"
 
   begin(): void {
     // Nothing could ever replace such an image, so it is not kept.
-    const { host } = this.#link;
+    const { host } = this._link;
     if (host.slot.state() === "pending") {
       host.log("error", "a new image that takes no updates is not kept");
       if (host.slot.revert()) host.restart("firmware");

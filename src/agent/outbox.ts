@@ -25,45 +25,45 @@ export class Outbox {
   readonly ring: Ring;
   /** Longest text of a point's values, in bytes. */
   readonly maxText: number;
-  readonly #host: Host;
-  readonly #time: Time;
-  readonly #settings: TelemetrySettings;
-  readonly #sectors: Sectors | undefined;
-  readonly #inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
-  #onDrop: ((points: number, reason: DropReason) => void) | undefined;
-  #lostBefore = 0;
-  #told = 0;
+  private readonly _host: Host;
+  private readonly _time: Time;
+  private readonly _settings: TelemetrySettings;
+  private readonly _sectors: Sectors | undefined;
+  private readonly _inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
+  private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
+  private _lostBefore = 0;
+  private _told = 0;
   /** Number of a point minus its number in the sectors. */
-  #shift = 0;
+  private _shift = 0;
   /** Points that `step` is yet to read from flash. */
-  #unread = 0;
-  #timer: (() => void) | undefined;
+  private _unread = 0;
+  private _timer: (() => void) | undefined;
 
   constructor(host: Host, time: Time, options: TelemetryOptions) {
-    this.#host = host;
-    this.#time = time;
-    this.#settings = telemetrySettings(options);
-    const { bufferBytes, batchBytes } = this.#settings;
+    this._host = host;
+    this._time = time;
+    this._settings = telemetrySettings(options);
+    const { bufferBytes, batchBytes } = this._settings;
     this.ring = new Ring(new Uint8Array(bufferBytes + writerBytes(batchBytes)), bufferBytes);
-    if (host.blocks.size > 0) this.#sectors = this.#openSectors();
-    const most = this.#sectors?.usable ? Math.min(bufferBytes, this.#sectors.most) : bufferBytes;
+    if (host.blocks.size > 0) this._sectors = this._openSectors();
+    const most = this._sectors?.usable ? Math.min(bufferBytes, this._sectors.most) : bufferBytes;
     this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
   }
 
   /** Points waiting. */
   get waiting(): number {
     const { count, kept } = this.ring;
-    return this.#sectors ? count - kept + this.#sectors.waiting : count;
+    return this._sectors ? count - kept + this._sectors.waiting : count;
   }
 
   /** Which part of its room is taken, about. */
   get fill(): number {
-    return this.#sectors?.usable ? this.#sectors.fill : this.ring.used / this.ring.bytes.length;
+    return this._sectors?.usable ? this._sectors.fill : this.ring.used / this.ring.bytes.length;
   }
 
   /** The number of the first point waiting. */
   get first(): number {
-    return this.#sectors?.waiting ? this.#sectors.state.confirmed + this.#shift : this.ring.first;
+    return this._sectors?.waiting ? this._sectors.state.confirmed + this._shift : this.ring.first;
   }
 
   /** The number that the next point gets. */
@@ -73,7 +73,7 @@ export class Outbox {
 
   /** Points dropped since the durable queue began or, without one, since the start. */
   get dropped(): Drops {
-    return this.#sectors?.state ?? this.#inMemory;
+    return this._sectors?.state ?? this._inMemory;
   }
 
   /** All points dropped, and of how many of them the platform was told. */
@@ -83,14 +83,14 @@ export class Outbox {
   }
 
   get told(): number {
-    return this.#sectors?.state.told ?? this.#told;
+    return this._sectors?.state.told ?? this._told;
   }
 
   /** From now on `onDrop` is called when points are dropped; at once for those found unreadable at the start. */
   watch(onDrop: (points: number, reason: DropReason) => void): void {
-    this.#onDrop = onDrop;
-    if (this.#lostBefore > 0) onDrop(this.#lostBefore, "unreadable");
-    this.#lostBefore = 0;
+    this._onDrop = onDrop;
+    if (this._lostBefore > 0) onDrop(this._lostBefore, "unreadable");
+    this._lostBefore = 0;
   }
 
   /**
@@ -100,60 +100,60 @@ export class Outbox {
   append(text: Uint8Array, ts: number | undefined): boolean {
     const { ring } = this;
     const length = POINT_HEAD + text.length;
-    const free = this.#sectors ? -1 : ring.reserve(whole(length));
-    const at = free < 0 ? this.#reserve(whole(length)) : free;
+    const free = this._sectors ? -1 : ring.reserve(whole(length));
+    const at = free < 0 ? this._reserve(whole(length)) : free;
     if (at < 0) {
-      this.#drop(1, "full");
+      this._drop(1, "full");
       return false;
     }
     if (ts === undefined) {
-      const time = this.#time;
+      const time = this._time;
       time.next();
       ring.put(at, time.kind, time.era, time.time, text, length);
     } else ring.put(at, GIVEN, 0, ts, text, length);
-    if (this.#sectors) this.#stage(at, at + whole(length));
+    if (this._sectors) this._stage(at, at + whole(length));
     return true;
   }
 
   /** The next `step` comes to the first point waiting. */
   rewind(): void {
     const { ring } = this;
-    const sectors = this.#sectors;
+    const sectors = this._sectors;
     sectors?.rewind(sectors.state.next - ring.kept);
-    this.#unread = sectors ? sectors.waiting - ring.kept : 0;
+    this._unread = sectors ? sectors.waiting - ring.kept : 0;
     ring.rewind();
   }
 
   /** Goes to the next point, and says where it lies; undefined behind the last, and before what can't be read. */
   step(): Place | undefined {
-    if (this.#unread === 0) return this.ring.step() ? this.ring : undefined;
-    const sectors = this.#sectors as Sectors;
+    if (this._unread === 0) return this.ring.step() ? this.ring : undefined;
+    const sectors = this._sectors as Sectors;
     if (!sectors.step()) return undefined;
-    this.#unread--;
+    this._unread--;
     return sectors;
   }
 
   /** The platform took all points below `number`. */
   confirm(number: number): void {
-    this.#settle(DONE, number);
+    this._settle(DONE, number);
   }
 
   /** The platform will not have the points below `number`: they are dropped. */
   refuse(number: number): void {
-    const points = this.#settle(REFUSED, number);
-    if (points > 0) this.#onDrop?.(points, "refused");
+    const points = this._settle(REFUSED, number);
+    if (points > 0) this._onDrop?.(points, "refused");
   }
 
   /** The platform was told of `drops` in all. */
   tell(drops: number): void {
-    this.#told = drops;
-    this.#sectors?.told(drops);
+    this._told = drops;
+    this._sectors?.told(drops);
   }
 
   /** Brings what is in memory only to the durable queue, if there is one. */
   sync(): void {
     const { ring } = this;
-    const sectors = this.#sectors;
+    const sectors = this._sectors;
     if (!sectors?.usable) return;
     while (ring.count > ring.kept) {
       ring.seek();
@@ -166,40 +166,40 @@ export class Outbox {
         to = whole(ring.end);
         points++;
       }
-      if (!this.#write(sectors, from, to, points)) return;
+      if (!this._write(sectors, from, to, points)) return;
     }
   }
 
   /** Forgets all points, uncounted, and all that were dropped before; false if any stay on flash. */
   forget(): boolean {
     Object.assign(this.dropped, { full: 0, refused: 0, unreadable: 0 });
-    this.#told = 0;
+    this._told = 0;
     this.ring.clear();
-    this.#shift = this.ring.first;
-    return this.#sectors?.forget() !== false;
+    this._shift = this.ring.first;
+    return this._sectors?.forget() !== false;
   }
 
-  #openSectors(): Sectors {
-    const sectors = new Sectors(this.#host.blocks, this.#settings.drop === "oldest", {
-      tell: (line) => this.#host.log("error", line),
+  private _openSectors(): Sectors {
+    const sectors = new Sectors(this._host.blocks, this._settings.drop === "oldest", {
+      tell: (line) => this._host.log("error", line),
       dropped: (points, reason) => {
-        this.ring.forget((this.#sectors?.state.confirmed ?? 0) + this.#shift);
-        if (this.#onDrop) this.#onDrop(points, reason);
-        else this.#lostBefore += points;
+        this.ring.forget((this._sectors?.state.confirmed ?? 0) + this._shift);
+        if (this._onDrop) this._onDrop(points, reason);
+        else this._lostBefore += points;
       },
     });
     if (!sectors.usable) return sectors;
     const { lastStamp, era, tick, next } = sectors.state;
-    this.#time.restore(lastStamp, era, tick, sectors.waiting);
-    this.#shift = -next;
-    if (sectors.waiting > 0) this.#host.log("info", `${sectors.waiting} points wait from before`);
+    this._time.restore(lastStamp, era, tick, sectors.waiting);
+    this._shift = -next;
+    if (sectors.waiting > 0) this._host.log("info", `${sectors.waiting} points wait from before`);
     return sectors;
   }
 
   /** Where in the ring a record of `length` bytes goes, or -1. */
-  #reserve(length: number): number {
-    const { durable, drop } = this.#settings;
-    const sectors = this.#sectors;
+  private _reserve(length: number): number {
+    const { durable, drop } = this._settings;
+    const sectors = this._sectors;
     if (sectors?.usable && (durable || this.ring.pending >= STAGE_BYTES))
       if (!sectors.place(length) && sectors.usable) return -1;
     let at = this.ring.reserve(length);
@@ -209,42 +209,42 @@ export class Outbox {
     }
     for (; at < 0 && drop === "oldest"; at = this.ring.reserve(length)) {
       this.ring.shift();
-      this.#drop(1, "full");
+      this._drop(1, "full");
     }
     return at;
   }
 
   /** A record, `from` to `to` in the ring, is to go to flash, at once or soon. */
-  #stage(from: number, to: number): void {
-    const sectors = this.#sectors as Sectors;
-    if (!sectors.usable && !sectors.ready(this.#host.clock.now())) return;
-    if (!this.#settings.durable && this.ring.pending < STAGE_BYTES)
-      this.#timer ??= this.#host.clock.timer(STAGE_MS, () => {
-        this.#timer = undefined;
+  private _stage(from: number, to: number): void {
+    const sectors = this._sectors as Sectors;
+    if (!sectors.usable && !sectors.ready(this._host.clock.now())) return;
+    if (!this._settings.durable && this.ring.pending < STAGE_BYTES)
+      this._timer ??= this._host.clock.timer(STAGE_MS, () => {
+        this._timer = undefined;
         this.sync();
       });
     else if (this.ring.count - this.ring.kept > 1 || !sectors.place(to - from)) this.sync();
-    else this.#write(sectors, from, to, 1);
+    else this._write(sectors, from, to, 1);
   }
 
   /** False if the points, `from` to `to` in the ring, are in memory only as before. */
-  #write(sectors: Sectors, from: number, to: number, points: number): boolean {
+  private _write(sectors: Sectors, from: number, to: number, points: number): boolean {
     const { ring } = this;
-    this.#shift = ring.first + ring.kept - sectors.state.next;
+    this._shift = ring.first + ring.kept - sectors.state.next;
     const written = sectors.append(ring, from, to);
     if (written) ring.keep(points, to);
     return written;
   }
 
-  #settle(kind: typeof DONE | typeof REFUSED, number: number): number {
-    const onFlash = this.#sectors?.settle(kind, number - this.#shift) ?? 0;
+  private _settle(kind: typeof DONE | typeof REFUSED, number: number): number {
+    const onFlash = this._sectors?.settle(kind, number - this._shift) ?? 0;
     const inMemory = this.ring.forget(number);
     if (kind === REFUSED) this.dropped.refused += inMemory;
     return onFlash + inMemory;
   }
 
-  #drop(points: number, reason: "full"): void {
+  private _drop(points: number, reason: "full"): void {
     this.dropped[reason] += points;
-    this.#onDrop?.(points, reason);
+    this._onDrop?.(points, reason);
   }
 }

@@ -42,29 +42,29 @@ export function memberAt(bytes: Uint8Array, from: number, to: number, index: num
 
 /** Which keys a batch holds, as hashes: two that look alike are taken for the same. */
 export class KeySet {
-  readonly #hashes = new Int32Array(128);
-  #count = 0;
+  private readonly _hashes = new Int32Array(128);
+  private _count = 0;
 
   clear(): void {
-    this.#count = 0;
+    this._count = 0;
   }
 
   /** Adds the keys of the object from `from` to `to`, unless one is there already or there is no room: then false. */
   add(bytes: Uint8Array, from: number, to: number): boolean {
-    const before = this.#count;
+    const before = this._count;
     for (let at = from + 1; at < to; at = memberEnd(bytes, at, to) + 1) {
       const hash = hashKey(bytes, at, to);
-      if (this.#has(hash, before) || this.#count === this.#hashes.length) {
-        this.#count = before;
+      if (this._has(hash, before) || this._count === this._hashes.length) {
+        this._count = before;
         return false;
       }
-      this.#hashes[this.#count++] = hash;
+      this._hashes[this._count++] = hash;
     }
     return true;
   }
 
-  #has(hash: number, count: number): boolean {
-    for (let i = 0; i < count; i++) if (this.#hashes[i] === hash) return true;
+  private _has(hash: number, count: number): boolean {
+    for (let i = 0; i < count; i++) if (this._hashes[i] === hash) return true;
     return false;
   }
 }

@@ -18,24 +18,24 @@ export function rememberedTiming(host: Host, target: Target): PollTiming {
 
 /** To be called after polls: stores the ceiling when it has changed. */
 export class PollMemory {
-  readonly #host: Host;
-  readonly #target: Target;
-  readonly #timing: PollTiming;
-  #kept: number | undefined;
+  private readonly _host: Host;
+  private readonly _target: Target;
+  private readonly _timing: PollTiming;
+  private _kept: number | undefined;
 
   constructor(host: Host, target: Target, timing: PollTiming) {
-    this.#host = host;
-    this.#target = target;
-    this.#timing = timing;
-    this.#kept = timing.ceiling?.ceilingMs;
+    this._host = host;
+    this._target = target;
+    this._timing = timing;
+    this._kept = timing.ceiling?.ceilingMs;
   }
 
   keep(): void {
-    const { ceiling } = this.#timing;
-    if (ceiling?.ceilingMs === this.#kept) return;
-    this.#kept = ceiling?.ceilingMs;
-    if (ceiling) writeStored(this.#host, STORED, { to: wayTo(this.#target), ...ceiling });
-    else this.#host.store.delete(STORED);
+    const { ceiling } = this._timing;
+    if (ceiling?.ceilingMs === this._kept) return;
+    this._kept = ceiling?.ceilingMs;
+    if (ceiling) writeStored(this._host, STORED, { to: wayTo(this._target), ...ceiling });
+    else this._host.store.delete(STORED);
   }
 }
 

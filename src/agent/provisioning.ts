@@ -29,20 +29,20 @@ const STEPS = { begin: "begin", probe: "probe", ask: "ask", keep: "keep", ready:
 type Step = keyof typeof STEPS;
 
 export class Provisioning implements Job {
-  readonly #link: Link;
+  private readonly _link: Link;
   readonly loop: Loop;
-  readonly #events: Events;
+  private readonly _events: Events;
   readonly #options: ProvisioningOptions | undefined;
-  readonly #tokens: TokenStore;
-  readonly #backoff: Backoff;
-  #step: Step = "begin";
-  readonly #given: boolean;
+  private readonly _tokens: TokenStore;
+  private readonly _backoff: Backoff;
+  private _step: Step = "begin";
+  private readonly _given: boolean;
   #token: string | undefined;
   #proposed: string | undefined;
-  #fresh = false;
-  #told: string | undefined;
-  readonly #refusals: TokenRefusals;
-  #probeAt = 0;
+  private _fresh = false;
+  private _told: string | undefined;
+  private readonly _refusals: TokenRefusals;
+  private _probeAt = 0;
   /** With its mark in the store a new token would be forgotten, too. */
   reset: { finish(): boolean } | undefined;
   /** Told before a new token is kept: the platform knows nothing of the device yet. */
@@ -56,92 +56,92 @@ export class Provisioning implements Job {
     token: string | undefined,
     options: ProvisioningOptions | undefined,
   ) {
-    this.#link = link;
-    this.#events = events;
+    this._link = link;
+    this._events = events;
     this.#options = options;
     this.loop = link.loop("provisioning", this);
     const { secure, authority, prefix } = link.target;
-    this.#tokens = new TokenStore(link.host, `${secure ? "https" : "http"}://${authority}${prefix}`);
-    this.#backoff = new Backoff(link.host);
-    this.#refusals = new TokenRefusals(link.host);
-    this.#given = token !== undefined;
+    this._tokens = new TokenStore(link.host, `${secure ? "https" : "http"}://${authority}${prefix}`);
+    this._backoff = new Backoff(link.host);
+    this._refusals = new TokenRefusals(link.host);
+    this._given = token !== undefined;
     this.#token = token;
   }
 
   /** The name under which the device provisions itself. */
   get deviceName(): string | undefined {
-    return this.#options && (this.#options.deviceName ?? `mote-${this.#link.host.hardwareId}`);
+    return this.#options && (this.#options.deviceName ?? `mote-${this._link.host.hardwareId}`);
   }
 
   /** A token is in use. */
   get ready(): boolean {
-    return this.#step === "ready";
+    return this._step === "ready";
   }
 
   begin(): void {
     this.refused = false;
-    this.#step = "begin";
+    this._step = "begin";
   }
 
   /** Forgets the token for good, unless it was given; false if the store keeps it. */
   forget(): boolean {
     this.#proposed = undefined;
-    if (!this.#given) this.#token = undefined;
-    return this.#tokens.forget();
+    if (!this._given) this.#token = undefined;
+    return this._tokens.forget();
   }
 
-  #begin(): Wait {
+  private _begin(): Wait {
     if (this.reset?.finish() === false) return STORE_RETRY_MS;
-    this.#fresh = false;
+    this._fresh = false;
     if (!this.#token) {
-      this.#token = this.#tokens.get("token");
-      this.#proposed = this.#tokens.get("proposed");
+      this.#token = this._tokens.get("token");
+      this.#proposed = this._tokens.get("proposed");
     }
-    if (this.#token) this.#ready(true);
-    else this.#step = this.#proposed ? "probe" : "ask";
+    if (this.#token) this._ready(true);
+    else this._step = this.#proposed ? "probe" : "ask";
     return 0;
   }
 
   turn(): Wait | Promise<Wait> {
-    switch (this.#step) {
+    switch (this._step) {
       case "begin":
-        return this.#begin();
+        return this._begin();
       case "ready":
         return undefined;
       case "probe":
-        return this.#probe();
+        return this._probe();
       case "ask":
-        return this.#ask();
+        return this._ask();
       case "keep":
-        return this.#keep();
+        return this._keep();
     }
   }
 
-  async #probe(): Promise<number> {
-    const early = this.#probeAt - this.#link.host.clock.now();
+  private async _probe(): Promise<number> {
+    const early = this._probeAt - this._link.host.clock.now();
     if (early > 0) return early;
     const token = this.#token ?? this.#proposed ?? "";
-    const outcome = await this.#link.sendTo("uplink", PROBE, devicePrefix(token));
-    if (!this.#link.running) return 0;
+    const outcome = await this._link.sendTo("uplink", PROBE, devicePrefix(token));
+    if (!this._link.running) return 0;
     if (outcome.kind === "done") {
-      this.#step = this.#token ? "ready" : "keep";
-      if (this.#token) this.#ready(true);
+      this._step = this.#token ? "ready" : "keep";
+      if (this.#token) this._ready(true);
       return 0;
     }
-    if (outcome.kind !== "refused" || outcome.status !== 401) return this.#later();
+    if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
     if (this.#token && this.#token !== this.#proposed) return RETRY_MS;
     // It was only taken for accepted: by an answer that was not the platform's, perhaps.
     this.#token = undefined;
-    this.#step = "ask";
+    this._step = "ask";
     return 0;
   }
 
-  async #ask(): Promise<number> {
+  private async _ask(): Promise<number> {
     const options = this.#options;
     if (!options) return RETRY_MS;
-    this.#proposed ??= this.#tokens.propose();
+    this.#proposed ??= this._tokens.propose();
     if (this.#proposed === undefined) return STORE_RETRY_MS;
-    const { host } = this.#link;
+    const { host } = this._link;
     const body = encodeProvision({
       deviceName: this.deviceName ?? "",
       key: options.key,
@@ -149,94 +149,94 @@ export class Provisioning implements Job {
       token: this.#proposed,
     });
     const request = { ...post(PROVISION_PATH, host.encode(body)), repeatable: false };
-    const outcome = await this.#link.sendTo("uplink", request, API_PREFIX);
-    return this.#link.running ? this.#judge(outcome) : 0;
+    const outcome = await this._link.sendTo("uplink", request, API_PREFIX);
+    return this._link.running ? this._judge(outcome) : 0;
   }
 
-  #judge(outcome: Outcome): number {
-    if (outcome.kind === "refused") return this.#refused(`the platform answered ${outcome.status}`);
+  private _judge(outcome: Outcome): number {
+    if (outcome.kind === "refused") return this._refused(`the platform answered ${outcome.status}`);
     if (outcome.kind !== "done") {
       // The platform may have created the device all the same.
-      this.#step = "probe";
-      return this.#later();
+      this._step = "probe";
+      return this._later();
     }
-    const answer = parseProvision(this.#link.host.decode(outcome.body) ?? "");
+    const answer = parseProvision(this._link.host.decode(outcome.body) ?? "");
     switch (answer.kind) {
       case "success":
         this.#proposed = answer.token;
-        this.#fresh = true;
-        this.#step = "keep";
+        this._fresh = true;
+        this._step = "keep";
         return 0;
       case "not-found":
-        return this.#refused("wrong provisioning key or secret");
+        return this._refused("wrong provisioning key or secret");
       case "failure":
-        this.#step = "probe";
-        return this.#refused(
+        this._step = "probe";
+        return this._refused(
           "the device name is taken, or a pre-provisioned device was provisioned before and its answer was lost",
         );
       case "malformed":
-        this.#step = "probe";
-        return this.#refused(answer.reason);
+        this._step = "probe";
+        return this._refused(answer.reason);
     }
   }
 
-  #later(): number {
-    return Math.max(this.#link.delay(), this.#backoff.next());
+  private _later(): number {
+    return Math.max(this._link.delay(), this._backoff.next());
   }
 
-  #refused(reason: string): number {
-    if (this.#told !== reason) {
-      this.#told = reason;
-      this.#link.host.log("error", `provisioning refused: ${reason}; trying again every 10 minutes`);
+  private _refused(reason: string): number {
+    if (this._told !== reason) {
+      this._told = reason;
+      this._link.host.log("error", `provisioning refused: ${reason}; trying again every 10 minutes`);
       this.refused = true;
-      this.#events.emit("refused", { what: "provisioning", reason });
+      this._events.emit("refused", { what: "provisioning", reason });
     }
     return RETRY_MS;
   }
 
-  #keep(): number {
+  private _keep(): number {
     const token = this.#proposed ?? "";
     // Also if the answer was lost and the token found accepted later, or the power goes between these steps.
     this.attributes?.provisioned();
     // Without a kept token the next start could not prove who it is.
-    if (!this.#tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
+    if (!this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
     this.#token = token;
-    if (this.#fresh) this.#forgetProposed();
-    this.#ready(!this.#fresh);
+    if (this._fresh) this._forgetProposed();
+    this._ready(!this._fresh);
     return 0;
   }
 
-  #ready(adopted: boolean): void {
-    this.#step = "ready";
-    this.#told = undefined;
+  private _ready(adopted: boolean): void {
+    this._step = "ready";
+    this._told = undefined;
     this.refused = false;
-    this.#backoff.reset();
-    this.#link.authorize(devicePrefix(this.#token ?? ""));
-    this.#events.emit("provisioned", { deviceName: this.#given ? undefined : this.#tokens.name, adopted });
-    this.#refusals.ready();
+    this._backoff.reset();
+    this._link.authorize(devicePrefix(this.#token ?? ""));
+    this._events.emit("provisioned", { deviceName: this._given ? undefined : this._tokens.name, adopted });
+    this._refusals.ready();
   }
 
-  #forgetProposed(): void {
+  private _forgetProposed(): void {
     this.#proposed = undefined;
-    this.#tokens.proven();
+    this._tokens.proven();
   }
 
   /** A token found accepted by a 200 alone stays proposed until the platform gave back what was published with it. */
   proven(): void {
-    if (this.#step === "ready" && this.#proposed !== undefined) this.#forgetProposed();
+    if (this._step === "ready" && this.#proposed !== undefined) this._forgetProposed();
   }
 
   /** The platform does not know the token in use. */
   unauthorized(): void {
-    if (this.#step !== "ready") return;
-    this.#step = "probe";
-    this.#link.authorize(undefined);
-    const { waitMs, isNews } = this.#refusals.refused();
-    this.#probeAt = this.#link.host.clock.now() + waitMs;
+    if (this._step !== "ready") return;
+    this._step = "probe";
+    this._link.authorize(undefined);
+    const { waitMs, isNews } = this._refusals.refused();
+    this._probeAt = this._link.host.clock.now() + waitMs;
     const reason = "the platform does not know the access token (401)";
-    if (isNews) this.#link.host.log("error", `${reason}; asking again every 10 minutes, recording goes on`);
+    if (isNews) this._link.host.log("error", `${reason}; asking again every 10 minutes, recording goes on`);
     this.refused = true;
-    this.#events.emit("refused", { what: "token", reason });
+    this._events.emit("refused", { what: "token", reason });
     this.loop.notify();
   }
 }

@@ -69,39 +69,39 @@ interface Kept {
  * A pending image is not counted: the host falls back from it at its first crash.
  */
 export class Recovery {
-  readonly #host: Host;
-  readonly #tells: boolean;
-  readonly #interrupted: boolean | undefined;
-  #kept: Kept;
-  #agent: Agent | undefined;
-  #cancel: (() => void) | undefined;
-  #cancelQuick: (() => void) | undefined;
+  private readonly _host: Host;
+  private readonly _tells: boolean;
+  private readonly _interrupted: boolean | undefined;
+  private _kept: Kept;
+  private _agent: Agent | undefined;
+  private _cancel: (() => void) | undefined;
+  private _cancelQuick: (() => void) | undefined;
   /** The application must not be started. */
   readonly active: boolean;
 
   constructor(host: Host, { image, crash, interrupted, powered = false, crashes = 0, sleptMs = 0 }: LastRun) {
-    this.#host = host;
-    this.#tells = crash !== undefined;
-    this.#interrupted = interrupted;
+    this._host = host;
+    this._tells = crash !== undefined;
+    this._interrupted = interrupted;
     const before = readKept(host);
     const kept = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
-    const crashed = !kept.asked && !powered && (this.#tells ? crash !== false : before !== undefined);
-    this.#kept = { ...pass(kept, sleptMs), asked: pending };
-    if (!pending) this.#count(image, crashed, crash || "unknown", crashes);
-    if (!pending) this.#power(powered, crashed);
-    this.active = !pending && this.#kept.leftMs > 0;
-    const changed = JSON.stringify(this.#kept) !== JSON.stringify(before ?? fresh(image, false));
+    const crashed = !kept.asked && !powered && (this._tells ? crash !== false : before !== undefined);
+    this._kept = { ...pass(kept, sleptMs), asked: pending };
+    if (!pending) this._count(image, crashed, crash || "unknown", crashes);
+    if (!pending) this._power(powered, crashed);
+    this.active = !pending && this._kept.leftMs > 0;
+    const changed = JSON.stringify(this._kept) !== JSON.stringify(before ?? fresh(image, false));
     // Where nobody else can tell a crash, the record itself says that there was a run.
-    if (changed || (!before && !this.#tells)) this.#keep();
+    if (changed || (!before && !this._tells)) this._keep();
     if (this.active) host.log("error", `recovery: the application is not started (${this.cause})`);
-    this.#tick();
-    if (this.#kept.cycles > 0) this.#cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
+    this._tick();
+    if (this._kept.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
   }
 
   /** Why the application is not started; empty if it is. 200 characters at most. */
   get cause(): string {
-    return this.active ? this.#kept.cause : "";
+    return this.active ? this._kept.cause : "";
   }
 
   /**
@@ -109,91 +109,91 @@ export class Recovery {
    * mode answers the RPC `restart`: with params `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
    */
   attend(agent: Agent): void {
-    this.#agent = agent;
-    if (this.#interrupted) agent.firmware.interrupted();
-    agent.on("restart", () => this.#asked());
+    this._agent = agent;
+    if (this._interrupted) agent.firmware.interrupted();
+    agent.on("restart", () => this._asked());
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
-    if (this.#kept.told) guarded(this.#host, "recovery: the cause could not be published", publish);
+    if (this._kept.told) guarded(this._host, "recovery: the cause could not be published", publish);
     if (!this.active) return;
     agent.rpc.handle("restart", (params) => {
       const leave = isObject(params) && params.application === true;
-      this.#host.clock.timer(RESTART_MS, () => (leave ? this.#leave() : this.#restart()));
+      this._host.clock.timer(RESTART_MS, () => (leave ? this._leave() : this._restart()));
       return true;
     });
   }
 
   /** This start is no quick one: after 10 s by itself, before that if the run ends in good order. */
   steady(): void {
-    this.#cancelQuick?.();
-    if (this.#kept.cycles === 0) return;
-    this.#kept.cycles = 0;
-    this.#keep();
+    this._cancelQuick?.();
+    if (this._kept.cycles === 0) return;
+    this._kept.cycles = 0;
+    this._keep();
   }
 
   /** Lets go of its timers. What is stored stays. */
   close(): void {
-    this.#cancel?.();
-    this.#cancelQuick?.();
+    this._cancel?.();
+    this._cancelQuick?.();
   }
 
-  #count(image: string, crashed: boolean, cause: string, counted: number): void {
-    const kept = this.#kept;
-    if (kept.image !== image) this.#kept = fresh(image, kept.told);
+  private _count(image: string, crashed: boolean, cause: string, counted: number): void {
+    const kept = this._kept;
+    if (kept.image !== image) this._kept = fresh(image, kept.told);
     else if (crashed && kept.leftMs === 0) {
       kept.ages = kept.ages.concat(0).slice(-CRASHES);
       kept.cause = cause.slice(0, CAUSE_LENGTH);
-      if (Math.max(kept.ages.length, counted) >= CRASHES) this.#enter();
+      if (Math.max(kept.ages.length, counted) >= CRASHES) this._enter();
     }
   }
 
-  #power(powered: boolean, crashed: boolean): void {
-    const kept = this.#kept;
+  private _power(powered: boolean, crashed: boolean): void {
+    const kept = this._kept;
     // A supply that fails again and again must not hold it there.
     if (kept.leftMs > 0) kept.leftMs = powered ? Math.max(0, kept.leftMs - TICK_MS) : kept.leftMs;
     else if (powered && kept.cycles >= CYCLES) {
       kept.cause = CYCLED;
-      this.#enter();
+      this._enter();
     } else if (powered) kept.cycles++;
     else if (!crashed) kept.cycles = 0;
   }
 
-  #enter(): void {
-    Object.assign(this.#kept, { ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
+  private _enter(): void {
+    Object.assign(this._kept, { ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
   }
 
-  #tick(): void {
-    if (!this.active && this.#kept.ages.length === 0) return;
-    this.#cancel = this.#host.clock.timer(TICK_MS, () => {
-      const kept = this.#kept;
+  private _tick(): void {
+    if (!this.active && this._kept.ages.length === 0) return;
+    this._cancel = this._host.clock.timer(TICK_MS, () => {
+      const kept = this._kept;
       if (this.active) kept.leftMs = Math.max(1, kept.leftMs - TICK_MS);
       else kept.ages = older(kept.ages, TICK_MS);
       // An update under way is what recovery mode is for.
-      if (this.active && kept.leftMs === 1 && !this.#agent?.firmware.downloading) return this.#leave();
-      this.#keep();
-      this.#tick();
+      if (this.active && kept.leftMs === 1 && !this._agent?.firmware.downloading) return this._leave();
+      this._keep();
+      this._tick();
     });
   }
 
-  #leave(): void {
-    this.#kept = { ...this.#kept, leftMs: 0, ages: [] };
-    this.#keep();
-    this.#restart();
+  private _leave(): void {
+    this._kept = { ...this._kept, leftMs: 0, ages: [] };
+    this._keep();
+    this._restart();
   }
 
-  #restart(): void {
+  private _restart(): void {
     this.close();
-    this.#asked();
-    this.#host.restart("recovery");
+    this._asked();
+    this._host.restart("recovery");
   }
 
-  #asked(): void {
-    if (this.#tells || this.#kept.asked) return;
-    this.#kept.asked = true;
-    this.#keep();
+  private _asked(): void {
+    if (this._tells || this._kept.asked) return;
+    this._kept.asked = true;
+    this._keep();
   }
 
-  #keep(): void {
-    writeStored(this.#host, KEY, this.#kept);
+  private _keep(): void {
+    writeStored(this._host, KEY, this._kept);
   }
 }
 

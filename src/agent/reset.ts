@@ -20,26 +20,26 @@ interface Part {
 }
 
 export class Reset {
-  readonly #core: Core;
+  private readonly _core: Core;
   /** What is to be forgotten still. */
-  #left: readonly Part[] = [];
+  private _left: readonly Part[] = [];
   /** The mark is in the store. */
-  #begun: boolean;
-  #told = false;
+  private _begun: boolean;
+  private _told = false;
 
   constructor(core: Core) {
     const { host } = core;
-    this.#core = core;
-    core.handlers.add(METHOD, (params) => this.#confirm(params), {});
-    this.#begun = host.store.get(MARK) !== undefined;
-    if (!this.#begun) return;
+    this._core = core;
+    core.handlers.add(METHOD, (params) => this._confirm(params), {});
+    this._begun = host.store.get(MARK) !== undefined;
+    if (!this._begun) return;
     host.log("warn", "a reset that was cut short is completed");
-    this.#left = this.#parts();
+    this._left = this._parts();
     this.finish();
   }
 
-  #parts(): Part[] {
-    const { host, provisioning, outbox, attributes, rpc } = this.#core;
+  private _parts(): Part[] {
+    const { host, provisioning, outbox, attributes, rpc } = this._core;
     const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
     const wifi = () => forgetStored(host, WIFI);
     return [{ forget: wifi }, { forget: unkept }, provisioning, outbox, attributes, rpc];
@@ -47,46 +47,46 @@ export class Reset {
 
   /** See `Agent.reset`. */
   async run(): Promise<void> {
-    if (!writeStored(this.#core.host, MARK, true))
+    if (!writeStored(this._core.host, MARK, true))
       throw new MoteError("STORE_FAILED", "it could not be begun");
-    this.#begun = true;
-    this.#left = this.#parts();
-    await this.#core.stop();
+    this._begun = true;
+    this._left = this._parts();
+    await this._core.stop();
     if (!this.finish()) throw new MoteError("STORE_FAILED", "not all could be forgotten yet");
   }
 
   /** Does what is left of a reset under way. False if something can't be forgotten. */
   finish(): boolean {
-    if (!this.#begun) return true;
-    this.#left = this.#left.filter((part) => !part.forget());
-    this.#begun = this.#left.length > 0 || !forgetStored(this.#core.host, MARK);
-    if (this.#begun && !this.#told)
-      this.#core.host.log(
+    if (!this._begun) return true;
+    this._left = this._left.filter((part) => !part.forget());
+    this._begun = this._left.length > 0 || !forgetStored(this._core.host, MARK);
+    if (this._begun && !this._told)
+      this._core.host.log(
         "error",
         "the reset is not complete: the store keeps something; tried every minute",
       );
-    this.#told = this.#begun;
-    return !this.#begun;
+    this._told = this._begun;
+    return !this._begun;
   }
 
   /** The platform took an answer. Nothing is forgotten before it has that of `mote.reset`, in this run or a later one. */
   answered(method: string, text: string): void {
     if (method !== METHOD || text !== ANSWER) return;
     const restart = () => {
-      this.#core.events.emit("restart", { reason: "reset" });
-      this.#core.host.restart("reset");
+      this._core.events.emit("restart", { reason: "reset" });
+      this._core.host.restart("reset");
     };
     // If it could not be begun the agent goes on, and the log says why.
     this.run().then(restart, () => {
-      if (this.#begun) restart();
+      if (this._begun) restart();
     });
   }
 
-  #confirm(params: unknown): object {
+  private _confirm(params: unknown): object {
     if (!isObject(params) || params.confirm !== true)
       throw new MoteError("BAD_PARAMS", 'to be confirmed with {"confirm":true}');
     // The restart that follows would bring back the image before it.
-    if (this.#core.host.slot.state() === "pending")
+    if (this._core.host.slot.state() === "pending")
       throw new MoteError("STOPPED", "a new image is on trial: ask again later");
     return { reset: true };
   }

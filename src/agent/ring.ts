@@ -16,21 +16,21 @@ export class Ring implements Records {
   first = 0;
   /** So many of them, from the first on, are on flash as well. */
   kept = 0;
-  readonly #capacity: number;
-  #head = 0;
-  #tail = 0;
+  private readonly _capacity: number;
+  private _head = 0;
+  private _tail = 0;
   /** Where the records end that lie above the tail; -1 as long as none do. */
-  #wrap = -1;
+  private _wrap = -1;
   /** Where the first that is not kept lies, if any are. */
-  #rest = 0;
-  #cursor = 0;
+  private _rest = 0;
+  private _cursor = 0;
   /** Of the record at the cursor. */
-  #number = 0;
+  private _number = 0;
 
   /** The records lie in the first `capacity` of the bytes. */
   constructor(bytes: Uint8Array, capacity: number) {
     this.bytes = bytes;
-    this.#capacity = capacity & ~3;
+    this._capacity = capacity & ~3;
     this.words = new Int32Array(bytes.buffer, bytes.byteOffset, capacity >> 2);
   }
 
@@ -41,20 +41,20 @@ export class Ring implements Records {
 
   /** Bytes from the first record to the last, with the gap between them. */
   get used(): number {
-    return this.#from(this.#head);
+    return this._from(this._head);
   }
 
   /** The same from the first record that is not on flash. */
   get pending(): number {
-    return this.kept === 0 ? this.#from(this.#head) : this.kept === this.count ? 0 : this.#from(this.#rest);
+    return this.kept === 0 ? this._from(this._head) : this.kept === this.count ? 0 : this._from(this._rest);
   }
 
   /** Where a record of `size` bytes, its last word filled, is to be written; -1 if there is no room: what is on flash as well makes its own. `put` follows. */
   reserve(size: number): number {
-    const tail = this.#tail;
-    if (this.count > 0 && this.#wrap < 0 && tail + size <= this.#capacity) return tail;
-    let at = this.#free(size);
-    for (; at < 0 && this.kept > 0; at = this.#free(size)) this.shift();
+    const tail = this._tail;
+    if (this.count > 0 && this._wrap < 0 && tail + size <= this._capacity) return tail;
+    let at = this._free(size);
+    for (; at < 0 && this.kept > 0; at = this._free(size)) this.shift();
     return at;
   }
 
@@ -68,18 +68,18 @@ export class Ring implements Records {
     words[word + 2] = time;
     words[word + 3] = (time / TWO_32) | (era << 16);
     this.bytes.set(text, at + POINT_HEAD);
-    this.#tail = at + size;
+    this._tail = at + size;
     this.count++;
   }
 
   /** Forgets the first record. */
   shift(): void {
     if (this.count === 0) return;
-    this.#head += whole(lengthOf(this.words, this.#head));
-    this.#gone(1);
-    if (this.#head === this.#wrap) {
-      this.#head = 0;
-      this.#wrap = -1;
+    this._head += whole(lengthOf(this.words, this._head));
+    this._gone(1);
+    if (this._head === this._wrap) {
+      this._head = 0;
+      this._wrap = -1;
     }
   }
 
@@ -88,13 +88,13 @@ export class Ring implements Records {
     const points = Math.min(number - this.first, this.count);
     if (points <= 0) return 0;
     const alone = Math.max(0, points - this.kept);
-    if (number === this.#number) {
-      const cursor = this.#cursor;
+    if (number === this._number) {
+      const cursor = this._cursor;
       // Behind the last of those above the tail.
-      const round = this.#wrap >= 0 && (cursor <= this.#head || cursor === this.#wrap);
-      this.#head = cursor === this.#wrap ? 0 : cursor;
-      if (round) this.#wrap = -1;
-      this.#gone(points);
+      const round = this._wrap >= 0 && (cursor <= this._head || cursor === this._wrap);
+      this._head = cursor === this._wrap ? 0 : cursor;
+      if (round) this._wrap = -1;
+      this._gone(points);
     } else for (let i = 0; i < points; i++) this.shift();
     return alone;
   }
@@ -104,68 +104,68 @@ export class Ring implements Records {
     this.first += this.count;
     this.count = 0;
     this.kept = 0;
-    this.#head = 0;
-    this.#tail = 0;
-    this.#wrap = -1;
+    this._head = 0;
+    this._tail = 0;
+    this._wrap = -1;
   }
 
   /** The next `step` comes to the first record. */
   rewind(): void {
-    this.#cursor = this.#head;
-    this.#number = this.first;
+    this._cursor = this._head;
+    this._number = this.first;
   }
 
   /** The next `step` comes to the first record that is not on flash. */
   seek(): void {
     if (this.kept === 0) this.rewind();
     else {
-      this.#cursor = this.#rest;
-      this.#number = this.first + this.kept;
+      this._cursor = this._rest;
+      this._number = this.first + this.kept;
     }
   }
 
   /** The records from there on that end at `end` are on flash now. */
   keep(points: number, end: number): void {
     this.kept += points;
-    this.#rest = end;
+    this._rest = end;
   }
 
   /** Goes to the next record: `at` to `end` in `bytes`. False behind the last. */
   step(): boolean {
-    if (this.#number >= this.first + this.count) return false;
-    this.#number++;
-    let at = this.#cursor;
-    if (at === this.#wrap) at = 0;
+    if (this._number >= this.first + this.count) return false;
+    this._number++;
+    let at = this._cursor;
+    if (at === this._wrap) at = 0;
     this.at = at;
     const end = at + ((this.words[(at >> 2) + 1] as number) & 0xffff);
     this.end = end;
-    this.#cursor = (end + 3) & ~3;
+    this._cursor = (end + 3) & ~3;
     return true;
   }
 
   /** Goes back before the record that `step` came to. */
   back(): void {
-    this.#number--;
-    this.#cursor = this.at;
+    this._number--;
+    this._cursor = this.at;
   }
 
-  #gone(points: number): void {
+  private _gone(points: number): void {
     this.first += points;
     this.count -= points;
     this.kept = Math.max(0, this.kept - points);
   }
 
-  #from(head: number): number {
-    return this.#wrap < 0 || head < this.#tail ? this.#tail - head : this.#wrap - head + this.#tail;
+  private _from(head: number): number {
+    return this._wrap < 0 || head < this._tail ? this._tail - head : this._wrap - head + this._tail;
   }
 
-  #free(size: number): number {
+  private _free(size: number): number {
     if (this.count === 0) this.clear();
-    const tail = this.#tail;
-    if (this.#wrap >= 0) return tail + size <= this.#head ? tail : -1;
-    if (tail + size <= this.#capacity) return tail;
-    if (size > this.#head) return -1;
-    this.#wrap = tail;
+    const tail = this._tail;
+    if (this._wrap >= 0) return tail + size <= this._head ? tail : -1;
+    if (tail + size <= this._capacity) return tail;
+    if (size > this._head) return -1;
+    this._wrap = tail;
     return 0;
   }
 }

@@ -7,19 +7,19 @@ import type { HandleOptions, Handlers, RpcHandler } from "./rpc-handlers.js";
 export class RpcApi {
   /** Longest answer, in bytes, as the options say. */
   readonly answerBytes: number;
-  readonly #handlers: Handlers;
-  readonly #calls: RpcCalls;
+  private readonly _handlers: Handlers;
+  private readonly _calls: RpcCalls;
 
   constructor(link: Link, handlers: Handlers, answerBytes: number) {
     this.answerBytes = answerBytes;
-    this.#handlers = handlers;
-    this.#calls = new RpcCalls(link, answerBytes);
+    this._handlers = handlers;
+    this._calls = new RpcCalls(link, answerBytes);
   }
 
   /** Handles a server-side RPC. A call of a method without a handler is answered `METHOD_NOT_FOUND`.
    *  Throws `BAD_VALUE` for an empty method, what is no function, and a `timeoutMs` out of its range. */
   handle(method: string, handler: RpcHandler, options: HandleOptions = {}): void {
-    this.#handlers.add(method, handler, options);
+    this._handlers.add(method, handler, options);
   }
 
   /**
@@ -27,6 +27,6 @@ export class RpcApi {
    * Sent once. Rejects with `TIMEOUT` (default 30,000 ms), `REFUSED`, `BAD_VALUE`, `TOO_LARGE` or `STOPPED`.
    */
   call(method: string, params: unknown, options: { timeoutMs?: number } = {}): Promise<Json> {
-    return this.#calls.call(method, params, options.timeoutMs);
+    return this._calls.call(method, params, options.timeoutMs);
   }
 }

@@ -9,34 +9,34 @@ import type { Link } from "./link.js";
 const TIMEOUT_MS = 30_000;
 
 export class RpcCalls {
-  readonly #link: Link;
-  readonly #lane: Lane;
-  readonly #answerBytes: number;
-  #open = 0;
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _answerBytes: number;
+  private _open = 0;
 
   constructor(link: Link, answerBytes: number) {
-    this.#link = link;
-    this.#lane = new Lane(link, "call");
-    this.#answerBytes = answerBytes;
+    this._link = link;
+    this._lane = new Lane(link, "call");
+    this._answerBytes = answerBytes;
   }
 
   /** Sent once only: the platform may run what it does not answer. */
   async call(method: string, params: unknown, timeoutMs = TIMEOUT_MS): Promise<Json> {
     const encoded = encodeCall(method, params);
     if (!encoded.ok)
-      throw this.#link.counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
-    this.#open++;
+      throw this._link.counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
+    this._open++;
     try {
-      return await this.#send(encoded.text, timeoutMs);
+      return await this._send(encoded.text, timeoutMs);
     } finally {
-      this.#open--;
-      if (this.#open === 0) this.#lane.hangUp();
+      this._open--;
+      if (this._open === 0) this._lane.hangUp();
     }
   }
 
-  async #send(text: string, timeoutMs: number): Promise<Json> {
-    const body = this.#link.host.encode(text);
-    const limit = this.#answerBytes;
+  private async _send(text: string, timeoutMs: number): Promise<Json> {
+    const body = this._link.host.encode(text);
+    const limit = this._answerBytes;
     const request = {
       method: "POST",
       path: RPC_CALL_PATH,
@@ -45,14 +45,14 @@ export class RpcCalls {
       limit,
       repeatable: false,
     } as const;
-    const outcome = await ask(this.#link, this.#lane, request, timeoutMs);
+    const outcome = await ask(this._link, this._lane, request, timeoutMs);
     if (!outcome.whole)
-      throw this.#link.counters.error("TOO_LARGE", `the answer is longer than ${limit} bytes`);
-    const answer = parseCallAnswer(this.#link.host.decode(outcome.body) ?? "");
+      throw this._link.counters.error("TOO_LARGE", `the answer is longer than ${limit} bytes`);
+    const answer = parseCallAnswer(this._link.host.decode(outcome.body) ?? "");
     if (answer.kind === "answer") return answer.value;
-    if (answer.kind === "malformed") throw this.#link.counters.error("REFUSED", "the answer is no JSON");
+    if (answer.kind === "malformed") throw this._link.counters.error("REFUSED", "the answer is no JSON");
     if (answer.error === "timeout")
-      throw this.#link.counters.error("TIMEOUT", "the platform waited in vain for its rule chain");
-    throw this.#link.counters.error("REFUSED", "the platform answered with an error");
+      throw this._link.counters.error("TIMEOUT", "the platform waited in vain for its rule chain");
+    throw this._link.counters.error("REFUSED", "the platform answered with an error");
   }
 }

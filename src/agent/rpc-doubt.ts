@@ -31,14 +31,14 @@ export interface Doubt {
 }
 
 export class Doubts {
-  readonly #host: Host;
-  #entries: Doubt[] = [];
-  #stored: Doubt | undefined;
+  private readonly _host: Host;
+  private _entries: Doubt[] = [];
+  private _stored: Doubt | undefined;
   /** What is stored is over. */
-  #stale = false;
+  private _stale = false;
 
   constructor(host: Host) {
-    this.#host = host;
+    this._host = host;
     const stored = readStored(host, STORED);
     if (typeof stored !== "object" || stored === null || Array.isArray(stored)) return;
     const { id, hash, answer } = stored;
@@ -46,7 +46,7 @@ export class Doubts {
     // Whoever ran it is gone: every poll from now on is later than its answer.
     const text = typeof answer === "string" ? answer : undefined;
     const kept = text !== undefined;
-    this.#stored = {
+    this._stored = {
       id,
       hash,
       answer: text,
@@ -56,12 +56,12 @@ export class Doubts {
       kept,
       failures: 0,
     };
-    this.#entries = [this.#stored];
+    this._entries = [this._stored];
   }
 
   /** The RPC that poll number `poll` brought, if it was seen before. */
   find(id: number, hash: number, poll: number): Doubt | undefined {
-    return this.#entries.find((entry) => entry.id === id && entry.hash === hash && !isOver(entry, poll));
+    return this._entries.find((entry) => entry.id === id && entry.hash === hash && !isOver(entry, poll));
   }
 
   /** Before the handler runs. `durable`: also over a restart; undefined if that could not be stored. */
@@ -76,22 +76,22 @@ export class Doubts {
       kept: false,
       failures: 0,
     };
-    if (durable && !writeStored(this.#host, STORED, { id, hash })) return undefined;
+    if (durable && !writeStored(this._host, STORED, { id, hash })) return undefined;
     if (durable) {
-      this.#stored = entry;
-      this.#stale = false;
+      this._stored = entry;
+      this._stale = false;
     }
-    this.#entries.push(entry);
-    if (this.#entries.length > ENTRIES) this.#forget(this.#entries[0] as Doubt);
-    this.#tidy();
+    this._entries.push(entry);
+    if (this._entries.length > ENTRIES) this._forget(this._entries[0] as Doubt);
+    this._tidy();
     return entry;
   }
 
   /** The answer was not acknowledged at once: it is kept with the RPC, if it is short. */
   keepAnswer(entry: Doubt): void {
-    if (entry !== this.#stored || entry.answer === undefined || entry.kept) return;
+    if (entry !== this._stored || entry.answer === undefined || entry.kept) return;
     if (entry.answer.length > STORED_ANSWER_LIMIT) return;
-    entry.kept = writeStored(this.#host, STORED, { id: entry.id, hash: entry.hash, answer: entry.answer });
+    entry.kept = writeStored(this._host, STORED, { id: entry.id, hash: entry.hash, answer: entry.answer });
   }
 
   /** The answer was acknowledged (or given up); `nextPoll` is the number that the next poll will have. */
@@ -105,35 +105,35 @@ export class Doubts {
    * What is over stays in the store if an RPC came: mostly that takes its place, which is one write where there would be two.
    */
   pollEnded(poll: number, id: number | undefined, oldestOpen: number): void {
-    for (const entry of this.#entries.slice()) {
+    for (const entry of this._entries.slice()) {
       if (entry.settledAt === undefined) continue;
       if (poll >= entry.settledAt && entry.id !== id && !entry.cleared) {
         entry.cleared = true;
         // Nobody said when the platform let it go: one that was opened before this one may still bring it.
         if (!entry.acknowledged) entry.settledAt = poll;
       }
-      if (entry.cleared && oldestOpen >= entry.settledAt) this.#forget(entry);
+      if (entry.cleared && oldestOpen >= entry.settledAt) this._forget(entry);
     }
-    if (id === undefined) this.#tidy();
+    if (id === undefined) this._tidy();
   }
 
   forget(): boolean {
-    this.#entries = [];
-    this.#stored = undefined;
-    this.#stale = false;
-    return forgetStored(this.#host, STORED);
+    this._entries = [];
+    this._stored = undefined;
+    this._stale = false;
+    return forgetStored(this._host, STORED);
   }
 
-  #forget(entry: Doubt): void {
-    this.#entries = this.#entries.filter((other) => other !== entry);
-    if (entry !== this.#stored) return;
-    this.#stored = undefined;
-    this.#stale = true;
+  private _forget(entry: Doubt): void {
+    this._entries = this._entries.filter((other) => other !== entry);
+    if (entry !== this._stored) return;
+    this._stored = undefined;
+    this._stale = true;
   }
 
-  #tidy(): void {
-    if (this.#stale) this.#host.store.delete(STORED);
-    this.#stale = false;
+  private _tidy(): void {
+    if (this._stale) this._host.store.delete(STORED);
+    this._stale = false;
   }
 }
 

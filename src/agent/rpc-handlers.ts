@@ -37,13 +37,13 @@ const TIMEOUT_MS = 10_000;
 const TIMEOUT_LIMIT_MS = 600_000;
 
 export class Handlers {
-  readonly #host: Host;
-  readonly #answerBytes: number;
-  readonly #handlers: Handler[] = [];
+  private readonly _host: Host;
+  private readonly _answerBytes: number;
+  private readonly _handlers: Handler[] = [];
 
   constructor(host: Host, answerBytes: number) {
-    this.#host = host;
-    this.#answerBytes = answerBytes;
+    this._host = host;
+    this._answerBytes = answerBytes;
   }
 
   /** Methods are compared whole, never by prefix. A second handler of a method takes the place of the first. */
@@ -57,13 +57,13 @@ export class Handlers {
       throw new MoteError("BAD_VALUE", `timeoutMs of "${method}" is 1 to ${TIMEOUT_LIMIT_MS}`);
     }
     const handler = { method, call, once: options.once !== false, timeoutMs };
-    const at = this.#handlers.findIndex((other) => other.method === method);
-    if (at < 0) this.#handlers.push(handler);
-    else this.#handlers[at] = handler;
+    const at = this._handlers.findIndex((other) => other.method === method);
+    if (at < 0) this._handlers.push(handler);
+    else this._handlers[at] = handler;
   }
 
   find(method: string): Handler | undefined {
-    return this.#handlers.find((handler) => handler.method === method);
+    return this._handlers.find((handler) => handler.method === method);
   }
 
   /** Runs the handler; its result or failure as the text of an answer. Never rejects. */
@@ -81,14 +81,14 @@ export class Handlers {
         fail(unfit ? "BAD_PARAMS" : "HANDLER_FAILED", messageOf(error));
       };
       const succeed = (value: unknown) => {
-        const answer = encodeAnswer(value, this.#answerBytes);
+        const answer = encodeAnswer(value, this._answerBytes);
         if (answer.ok) end({ text: answer.text, error: undefined });
         else fail(answer.code, answer.reason);
       };
       try {
         const returned = handler.call(params === undefined ? null : params);
         if (!isThenable(returned)) return succeed(returned);
-        cancel = this.#host.clock.timer(handler.timeoutMs, () =>
+        cancel = this._host.clock.timer(handler.timeoutMs, () =>
           fail("TIMEOUT", "the handler took too long"),
         );
         Promise.resolve(returned).then(succeed).catch(failed);

@@ -32,143 +32,143 @@ interface OpenPoll {
 }
 
 export class RpcPolls {
-  readonly #link: Link;
-  readonly #timing: PollTiming;
-  readonly #loop: Loop;
-  readonly #lanes: readonly [Lane, Lane];
-  readonly #limit: number;
-  #open: OpenPoll[] = [];
-  #ended: EndedPoll[] = [];
-  #lastEnd = 0;
+  private readonly _link: Link;
+  private readonly _timing: PollTiming;
+  private readonly _loop: Loop;
+  private readonly _lanes: readonly [Lane, Lane];
+  private readonly _limit: number;
+  private _open: OpenPoll[] = [];
+  private _ended: EndedPoll[] = [];
+  private _lastEnd = 0;
   /** The last poll that ended brought something: where one RPC follows the other, so do their heads. */
-  #brought = false;
-  #lost = false;
+  private _brought = false;
+  private _lost = false;
   /** Ends the wait for the next poll's turn. */
-  #interrupt: (() => void) | undefined;
+  private _interrupt: (() => void) | undefined;
   /** The number of the next poll. */
   next = 0;
 
   constructor(link: Link, timing: PollTiming, loop: Loop, limit: number) {
-    this.#link = link;
-    this.#timing = timing;
-    this.#loop = loop;
-    this.#lanes = [new Lane(link, "rpc"), new Lane(link, "rpc2")];
-    this.#limit = limit;
+    this._link = link;
+    this._timing = timing;
+    this._loop = loop;
+    this._lanes = [new Lane(link, "rpc"), new Lane(link, "rpc2")];
+    this._limit = limit;
   }
 
   /** The lowest number of the polls still open. */
   get oldestOpen(): number {
-    return this.#open.reduce((oldest, poll) => Math.min(oldest, poll.number), this.next);
+    return this._open.reduce((oldest, poll) => Math.min(oldest, poll.number), this.next);
   }
 
   /** A new start: what an earlier one left open is of no interest. */
   clear(): void {
-    this.#open = [];
-    this.#ended = [];
-    this.#lost = false;
-    this.#lastEnd = this.#link.host.clock.now();
+    this._open = [];
+    this._ended = [];
+    this._lost = false;
+    this._lastEnd = this._link.host.clock.now();
   }
 
   /** Takes the next poll that ended. */
   take(): EndedPoll | undefined {
-    return this.#ended.shift();
+    return this._ended.shift();
   }
 
   /** ms until the next poll is due: 0 now, undefined not before one of the open ones ends. */
   dueMs(): number | undefined {
-    const [only, other] = this.#open;
-    if (!only) return this.#link.mode === 1 && !this.#quiet && this.#patienceMs > 0 ? this.#untilQuiet : 0;
-    if (other || this.#link.mode === 1) return undefined;
-    return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this.#link.host.clock.now());
+    const [only, other] = this._open;
+    if (!only) return this._link.mode === 1 && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
+    if (other || this._link.mode === 1) return undefined;
+    return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._link.host.clock.now());
   }
 
   open(): void {
-    const clock = this.#link.host.clock;
-    const free = this.#lanes.find((lane) => !this.#open.some((poll) => poll.lane === lane));
+    const clock = this._link.host.clock;
+    const free = this._lanes.find((lane) => !this._open.some((poll) => poll.lane === lane));
     if (!free) return;
-    const askedMs = this.#askedMs();
+    const askedMs = this._askedMs();
     const poll: OpenPoll = { number: this.next++, lane: free, askedMs, since: clock.now() };
-    this.#open.push(poll);
+    this._open.push(poll);
     const request = {
       method: "GET",
       path: rpcPollPath(askedMs),
-      deadlineMs: this.#timing.deadlineMs - this.#timing.askedMs + askedMs,
-      limit: this.#limit,
+      deadlineMs: this._timing.deadlineMs - this._timing.askedMs + askedMs,
+      limit: this._limit,
       // A poll whose connection was dead takes no RPC with it that would not be lost anyway.
       repeatable: true,
-      alike: this.#brought,
+      alike: this._brought,
       sent: () => {
         poll.since = clock.now();
       },
     } as const;
-    free.dispatch(request, (outcome) => this.#end(poll, outcome));
+    free.dispatch(request, (outcome) => this._end(poll, outcome));
   }
 
   /** The platform was busy: the next polls wait. */
   hold(): void {
-    this.#lanes.forEach((lane) => void lane.hold());
+    this._lanes.forEach((lane) => void lane.hold());
   }
 
   /** The next polls wait `ms`. */
   pause(ms: number): void {
-    this.#lanes.forEach((lane) => void lane.pause(ms));
+    this._lanes.forEach((lane) => void lane.pause(ms));
   }
 
   clearHold(): void {
-    this.#lanes.forEach((lane) => void lane.clear());
+    this._lanes.forEach((lane) => void lane.clear());
   }
 
   /** True when the next poll may be opened; if that is not now, false as soon as an open one ends: it may have brought an RPC. */
   ready(): true | Promise<boolean> {
-    if (this.#lanes.every((lane) => lane.free)) return true;
+    if (this._lanes.every((lane) => lane.free)) return true;
     return new Promise((resolve) => {
-      this.#interrupt = () => resolve(false);
-      this.#lanes[0]
+      this._interrupt = () => resolve(false);
+      this._lanes[0]
         .ready()
-        .then(() => this.#lanes[1].ready())
+        .then(() => this._lanes[1].ready())
         .then(() => resolve(true));
     });
   }
 
-  get #quiet(): boolean {
-    return this.#untilQuiet === 0;
+  private get _quiet(): boolean {
+    return this._untilQuiet === 0;
   }
 
   /** Since the last poll ended, too: what waited for that end has its turn now, and may not have been sent yet. */
-  get #untilQuiet(): number {
-    const quietMs = Math.min(this.#link.quietMs, this.#link.host.clock.now() - this.#lastEnd);
+  private get _untilQuiet(): number {
+    const quietMs = Math.min(this._link.quietMs, this._link.host.clock.now() - this._lastEnd);
     return Math.max(0, Math.ceil(QUIET_MS - quietMs));
   }
 
-  get #patienceMs(): number {
-    return this.#lastEnd + PATIENCE_MS - this.#link.host.clock.now();
+  private get _patienceMs(): number {
+    return this._lastEnd + PATIENCE_MS - this._link.host.clock.now();
   }
 
-  #askedMs(): number {
-    const one = this.#link.mode === 1;
-    if (one && (this.#link.ways.brief || !this.#quiet)) return BRIEF_POLL_MS;
-    const askedMs = this.#lost ? this.#timing.afterLoss(this.#link.host) : this.#timing.askedMs;
+  private _askedMs(): number {
+    const one = this._link.mode === 1;
+    if (one && (this._link.ways.brief || !this._quiet)) return BRIEF_POLL_MS;
+    const askedMs = this._lost ? this._timing.afterLoss(this._link.host) : this._timing.askedMs;
     return one ? Math.min(SHARED_POLL_MS, askedMs) : askedMs;
   }
 
-  #end(poll: OpenPoll, outcome: Outcome): void {
-    const at = this.#open.indexOf(poll);
+  private _end(poll: OpenPoll, outcome: Outcome): void {
+    const at = this._open.indexOf(poll);
     // What stop() ended says nothing of how long a poll may last.
-    if (at < 0 || !this.#link.running) return;
-    this.#open.splice(at, 1);
+    if (at < 0 || !this._link.running) return;
+    this._open.splice(at, 1);
     // One idle connection is enough: the other poll has its own.
-    if (this.#open.length > 0) poll.lane.hangUp();
-    this.#lastEnd = this.#link.host.clock.now();
-    const tookMs = this.#lastEnd - poll.since;
+    if (this._open.length > 0) poll.lane.hangUp();
+    this._lastEnd = this._link.host.clock.now();
+    const tookMs = this._lastEnd - poll.since;
     const verdict =
       poll.askedMs === BRIEF_POLL_MS
         ? judgeBrief(outcome)
-        : this.#timing.judge(outcome, tookMs, poll.lane.heard(poll.since), poll.askedMs);
-    this.#brought = verdict === "delivered";
-    this.#lost = verdict === "lost";
-    this.#ended.push({ number: poll.number, outcome, verdict });
-    this.#loop.notify();
-    this.#interrupt?.();
+        : this._timing.judge(outcome, tookMs, poll.lane.heard(poll.since), poll.askedMs);
+    this._brought = verdict === "delivered";
+    this._lost = verdict === "lost";
+    this._ended.push({ number: poll.number, outcome, verdict });
+    this._loop.notify();
+    this._interrupt?.();
   }
 }
 

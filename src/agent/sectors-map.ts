@@ -13,7 +13,7 @@ export class SectorMap {
   readonly header = new Uint8Array(HEADER_BYTES);
   /** The host could not read: a header that was not found may be there. */
   unread = false;
-  #shift = 0;
+  private _shift = 0;
 
   constructor(blocks: Blocks) {
     this.blocks = blocks;
@@ -23,12 +23,12 @@ export class SectorMap {
 
   /** The sector with number `sequence` lies at `index`, the next one behind it, and so on round. */
   anchor(sequence: number, index: number): void {
-    this.#shift = (index - (sequence % this.count) + this.count) % this.count;
+    this._shift = (index - (sequence % this.count) + this.count) % this.count;
   }
 
   /** Byte position of a sector. */
   at(sequence: number): number {
-    return ((sequence + this.#shift) % this.count) * this.size;
+    return ((sequence + this._shift) % this.count) * this.size;
   }
 
   /** Fills `into` from `at`. False if the host could not, three times. */

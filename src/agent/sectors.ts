@@ -24,39 +24,39 @@ export class Sectors implements Records {
   readonly words: Int32Array;
   at = 0;
   end = 0;
-  readonly #log: SectorLog;
-  readonly #dropOldest: boolean;
-  readonly #owner: SectorsOwner;
+  private readonly _log: SectorLog;
+  private readonly _dropOldest: boolean;
+  private readonly _owner: SectorsOwner;
   // The first point that waits lies here or behind: sector, position, number.
-  #headSequence = 1;
-  #headAt = HEADER_BYTES;
-  #headNumber = 0;
+  private _headSequence = 1;
+  private _headAt = HEADER_BYTES;
+  private _headNumber = 0;
   /** The sector behind this one holds nothing that waits, as long as this one is the newest. */
-  #freeBehind = -1;
+  private _freeBehind = -1;
   // Where `step` is.
-  #sequence = 1;
-  #cursor = HEADER_BYTES;
-  #number = 0;
+  private _sequence = 1;
+  private _cursor = HEADER_BYTES;
+  private _number = 0;
 
   constructor(blocks: Blocks, dropOldest: boolean, owner: SectorsOwner) {
-    this.#log = new SectorLog(blocks, (line) => owner.tell(line));
-    this.state = this.#log.state;
-    this.bytes = this.#log.page.bytes;
-    this.words = this.#log.page.words;
-    this.#dropOldest = dropOldest;
-    this.#owner = owner;
-    const oldest = this.#log.open();
-    if (oldest !== undefined) this.#start(oldest);
+    this._log = new SectorLog(blocks, (line) => owner.tell(line));
+    this.state = this._log.state;
+    this.bytes = this._log.page.bytes;
+    this.words = this._log.page.words;
+    this._dropOldest = dropOldest;
+    this._owner = owner;
+    const oldest = this._log.open();
+    if (oldest !== undefined) this._start(oldest);
   }
 
   /** False: nothing more is written. What waits may still be read. */
   get usable(): boolean {
-    return this.#log.usable;
+    return this._log.usable;
   }
 
   /** Whether points can go to flash at `now`: after a failure it is tried again now and then. */
   ready(now: number): boolean {
-    this.#log.retry(now);
+    this._log.retry(now);
     return this.usable;
   }
 
@@ -67,29 +67,29 @@ export class Sectors implements Records {
 
   /** The part of the sectors that holds what waits. */
   get fill(): number {
-    return this.waiting === 0 ? 0 : (this.state.sequence - this.#headSequence + 1) / this.#log.map.count;
+    return this.waiting === 0 ? 0 : (this.state.sequence - this._headSequence + 1) / this._log.map.count;
   }
 
   /** Longest record. */
   get most(): number {
-    return Math.min(this.#log.map.size - HEADER_BYTES, MAX_RECORD);
+    return Math.min(this._log.map.size - HEADER_BYTES, MAX_RECORD);
   }
 
   /** Bytes left in the newest sector. */
   get room(): number {
-    return this.#log.room;
+    return this._log.room;
   }
 
   /** Makes room for a record of `length` bytes. False: full and the oldest points stay, or unusable. */
   place(length: number): boolean {
-    const { map, tail } = this.#log;
-    if (this.#freeBehind === this.state.sequence && length <= map.size - tail) return true;
+    const { map, tail } = this._log;
+    if (this._freeBehind === this.state.sequence && length <= map.size - tail) return true;
     while (this.usable) {
-      const free = this.#nextIsFree();
-      if (free) this.#freeBehind = this.state.sequence;
+      const free = this._nextIsFree();
+      if (free) this._freeBehind = this.state.sequence;
       if (free && length <= this.room) return true;
-      if (free) this.#openNext();
-      else if (this.#dropOldest) this.#dropBefore(FULL, this.state.sequence + 2 - this.#log.map.count);
+      if (free) this._openNext();
+      else if (this._dropOldest) this._dropBefore(FULL, this.state.sequence + 2 - this._log.map.count);
       else return false;
     }
     return false;
@@ -99,7 +99,7 @@ export class Sectors implements Records {
   append({ bytes, words }: Records, from: number, to: number): boolean {
     const { state } = this;
     seal(words, from, to, state.sequence);
-    if (!this.#log.write(bytes.subarray(from, to))) return false;
+    if (!this._log.write(bytes.subarray(from, to))) return false;
     applyRecords(state, words, from, to);
     return true;
   }
@@ -108,35 +108,35 @@ export class Sectors implements Records {
   rewind(limit = this.state.next): void {
     const { state } = this;
     while (state.confirmed < limit) {
-      this.#toHead();
-      while (this.#number < state.confirmed && this.step());
-      const beyond = this.#number > state.confirmed;
-      if (this.#number === state.confirmed) {
-        this.#keepHead();
+      this._toHead();
+      while (this._number < state.confirmed && this.step());
+      const beyond = this._number > state.confirmed;
+      if (this._number === state.confirmed) {
+        this._keepHead();
         if (this.step()) break;
       }
-      this.#dropBefore(UNREADABLE, beyond ? this.#sequence : this.#sequence + 1, limit);
+      this._dropBefore(UNREADABLE, beyond ? this._sequence : this._sequence + 1, limit);
     }
-    this.#toHead();
+    this._toHead();
   }
 
   /** Goes to the next point. False at the end, and before what can't be read. */
   step(): boolean {
-    const log = this.#log;
-    while (this.#number < this.state.next) {
-      if (!log.load(this.#sequence)) return false;
-      const length = log.lengthAt(this.#cursor, this.#sequence);
+    const log = this._log;
+    while (this._number < this.state.next) {
+      if (!log.load(this._sequence)) return false;
+      const length = log.lengthAt(this._cursor, this._sequence);
       if (length === 0) {
-        if (log.map.firstIn(this.#sequence + 1) !== this.#number) return false;
-        this.#sequence++;
-        this.#cursor = HEADER_BYTES;
+        if (log.map.firstIn(this._sequence + 1) !== this._number) return false;
+        this._sequence++;
+        this._cursor = HEADER_BYTES;
         continue;
       }
-      this.at = this.#cursor;
-      this.#cursor += length;
+      this.at = this._cursor;
+      this._cursor += length;
       this.end = this.at + lengthOf(this.words, this.at);
       if (!isPoint(this.words, this.at)) continue;
-      this.#number++;
+      this._number++;
       return true;
     }
     return false;
@@ -144,107 +144,107 @@ export class Sectors implements Records {
 
   /** Goes back before the point that `step` came to. */
   back(): void {
-    this.#cursor = this.at;
-    this.#number--;
+    this._cursor = this.at;
+    this._number--;
   }
 
   /** All points below `number` are dealt with: `kind` is DONE or REFUSED. Returns how many were not before. */
   settle(kind: number, number: number): number {
     const points = applyMark(this.state, kind, number);
     if (points === 0) return 0;
-    if (this.waiting === 0) this.#headToEnd();
-    else if (this.#number === this.state.confirmed) this.#keepHead();
-    else this.#passSectors();
-    this.#mark(kind, this.state.confirmed);
+    if (this.waiting === 0) this._headToEnd();
+    else if (this._number === this.state.confirmed) this._keepHead();
+    else this._passSectors();
+    this._mark(kind, this.state.confirmed);
     return points;
   }
 
   /** The platform was told of `drops` in all. */
   told(drops: number): void {
     applyMark(this.state, TOLD, drops);
-    this.#mark(TOLD, drops);
+    this._mark(TOLD, drops);
   }
 
   /** Forgets all points, and erases them; false if any sector could not be erased. */
   forget(): boolean {
     this.settle(DONE, this.state.next);
-    const gone = this.#log.erase();
-    this.#freeBehind = -1;
+    const gone = this._log.erase();
+    this._freeBehind = -1;
     this.state.told = 0;
-    this.#headToEnd();
+    this._headToEnd();
     return gone;
   }
 
-  #start(oldest: number): void {
-    this.#headSequence = oldest;
-    if (this.waiting === 0) this.#headToEnd();
+  private _start(oldest: number): void {
+    this._headSequence = oldest;
+    if (this.waiting === 0) this._headToEnd();
     // A sector that was erased for room when the power failed, before the next header could say so.
-    else this.#dropBefore(this.#dropOldest ? FULL : UNREADABLE, oldest);
+    else this._dropBefore(this._dropOldest ? FULL : UNREADABLE, oldest);
     this.rewind();
   }
 
-  #toHead(): void {
-    this.#sequence = this.#headSequence;
-    this.#cursor = this.#headAt;
-    this.#number = this.#headNumber;
+  private _toHead(): void {
+    this._sequence = this._headSequence;
+    this._cursor = this._headAt;
+    this._number = this._headNumber;
   }
 
-  #keepHead(): void {
-    this.#setHead(this.#sequence, this.#cursor, this.#number);
+  private _keepHead(): void {
+    this._setHead(this._sequence, this._cursor, this._number);
   }
 
-  #headToEnd(): void {
-    this.#setHead(this.state.sequence, this.#log.tail, this.state.next);
+  private _headToEnd(): void {
+    this._setHead(this.state.sequence, this._log.tail, this.state.next);
   }
 
-  #setHead(sequence: number, at: number, number: number): void {
-    this.#headSequence = sequence;
-    this.#headAt = at;
-    this.#headNumber = number;
+  private _setHead(sequence: number, at: number, number: number): void {
+    this._headSequence = sequence;
+    this._headAt = at;
+    this._headNumber = number;
   }
 
   /** What was sent from memory may have been the last of its sector. */
-  #passSectors(): void {
-    for (let next = this.#headSequence + 1; next <= this.state.sequence; next++) {
-      const first = this.#log.map.firstIn(next);
+  private _passSectors(): void {
+    for (let next = this._headSequence + 1; next <= this.state.sequence; next++) {
+      const first = this._log.map.firstIn(next);
       if (first === undefined || first > this.state.confirmed) return;
-      this.#setHead(next, HEADER_BYTES, first);
+      this._setHead(next, HEADER_BYTES, first);
     }
   }
 
   /** Drops what waits before sector `from`, or before the next one whose header can be read; the head goes there. Nothing from `limit` on. */
-  #dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = this.state.next): void {
+  private _dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = this.state.next): void {
     const { state } = this;
-    const { map } = this.#log;
+    const { map } = this._log;
     let sequence = from;
     let first = map.firstIn(sequence);
     while (first === undefined && sequence < state.sequence) first = map.firstIn(++sequence);
     const points = applyMark(state, kind, Math.min(limit, first ?? limit));
-    if (first === undefined) this.#headToEnd();
-    else this.#setHead(sequence, HEADER_BYTES, first);
+    if (first === undefined) this._headToEnd();
+    else this._setHead(sequence, HEADER_BYTES, first);
     if (points === 0) return;
-    this.#mark(kind, state.confirmed);
-    this.#owner.dropped(points, kind === FULL ? "full" : "unreadable");
+    this._mark(kind, state.confirmed);
+    this._owner.dropped(points, kind === FULL ? "full" : "unreadable");
   }
 
   /** The sector behind the newest holds nothing that waits. */
-  #nextIsFree(): boolean {
-    const { map } = this.#log;
+  private _nextIsFree(): boolean {
+    const { map } = this._log;
     const victim = this.state.sequence + 1 - map.count;
-    if (this.waiting === 0 || victim < this.#headSequence) return true;
+    if (this.waiting === 0 || victim < this._headSequence) return true;
     const first = map.firstIn(victim + 1);
     if (first === undefined || first > this.state.confirmed) return false;
-    this.#setHead(victim + 1, HEADER_BYTES, first);
+    this._setHead(victim + 1, HEADER_BYTES, first);
     return true;
   }
 
-  #openNext(): void {
-    if (this.#log.openNext() && this.waiting === 0) this.#headToEnd();
+  private _openNext(): void {
+    if (this._log.openNext() && this.waiting === 0) this._headToEnd();
   }
 
-  #mark(kind: number, number: number): void {
-    if (!this.usable || this.#log.mark(kind, number) || !this.usable) return;
+  private _mark(kind: number, number: number): void {
+    if (!this.usable || this._log.mark(kind, number) || !this.usable) return;
     // The next header says it. It can only come later if a cut closed the sector that was free.
-    if (this.#nextIsFree()) this.#openNext();
+    if (this._nextIsFree()) this._openNext();
   }
 }

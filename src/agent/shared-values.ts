@@ -23,26 +23,26 @@ interface Known {
  * starts with what it last knew.
  */
 export class SharedValues {
-  readonly #host: Host;
-  readonly #known = new Map<string, Known>();
-  #snapshotTold = false;
-  #kept = true;
+  private readonly _host: Host;
+  private readonly _known = new Map<string, Known>();
+  private _snapshotTold = false;
+  private _kept = true;
 
   constructor(host: Host) {
-    this.#host = host;
+    this._host = host;
     const kept = readStored(host, SNAPSHOT);
     if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return;
     for (const key of Object.keys(kept))
-      this.#known.set(key, { text: JSON.stringify(kept[key]), missingSince: undefined });
+      this._known.set(key, { text: JSON.stringify(kept[key]), missingSince: undefined });
   }
 
   has(key: string): boolean {
-    return this.#known.has(key);
+    return this._known.has(key);
   }
 
   /** A fresh copy: what a subscriber does to it changes nothing here. */
   value(key: string): Json | undefined {
-    const known = this.#known.get(key);
+    const known = this._known.get(key);
     return known ? (JSON.parse(known.text) as Json) : undefined;
   }
 
@@ -52,15 +52,15 @@ export class SharedValues {
     keys.forEach((key) => {
       if (!Object.hasOwn(values, key)) return;
       const text = JSON.stringify(values[key]);
-      if (this.#known.get(key)?.text !== text) changed.push(key);
-      this.#known.set(key, { text, missingSince: undefined });
+      if (this._known.get(key)?.text !== text) changed.push(key);
+      this._known.set(key, { text, missingSince: undefined });
     });
     return changed;
   }
 
   /** Forgets `keys`; returns those that were known. */
   remove(keys: readonly string[]): string[] {
-    return keys.filter((key) => this.#known.delete(key));
+    return keys.filter((key) => this._known.delete(key));
   }
 
   /**
@@ -68,11 +68,11 @@ export class SharedValues {
    * They are forgotten. `pending` tells whether others need that second look.
    */
   missing(keys: readonly string[], values: JsonObject): { gone: string[]; pending: boolean } {
-    const now = this.#host.clock.now();
+    const now = this._host.clock.now();
     const gone: string[] = [];
     let pending = false;
     keys.forEach((key) => {
-      const known = this.#known.get(key);
+      const known = this._known.get(key);
       if (!known || Object.hasOwn(values, key)) return;
       known.missingSince ??= now;
       if (now - known.missingSince >= SECOND_LOOK_MS) gone.push(key);
@@ -85,21 +85,21 @@ export class SharedValues {
   /** Writes the snapshot; to be called once after each change. */
   keep(): void {
     const values: JsonObject = Object.create(null);
-    this.#known.forEach(({ text }, key) => {
+    this._known.forEach(({ text }, key) => {
       values[key] = JSON.parse(text) as Json;
     });
-    if (this.#host.encode(JSON.stringify(values)).length <= SNAPSHOT_LIMIT) {
-      this.#kept = writeStored(this.#host, SNAPSHOT, values, !this.#kept);
+    if (this._host.encode(JSON.stringify(values)).length <= SNAPSHOT_LIMIT) {
+      this._kept = writeStored(this._host, SNAPSHOT, values, !this._kept);
       return;
     }
-    this.#host.store.delete(SNAPSHOT);
-    if (!this.#snapshotTold)
-      this.#host.log("warn", "shared attributes are too large to be kept over a restart");
-    this.#snapshotTold = true;
+    this._host.store.delete(SNAPSHOT);
+    if (!this._snapshotTold)
+      this._host.log("warn", "shared attributes are too large to be kept over a restart");
+    this._snapshotTold = true;
   }
 
   forget(): boolean {
-    this.#known.clear();
-    return forgetStored(this.#host, SNAPSHOT);
+    this._known.clear();
+    return forgetStored(this._host, SNAPSHOT);
   }
 }

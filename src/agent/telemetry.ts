@@ -40,35 +40,35 @@ type Step = keyof typeof STEPS;
 
 /** Telemetry: `record` at any time, also before `start()` and while offline. */
 export class Telemetry implements Job {
-  readonly #link: Link;
-  readonly #lane: Lane;
-  readonly #events: Events;
-  readonly #loop: Loop;
-  readonly #outbox: Outbox;
-  readonly #points = new PointEncoder();
-  readonly #source: BatchSource;
-  readonly #reporter: DropReporter;
-  readonly #flushes: FlushQueue;
-  #step: Step = "wait";
-  #batch: Batch | undefined;
-  #refusedWith = 0;
-  #sentAt = 0;
-  #toldAddress = false;
-  #quietUntil = 0;
-  #toldTime = false;
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _events: Events;
+  private readonly _loop: Loop;
+  private readonly _outbox: Outbox;
+  private readonly _points = new PointEncoder();
+  private readonly _source: BatchSource;
+  private readonly _reporter: DropReporter;
+  private readonly _flushes: FlushQueue;
+  private _step: Step = "wait";
+  private _batch: Batch | undefined;
+  private _refusedWith = 0;
+  private _sentAt = 0;
+  private _toldAddress = false;
+  private _quietUntil = 0;
+  private _toldTime = false;
   /** Points wait, and the time stamp of the first is not known. */
-  #stuck = false;
+  private _stuck = false;
 
   constructor(link: Link, events: Events, time: Time, outbox: Outbox, options: TelemetryOptions) {
-    this.#link = link;
-    this.#lane = new Lane(link, "uplink");
-    this.#events = events;
-    this.#loop = link.loop("telemetry", this);
-    this.#outbox = outbox;
+    this._link = link;
+    this._lane = new Lane(link, "uplink");
+    this._events = events;
+    this._loop = link.loop("telemetry", this);
+    this._outbox = outbox;
     const settings = telemetrySettings(options);
-    this.#source = new BatchSource(link.host, time, outbox, settings);
-    this.#reporter = new DropReporter(link.host, time, outbox, settings.timestamps);
-    this.#flushes = new FlushQueue(link.host.clock, outbox);
+    this._source = new BatchSource(link.host, time, outbox, settings);
+    this._reporter = new DropReporter(link.host, time, outbox, settings.timestamps);
+    this._flushes = new FlushQueue(link.host.clock, outbox);
     const teller = new DropTeller(link.host, events);
     outbox.watch((points, reason) => teller.add(points, reason));
   }
@@ -82,18 +82,18 @@ export class Telemetry implements Job {
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     const ts = options?.ts;
     const flaw = ts === undefined ? undefined : checkTs(ts);
-    if (flaw !== undefined) throw this.#link.counters.error("BAD_VALUE", flaw);
+    if (flaw !== undefined) throw this._link.counters.error("BAD_VALUE", flaw);
     const text = this.check(values);
-    if (!this.#outbox.append(text, ts)) return false;
-    if (this.#source.added(text.length)) this.#loop.notify();
+    if (!this._outbox.append(text, ts)) return false;
+    if (this._source.added(text.length)) this._loop.notify();
     return true;
   }
 
   /** Throws as `record` would, and records nothing. Returns the JSON text of the values as UTF-8. */
   check(values: Record<string, unknown>): Uint8Array {
-    const { counters, host } = this.#link;
-    const most = this.#outbox.maxText;
-    const encoded = this.#points.encode(values, most);
+    const { counters, host } = this._link;
+    const most = this._outbox.maxText;
+    const encoded = this._points.encode(values, most);
     if (!encoded.ok) throw counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     const text = host.encode(encoded.text);
     if (text.length > most) throw counters.error("TOO_LARGE", `the point is longer than ${most} bytes`);
@@ -101,11 +101,11 @@ export class Telemetry implements Job {
   }
   /** Points that wait to be delivered. */
   get waiting(): number {
-    return this.#outbox.waiting;
+    return this._outbox.waiting;
   }
   /** Points dropped, by reason, since the durable queue began or, without one, since the agent was made. */
   get dropped(): Readonly<Drops> {
-    return this.#outbox.dropped;
+    return this._outbox.dropped;
   }
 
   /**
@@ -114,137 +114,137 @@ export class Telemetry implements Job {
    */
   async flush(deadlineMs: number): Promise<boolean> {
     checkDeadline(deadlineMs);
-    const flushed = this.#flushes.add(deadlineMs, this.#link.running);
-    this.#loop.notify();
+    const flushed = this._flushes.add(deadlineMs, this._link.running);
+    this._loop.notify();
     return flushed;
   }
 
   /** For the agent alone: nothing waits, and there are no drops to tell of. */
   get settled(): boolean {
-    return this.#outbox.waiting === 0 && !this.#reporter.due;
+    return this._outbox.waiting === 0 && !this._reporter.due;
   }
 
   /** For the agent alone, as the two that follow. */
   begin(): void {
-    this.#step = "wait";
+    this._step = "wait";
   }
 
   turn(): Wait | Promise<Wait> {
-    if (this.#step === "wait") {
-      const wait = this.#untilDue();
+    if (this._step === "wait") {
+      const wait = this._untilDue();
       if (wait !== 0) return wait;
-      this.#step = this.#outbox.waiting > 0 ? "send" : "report";
+      this._step = this._outbox.waiting > 0 ? "send" : "report";
     }
-    return this.#talk(this.#step);
+    return this._talk(this._step);
   }
 
   end(): void {
-    this.#outbox.sync();
-    this.#flushes.end();
+    this._outbox.sync();
+    this._flushes.end();
   }
 
-  async #talk(step: Step): Promise<Wait> {
-    await this.#lane.ready();
-    const request = this.#link.running ? this.#request(step) : undefined;
-    this.#step = request ? this.#judge(step, await this.#lane.send(request)) : "wait";
+  private async _talk(step: Step): Promise<Wait> {
+    await this._lane.ready();
+    const request = this._link.running ? this._request(step) : undefined;
+    this._step = request ? this._judge(step, await this._lane.send(request)) : "wait";
     return 0;
   }
 
   /** ms until a batch or, if nothing waits, a report is to be sent, undefined for "when woken". */
-  #untilDue(): number | undefined {
-    this.#flushes.check();
-    if (this.#outbox.waiting === 0) return this.#reporter.untilDue;
-    if (this.#stuck) {
-      this.#stuck = false;
+  private _untilDue(): number | undefined {
+    this._flushes.check();
+    if (this._outbox.waiting === 0) return this._reporter.untilDue;
+    if (this._stuck) {
+      this._stuck = false;
       return TIME_LOOK_MS;
     }
-    return this.#source.full || this.#flushes.waiting ? 0 : this.#source.untilDue;
+    return this._source.full || this._flushes.waiting ? 0 : this._source.untilDue;
   }
 
-  #request(step: Step): DeviceRequest | undefined {
+  private _request(step: Step): DeviceRequest | undefined {
     if (step === "probe") return PROBE;
-    const body = step === "report" ? this.#reporter.body() : this.#nextBatch()?.body;
-    this.#sentAt = this.#link.host.clock.now();
+    const body = step === "report" ? this._reporter.body() : this._nextBatch()?.body;
+    this._sentAt = this._link.host.clock.now();
     if (!body) return undefined;
     return { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
   }
 
-  #nextBatch(): Batch | undefined {
-    this.#batch = this.#source.next();
-    this.#stuck = !this.#batch && this.#outbox.waiting > 0;
-    if (this.#stuck && !this.#toldTime) {
-      this.#toldTime = true;
-      this.#link.host.log("warn", "the time is not known yet: telemetry waits for it");
+  private _nextBatch(): Batch | undefined {
+    this._batch = this._source.next();
+    this._stuck = !this._batch && this._outbox.waiting > 0;
+    if (this._stuck && !this._toldTime) {
+      this._toldTime = true;
+      this._link.host.log("warn", "the time is not known yet: telemetry waits for it");
     }
-    return this.#batch;
+    return this._batch;
   }
 
-  #judge(step: Step, outcome: Outcome): Step {
-    if (step === "report") return this.#reported(outcome);
-    const batch = this.#batch;
+  private _judge(step: Step, outcome: Outcome): Step {
+    if (step === "report") return this._reported(outcome);
+    const batch = this._batch;
     if (!batch) return "wait";
-    if (step === "probe") return this.#probed(batch, outcome);
-    if (outcome.kind === "done") return this.#delivered(batch);
-    if (outcome.kind === "refused") return this.#refused(outcome.status);
-    if (outcome.kind === "busy") return this.#busy(batch, outcome.status, outcome.retryAfterMs);
+    if (step === "probe") return this._probed(batch, outcome);
+    if (outcome.kind === "done") return this._delivered(batch);
+    if (outcome.kind === "refused") return this._refused(outcome.status);
+    if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
     // A batch that is too much for the platform may also hang.
-    if (this.#link.host.clock.now() - this.#sentAt >= EXCHANGE_MS) this.#source.limit.busy(batch);
+    if (this._link.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.busy(batch);
     return "send";
   }
 
-  #delivered(batch: Batch): Step {
-    this.#lane.clear();
-    this.#toldAddress = false;
-    if (!this.#source.done(batch)) return "send";
-    this.#reporter.guessed(batch.guessed);
-    this.#outbox.confirm(batch.number + batch.points);
-    this.#events.emit("delivered", { points: batch.points });
-    return this.#reporter.due ? "report" : "wait";
+  private _delivered(batch: Batch): Step {
+    this._lane.clear();
+    this._toldAddress = false;
+    if (!this._source.done(batch)) return "send";
+    this._reporter.guessed(batch.guessed);
+    this._outbox.confirm(batch.number + batch.points);
+    this._events.emit("delivered", { points: batch.points });
+    return this._reporter.due ? "report" : "wait";
   }
 
-  #busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
-    const smaller = this.#source.limit.busy(batch);
-    if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this.#lane.hold(retryAfterMs);
+  private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
+    const smaller = this._source.limit.busy(batch);
+    if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._lane.hold(retryAfterMs);
     return "send";
   }
 
-  #refused(status: number): Step {
-    this.#refusedWith = status;
+  private _refused(status: number): Step {
+    this._refusedWith = status;
     if (CONTENT.includes(status)) return "probe";
     // 401 is the link's: it waits for a token that is known.
-    if (status !== 401) this.#holdAddress(status);
+    if (status !== 401) this._holdAddress(status);
     return "send";
   }
 
-  #probed(batch: Batch, outcome: Outcome): Step {
+  private _probed(batch: Batch, outcome: Outcome): Step {
     if (outcome.kind === "lost") return "send";
-    if (outcome.kind === "busy") this.#lane.hold(outcome.retryAfterMs);
+    if (outcome.kind === "busy") this._lane.hold(outcome.retryAfterMs);
     else if (outcome.kind === "refused") {
-      if (outcome.status !== 401) this.#holdAddress(this.#refusedWith);
-    } else if (!this.#source.limit.refused(batch, this.#refusedWith !== TOO_LARGE)) {
-      this.#source.gone(batch);
-      this.#outbox.refuse(batch.number + 1);
-      return this.#reporter.due ? "report" : "wait";
+      if (outcome.status !== 401) this._holdAddress(this._refusedWith);
+    } else if (!this._source.limit.refused(batch, this._refusedWith !== TOO_LARGE)) {
+      this._source.gone(batch);
+      this._outbox.refuse(batch.number + 1);
+      return this._reporter.due ? "report" : "wait";
     }
     return "send";
   }
 
-  #holdAddress(status: number): void {
-    this.#lane.hold();
-    const now = this.#link.host.clock.now();
-    if (this.#toldAddress || now < this.#quietUntil) return;
-    this.#toldAddress = true;
-    this.#quietUntil = now + QUIET_MS;
-    this.#link.host.log(
+  private _holdAddress(status: number): void {
+    this._lane.hold();
+    const now = this._link.host.clock.now();
+    if (this._toldAddress || now < this._quietUntil) return;
+    this._toldAddress = true;
+    this._quietUntil = now + QUIET_MS;
+    this._link.host.log(
       "error",
       `telemetry is refused with ${status}: is the base URL right? Points are kept`,
     );
   }
 
-  #reported(outcome: Outcome): Step {
-    if (outcome.kind === "done") this.#reporter.done();
-    else if (outcome.kind === "busy") this.#lane.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused") this.#lane.hold();
+  private _reported(outcome: Outcome): Step {
+    if (outcome.kind === "done") this._reporter.done();
+    else if (outcome.kind === "busy") this._lane.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") this._lane.hold();
     return "wait";
   }
 }

@@ -34,29 +34,29 @@ export class Time {
   kind = STAMPED;
   era = 1;
   time = 0;
-  readonly #host: Host;
-  #eras: Era[] = [];
+  private readonly _host: Host;
+  private _eras: Era[] = [];
   /** The starts of eras go to the store: points outlive a restart. */
-  #keeps = false;
+  private _keeps = false;
   /** Points get time stamps from now on. */
-  #stamping = false;
-  #learning = true;
+  private _stamping = false;
+  private _learning = true;
   /** Ticks are the host's clock plus this. */
-  #offset = 0;
-  #lastTick = -1;
-  #lastStamp = 0;
+  private _offset = 0;
+  private _lastTick = -1;
+  private _lastStamp = 0;
   /** Time minus the host's clock, as the host or an answer told last. */
-  #learnt: number | undefined;
+  private _learnt: number | undefined;
   /** Time minus the host's clock when last looked at: it shrinks when the clock is set back. */
-  #skew: number | undefined;
+  private _skew: number | undefined;
   /** What was learnt is reckoned from before a sleep. */
-  #reckoned = false;
-  #setBackMs = SET_BACK_MS;
+  private _reckoned = false;
+  private _setBackMs = SET_BACK_MS;
   /** Ticks from here on are of starts that know how long they slept in between. */
-  #exactFrom: number | undefined;
+  private _exactFrom: number | undefined;
 
   constructor(host: Host) {
-    this.#host = host;
+    this._host = host;
   }
 
   /** Whether points of now can be given a time stamp. */
@@ -66,24 +66,24 @@ export class Time {
 
   /** Milliseconds since 1970, or undefined as long as nobody told. */
   now(): number | undefined {
-    return this.#at(this.#ms());
+    return this._at(this._ms());
   }
 
   /** Somebody told the time since the start or the last sleep. */
   get told(): boolean {
-    return this.known && !this.#reckoned;
+    return this.known && !this._reckoned;
   }
 
   /** Milliseconds that count on over restarts, and over sleeps as far as `awake` tells them. */
   get ticks(): number {
-    return this.#ms() + this.#offset;
+    return this._ms() + this._offset;
   }
 
   /** The time as an answer of the platform tells it. Only used as long as the host does not know it. */
   learn(ms: number): void {
-    if (ms < LEAST_MS || (this.known && !this.#reckoned)) return;
-    this.#reckoned = false;
-    this.#learnt = Math.floor(ms) - this.#ms();
+    if (ms < LEAST_MS || (this.known && !this._reckoned)) return;
+    this._reckoned = false;
+    this._learnt = Math.floor(ms) - this._ms();
   }
 
   /**
@@ -91,123 +91,123 @@ export class Time {
    * `exactFrom` on. Nobody told the time for `untoldMs`.
    */
   awake(at: number, ticks: number, exactFrom: number, untoldMs: number): void {
-    this.#setBackMs = Math.max(SLEPT_BACK_MS, untoldMs / 10);
-    this.#exactFrom = exactFrom;
-    this.#offset += Math.max(0, Math.floor(ticks) - this.ticks);
-    this.#reckoned = true;
-    if (at >= LEAST_MS) this.#learnt = Math.floor(at) - this.#ms();
+    this._setBackMs = Math.max(SLEPT_BACK_MS, untoldMs / 10);
+    this._exactFrom = exactFrom;
+    this._offset += Math.max(0, Math.floor(ticks) - this.ticks);
+    this._reckoned = true;
+    if (at >= LEAST_MS) this._learnt = Math.floor(at) - this._ms();
   }
 
   /** Goes on behind what a durable queue holds: the last time stamp, era (0: none) and tick in it, and how many points wait. */
   restore(lastStamp: number, era: number, tick: number, waiting: number): void {
-    this.#keeps = true;
-    const stored = readStored(this.#host, STORED);
-    this.#lastStamp = Math.max(lastStamp, endOf(stored));
-    this.#eras = readEras(stored);
-    const last = this.#eras.at(-1);
-    const open = era !== 0 && !this.#eras.some((one) => one.era === era);
+    this._keeps = true;
+    const stored = readStored(this._host, STORED);
+    this._lastStamp = Math.max(lastStamp, endOf(stored));
+    this._eras = readEras(stored);
+    const last = this._eras.at(-1);
+    const open = era !== 0 && !this._eras.some((one) => one.era === era);
     if (open) {
       this.era = era;
-      this.#offset = tick + 1;
-      this.#lastTick = tick;
+      this._offset = tick + 1;
+      this._lastTick = tick;
     } else if (last) this.era = last.era === LAST_ERA ? 1 : last.era + 1;
-    if (waiting === 0 && last) this.#eras = [last];
+    if (waiting === 0 && last) this._eras = [last];
   }
 
   /** The next point's kind, era and time. */
   next(): void {
-    const { clock } = this.#host;
+    const { clock } = this._host;
     const wall = clock.wall();
     const ticked = clock.now();
     const ms = ticked - (ticked % 1);
     let now: number | undefined;
     // What most points find, without a call.
-    if (wall !== undefined && wall >= LEAST_MS && !this.#reckoned) {
+    if (wall !== undefined && wall >= LEAST_MS && !this._reckoned) {
       now = wall - (wall % 1);
-      this.#learnt = now - ms;
-    } else now = this.#at(ms);
-    if (now !== undefined && (this.#learning ? this.#settled(now) : this.#stamping)) {
+      this._learnt = now - ms;
+    } else now = this._at(ms);
+    if (now !== undefined && (this._learning ? this._settled(now) : this._stamping)) {
       const skew = now - ms;
-      if (skew !== this.#skew) this.#skewed(now, skew);
-      const next = this.#lastStamp + 1;
+      if (skew !== this._skew) this._skewed(now, skew);
+      const next = this._lastStamp + 1;
       this.kind = STAMPED;
-      this.time = this.#lastStamp = now > next ? now : next;
+      this.time = this._lastStamp = now > next ? now : next;
       return;
     }
     this.kind = TICKS;
-    this.#lastTick = Math.max(ms + this.#offset, this.#lastTick + 1);
-    this.time = this.#lastTick;
+    this._lastTick = Math.max(ms + this._offset, this._lastTick + 1);
+    this.time = this._lastTick;
   }
 
   /** The time stamp of a point, or undefined if it is not known yet. */
   resolve(kind: number, era: number, time: number): number | undefined {
     if (kind !== TICKS) return time;
-    const found = this.#find(era);
+    const found = this._find(era);
     if (found) return found.start + time;
     const now = this.now();
     if (now === undefined) return undefined;
-    if (era !== this.era) return (this.#eras[0]?.start ?? now) - LOST_ERA_MS + (time % LOST_ERA_MS);
-    this.#settled(now);
-    const start = this.#find(era)?.start;
+    if (era !== this.era) return (this._eras[0]?.start ?? now) - LOST_ERA_MS + (time % LOST_ERA_MS);
+    this._settled(now);
+    const start = this._find(era)?.start;
     return start === undefined ? undefined : start + time;
   }
 
   /** Whether a point is of a start that never knew the time: its time stamp is a guess. */
   guessed(kind: number, era: number, time: number): boolean {
-    return kind === TICKS && time < (this.#find(era)?.exactFrom ?? time + 1);
+    return kind === TICKS && time < (this._find(era)?.exactFrom ?? time + 1);
   }
 
   /** The host's clock was set, or is looked at for the first time. */
-  #skewed(now: number, skew: number): void {
-    const back = this.#skew === undefined ? this.#lastStamp - now : this.#skew - skew;
-    this.#skew = skew;
-    if (back <= this.#setBackMs) return;
-    this.#tellSetBack(back);
-    this.#lastStamp = 0;
+  private _skewed(now: number, skew: number): void {
+    const back = this._skew === undefined ? this._lastStamp - now : this._skew - skew;
+    this._skew = skew;
+    if (back <= this._setBackMs) return;
+    this._tellSetBack(back);
+    this._lastStamp = 0;
   }
 
   /** Notes the start of the era that ends now. True if points get time stamps from now on. */
-  #settled(now: number): boolean {
-    if (!this.#learning) return this.#stamping;
-    this.#learning = false;
-    this.#stamping = true;
-    if (this.#lastTick < 0) return true;
-    let start = now - this.#ms() - this.#offset;
+  private _settled(now: number): boolean {
+    if (!this._learning) return this._stamping;
+    this._learning = false;
+    this._stamping = true;
+    if (this._lastTick < 0) return true;
+    let start = now - this._ms() - this._offset;
     // The era came after the last time stamp given.
-    const back = this.#lastStamp - start;
-    if (back > this.#setBackMs) this.#tellSetBack(back);
-    else if (back >= 0) start = this.#lastStamp + 1;
-    this.#lastStamp = start + this.#lastTick;
-    this.#eras.push({ era: this.era, start, exactFrom: this.#exactFrom ?? this.#offset });
-    if (this.#eras.length > MOST_ERAS) this.#eras.shift();
+    const back = this._lastStamp - start;
+    if (back > this._setBackMs) this._tellSetBack(back);
+    else if (back >= 0) start = this._lastStamp + 1;
+    this._lastStamp = start + this._lastTick;
+    this._eras.push({ era: this.era, start, exactFrom: this._exactFrom ?? this._offset });
+    if (this._eras.length > MOST_ERAS) this._eras.shift();
     // If the store fails, a restart must find the era still open: all its points go on with ticks.
-    const rows = this.#eras.map<number | number[]>(toRow).concat(this.#lastStamp);
-    if (this.#keeps) this.#stamping = writeStored(this.#host, STORED, rows);
-    return this.#stamping;
+    const rows = this._eras.map<number | number[]>(toRow).concat(this._lastStamp);
+    if (this._keeps) this._stamping = writeStored(this._host, STORED, rows);
+    return this._stamping;
   }
 
-  #tellSetBack(ms: number): void {
-    this.#host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps begin anew`);
+  private _tellSetBack(ms: number): void {
+    this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps begin anew`);
   }
 
-  #find(era: number): Era | undefined {
-    return this.#eras.find((one) => one.era === era);
+  private _find(era: number): Era | undefined {
+    return this._eras.find((one) => one.era === era);
   }
 
   /** The time when the host's clock shows `ms`. */
-  #at(ms: number): number | undefined {
-    const wall = this.#host.clock.wall();
+  private _at(ms: number): number | undefined {
+    const wall = this._host.clock.wall();
     if (wall !== undefined && wall >= LEAST_MS) {
       const now = Math.floor(wall);
-      this.#reckoned = false;
-      this.#learnt = now - ms;
+      this._reckoned = false;
+      this._learnt = now - ms;
       return now;
     }
-    return this.#learnt === undefined ? undefined : ms + this.#learnt;
+    return this._learnt === undefined ? undefined : ms + this._learnt;
   }
 
-  #ms(): number {
-    return Math.floor(this.#host.clock.now());
+  private _ms(): number {
+    return Math.floor(this._host.clock.now());
   }
 }
 

@@ -9,29 +9,29 @@ const NEWS_MS = 10 * 60_000;
  * otherwise than others, is asked about ever more slowly, and told once.
  */
 export class TokenRefusals {
-  readonly #host: Host;
-  readonly #backoff: Backoff;
-  #readyAt = 0;
-  #told = false;
+  private readonly _host: Host;
+  private readonly _backoff: Backoff;
+  private _readyAt = 0;
+  private _told = false;
 
   constructor(host: Host) {
-    this.#host = host;
-    this.#backoff = new Backoff(host);
+    this._host = host;
+    this._backoff = new Backoff(host);
   }
 
   /** The token was found good. */
   ready(): void {
-    this.#readyAt = this.#host.clock.now();
+    this._readyAt = this._host.clock.now();
   }
 
   /** It is refused: `waitMs` before it is asked about; `isNews` if that is to be told. */
   refused(): { waitMs: number; isNews: boolean } {
-    if (this.#host.clock.now() - this.#readyAt >= NEWS_MS) {
-      this.#backoff.reset();
-      this.#told = false;
+    if (this._host.clock.now() - this._readyAt >= NEWS_MS) {
+      this._backoff.reset();
+      this._told = false;
     }
-    const isNews = !this.#told;
-    this.#told = true;
-    return { waitMs: this.#backoff.next(), isNews };
+    const isNews = !this._told;
+    this._told = true;
+    return { waitMs: this._backoff.next(), isNews };
   }
 }

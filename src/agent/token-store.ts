@@ -8,21 +8,21 @@ const LENGTH = 20;
 
 /** A token is only ever handed out for the base URL that it was got from. */
 export class TokenStore {
-  readonly #host: Host;
-  readonly #base: string;
+  private readonly _host: Host;
+  private readonly _base: string;
   /** A store that fails is told once, however often it is tried. */
-  #failed = false;
+  private _failed = false;
 
   constructor(host: Host, base: string) {
-    this.#host = host;
-    this.#base = base;
+    this._host = host;
+    this._base = base;
   }
 
   get(key: "token" | "proposed"): string | undefined {
-    const value = readStored(this.#host, key);
+    const value = readStored(this._host, key);
     if (!isObject(value)) return undefined;
-    if (value.url !== this.#base) {
-      this.#host.log("warn", `the stored ${key} belongs to another base URL and is not used`);
+    if (value.url !== this._base) {
+      this._host.log("warn", `the stored ${key} belongs to another base URL and is not used`);
       return undefined;
     }
     return typeof value.token === "string" ? value.token : undefined;
@@ -31,40 +31,40 @@ export class TokenStore {
   /** A new random token, stored as proposed; undefined if that failed. */
   propose(): string | undefined {
     const letters = new Uint8Array(LENGTH);
-    this.#host.random(letters);
+    this._host.random(letters);
     let token = "";
     // 256 is no multiple of 56: the bias costs less than a bit of the 116.
     letters.forEach((letter) => {
       token += LETTERS.charAt(letter % LETTERS.length);
     });
-    return this.#write("proposed", { url: this.#base, token }) ? token : undefined;
+    return this._write("proposed", { url: this._base, token }) ? token : undefined;
   }
 
   /** From now on `token`, the device `name`'s, is the one in use; false if that could not be stored. */
   keep(token: string, name: string | undefined): boolean {
-    return this.#write("token", { url: this.#base, token, name });
+    return this._write("token", { url: this._base, token, name });
   }
 
-  #write(key: string, value: object): boolean {
-    const written = writeStored(this.#host, key, value, this.#failed);
-    this.#failed = !written;
+  private _write(key: string, value: object): boolean {
+    const written = writeStored(this._host, key, value, this._failed);
+    this._failed = !written;
     return written;
   }
 
   /** The name under which the token in use was got. */
   get name(): string | undefined {
-    const value = readStored(this.#host, "token");
+    const value = readStored(this._host, "token");
     return isObject(value) && typeof value.name === "string" ? value.name : undefined;
   }
 
   /** Nothing is proposed any more. */
   proven(): void {
-    this.#host.store.delete("proposed");
+    this._host.store.delete("proposed");
   }
 
   /** False if the store keeps any of them. */
   forget(): boolean {
-    const gone = forgetStored(this.#host, "token");
-    return forgetStored(this.#host, "proposed") && gone;
+    const gone = forgetStored(this._host, "token");
+    return forgetStored(this._host, "proposed") && gone;
   }
 }

@@ -16,32 +16,32 @@ const ELSEWHERE = 6;
 
 /** The connections to the platform, made when first asked for. */
 export class Ways {
-  readonly #host: Host;
-  readonly #target: Target;
-  readonly #buffer = new Uint8Array(READ_BYTES);
+  private readonly _host: Host;
+  private readonly _target: Target;
+  private readonly _buffer = new Uint8Array(READ_BYTES);
   mode: 1 | 2 | 3;
   /** RPC polls last a moment and end with the first that brings nothing. */
   brief = false;
-  readonly #connections: (Connection | undefined)[] = [];
+  private readonly _connections: (Connection | undefined)[] = [];
 
   constructor(host: Host, target: Target, mode: 1 | 2 | 3) {
-    this.#host = host;
-    this.#target = target;
+    this._host = host;
+    this._target = target;
     this.mode = mode;
   }
 
   connection(way: Way): Connection {
     const index = WAYS[this.mode][way];
-    const connection = this.#connections[index] ?? new Connection(this.#host, this.#target, this.#buffer);
-    this.#connections[index] = connection;
+    const connection = this._connections[index] ?? new Connection(this._host, this._target, this._buffer);
+    this._connections[index] = connection;
     return connection;
   }
 
   /** A connection to another server than the platform, in place of the one before; it knows nothing of a token, and ends with the others. */
   elsewhere(target: Target): Connection {
-    this.#connections[ELSEWHERE]?.close();
-    const connection = new Connection(this.#host, target, this.#buffer);
-    this.#connections[ELSEWHERE] = connection;
+    this._connections[ELSEWHERE]?.close();
+    const connection = new Connection(this._host, target, this._buffer);
+    this._connections[ELSEWHERE] = connection;
     return connection;
   }
 
@@ -49,12 +49,12 @@ export class Ways {
   hangUp(way: Way): void {
     const index = WAYS[this.mode][way];
     if (index === 0) return;
-    this.#connections[index]?.close();
-    this.#connections[index] = undefined;
+    this._connections[index]?.close();
+    this._connections[index] = undefined;
   }
 
   close(): void {
-    for (const connection of this.#connections) connection?.close();
-    this.#connections.length = 0;
+    for (const connection of this._connections) connection?.close();
+    this._connections.length = 0;
   }
 }

@@ -29,51 +29,51 @@ const STORE_MS = 600_000;
  * every ten minutes at the most, and before a restart that the agent asks for: 168 times a day at the worst, and three for each start.
  */
 export class Diagnostics {
-  readonly #agent: DiagnosticsAgent;
-  readonly #host: DiagnosticsHost;
-  readonly #record: HealthRecord;
-  readonly #freeMemory: (() => number) | undefined;
-  readonly #began: number;
-  readonly #unsubscribe: (() => void)[];
-  #cancel: (() => void) | undefined;
-  #leastFree: number | undefined;
-  #published = "";
-  #publishedAt: number | undefined;
-  #storedAt: number | undefined;
-  #unstored: "" | "seen again" | "new" = "";
+  private readonly _agent: DiagnosticsAgent;
+  private readonly _host: DiagnosticsHost;
+  private readonly _record: HealthRecord;
+  private readonly _freeMemory: (() => number) | undefined;
+  private readonly _began: number;
+  private readonly _unsubscribe: (() => void)[];
+  private _cancel: (() => void) | undefined;
+  private _leastFree: number | undefined;
+  private _published = "";
+  private _publishedAt: number | undefined;
+  private _storedAt: number | undefined;
+  private _unstored: "" | "seen again" | "new" = "";
 
   constructor(agent: DiagnosticsAgent, host: DiagnosticsHost, options: DiagnosticsOptions = {}) {
-    this.#agent = agent;
-    this.#host = host;
-    this.#record = new HealthRecord(host);
-    this.#freeMemory = options.freeMemory;
-    this.#began = host.clock.now();
-    this.#unsubscribe = this.#listen();
-    agent.rpc.handle("mote.health", () => this.#fitting(), { once: false });
+    this._agent = agent;
+    this._host = host;
+    this._record = new HealthRecord(host);
+    this._freeMemory = options.freeMemory;
+    this._began = host.clock.now();
+    this._unsubscribe = this._listen();
+    agent.rpc.handle("mote.health", () => this._fitting(), { once: false });
     if (options.reset !== undefined) {
-      this.#record.started(options.reset);
-      this.#keep();
+      this._record.started(options.reset);
+      this._keep();
     }
-    this.#tick();
+    this._tick();
   }
 
   /** All of it, as it is now. */
   get health(): Health {
-    const { state, counters, telemetry } = this.#agent;
+    const { state, counters, telemetry } = this._agent;
     const { full, refused, unreadable } = telemetry.dropped;
     const { roundTrips, retries, malformedAnswers, fetchedTwice } = counters;
-    const { resets, errors } = this.#record;
-    this.#look();
+    const { resets, errors } = this._record;
+    this._look();
     return {
       state,
-      upSeconds: Math.floor((this.#host.clock.now() - this.#began) / 1000),
+      upSeconds: Math.floor((this._host.clock.now() - this._began) / 1000),
       queueDepth: telemetry.waiting,
       dropped: { full, refused, unreadable },
       roundTrips,
       retries,
       malformedAnswers,
       fetchedTwice,
-      leastFree: this.#leastFree ?? null,
+      leastFree: this._leastFree ?? null,
       resets: Object.fromEntries(resets),
       errors: errors.map((one) => ({ ...one })),
     };
@@ -81,103 +81,103 @@ export class Diagnostics {
 
   /** Ends it: nothing is published or stored any more. The RPC goes on answering. */
   close(): void {
-    this.#cancel?.();
-    for (const end of this.#unsubscribe) end();
+    this._cancel?.();
+    for (const end of this._unsubscribe) end();
   }
 
-  #listen(): (() => void)[] {
-    const agent = this.#agent;
+  private _listen(): (() => void)[] {
+    const agent = this._agent;
     return [
-      agent.on("error", ({ code }) => this.#note(code)),
+      agent.on("error", ({ code }) => this._note(code)),
       agent.on("refused", ({ what }) => {
-        if (what === "provisioning") this.#note("refused provisioning");
+        if (what === "provisioning") this._note("refused provisioning");
       }),
       agent.on("rpc", ({ stage, error }) => {
-        if (stage !== "received" && error !== undefined) this.#note(`rpc ${error}`);
+        if (stage !== "received" && error !== undefined) this._note(`rpc ${error}`);
       }),
-      agent.on("online", () => this.#publish()),
+      agent.on("online", () => this._publish()),
       agent.on("restart", () => {
-        if (this.#unstored) this.#store();
+        if (this._unstored) this._store();
       }),
     ];
   }
 
-  #note(code: string): void {
-    const fresh = this.#record.note(code, Math.floor((this.#now() ?? 0) / 1000));
-    if (fresh) this.#unstored = "new";
-    else this.#unstored ||= "seen again";
-    this.#storeIfDue();
+  private _note(code: string): void {
+    const fresh = this._record.note(code, Math.floor((this._now() ?? 0) / 1000));
+    if (fresh) this._unstored = "new";
+    else this._unstored ||= "seen again";
+    this._storeIfDue();
   }
 
-  #now(): number | undefined {
-    return this.#host.clock.wall() ?? this.#agent.platformTime;
+  private _now(): number | undefined {
+    return this._host.clock.wall() ?? this._agent.platformTime;
   }
 
-  #tick(): void {
-    this.#cancel = this.#host.clock.timer(MINUTE_MS, () => {
-      this.#tick();
-      this.#look();
-      this.#publish();
-      this.#storeIfDue();
+  private _tick(): void {
+    this._cancel = this._host.clock.timer(MINUTE_MS, () => {
+      this._tick();
+      this._look();
+      this._publish();
+      this._storeIfDue();
     });
   }
 
-  #look(): void {
-    const free = this.#freeMemory?.();
-    if (free !== undefined) this.#leastFree = Math.min(this.#leastFree ?? free, free);
+  private _look(): void {
+    const free = this._freeMemory?.();
+    if (free !== undefined) this._leastFree = Math.min(this._leastFree ?? free, free);
   }
 
-  #storeIfDue(): void {
-    const since = this.#host.clock.now() - (this.#storedAt ?? Number.NEGATIVE_INFINITY);
-    if (this.#unstored === "new" ? since >= STORE_MS : this.#unstored && since >= HOUR_MS) this.#store();
+  private _storeIfDue(): void {
+    const since = this._host.clock.now() - (this._storedAt ?? Number.NEGATIVE_INFINITY);
+    if (this._unstored === "new" ? since >= STORE_MS : this._unstored && since >= HOUR_MS) this._store();
   }
 
-  #store(): void {
-    this.#unstored = "";
-    this.#storedAt = this.#host.clock.now();
-    this.#keep();
+  private _store(): void {
+    this._unstored = "";
+    this._storedAt = this._host.clock.now();
+    this._keep();
   }
 
-  #keep(): void {
-    if (!this.#record.keep())
-      this.#host.log("warn", "diagnostics: what is to outlive a restart was not stored");
+  private _keep(): void {
+    if (!this._record.keep())
+      this._host.log("warn", "diagnostics: what is to outlive a restart was not stored");
   }
 
   /** Whether an hour is over, as far as anybody knows. */
-  #due(): boolean {
-    const ran = this.#host.clock.now();
-    if (this.#publishedAt !== undefined) return ran - this.#publishedAt >= HOUR_MS;
-    const now = this.#now();
+  private _due(): boolean {
+    const ran = this._host.clock.now();
+    if (this._publishedAt !== undefined) return ran - this._publishedAt >= HOUR_MS;
+    const now = this._now();
     // A run before this one may have published just now.
-    if (now === undefined) return ran - this.#began >= HOUR_MS;
-    if (this.#record.publishedAt > now) this.#record.publishedAt = now;
-    return now - this.#record.publishedAt >= HOUR_MS;
+    if (now === undefined) return ran - this._began >= HOUR_MS;
+    if (this._record.publishedAt > now) this._record.publishedAt = now;
+    return now - this._record.publishedAt >= HOUR_MS;
   }
 
-  #publish(): void {
-    if (!this.#due()) return;
-    const values = this.#attributes();
+  private _publish(): void {
+    if (!this._due()) return;
+    const values = this._attributes();
     const text = JSON.stringify(values);
-    if (text === this.#published) return;
+    if (text === this._published) return;
     try {
-      this.#agent.attributes.publish(values);
+      this._agent.attributes.publish(values);
     } catch {
-      this.#tooLarge();
+      this._tooLarge();
       return;
     }
-    this.#published = text;
-    this.#publishedAt = this.#host.clock.now();
-    this.#record.publishedAt = Math.floor(this.#now() ?? 0);
-    this.#store();
+    this._published = text;
+    this._publishedAt = this._host.clock.now();
+    this._record.publishedAt = Math.floor(this._now() ?? 0);
+    this._store();
   }
 
   /** The application's own attributes leave no room: it is tried again in an hour. */
-  #tooLarge(): void {
-    this.#publishedAt = this.#host.clock.now();
-    this.#host.log("warn", "diagnostics: the client attributes leave no room; the RPC mote.health tells all");
+  private _tooLarge(): void {
+    this._publishedAt = this._host.clock.now();
+    this._host.log("warn", "diagnostics: the client attributes leave no room; the RPC mote.health tells all");
   }
 
-  #attributes(): Record<string, number | string> {
+  private _attributes(): Record<string, number | string> {
     const { queueDepth, dropped, roundTrips, retries, fetchedTwice, leastFree, resets, errors } = this.health;
     return {
       moteQueueDepth: queueDepth,
@@ -194,11 +194,11 @@ export class Diagnostics {
   }
 
   /** As much of it as an answer may hold. */
-  #fitting(): Health {
+  private _fitting(): Health {
     let health = this.health;
     while (
       health.errors.length > 0 &&
-      this.#host.encode(JSON.stringify(health)).length > this.#agent.rpc.answerBytes
+      this._host.encode(JSON.stringify(health)).length > this._agent.rpc.answerBytes
     )
       health = { ...health, errors: health.errors.slice(1) };
     return health;

@@ -20,18 +20,18 @@ export interface Noted {
 type Store = Pick<Host, "store" | "encode" | "decode">;
 
 export class HealthRecord {
-  readonly #host: Store;
+  private readonly _host: Store;
   /** When the attributes were published last, ms since 1970; 0: not known. */
   publishedAt = 0;
   resets: [reason: string, times: number][] = [];
   errors: Noted[] = [];
 
   constructor(host: Store) {
-    this.#host = host;
+    this._host = host;
     const bytes = host.store.get(KEY);
     const text = bytes?.[0] === FORMAT ? host.decode(bytes.subarray(1)) : undefined;
     try {
-      if (text !== undefined) this.#read(JSON.parse(text));
+      if (text !== undefined) this._read(JSON.parse(text));
     } catch {
       // It begins anew: what is not in order is of no use to anybody.
     }
@@ -58,14 +58,14 @@ export class HealthRecord {
   keep(): boolean {
     const { publishedAt, resets, errors } = this;
     const rows = errors.map(({ code, times, at }) => [code, times, at]);
-    const text = this.#host.encode(JSON.stringify({ at: publishedAt, resets, errors: rows }));
+    const text = this._host.encode(JSON.stringify({ at: publishedAt, resets, errors: rows }));
     const bytes = new Uint8Array(text.length + 1);
     bytes[0] = FORMAT;
     bytes.set(text, 1);
-    return this.#host.store.set(KEY, bytes);
+    return this._host.store.set(KEY, bytes);
   }
 
-  #read({ at, resets, errors }: { at: unknown; resets: unknown; errors: unknown }): void {
+  private _read({ at, resets, errors }: { at: unknown; resets: unknown; errors: unknown }): void {
     this.publishedAt = count(at);
     for (const [name, times] of rows(resets, MOST_REASONS)) this.resets.push([name, count(times)]);
     for (const [code, times, seen] of rows(errors, MOST_CODES))

@@ -13,37 +13,37 @@ const SHORTEST_MS = 100;
  * An attempt that waited in vain ends for all devices at the same time. Its wait is thrown over no less than it took: else they stay in step.
  */
 export class Backoff {
-  readonly #host: Pick<Host, "random">;
-  readonly #longestMs: number;
+  private readonly _host: Pick<Host, "random">;
+  private readonly _longestMs: number;
   /** Grows on beyond the longest, to twice that: then it was thrown once at its longest. */
-  #grownMs = FIRST_MS;
+  private _grownMs = FIRST_MS;
 
   constructor(host: Pick<Host, "random">, longestMs = LONGEST_MS) {
-    this.#host = host;
-    this.#longestMs = longestMs;
+    this._host = host;
+    this._longestMs = longestMs;
   }
 
   /** ms, whole, 100 to 330,000, or a tenth more than `longestMs`. `tookMs`: so long the attempt waited in vain. */
   next(tookMs = 0): number {
-    const longest = this.#longestMs;
-    const grown = this.#grownMs;
+    const longest = this._longestMs;
+    const grown = this._grownMs;
     const settled = grown >= 2 * longest;
-    if (!settled) this.#grownMs = grown * 2;
-    const share = this.#throw();
+    if (!settled) this._grownMs = grown * 2;
+    const share = this._throw();
     const ms = settled ? longest * (0.9 + 0.2 * share) : Math.min(longest, Math.max(grown, tookMs)) * share;
     return Math.max(SHORTEST_MS, Math.round(ms));
   }
 
   /** The next delay is a short one again. */
   reset(): void {
-    this.#grownMs = FIRST_MS;
+    this._grownMs = FIRST_MS;
   }
 
   /** 0 to 1, 1 excluded. */
-  #throw(): number {
+  private _throw(): number {
     // An agent has a dozen of these, and throws seldom: the buffer is not kept.
     const dice = new Uint8Array(4);
-    this.#host.random(dice);
+    this._host.random(dice);
     return (((dice[0] as number) * 256 + (dice[1] as number)) * 256 + (dice[2] as number)) / 2 ** 24;
   }
 }

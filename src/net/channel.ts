@@ -26,31 +26,31 @@ export interface ChannelOwner {
 }
 
 export class Channel {
-  readonly #host: Host;
-  readonly #owner: ChannelOwner;
-  readonly #buffer: Uint8Array;
-  readonly #reader: ResponseReader;
-  #socket: Socket | undefined;
-  #phase: Phase = "opening";
-  #over = false;
-  /** What is left to write begins at `#outAt`. */
-  #out: Uint8Array | undefined;
-  #outAt = 0;
-  #busy = false;
-  #idleSince = 0;
+  private readonly _host: Host;
+  private readonly _owner: ChannelOwner;
+  private readonly _buffer: Uint8Array;
+  private readonly _reader: ResponseReader;
+  private _socket: Socket | undefined;
+  private _phase: Phase = "opening";
+  private _over = false;
+  /** What is left to write begins at `_outAt`. */
+  private _out: Uint8Array | undefined;
+  private _outAt = 0;
+  private _busy = false;
+  private _idleSince = 0;
   /** True once a request was answered: what it sends next may meet a connection that the peer has closed. */
   kept = false;
 
   constructor(host: Host, target: Target, buffer: Uint8Array, owner: ChannelOwner) {
-    this.#host = host;
-    this.#owner = owner;
-    this.#buffer = buffer;
-    this.#reader = new ResponseReader();
-    const event = (what: SocketEvent, reason?: string) => this.#event(what, reason);
+    this._host = host;
+    this._owner = owner;
+    this._buffer = buffer;
+    this._reader = new ResponseReader();
+    const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
     try {
-      this.#socket = host.open(target.name, target.port, target.secure, event);
+      this._socket = host.open(target.name, target.port, target.secure, event);
     } catch {
-      host.clock.timer(0, () => this.#break("the host can't open a connection"));
+      host.clock.timer(0, () => this._break("the host can't open a connection"));
     }
   }
 
@@ -58,135 +58,135 @@ export class Channel {
   run(request: Request, bytes: Uint8Array): void {
     // Heads are noted where one batch or RPC follows the other: what is noted takes slots.
     const alike = request.alike || request.headRoom;
-    this.#reader.begin(request.limit, request.sink, alike ? this.#host : undefined);
-    this.#out = bytes;
-    this.#outAt = 0;
-    this.#busy = true;
-    if (this.#phase === "opening") return;
-    this.#phase = "writing";
-    this.#guard(() => this.#write());
+    this._reader.begin(request.limit, request.sink, alike ? this._host : undefined);
+    this._out = bytes;
+    this._outAt = 0;
+    this._busy = true;
+    if (this._phase === "opening") return;
+    this._phase = "writing";
+    this._guard(() => this._write());
   }
 
   /** Bytes of the request that were handed to the socket. */
   get handed(): number {
-    return this.#outAt;
+    return this._outAt;
   }
 
   /** True once a byte of the answer has come. */
   get answering(): boolean {
-    return this.#reader.started;
+    return this._reader.started;
   }
 
   /** What the request is waiting for, for people. */
   get waitingFor(): string {
-    return this.answering ? "answer not complete in time" : PHASES[this.#phase];
+    return this.answering ? "answer not complete in time" : PHASES[this._phase];
   }
 
   /** ms since the last answer; 0 while a request is on it. */
   get idleMs(): number {
-    return this.#busy ? 0 : this.#host.clock.now() - this.#idleSince;
+    return this._busy ? 0 : this._host.clock.now() - this._idleSince;
   }
 
   /** Gives the socket up. Nothing more is told. */
   close(): void {
-    this.#over = true;
-    this.#out = undefined;
+    this._over = true;
+    this._out = undefined;
     try {
-      this.#socket?.close();
+      this._socket?.close();
     } catch {
       // It is given up anyway.
     }
   }
 
-  #event(what: SocketEvent, reason: string | undefined): void {
-    if (this.#over) return;
-    this.#guard(() => {
+  private _event(what: SocketEvent, reason: string | undefined): void {
+    if (this._over) return;
+    this._guard(() => {
       switch (what) {
         case "opened":
-          return this.#opened();
+          return this._opened();
         case "writable":
-          return this.#write();
+          return this._write();
         case "readable":
-          return this.#read(true);
+          return this._read(true);
         case "closed":
-          return this.#closed(reason ?? "connection closed");
+          return this._closed(reason ?? "connection closed");
       }
     });
   }
 
   /** No exception reaches the host: there it would end the run. */
-  #guard(step: () => void): void {
+  private _guard(step: () => void): void {
     try {
       step();
     } catch (error) {
-      this.#host.log("error", `net: ${error instanceof Error ? error.name : "unknown error"}`);
-      this.#host.clock.timer(0, () => this.#break("internal error"));
+      this._host.log("error", `net: ${error instanceof Error ? error.name : "unknown error"}`);
+      this._host.clock.timer(0, () => this._break("internal error"));
     }
   }
 
-  #opened(): void {
-    if (this.#phase !== "opening") return;
-    this.#phase = this.#busy ? "writing" : "idle";
-    this.#write();
+  private _opened(): void {
+    if (this._phase !== "opening") return;
+    this._phase = this._busy ? "writing" : "idle";
+    this._write();
   }
 
   /** Offers the rest until nothing of it is taken; then the socket says when to go on. */
-  #write(): void {
-    const out = this.#out;
-    if (!out || this.#phase !== "writing" || !this.#socket) return;
-    while (this.#outAt < out.length) {
-      const rest = this.#outAt === 0 ? out : out.subarray(this.#outAt);
-      const taken = this.#socket.write(rest);
+  private _write(): void {
+    const out = this._out;
+    if (!out || this._phase !== "writing" || !this._socket) return;
+    while (this._outAt < out.length) {
+      const rest = this._outAt === 0 ? out : out.subarray(this._outAt);
+      const taken = this._socket.write(rest);
       if (!(taken > 0)) return;
-      this.#outAt += Math.min(rest.length, taken);
+      this._outAt += Math.min(rest.length, taken);
     }
-    this.#out = undefined;
-    this.#phase = "waiting";
-    this.#owner.sent();
+    this._out = undefined;
+    this._phase = "waiting";
+    this._owner.sent();
   }
 
-  #read(open: boolean): void {
-    const buffer = this.#buffer;
-    while (!this.#over && this.#socket) {
-      const count = Math.min(buffer.length, this.#socket.read(buffer));
+  private _read(open: boolean): void {
+    const buffer = this._buffer;
+    while (!this._over && this._socket) {
+      const count = Math.min(buffer.length, this._socket.read(buffer));
       if (count <= 0) return;
-      if (!this.#busy) {
-        this.#break("unasked bytes");
+      if (!this._busy) {
+        this._break("unasked bytes");
         return;
       }
-      const at = this.#reader.feed(buffer, 0, count);
-      if (this.#over) return;
-      const { flaw, answer } = this.#reader;
-      if (flaw) this.#break(reasonOf(flaw));
-      if (answer) this.#answered(answer, open && at === count);
+      const at = this._reader.feed(buffer, 0, count);
+      if (this._over) return;
+      const { flaw, answer } = this._reader;
+      if (flaw) this._break(reasonOf(flaw));
+      if (answer) this._answered(answer, open && at === count);
       if (flaw || answer) return;
     }
   }
 
-  #closed(reason: string): void {
-    this.#read(false);
-    if (this.#over) return;
+  private _closed(reason: string): void {
+    this._read(false);
+    if (this._over) return;
     const inOrder = reason === "end";
-    const answer = this.#busy && inOrder ? this.#reader.end() : undefined;
-    if (answer) this.#answered(answer, false);
-    else this.#break(inOrder ? "connection closed by the peer" : reason);
+    const answer = this._busy && inOrder ? this._reader.end() : undefined;
+    if (answer) this._answered(answer, false);
+    else this._break(inOrder ? "connection closed by the peer" : reason);
   }
 
-  #answered(answer: Answer, clean: boolean): void {
+  private _answered(answer: Answer, clean: boolean): void {
     // More than the answer, or an answer to half a request: what comes next on this connection is anybody's guess.
-    const reusable = answer.reusable && clean && !this.#out && this.#socket?.read(this.#buffer) === 0;
-    this.#busy = false;
+    const reusable = answer.reusable && clean && !this._out && this._socket?.read(this._buffer) === 0;
+    this._busy = false;
     this.kept = true;
-    this.#idleSince = this.#host.clock.now();
-    this.#phase = "idle";
+    this._idleSince = this._host.clock.now();
+    this._phase = "idle";
     if (!reusable) this.close();
-    this.#owner.answered(answer, reusable);
+    this._owner.answered(answer, reusable);
   }
 
-  #break(reason: string): void {
-    if (this.#over) return;
+  private _break(reason: string): void {
+    if (this._over) return;
     this.close();
-    this.#owner.broken(reason);
+    this._owner.broken(reason);
   }
 }
 

@@ -24,20 +24,20 @@ interface Job {
 }
 
 export class Connection implements ChannelOwner {
-  readonly #host: Host;
-  readonly #target: Target;
-  readonly #buffer: Uint8Array;
+  private readonly _host: Host;
+  private readonly _target: Target;
+  private readonly _buffer: Uint8Array;
   #queue: Job[] = [];
   #job: Job | undefined;
-  #channel: Channel | undefined;
-  #closed = false;
-  #renew = false;
+  private _channel: Channel | undefined;
+  private _closed = false;
+  private _renew = false;
 
   /** `buffer`: for what a read gives; other connections may have the same, as nothing in it outlives the read. */
   constructor(host: Host, target: Target, buffer = new Uint8Array(READ_BYTES)) {
-    this.#host = host;
-    this.#target = target;
-    this.#buffer = buffer;
+    this._host = host;
+    this._target = target;
+    this._buffer = buffer;
   }
 
   /**
@@ -46,30 +46,30 @@ export class Connection implements ChannelOwner {
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
     const job: Job = { request, done, cancel: undefined, told: false };
-    if (this.#closed) this.#refuse(job, "stopped");
-    else if (this.#queue.length >= QUEUE) this.#refuse(job, "too many requests wait");
+    if (this._closed) this._refuse(job, "stopped");
+    else if (this.#queue.length >= QUEUE) this._refuse(job, "too many requests wait");
     else {
-      if (request.hurried) this.#limit(job);
+      if (request.hurried) this._limit(job);
       this.#queue.push(job);
-      this.#next();
+      this._next();
     }
   }
 
   /** The next request goes out on a new connection. */
   fresh(): void {
-    if (this.#job) this.#renew = true;
-    else this.#drop();
+    if (this.#job) this._renew = true;
+    else this._drop();
   }
 
   /** For good: requests open and waiting end as `lost`, and so does every later one. */
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#drop();
+    if (this._closed) return;
+    this._closed = true;
+    this._drop();
     const jobs = this.#queue.splice(0);
     if (this.#job) jobs.unshift(this.#job);
     this.#job = undefined;
-    jobs.forEach((job) => void this.#tell(job, lost("stopped")));
+    jobs.forEach((job) => void this._tell(job, lost("stopped")));
   }
 
   // As the channel's owner.
@@ -81,88 +81,88 @@ export class Connection implements ChannelOwner {
     try {
       job.request.sent?.();
     } catch {
-      this.#host.log("error", "net: sent() failed");
+      this._host.log("error", "net: sent() failed");
     }
   }
 
   answered(answer: Answer, reusable: boolean): void {
-    if (!reusable) this.#channel = undefined;
+    if (!reusable) this._channel = undefined;
     const sink = this.#job?.request.sink;
     const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
-    this.#finish(classify(answer, streamed !== undefined));
+    this._finish(classify(answer, streamed !== undefined));
   }
 
   broken(reason: string): void {
     const job = this.#job;
-    const again = job && this.#channel && mayRepeat(job.request, this.#channel);
-    this.#channel = undefined;
+    const again = job && this._channel && mayRepeat(job.request, this._channel);
+    this._channel = undefined;
     // Once at most: what is sent again goes out on a connection that was not kept.
-    if (again) this.#attempt(job);
-    else if (job) this.#finish(lost(reason));
+    if (again) this._attempt(job);
+    else if (job) this._finish(lost(reason));
   }
 
-  #next(): void {
+  private _next(): void {
     if (this.#job) return;
     const job = this.#queue.shift();
     if (!job) return;
     this.#job = job;
-    if (!job.cancel) this.#limit(job);
-    this.#attempt(job);
+    if (!job.cancel) this._limit(job);
+    this._attempt(job);
   }
 
-  #limit(job: Job): void {
-    job.cancel = this.#host.clock.timer(job.request.deadlineMs, () => this.#late(job));
+  private _limit(job: Job): void {
+    job.cancel = this._host.clock.timer(job.request.deadlineMs, () => this._late(job));
   }
 
-  #attempt(job: Job): void {
-    const bytes = writeRequest(this.#host, this.#target, job.request);
+  private _attempt(job: Job): void {
+    const bytes = writeRequest(this._host, this._target, job.request);
     if (!bytes) {
-      this.#host.clock.timer(0, () => job === this.#job && this.#finish(lost("request not escaped")));
+      this._host.clock.timer(0, () => job === this.#job && this._finish(lost("request not escaped")));
       return;
     }
-    const stale = !job.request.repeatable && (this.#channel?.idleMs ?? 0) > FRESH_MS;
-    if (stale) this.#drop();
-    this.#channel ??= new Channel(this.#host, this.#target, this.#buffer, this);
-    this.#channel.run(job.request, bytes);
+    const stale = !job.request.repeatable && (this._channel?.idleMs ?? 0) > FRESH_MS;
+    if (stale) this._drop();
+    this._channel ??= new Channel(this._host, this._target, this._buffer, this);
+    this._channel.run(job.request, bytes);
   }
 
-  #late(job: Job): void {
+  private _late(job: Job): void {
     if (job !== this.#job) {
       this.#queue = this.#queue.filter((other) => other !== job);
-      this.#tell(job, lost(NO_TURN));
+      this._tell(job, lost(NO_TURN));
       return;
     }
-    const reason = this.#channel?.waitingFor ?? "not sent in time";
-    this.#drop();
-    this.#finish(lost(reason));
+    const reason = this._channel?.waitingFor ?? "not sent in time";
+    this._drop();
+    this._finish(lost(reason));
   }
 
-  #finish(outcome: Outcome): void {
+  private _finish(outcome: Outcome): void {
     const job = this.#job;
     this.#job = undefined;
-    if (this.#renew) this.#drop();
-    if (job) this.#tell(job, outcome);
-    this.#next();
+    if (this._renew) this._drop();
+    if (job) this._tell(job, outcome);
+    this._next();
   }
 
-  #tell(job: Job, outcome: Outcome): void {
+  private _tell(job: Job, outcome: Outcome): void {
     job.cancel?.();
     try {
       job.done(outcome);
     } catch {
-      this.#host.log("error", "net: done() failed");
+      this._host.log("error", "net: done() failed");
     }
   }
 
   /** Gives the job's place back before it had one. */
-  #refuse(job: Job, reason: string): void {
-    this.#host.clock.timer(0, () => this.#tell(job, lost(reason)));
+  private _refuse(job: Job, reason: string): void {
+    this._host.clock.timer(0, () => this._tell(job, lost(reason)));
   }
 
-  #drop(): void {
-    this.#renew = false;
-    this.#channel?.close();
-    this.#channel = undefined;
+  private _drop(): void {
+    this._renew = false;
+    this._channel?.close();
+    this._channel = undefined;
   }
 }
 

@@ -35,11 +35,11 @@ export class FileHead {
   take(bytes: Uint8Array, from: number, colon: number, value: number, end: number): void {
     if (isText(bytes, from, colon, LOCATION)) this.location = asciiText(bytes, value, end);
     else if (isText(bytes, from, colon, ETAG)) this.etag = tagOf(bytes, value, end);
-    else if (isText(bytes, from, colon, CONTENT_RANGE)) this.#takeRange(bytes, value, end);
+    else if (isText(bytes, from, colon, CONTENT_RANGE)) this._takeRange(bytes, value, end);
   }
 
   /** `bytes 0-1023/4096` */
-  #takeRange(bytes: Uint8Array, from: number, to: number): void {
+  private _takeRange(bytes: Uint8Array, from: number, to: number): void {
     if (!isText(bytes, from, from + 6, UNIT)) return;
     const hyphen = bytes.indexOf(0x2d, from);
     const slash = bytes.indexOf(0x2f, from);

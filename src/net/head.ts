@@ -44,12 +44,12 @@ export class Head {
   date: number | undefined;
   /** Told the lines that are of interest only for a file. */
   file: FileHead | undefined;
-  #retryMs: number | undefined;
-  #retryDate: number | undefined;
+  private _retryMs: number | undefined;
+  private _retryDate: number | undefined;
   /** HTTP/1.0 closes unless it says otherwise. */
-  #old = false;
+  private _old = false;
   /** What the peer says of the connection; that it closes it goes before all else. */
-  #keep: boolean | undefined;
+  private _keep: boolean | undefined;
 
   /** Forgets all but the status: before each head, also after a 1xx. */
   clear(): void {
@@ -57,9 +57,9 @@ export class Head {
     this.chunked = false;
     this.date = undefined;
     this.file?.clear();
-    this.#retryMs = undefined;
-    this.#retryDate = undefined;
-    this.#keep = undefined;
+    this._retryMs = undefined;
+    this._retryDate = undefined;
+    this._keep = undefined;
   }
 
   /** Takes `HTTP/1.1 200 OK`; the reason phrase, and the blank before it, may be missing. Returns what is wrong. */
@@ -72,7 +72,7 @@ export class Head {
     this.status = decimal(bytes, digits, digits + 3);
     if (this.status < 100 || this.status > 599) return "bad status";
     if (to > digits + 3 && bytes[digits + 3] !== 0x20) return "bad status";
-    this.#old = minor === 0;
+    this._old = minor === 0;
     return this.status === 101 ? "protocol switched" : undefined;
   }
 
@@ -91,17 +91,17 @@ export class Head {
     if (!cut) this.file?.take(bytes, from, colon, value, end);
     switch (known ? colon - from : 0) {
       case CONTENT_LENGTH:
-        return this.#takeLength(bytes, value, end, cut);
+        return this._takeLength(bytes, value, end, cut);
       case TRANSFER_ENCODING:
-        return this.#takeCoding(bytes, value, end, cut);
+        return this._takeCoding(bytes, value, end, cut);
       case CONNECTION:
-        this.#takeConnection(bytes, value, end, cut);
+        this._takeConnection(bytes, value, end, cut);
         return undefined;
       case DATE:
         this.date = parseDate(bytes, value, end);
         return undefined;
       case RETRY_AFTER:
-        this.#takeRetry(bytes, value, end);
+        this._takeRetry(bytes, value, end);
         return undefined;
       default:
         return undefined;
@@ -111,7 +111,7 @@ export class Head {
   /** Returns what is wrong with the head as a whole. */
   flaw(): string | undefined {
     if (this.chunked && this.length >= 0) return "both length and chunks";
-    if (this.chunked && this.#old) return "chunks in HTTP/1.0";
+    if (this.chunked && this._old) return "chunks in HTTP/1.0";
     return undefined;
   }
 
@@ -124,17 +124,17 @@ export class Head {
 
   /** True if the peer keeps the connection after this answer. */
   get keeps(): boolean {
-    return this.#keep ?? !this.#old;
+    return this._keep ?? !this._old;
   }
 
   /** What Retry-After asks for, 1 h at most. A date there counts from the answer's own Date. */
   get retryAfterMs(): number | undefined {
-    let ms = this.#retryMs;
-    if (this.#retryDate !== undefined && this.date !== undefined) ms = this.#retryDate - this.date;
+    let ms = this._retryMs;
+    if (this._retryDate !== undefined && this.date !== undefined) ms = this._retryDate - this.date;
     return ms === undefined ? undefined : Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
   }
 
-  #takeLength(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+  private _takeLength(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
     const length = cut ? -1 : decimal(bytes, from, to);
     if (length < 0) return "bad Content-Length";
     if (this.length >= 0 && this.length !== length) return "two lengths";
@@ -142,33 +142,33 @@ export class Head {
     return undefined;
   }
 
-  #takeCoding(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
+  private _takeCoding(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
     if (cut || this.chunked || !isText(bytes, from, to, CHUNKED)) return "unknown Transfer-Encoding";
     this.chunked = true;
     return undefined;
   }
 
-  #takeConnection(bytes: Uint8Array, from: number, to: number, cut: boolean): void {
+  private _takeConnection(bytes: Uint8Array, from: number, to: number, cut: boolean): void {
     // What can't be read to its end may say close.
-    if (cut) this.#keep = false;
+    if (cut) this._keep = false;
     // Mostly it is only that.
     let at = to;
-    if (isText(bytes, from, to, KEEP_ALIVE)) this.#keep ??= true;
+    if (isText(bytes, from, to, KEEP_ALIVE)) this._keep ??= true;
     else at = from;
     while (at < to) {
       let comma = at;
       while (comma < to && bytes[comma] !== COMMA) comma++;
       const begin = skipBlanks(bytes, at, comma);
       const end = trimBlanks(bytes, begin, comma);
-      if (isText(bytes, begin, end, CLOSE)) this.#keep = false;
-      else if (isText(bytes, begin, end, KEEP_ALIVE)) this.#keep ??= true;
+      if (isText(bytes, begin, end, CLOSE)) this._keep = false;
+      else if (isText(bytes, begin, end, KEEP_ALIVE)) this._keep ??= true;
       at = comma + 1;
     }
   }
 
-  #takeRetry(bytes: Uint8Array, from: number, to: number): void {
+  private _takeRetry(bytes: Uint8Array, from: number, to: number): void {
     const seconds = decimal(bytes, from, to);
-    if (seconds >= 0) this.#retryMs = seconds * 1000;
-    else this.#retryDate = parseDate(bytes, from, to);
+    if (seconds >= 0) this._retryMs = seconds * 1000;
+    else this._retryDate = parseDate(bytes, from, to);
   }
 }

@@ -35,95 +35,95 @@ const DOUBTS = 3;
 const REST_MS = 52 * 3_600_000;
 
 export class PollTiming {
-  #askedMs = START_MS;
-  #ceilingMs = LONGEST_MS;
-  #restMs = 0;
-  #ends = 0;
-  #doubts = 0;
+  private _askedMs = START_MS;
+  private _ceilingMs = LONGEST_MS;
+  private _restMs = 0;
+  private _ends = 0;
+  private _doubts = 0;
   /** The longest poll that came back. */
-  #provenMs = 0;
+  private _provenMs = 0;
 
   /** `kept`: what `ceiling` gave in an earlier run. Anything that makes no sense is taken for nothing. */
   constructor(kept?: PollCeiling) {
     if (!kept || !(kept.ceilingMs >= SHORTEST_MS && kept.ceilingMs < LONGEST_MS && kept.restMs > 0)) return;
-    this.#ceilingMs = Math.floor(kept.ceilingMs);
-    this.#restMs = Math.min(kept.restMs, REST_MS);
-    this.#askedMs = Math.min(START_MS, this.#ceilingMs);
+    this._ceilingMs = Math.floor(kept.ceilingMs);
+    this._restMs = Math.min(kept.restMs, REST_MS);
+    this._askedMs = Math.min(START_MS, this._ceilingMs);
   }
 
   /** What the next poll asks for, in whole ms: 5,000 to 300,000. */
   get askedMs(): number {
-    return this.#askedMs;
+    return this._askedMs;
   }
 
   /** The deadline of a poll that asks for `askedMs`. */
   get deadlineMs(): number {
-    return this.#askedMs + MARGIN_MS;
+    return this._askedMs + MARGIN_MS;
   }
 
   /** What the first poll after a loss asks for: half of `askedMs` at least. Devices that lost the platform together would else poll in step from then on. */
   afterLoss(host: Pick<Host, "random">): number {
-    return Math.ceil(this.#askedMs * (0.5 + share(host) / 2));
+    return Math.ceil(this._askedMs * (0.5 + share(host) / 2));
   }
 
   /** To be kept, if there is any. */
   get ceiling(): PollCeiling | undefined {
-    return this.#restMs > 0 ? { ceilingMs: this.#ceilingMs, restMs: this.#restMs } : undefined;
+    return this._restMs > 0 ? { ceilingMs: this._ceilingMs, restMs: this._restMs } : undefined;
   }
 
   /** What the end of a poll that asked for `askedMs` means, `tookMs` after it was sent. Learns from it. `heard`: meanwhile other requests were answered. */
-  judge(outcome: Outcome, tookMs: number, heard = true, askedMs = this.#askedMs): PollVerdict {
-    this.#rest(tookMs);
+  judge(outcome: Outcome, tookMs: number, heard = true, askedMs = this._askedMs): PollVerdict {
+    this._rest(tookMs);
     if (outcome.kind === "lost") {
-      this.#cutShort(outcome, tookMs, heard);
+      this._cutShort(outcome, tookMs, heard);
       return "lost";
     }
-    this.#doubts = 0;
+    this._doubts = 0;
     if (outcome.kind === "refused") return "busy";
     if (outcome.kind === "done" && outcome.body.length > 0) return "delivered";
     const { status } = outcome;
     if (outcome.kind === "busy" && status !== 408 && status !== 503 && status !== 504) return "busy";
     if (tookMs < askedMs / 2) return "busy";
-    if (status === 503 || status === 504) this.#limit(tookMs);
-    else if (status === 408) this.#lasted(tookMs);
+    if (status === 503 || status === 504) this._limit(tookMs);
+    else if (status === 408) this._lasted(tookMs);
     return "ended";
   }
 
-  #lasted(tookMs: number): void {
-    this.#provenMs = Math.max(this.#provenMs, tookMs);
+  private _lasted(tookMs: number): void {
+    this._provenMs = Math.max(this._provenMs, tookMs);
     // A poll that asked for less (another took its time, or the caller has but one connection) proves nothing about longer ones.
-    if (tookMs < this.#askedMs * SAFE) return;
-    this.#ends++;
-    if (this.#ends < ENDS) return;
-    this.#ends = 0;
-    this.#askedMs = Math.min(Math.floor(this.#askedMs * GROWTH), this.#ceilingMs);
+    if (tookMs < this._askedMs * SAFE) return;
+    this._ends++;
+    if (this._ends < ENDS) return;
+    this._ends = 0;
+    this._askedMs = Math.min(Math.floor(this._askedMs * GROWTH), this._ceilingMs);
   }
 
-  #cutShort(outcome: Outcome, tookMs: number, heard: boolean): void {
-    if (tookMs < this.#askedMs / 2) return;
+  private _cutShort(outcome: Outcome, tookMs: number, heard: boolean): void {
+    if (tookMs < this._askedMs / 2) return;
     const silent = isSilence(outcome);
     const lastedMs = silent ? tookMs - MARGIN_MS : tookMs;
     // Nothing else was answered either: it is the network that is down, however long that takes.
-    if (silent && !heard && lastedMs <= this.#provenMs) return;
-    this.#doubts++;
+    if (silent && !heard && lastedMs <= this._provenMs) return;
+    this._doubts++;
     // A poll of this length came back before: then it may as well be the network that is down.
-    if (this.#doubts < DOUBTS && (!silent || lastedMs <= this.#provenMs)) return;
-    this.#limit(lastedMs);
+    if (this._doubts < DOUBTS && (!silent || lastedMs <= this._provenMs)) return;
+    this._limit(lastedMs);
   }
 
-  #limit(tookMs: number): void {
+  private _limit(tookMs: number): void {
     const ceiling = Math.max(SHORTEST_MS, Math.floor(tookMs * SAFE));
-    this.#ceilingMs = Math.min(this.#ceilingMs, ceiling);
-    this.#askedMs = Math.min(this.#askedMs, this.#ceilingMs);
-    this.#restMs = REST_MS;
-    this.#ends = 0;
-    this.#doubts = 0;
-    this.#provenMs = 0;
+    this._ceilingMs = Math.min(this._ceilingMs, ceiling);
+    this._askedMs = Math.min(this._askedMs, this._ceilingMs);
+    this._restMs = REST_MS;
+    this._ends = 0;
+    this._doubts = 0;
+    this._provenMs = 0;
   }
 
-  #rest(tookMs: number): void {
-    if (this.#restMs <= 0) return;
-    this.#restMs -= tookMs;
-    if (this.#restMs <= 0) this.#ceilingMs = LONGEST_MS;
+  private _rest(tookMs: number): void {
+    if (this._restMs <= 0) return;
+    this._restMs -= tookMs;
+    if (this._restMs <= 0) this._ceilingMs = LONGEST_MS;
   }
 }

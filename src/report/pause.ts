@@ -18,36 +18,36 @@ export function endOf(clock: Clock, deadlineMs: number): number {
 
 /** Waits of one client: over when they are due, or all at once when the client is closed. */
 export class Pauses {
-  readonly #clock: Clock;
-  #waiting: (() => void)[] = [];
-  #closed = false;
+  private readonly _clock: Clock;
+  private _waiting: (() => void)[] = [];
+  private _closed = false;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this._clock = clock;
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this._closed;
   }
 
   /** Resolves when `done` does, after `ms`, or when this is closed. Whichever it was, nothing is left behind. */
   until(ms: number, done?: Promise<unknown>): Promise<void> {
-    if (this.#closed) return Promise.resolve();
+    if (this._closed) return Promise.resolve();
     return new Promise((resolve) => {
       const over = () => {
         cancel();
-        this.#waiting = this.#waiting.filter((other) => other !== over);
+        this._waiting = this._waiting.filter((other) => other !== over);
         resolve();
       };
-      const cancel = this.#clock.timer(Math.max(0, ms), over);
-      this.#waiting.push(over);
+      const cancel = this._clock.timer(Math.max(0, ms), over);
+      this._waiting.push(over);
       done?.then(over, over);
     });
   }
 
   close(): void {
-    this.#closed = true;
-    for (const over of this.#waiting) over();
+    this._closed = true;
+    for (const over of this._waiting) over();
   }
 }
 

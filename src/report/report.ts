@@ -33,21 +33,21 @@ export interface ReportEnd {
 
 /** Builds reports, one after the other: the platform lets few wait, and a client must not crowd out itself. */
 export class Reports {
-  readonly #host: Host;
-  readonly #session: Session;
-  readonly #options: CheckedReportOptions;
-  readonly #pauses: Pauses;
-  readonly #waiting: (() => void)[] = [];
-  #connection: Connection;
-  #running = false;
+  private readonly _host: Host;
+  private readonly _session: Session;
+  private readonly _options: CheckedReportOptions;
+  private readonly _pauses: Pauses;
+  private readonly _waiting: (() => void)[] = [];
+  private _connection: Connection;
+  private _running = false;
 
   /** Throws `BAD_OPTIONS`. */
   constructor(host: Host, options: ReportOptions) {
-    this.#options = checkReportOptions(options);
-    this.#host = host;
-    this.#session = options.session;
-    this.#pauses = new Pauses(host.clock);
-    this.#connection = new Connection(host, this.#options.target);
+    this._options = checkReportOptions(options);
+    this._host = host;
+    this._session = options.session;
+    this._pauses = new Pauses(host.clock);
+    this._connection = new Connection(host, this._options.target);
   }
 
   /**
@@ -57,25 +57,25 @@ export class Reports {
   async build(request: ReportRequest, taker: RowTaker): Promise<ReportEnd> {
     const flaw = reportFlaw(request);
     if (flaw !== undefined) throw new ReportError("BAD_VALUE", flaw);
-    const end = endOf(this.#host.clock, request.deadlineMs ?? DEADLINE_MS);
-    await this.#turn(end);
+    const end = endOf(this._host.clock, request.deadlineMs ?? DEADLINE_MS);
+    await this._turn(end);
     try {
-      return await this.#build(this.#host.encode(reportBody(request)), taker, end);
+      return await this._build(this._host.encode(reportBody(request)), taker, end);
     } finally {
-      this.#next();
+      this._next();
     }
   }
 
   /** For good: reports under way and waiting end with `STOPPED`, and so does every later one. The session is left as it is. */
   close(): void {
-    this.#pauses.close();
-    this.#connection.close();
+    this._pauses.close();
+    this._connection.close();
   }
 
   /** Resolves when those before are over. */
-  async #turn(end: number): Promise<void> {
-    if (this.#running) {
-      if (this.#waiting.length >= QUEUE) throw new ReportError("BUSY", `${QUEUE} reports wait already`);
+  private async _turn(end: number): Promise<void> {
+    if (this._running) {
+      if (this._waiting.length >= QUEUE) throw new ReportError("BUSY", `${QUEUE} reports wait already`);
       let mine = false;
       let wake = () => {};
       const called = new Promise<void>((resolve) => {
@@ -84,62 +84,62 @@ export class Reports {
           resolve();
         };
       });
-      this.#waiting.push(wake);
-      await this.#pauses.until(end - this.#host.clock.now(), called);
+      this._waiting.push(wake);
+      await this._pauses.until(end - this._host.clock.now(), called);
       if (!mine) {
-        const at = this.#waiting.indexOf(wake);
-        if (at >= 0) this.#waiting.splice(at, 1);
-        this.#checkOpen();
+        const at = this._waiting.indexOf(wake);
+        if (at >= 0) this._waiting.splice(at, 1);
+        this._checkOpen();
         throw new ReportError("TIMEOUT", "report: its turn did not come before the deadline");
       }
     }
-    this.#running = true;
+    this._running = true;
   }
 
-  #next(): void {
-    const wake = this.#waiting.shift();
+  private _next(): void {
+    const wake = this._waiting.shift();
     if (wake) {
       wake();
       return;
     }
-    this.#running = false;
+    this._running = false;
     // Nobody knows when the next one comes: the connection is not kept for it.
-    this.#connection.fresh();
+    this._connection.fresh();
   }
 
-  async #build(body: Uint8Array, taker: RowTaker, end: number): Promise<ReportEnd> {
-    const backoff = new Backoff(this.#host, LONGEST_WAIT_MS);
+  private async _build(body: Uint8Array, taker: RowTaker, end: number): Promise<ReportEnd> {
+    const backoff = new Backoff(this._host, LONGEST_WAIT_MS);
     let refused: string | undefined;
     let renewed = false;
     for (;;) {
-      this.#checkOpen();
-      const token = await this.#session.token(this.#left(end), refused);
+      this._checkOpen();
+      const token = await this._session.token(this._left(end), refused);
       refused = undefined;
-      this.#checkOpen();
-      const sink = new RowSink(this.#host, this.#options.rowBytes, taker);
-      const outcome = await this.#send(body, token, sink, this.#left(end));
+      this._checkOpen();
+      const sink = new RowSink(this._host, this._options.rowBytes, taker);
+      const outcome = await this._send(body, token, sink, this._left(end));
       switch (outcome.kind) {
         case "done":
           return sink.finish();
         case "refused": {
-          const mayRenew = (outcome.status === 401 || outcome.status === 403) && this.#session.renewable;
+          const mayRenew = (outcome.status === 401 || outcome.status === 403) && this._session.renewable;
           if (!mayRenew || renewed) throw refusal("report", outcome.status);
           renewed = true;
           refused = token;
           break;
         }
         case "busy":
-          await waitBusy(this.#host, this.#pauses, "report", outcome, backoff, end);
+          await waitBusy(this._host, this._pauses, "report", outcome, backoff, end);
           break;
         case "lost":
-          this.#checkOpen();
-          throw sink.lost(outcome.reason, this.#host.clock.now() >= end);
+          this._checkOpen();
+          throw sink.lost(outcome.reason, this._host.clock.now() >= end);
       }
     }
   }
 
-  async #send(body: Uint8Array, token: string, sink: RowSink, deadlineMs: number): Promise<Outcome> {
-    const { path, jwtIn } = this.#options;
+  private async _send(body: Uint8Array, token: string, sink: RowSink, deadlineMs: number): Promise<Outcome> {
+    const { path, jwtIn } = this._options;
     const header = jwtIn === "bearer" ? `X-Authorization: Bearer ${token}` : `jwt: ${token}`;
     const request: Request = {
       method: "POST",
@@ -152,23 +152,23 @@ export class Reports {
       repeatable: true,
       sink,
     };
-    const stopWatch = this.#watch(sink);
-    const outcome = await exchange(this.#connection, request);
+    const stopWatch = this._watch(sink);
+    const outcome = await exchange(this._connection, request);
     stopWatch();
     return outcome;
   }
 
   /** Gives an answer up that has begun and brings nothing more. */
-  #watch(sink: RowSink): () => void {
-    const { clock } = this.#host;
-    const { target, idleMs } = this.#options;
+  private _watch(sink: RowSink): () => void {
+    const { clock } = this._host;
+    const { target, idleMs } = this._options;
     let seen = 0;
     let cancel: (() => void) | undefined;
     const look = () => {
       if (sink.bytes > 0 && sink.bytes === seen) {
         sink.silent = true;
-        const connection = this.#connection;
-        if (!this.#pauses.closed) this.#connection = new Connection(this.#host, target);
+        const connection = this._connection;
+        if (!this._pauses.closed) this._connection = new Connection(this._host, target);
         return connection.close();
       }
       seen = sink.bytes;
@@ -178,13 +178,13 @@ export class Reports {
     return () => cancel?.();
   }
 
-  #left(end: number): number {
-    const left = end - this.#host.clock.now();
+  private _left(end: number): number {
+    const left = end - this._host.clock.now();
     if (left > 0) return left;
     throw new ReportError("TIMEOUT", "report: not over before the deadline");
   }
 
-  #checkOpen(): void {
-    if (this.#pauses.closed) throw new ReportError("STOPPED", "report: the client is closed");
+  private _checkOpen(): void {
+    if (this._pauses.closed) throw new ReportError("STOPPED", "report: the client is closed");
   }
 }

@@ -6,17 +6,17 @@ import { ReportError } from "./errors.js";
 
 /** Takes the body of one answer, and knows what became of it. */
 export class RowSink implements Sink {
-  readonly #reader: ReportReader;
-  readonly #taker: RowTaker;
-  #thrown: unknown;
-  #threw = false;
+  private readonly _reader: ReportReader;
+  private readonly _taker: RowTaker;
+  private _thrown: unknown;
+  private _threw = false;
   bytes = 0;
   /** It was given up because nothing more came. */
   silent = false;
 
   constructor(host: Pick<Host, "decode">, rowBytes: number, taker: RowTaker) {
-    this.#reader = new ReportReader(host, rowBytes, taker);
-    this.#taker = taker;
+    this._reader = new ReportReader(host, rowBytes, taker);
+    this._taker = taker;
   }
 
   begin(): boolean {
@@ -26,36 +26,36 @@ export class RowSink implements Sink {
   fragment(piece: Uint8Array): boolean {
     this.bytes += piece.length;
     try {
-      const good = this.#reader.feed(piece);
-      this.#taker.received?.(this.bytes);
+      const good = this._reader.feed(piece);
+      this._taker.received?.(this.bytes);
       return good;
     } catch (error) {
-      this.#threw = true;
-      this.#thrown = error;
+      this._threw = true;
+      this._thrown = error;
       return false;
     }
   }
 
   /** The answer is over: what it came to. Throws if it was no whole report. */
   finish(): { rows: number; bytes: number } {
-    if (!this.#reader.end()) throw this.#flawed();
-    return { rows: this.#reader.rows, bytes: this.bytes };
+    if (!this._reader.end()) throw this._flawed();
+    return { rows: this._reader.rows, bytes: this.bytes };
   }
 
   /** What to throw for an answer that was not seen to its end. */
   lost(reason: string, late: boolean): unknown {
-    if (this.#threw) return this.#thrown;
-    if (this.#reader.flaw !== undefined) return this.#flawed();
-    const got = this.bytes === 0 ? "" : ` after ${this.#reader.rows} rows`;
+    if (this._threw) return this._thrown;
+    if (this._reader.flaw !== undefined) return this._flawed();
+    const got = this.bytes === 0 ? "" : ` after ${this._reader.rows} rows`;
     if (this.silent) return new ReportError("TIMEOUT", `report: the answer fell silent${got}`);
     return late
       ? new ReportError("TIMEOUT", `report: not over before the deadline${got}`)
       : new ReportError("LOST", `report: ${reason}${got}`);
   }
 
-  #flawed(): ReportError {
-    const row = this.#reader.rows + 1;
-    switch (this.#reader.flaw) {
+  private _flawed(): ReportError {
+    const row = this._reader.rows + 1;
+    switch (this._reader.flaw) {
       case "too large":
         return new ReportError(
           "TOO_LARGE",

@@ -34,26 +34,26 @@ export interface SessionOptions {
 
 /** One user's login on the platform, shared by any number of clients. */
 export class Session {
-  readonly #host: Host;
+  private readonly _host: Host;
   readonly #user: { readonly username: string; readonly password: string } | undefined;
-  readonly #pauses: Pauses;
-  readonly #connection: Connection;
+  private readonly _pauses: Pauses;
+  private readonly _connection: Connection;
   #token: string | undefined;
   #refreshToken: string | undefined;
   /** Of the token, by the monotonic clock; undefined if it does not tell its life. */
-  #endsAt: number | undefined;
+  private _endsAt: number | undefined;
   /** The one request that is under way for whoever asks. */
-  #asking: Promise<Outcome> | undefined;
+  private _asking: Promise<Outcome> | undefined;
 
   /** Throws `BAD_OPTIONS`. Nothing is sent before a token is asked for. */
   constructor(host: Host, options: SessionOptions) {
     const { target, user } = check(options);
-    this.#host = host;
+    this._host = host;
     this.#user = user;
     this.#token = options.jwt;
     this.#refreshToken = options.refreshToken;
-    this.#pauses = new Pauses(host.clock);
-    this.#connection = new Connection(host, target);
+    this._pauses = new Pauses(host.clock);
+    this._connection = new Connection(host, target);
   }
 
   /** True if a token that was refused can be replaced. */
@@ -66,25 +66,25 @@ export class Session {
    * login. Rejects with ReportError `LOGIN`, `FORBIDDEN`, `REFUSED`, `BUSY`, `TIMEOUT`, `LOST`, `MALFORMED` or `STOPPED`.
    */
   async token(deadlineMs = DEADLINE_MS, refused?: string): Promise<string> {
-    const { clock } = this.#host;
+    const { clock } = this._host;
     const end = endOf(clock, deadlineMs);
-    const backoff = new Backoff(this.#host, LONGEST_WAIT_MS);
+    const backoff = new Backoff(this._host, LONGEST_WAIT_MS);
     let renewed = false;
     for (;;) {
-      if (this.#pauses.closed) throw new ReportError("STOPPED", "login: the session is closed");
+      if (this._pauses.closed) throw new ReportError("STOPPED", "login: the session is closed");
       const token = this.#token;
-      const over = this.#endsAt !== undefined && clock.now() >= this.#endsAt;
+      const over = this._endsAt !== undefined && clock.now() >= this._endsAt;
       // What a login just brought is not judged again: it may be the same as before, or of no life at all.
       if (token !== undefined && (renewed || (token !== refused && !over))) return token;
       if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer before the deadline");
-      if (!this.renewable && !this.#asking) throw refusal("login", 401);
+      if (!this.renewable && !this._asking) throw refusal("login", 401);
       // A token whose time is over is refreshed; one that was refused needs the password again, if there is one.
-      this.#asking ??= this.#ask(refused === undefined || !this.#user).finally(() => {
-        this.#asking = undefined;
+      this._asking ??= this._ask(refused === undefined || !this.#user).finally(() => {
+        this._asking = undefined;
       });
-      const asking = this.#asking;
+      const asking = this._asking;
       let outcome: Outcome | undefined;
-      await this.#pauses.until(
+      await this._pauses.until(
         end - clock.now(),
         asking.then(
           (answer) => {
@@ -95,25 +95,25 @@ export class Session {
           },
         ),
       );
-      if (outcome) await this.#judge(outcome, backoff, end);
+      if (outcome) await this._judge(outcome, backoff, end);
       renewed = outcome?.kind === "done";
     }
   }
 
   /** For good. Whoever waits gets `STOPPED`. */
   close(): void {
-    this.#pauses.close();
-    this.#connection.close();
+    this._pauses.close();
+    this._connection.close();
     this.#token = undefined;
     this.#refreshToken = undefined;
   }
 
   /** One login or one refresh; a refresh that is refused is followed by a login. What it brought is kept. */
-  async #ask(mayRefresh: boolean): Promise<Outcome> {
+  private async _ask(mayRefresh: boolean): Promise<Outcome> {
     const refreshToken = this.#refreshToken;
     this.#refreshToken = undefined;
     if (mayRefresh && refreshToken !== undefined) {
-      const outcome = await this.#post("/api/auth/token", `{"refreshToken":${quote(refreshToken)}}`);
+      const outcome = await this._post("/api/auth/token", `{"refreshToken":${quote(refreshToken)}}`);
       if (outcome.kind !== "refused") {
         // Not refused: it is still good for the next attempt.
         if (outcome.kind !== "done") this.#refreshToken = refreshToken;
@@ -122,35 +122,35 @@ export class Session {
     }
     if (!this.#user) return { kind: "refused", status: 401, body: new Uint8Array(0) };
     const { username, password } = this.#user;
-    return this.#post("/api/auth/login", `{"username":${quote(username)},"password":${quote(password)}}`);
+    return this._post("/api/auth/login", `{"username":${quote(username)},"password":${quote(password)}}`);
   }
 
-  async #post(path: string, text: string): Promise<Outcome> {
-    const since = this.#host.clock.now();
-    const body = this.#host.encode(text);
+  private async _post(path: string, text: string): Promise<Outcome> {
+    const since = this._host.clock.now();
+    const body = this._host.encode(text);
     const request = { path, body, deadlineMs: LOGIN_MS, limit: ANSWER_BYTES, repeatable: true };
-    const outcome = await exchange(this.#connection, { method: "POST", ...request });
+    const outcome = await exchange(this._connection, { method: "POST", ...request });
     // The next one is hours away.
-    this.#connection.fresh();
-    if (outcome.kind !== "done" || this.#pauses.closed) return outcome;
-    return this.#keep(outcome.body, since) ? outcome : { kind: "lost", reason: "foreign answer" };
+    this._connection.fresh();
+    if (outcome.kind !== "done" || this._pauses.closed) return outcome;
+    return this._keep(outcome.body, since) ? outcome : { kind: "lost", reason: "foreign answer" };
   }
 
-  #keep(body: Uint8Array, since: number): boolean {
-    const text = this.#host.decode(body);
+  private _keep(body: Uint8Array, since: number): boolean {
+    const text = this._host.decode(body);
     const parsed = text === undefined ? undefined : parseJson(text);
     if (!parsed?.ok || !isObject(parsed.value)) return false;
     const { token, refreshToken } = parsed.value;
     if (!isToken(token)) return false;
     this.#token = token;
     this.#refreshToken = isToken(refreshToken) ? refreshToken : undefined;
-    const life = lifeMs(this.#host, token);
-    this.#endsAt = life === undefined ? undefined : since + life - Math.min(MARGIN_MS, life / 10);
+    const life = lifeMs(this._host, token);
+    this._endsAt = life === undefined ? undefined : since + life - Math.min(MARGIN_MS, life / 10);
     return true;
   }
 
   /** Returns when it is time to look again; throws what can't be mended by waiting. */
-  async #judge(outcome: Outcome, backoff: Backoff, end: number): Promise<void> {
+  private async _judge(outcome: Outcome, backoff: Backoff, end: number): Promise<void> {
     switch (outcome.kind) {
       case "done":
         return;
@@ -163,10 +163,10 @@ export class Session {
           outcome.status,
         );
       case "lost":
-        if (this.#pauses.closed) return;
+        if (this._pauses.closed) return;
         throw new ReportError("LOST", `login: ${outcome.reason}`);
       case "busy":
-        return waitBusy(this.#host, this.#pauses, "login", outcome, backoff, end);
+        return waitBusy(this._host, this._pauses, "login", outcome, backoff, end);
     }
   }
 }

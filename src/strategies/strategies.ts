@@ -46,40 +46,40 @@ const LONGEST = -(2 ** 63) + 1024;
 
 /** The strategies of one agent; to be made after it, before the first value. */
 export class Strategies {
-  readonly #agent: StrategiesAgent;
-  readonly #host: StrategiesHost;
-  readonly #builtIn: Record<string, Strategy>;
-  readonly #tracks = new Map<string, Track>();
-  readonly #ends: (() => void)[] = [];
-  #keeps = false;
-  #kept = true;
-  #closed = false;
-  #armedFor = Number.POSITIVE_INFINITY;
-  #cancel: (() => void) | undefined;
+  private readonly _agent: StrategiesAgent;
+  private readonly _host: StrategiesHost;
+  private readonly _builtIn: Record<string, Strategy>;
+  private readonly _tracks = new Map<string, Track>();
+  private readonly _ends: (() => void)[] = [];
+  private _keeps = false;
+  private _kept = true;
+  private _closed = false;
+  private _armedFor = Number.POSITIVE_INFINITY;
+  private _cancel: (() => void) | undefined;
 
   /** Throws `BAD_OPTIONS` with all that is wrong, `BAD_VALUE` for an attribute that can't be asked for. */
   constructor(agent: StrategiesAgent, host: StrategiesHost, options: StrategiesOptions = {}) {
-    this.#agent = agent;
-    this.#host = host;
+    this._agent = agent;
+    this._host = host;
     const { keys = {}, attribute, keep = false } = options;
     const unknown = Object.keys(options).filter((name) => !OPTIONS.includes(name));
     const wrong = unknown.map((name) => `there is no option "${name}"`);
-    wrong.push(...this.#flaws(keys).map((flaw) => `keys: ${flaw}`));
+    wrong.push(...this._flaws(keys).map((flaw) => `keys: ${flaw}`));
     if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute is a text");
     if (typeof keep !== "boolean") wrong.push("keep is true or false");
     if (wrong.length > 0) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
     // The application's own object may change; this one does not.
-    this.#builtIn = Object.create(null);
-    for (const key of Object.keys(keys)) this.#builtIn[key] = { ...keys[key] };
-    this.#apply(this.#builtIn);
+    this._builtIn = Object.create(null);
+    for (const key of Object.keys(keys)) this._builtIn[key] = { ...keys[key] };
+    this._apply(this._builtIn);
     if (attribute !== undefined)
-      this.#ends.push(agent.attributes.subscribe(attribute, (value) => this.#set(attribute, value)));
-    if (keep) restore(host, this.#tracks);
+      this._ends.push(agent.attributes.subscribe(attribute, (value) => this._set(attribute, value)));
+    if (keep) restore(host, this._tracks);
     // Not before: the attribute's strategies are set above, and must not take the place of what was kept.
-    this.#keeps = keep;
-    this.#arm();
+    this._keeps = keep;
+    this._arm();
     // Asked for: no window is lost by it.
-    this.#ends.push(agent.on("restart", () => this.flush()));
+    this._ends.push(agent.on("restart", () => this.flush()));
   }
 
   /**
@@ -88,68 +88,68 @@ export class Strategies {
    * is kept then.
    */
   record(values: Record<string, unknown>): boolean {
-    if (this.#closed) throw new MoteError("STOPPED", "the strategies were closed");
-    this.#agent.telemetry.check(values);
-    const now = this.#host.clock.now();
+    if (this._closed) throw new MoteError("STOPPED", "the strategies were closed");
+    this._agent.telemetry.check(values);
+    const now = this._host.clock.now();
     const keys = Object.keys(values);
     const wanted: Record<string, unknown> = Object.create(null);
     for (const key of keys) {
-      const track = this.#tracks.get(key);
-      if (track && track.count > 0 && track.endAt <= now) this.#end(track, now);
-      if (!track || track.wants(this.#mark(values[key]), now)) wanted[key] = values[key];
+      const track = this._tracks.get(key);
+      if (track && track.count > 0 && track.endAt <= now) this._end(track, now);
+      if (!track || track.wants(this._mark(values[key]), now)) wanted[key] = values[key];
     }
-    const taken = Object.keys(wanted).length === 0 || this.#agent.telemetry.record(wanted);
+    const taken = Object.keys(wanted).length === 0 || this._agent.telemetry.record(wanted);
     for (const key of keys) {
-      const track = this.#tracks.get(key);
-      track?.take(this.#mark(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
+      const track = this._tracks.get(key);
+      track?.take(this._mark(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
     }
     // After a sleep what else is due; its timer may come behind the next sleep.
-    this.#tellDue();
-    this.#arm();
-    this.#keep();
+    this._tellDue();
+    this._arm();
+    this._keep();
     return taken;
   }
 
   /** Ends all windows now and records them; their counts say how much of them there was. */
   flush(): void {
-    const now = this.#host.clock.now();
-    for (const track of this.#tracks.values()) if (track.count > 0) this.#end(track, now);
-    this.#keep();
+    const now = this._host.clock.now();
+    for (const track of this._tracks.values()) if (track.count > 0) this._end(track, now);
+    this._keep();
   }
 
   /** Nothing more is known of the key, as of a sensor that fails: no heartbeat repeats its last value. A window goes on to its end. */
   forget(key: string): void {
-    const track = this.#tracks.get(key);
+    const track = this._tracks.get(key);
     if (track) Object.assign(track, { reported: undefined, last: undefined });
-    this.#keep();
+    this._keep();
   }
 
   /** Ends all windows and records them, lets go of the timer and of the attribute. */
   close(): void {
     this.flush();
-    this.#closed = true;
-    this.#cancel?.();
-    for (const end of this.#ends.splice(0)) end();
+    this._closed = true;
+    this._cancel?.();
+    for (const end of this._ends.splice(0)) end();
   }
 
-  #set(attribute: string, value: unknown): void {
+  private _set(attribute: string, value: unknown): void {
     const table = value === undefined ? {} : value;
-    const flaws = this.#flaws(table);
-    const all = flaws.length === 0 ? merged(this.#builtIn, table as Table) : {};
+    const flaws = this._flaws(table);
+    const all = flaws.length === 0 ? merged(this._builtIn, table as Table) : {};
     if (Object.keys(all).length > MOST_KEYS)
       flaws.push(`with what is built in, there are more than ${MOST_KEYS} keys`);
     const why = flaws.join("; ").slice(0, WHY_LENGTH);
-    if (why === "") this.#apply(all);
-    else this.#host.log("warn", `shared attribute "${attribute}" is not taken: ${why}`);
-    this.#arm();
-    this.#keep();
-    this.#agent.attributes.publish({ [`${attribute}Error`]: why });
+    if (why === "") this._apply(all);
+    else this._host.log("warn", `shared attribute "${attribute}" is not taken: ${why}`);
+    this._arm();
+    this._keep();
+    this._agent.attributes.publish({ [`${attribute}Error`]: why });
   }
 
-  #flaws(table: unknown): string[] {
+  private _flaws(table: unknown): string[] {
     return checkTable(table, (key) => {
       try {
-        this.#agent.telemetry.check(summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]));
+        this._agent.telemetry.check(summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]));
         return undefined;
       } catch (error) {
         return error instanceof Error ? error.message : "a key can't be used";
@@ -158,81 +158,81 @@ export class Strategies {
   }
 
   /** What is known of a key outlives a new strategy; a window does only if it is as long as before. */
-  #apply(table: Table): void {
-    const now = this.#host.clock.now();
-    for (const track of this.#tracks.values()) {
+  private _apply(table: Table): void {
+    const now = this._host.clock.now();
+    for (const track of this._tracks.values()) {
       const next = Object.hasOwn(table, track.key) ? table[track.key]! : {};
-      if (track.count > 0 && next.windowMs !== track.strategy.windowMs) this.#end(track, now);
-      if (!restrains(next)) this.#tracks.delete(track.key);
+      if (track.count > 0 && next.windowMs !== track.strategy.windowMs) this._end(track, now);
+      if (!restrains(next)) this._tracks.delete(track.key);
     }
     for (const key of Object.keys(table)) {
       const strategy = table[key]!;
-      const track = this.#tracks.get(key);
+      const track = this._tracks.get(key);
       if (track) track.strategy = strategy;
-      else if (restrains(strategy)) this.#tracks.set(key, new Track(key, strategy));
+      else if (restrains(strategy)) this._tracks.set(key, new Track(key, strategy));
     }
   }
 
-  #mark(value: unknown): Mark {
+  private _mark(value: unknown): Mark {
     if (typeof value === "number") return value;
     if (typeof value === "boolean") return String(value);
     if (typeof value === "bigint" || (typeof value === "string" && value.length > MARK_LENGTH))
       return undefined;
     // As the agent writes it, whatever `toJSON` says.
-    const text = this.#host.decode(this.#agent.telemetry.check({ v: value }))?.slice(5, -1);
+    const text = this._host.decode(this._agent.telemetry.check({ v: value }))?.slice(5, -1);
     return text === undefined || text.length > MARK_LENGTH ? undefined : text;
   }
 
-  #end(track: Track, now: number): void {
+  private _end(track: Track, now: number): void {
     const late = now - track.endAt;
-    const ts = late < LATE_MS ? undefined : Math.floor((this.#host.clock.wall() ?? 0) - late);
-    this.#agent.telemetry.record(track.end(), ts !== undefined && ts >= LEAST_WALL ? { ts } : {});
+    const ts = late < LATE_MS ? undefined : Math.floor((this._host.clock.wall() ?? 0) - late);
+    this._agent.telemetry.record(track.end(), ts !== undefined && ts >= LEAST_WALL ? { ts } : {});
   }
 
-  #beat(track: Track, now: number): void {
+  private _beat(track: Track, now: number): void {
     const { last } = track;
     const value: unknown = typeof last === "string" ? JSON.parse(last) : last;
     track.reportedAt = now;
-    if (this.#agent.telemetry.record({ [track.key]: value })) track.reported = last;
+    if (this._agent.telemetry.record({ [track.key]: value })) track.reported = last;
   }
 
   /** True if there was anything. */
-  #tellDue(): boolean {
+  private _tellDue(): boolean {
     let told = false;
-    const now = this.#host.clock.now();
-    for (const track of this.#tracks.values()) {
+    const now = this._host.clock.now();
+    for (const track of this._tracks.values()) {
       if (track.dueAt > now) continue;
       told = true;
-      if (track.count > 0 && track.endAt <= now) this.#end(track, now);
-      if (track.beatAt <= now) this.#beat(track, now);
+      if (track.count > 0 && track.endAt <= now) this._end(track, now);
+      if (track.beatAt <= now) this._beat(track, now);
     }
     return told;
   }
 
-  #keep(): void {
-    if (!this.#keeps) return;
-    const kept = save(this.#host, this.#tracks.values());
-    if (!kept && this.#kept)
-      this.#host.log("error", "what strategies keep for a sleep does not fit into the store");
-    this.#kept = kept;
+  private _keep(): void {
+    if (!this._keeps) return;
+    const kept = save(this._host, this._tracks.values());
+    if (!kept && this._kept)
+      this._host.log("error", "what strategies keep for a sleep does not fit into the store");
+    this._kept = kept;
   }
 
   /** For the earliest that is due. One that is armed too early finds nothing to do, which costs less than a new timer for each value. */
-  #arm(): void {
+  private _arm(): void {
     let at = Number.POSITIVE_INFINITY;
-    for (const track of this.#tracks.values()) at = Math.min(at, track.dueAt);
-    if (at >= this.#armedFor || this.#closed) return;
-    this.#cancel?.();
-    this.#armedFor = at;
-    const { clock } = this.#host;
-    this.#cancel = clock.timer(Math.max(0, Math.ceil(at - clock.now())), () => {
-      this.#armedFor = Number.POSITIVE_INFINITY;
+    for (const track of this._tracks.values()) at = Math.min(at, track.dueAt);
+    if (at >= this._armedFor || this._closed) return;
+    this._cancel?.();
+    this._armedFor = at;
+    const { clock } = this._host;
+    this._cancel = clock.timer(Math.max(0, Math.ceil(at - clock.now())), () => {
+      this._armedFor = Number.POSITIVE_INFINITY;
       try {
-        if (this.#tellDue()) this.#keep();
+        if (this._tellDue()) this._keep();
       } catch {
-        this.#host.log("error", "what was due by its strategy could not be recorded");
+        this._host.log("error", "what was due by its strategy could not be recorded");
       }
-      this.#arm();
+      this._arm();
     });
   }
 }

@@ -61,10 +61,10 @@ export class Track {
     // One that found no room is not what the platform knows.
     if (taken) this.reported = mark;
     if (this.strategy.windowMs !== undefined && typeof mark === "number")
-      this.#add(mark, this.strategy.windowMs, now);
+      this._add(mark, this.strategy.windowMs, now);
   }
 
-  #add(value: number, windowMs: number, now: number): void {
+  private _add(value: number, windowMs: number, now: number): void {
     if (this.count++ === 0) {
       this.endAt = now + windowMs;
       this.min = value;

@@ -23,14 +23,14 @@ export function crc32(bytes: Uint8Array, from = 0, to = bytes.length, seed = 0):
 
 /** As the platform writes it: little-endian, that is reversed against the usual notation ("hello" is 86a61036). */
 export class Crc32 implements Digest {
-  #crc = 0;
+  private _crc = 0;
 
   write(bytes: Uint8Array): void {
-    this.#crc = crc32(bytes, 0, bytes.length, this.#crc);
+    this._crc = crc32(bytes, 0, bytes.length, this._crc);
   }
 
   close(): Uint8Array {
-    const crc = this.#crc;
+    const crc = this._crc;
     return Uint8Array.of(crc, crc >>> 8, crc >>> 16, crc >>> 24);
   }
 }

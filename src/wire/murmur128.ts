@@ -22,38 +22,38 @@ function finish(value: bigint): bigint {
 
 /** "hello" is 029bbd41b3a7d8cb191dae486a901e5b. */
 export class Murmur128 implements Digest {
-  #h1 = 0n;
-  #h2 = 0n;
-  readonly #block = new DataView(new ArrayBuffer(16));
-  #length = 0;
+  private _h1 = 0n;
+  private _h2 = 0n;
+  private readonly _block = new DataView(new ArrayBuffer(16));
+  private _length = 0;
 
   write(bytes: Uint8Array): void {
     for (let i = 0; i < bytes.length; i++) {
-      const at = this.#length++ % 16;
-      this.#block.setUint8(at, bytes[i] as number);
+      const at = this._length++ % 16;
+      this._block.setUint8(at, bytes[i] as number);
       if (at < 15) continue;
-      const before = this.#h2;
-      this.#mix();
-      this.#h1 = word((rotate(this.#h1, 27n) + before) * 5n + 0x52dce729n);
-      this.#h2 = word((rotate(this.#h2, 31n) + this.#h1) * 5n + 0x38495ab5n);
+      const before = this._h2;
+      this._mix();
+      this._h1 = word((rotate(this._h1, 27n) + before) * 5n + 0x52dce729n);
+      this._h2 = word((rotate(this._h2, 31n) + this._h1) * 5n + 0x38495ab5n);
     }
   }
 
   close(): Uint8Array {
-    for (let at = this.#length % 16; at < 16; at++) this.#block.setUint8(at, 0);
-    if (this.#length % 16 > 0) this.#mix();
-    const length = BigInt(this.#length);
-    const h1 = (this.#h1 ^ length) + (this.#h2 ^ length);
-    const h2 = (this.#h2 ^ length) + h1;
+    for (let at = this._length % 16; at < 16; at++) this._block.setUint8(at, 0);
+    if (this._length % 16 > 0) this._mix();
+    const length = BigInt(this._length);
+    const h1 = (this._h1 ^ length) + (this._h2 ^ length);
+    const h2 = (this._h2 ^ length) + h1;
     const last = finish(word(h2));
     const first = finish(word(h1)) + last;
-    this.#block.setBigUint64(0, word(first), true);
-    this.#block.setBigUint64(8, word(first + last), true);
-    return new Uint8Array(this.#block.buffer);
+    this._block.setBigUint64(0, word(first), true);
+    this._block.setBigUint64(8, word(first + last), true);
+    return new Uint8Array(this._block.buffer);
   }
 
-  #mix(): void {
-    this.#h1 ^= mix(this.#block.getBigUint64(0, true), 31n, C1, C2);
-    this.#h2 ^= mix(this.#block.getBigUint64(8, true), 33n, C2, C1);
+  private _mix(): void {
+    this._h1 ^= mix(this._block.getBigUint64(0, true), 31n, C1, C2);
+    this._h2 ^= mix(this._block.getBigUint64(8, true), 33n, C2, C1);
   }
 }

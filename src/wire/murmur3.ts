@@ -5,28 +5,28 @@ const rotate = (value: number, by: number): number => (value << by) | (value >>>
 
 /** "hello" is 47fa8b24. */
 export class Murmur32 implements Digest {
-  #hash = 0;
-  #length = 0;
+  private _hash = 0;
+  private _length = 0;
   /** Up to three bytes that make no block yet. */
-  #tail = 0;
+  private _tail = 0;
 
   write(bytes: Uint8Array): void {
-    let tail = this.#tail;
-    let at = this.#length & 3;
+    let tail = this._tail;
+    let at = this._length & 3;
     for (let i = 0; i < bytes.length; i++) {
       tail |= (bytes[i] as number) << (8 * at);
       at++;
       if (at < 4) continue;
-      this.#hash = (Math.imul(rotate(this.#hash ^ mix(tail), 13), 5) + 0xe6546b64) | 0;
+      this._hash = (Math.imul(rotate(this._hash ^ mix(tail), 13), 5) + 0xe6546b64) | 0;
       tail = 0;
       at = 0;
     }
-    this.#tail = tail;
-    this.#length += bytes.length;
+    this._tail = tail;
+    this._length += bytes.length;
   }
 
   close(): Uint8Array {
-    let hash = this.#hash ^ mix(this.#tail) ^ this.#length;
+    let hash = this._hash ^ mix(this._tail) ^ this._length;
     hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
     hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
     hash ^= hash >>> 16;

@@ -43,110 +43,110 @@ type Within = "inName" | "inLabels" | "inOther" | "inRow";
 type State = Between | Within;
 
 export class ReportReader {
-  readonly #host: Pick<Host, "decode">;
-  readonly #taker: RowTaker;
-  readonly #limit: number;
-  #state: State = "start";
-  #name = "";
-  #hasLabels = false;
-  #hasTable = false;
+  private readonly _host: Pick<Host, "decode">;
+  private readonly _taker: RowTaker;
+  private readonly _limit: number;
+  private _state: State = "start";
+  private _name = "";
+  private _hasLabels = false;
+  private _hasTable = false;
   /** What came of a text that is cut. */
-  #kept = NOTHING;
-  #used = 0;
-  #depth = 0;
-  #quoted = false;
+  private _kept = NOTHING;
+  private _used = 0;
+  private _depth = 0;
+  private _quoted = false;
   /** The piece before ended with a backslash that escapes what follows. */
-  #escaped = false;
-  #rows = 0;
-  #flaw: ReportFlaw | undefined;
+  private _escaped = false;
+  private _rows = 0;
+  private _flaw: ReportFlaw | undefined;
 
   /** `limit`: bytes of one row, and of the labels, at most. */
   constructor(host: Pick<Host, "decode">, limit: number, taker: RowTaker) {
-    this.#host = host;
-    this.#limit = limit;
-    this.#taker = taker;
+    this._host = host;
+    this._limit = limit;
+    this._taker = taker;
   }
 
   /** Why there is nothing more to read; undefined as long as there may be. */
   get flaw(): ReportFlaw | undefined {
-    return this.#flaw;
+    return this._flaw;
   }
 
   /** Rows handed out so far. */
   get rows(): number {
-    return this.#rows;
+    return this._rows;
   }
 
   /** Takes the next bytes. False once there is a flaw. Throws what the taker throws. */
   feed(bytes: Uint8Array): boolean {
     let at = 0;
-    while (at < bytes.length && this.#flaw === undefined) {
-      const state = this.#state;
-      if (isWithin(state)) at = this.#text(bytes, at, state);
+    while (at < bytes.length && this._flaw === undefined) {
+      const state = this._state;
+      if (isWithin(state)) at = this._text(bytes, at, state);
       else if (isBlank(bytes[at] as number)) at++;
-      else at = this.#between(bytes[at] as number, at, state);
+      else at = this._between(bytes[at] as number, at, state);
     }
-    return this.#flaw === undefined;
+    return this._flaw === undefined;
   }
 
   /** No more bytes will come. True if that was a whole report. */
   end(): boolean {
-    if (this.#state !== "end" || !this.#hasLabels || !this.#hasTable) this.#flaw ??= "malformed";
-    return this.#flaw === undefined;
+    if (this._state !== "end" || !this._hasLabels || !this._hasTable) this._flaw ??= "malformed";
+    return this._flaw === undefined;
   }
 
   /** Takes a byte between two texts. Returns where to go on. */
-  #between(byte: number, at: number, state: Between): number {
+  private _between(byte: number, at: number, state: Between): number {
     const follow: Readonly<Record<number, State>> = STATES[state];
-    const next = state === "value" ? this.#valueBegins(byte) : follow[byte];
+    const next = state === "value" ? this._valueBegins(byte) : follow[byte];
     if (next === undefined) {
-      this.#flaw = "malformed";
+      this._flaw = "malformed";
       return at;
     }
-    this.#state = next;
+    this._state = next;
     return isWithin(next) ? at : at + 1;
   }
 
-  #valueBegins(byte: number): State | undefined {
+  private _valueBegins(byte: number): State | undefined {
     const isList = byte === OPEN_LIST;
-    if (this.#name === "columnLabels") {
-      if (this.#hasLabels || !isList) return undefined;
-      this.#hasLabels = true;
+    if (this._name === "columnLabels") {
+      if (this._hasLabels || !isList) return undefined;
+      this._hasLabels = true;
       return "inLabels";
     }
-    if (this.#name === "dataTable") {
-      if (this.#hasTable || !isList) return undefined;
-      this.#hasTable = true;
+    if (this._name === "dataTable") {
+      if (this._hasTable || !isList) return undefined;
+      this._hasTable = true;
       return "firstRow";
     }
     return "inOther";
   }
 
   /** Finds the end of the text at hand. Returns where to go on. */
-  #text(bytes: Uint8Array, from: number, state: Within): number {
+  private _text(bytes: Uint8Array, from: number, state: Within): number {
     let at = from;
     while (at < bytes.length) {
-      if (this.#quoted) {
-        at = this.#string(bytes, at);
-        if (!this.#quoted && this.#depth === 0) return this.#textEnds(bytes, from, at, state);
+      if (this._quoted) {
+        at = this._string(bytes, at);
+        if (!this._quoted && this._depth === 0) return this._textEnds(bytes, from, at, state);
         continue;
       }
       const byte = bytes[at] as number;
       const closes = byte === CLOSE || byte === CLOSE_LIST;
       // A number or a word ends before what follows it.
-      if (this.#depth === 0 && (closes || byte === COMMA || isBlank(byte)))
-        return this.#textEnds(bytes, from, at, state);
+      if (this._depth === 0 && (closes || byte === COMMA || isBlank(byte)))
+        return this._textEnds(bytes, from, at, state);
       at++;
-      if (byte === QUOTE) this.#quoted = true;
-      else if (byte === OPEN || byte === OPEN_LIST) this.#depth++;
-      else if (closes && --this.#depth === 0) return this.#textEnds(bytes, from, at, state);
+      if (byte === QUOTE) this._quoted = true;
+      else if (byte === OPEN || byte === OPEN_LIST) this._depth++;
+      else if (closes && --this._depth === 0) return this._textEnds(bytes, from, at, state);
     }
-    this.#keep(bytes, from, at);
+    this._keep(bytes, from, at);
     return at;
   }
 
   /** Goes on behind the quote that ends the string, or to the end of the bytes. Natively: most of a report is strings. */
-  #string(bytes: Uint8Array, from: number): number {
+  private _string(bytes: Uint8Array, from: number): number {
     let at = from;
     for (;;) {
       const found = bytes.indexOf(QUOTE, at);
@@ -154,74 +154,74 @@ export class ReportReader {
       let first = end;
       while (first > at && bytes[first - 1] === BACKSLASH) first--;
       // Backslashes that reach back to where this search began go on from there.
-      const escapes = end - first + (first === at && this.#escaped ? 1 : 0);
-      this.#escaped = escapes % 2 === 1;
+      const escapes = end - first + (first === at && this._escaped ? 1 : 0);
+      this._escaped = escapes % 2 === 1;
       if (found < 0) return end;
       at = end + 1;
-      if (!this.#escaped) {
-        this.#quoted = false;
+      if (!this._escaped) {
+        this._quoted = false;
         return at;
       }
-      this.#escaped = false;
+      this._escaped = false;
     }
   }
 
-  #keep(bytes: Uint8Array, from: number, to: number): void {
-    const needed = this.#used + to - from;
-    if (needed > this.#limit) {
+  private _keep(bytes: Uint8Array, from: number, to: number): void {
+    const needed = this._used + to - from;
+    if (needed > this._limit) {
       // What is skipped may be of any size.
-      if (this.#state !== "inOther") this.#flaw = "too large";
-      this.#used = this.#limit + 1;
+      if (this._state !== "inOther") this._flaw = "too large";
+      this._used = this._limit + 1;
       return;
     }
-    if (needed > this.#kept.length) {
+    if (needed > this._kept.length) {
       const grown = new Uint8Array(
-        Math.min(this.#limit, Math.max(needed, this.#kept.length * 2, FIRST_BYTES)),
+        Math.min(this._limit, Math.max(needed, this._kept.length * 2, FIRST_BYTES)),
       );
-      grown.set(this.#kept.subarray(0, this.#used));
-      this.#kept = grown;
+      grown.set(this._kept.subarray(0, this._used));
+      this._kept = grown;
     }
-    this.#kept.set(bytes.subarray(from, to), this.#used);
-    this.#used = needed;
+    this._kept.set(bytes.subarray(from, to), this._used);
+    this._used = needed;
   }
 
-  #textEnds(bytes: Uint8Array, from: number, to: number, state: Within): number {
+  private _textEnds(bytes: Uint8Array, from: number, to: number, state: Within): number {
     // A text that came in one piece is read where it lies.
-    const whole = this.#used === 0 && to - from <= this.#limit;
-    if (!whole) this.#keep(bytes, from, to);
-    const skipped = !whole && this.#used > this.#limit;
-    if (this.#flaw === undefined) {
-      const lies = whole ? bytes.subarray(from, to) : this.#kept.subarray(0, this.#used);
-      const text = skipped ? "null" : this.#host.decode(lies);
-      if (text === undefined || !this.#take(text, state)) this.#flaw ??= "malformed";
+    const whole = this._used === 0 && to - from <= this._limit;
+    if (!whole) this._keep(bytes, from, to);
+    const skipped = !whole && this._used > this._limit;
+    if (this._flaw === undefined) {
+      const lies = whole ? bytes.subarray(from, to) : this._kept.subarray(0, this._used);
+      const text = skipped ? "null" : this._host.decode(lies);
+      if (text === undefined || !this._take(text, state)) this._flaw ??= "malformed";
     }
-    this.#used = 0;
+    this._used = 0;
     return to;
   }
 
   /** False if the text is not what it should be. */
-  #take(text: string, state: Within): boolean {
+  private _take(text: string, state: Within): boolean {
     const parsed = parseJson(text, state === "inOther" ? MAX_DEPTH : 1);
     if (!parsed.ok) return false;
     const { value } = parsed;
     switch (state) {
       case "inName":
-        this.#name = value as string;
-        this.#state = "colon";
+        this._name = value as string;
+        this._state = "colon";
         return true;
       case "inLabels":
-        this.#state = "after";
+        this._state = "after";
         if (!Array.isArray(value) || !value.every((label) => typeof label === "string")) return false;
-        if (this.#taker.labels?.(value) === false) this.#flaw = "given up";
+        if (this._taker.labels?.(value) === false) this._flaw = "given up";
         return true;
       case "inRow":
-        this.#state = "afterRow";
+        this._state = "afterRow";
         if (!isObject(value) || !isRow(value)) return false;
-        this.#rows++;
-        if (this.#taker.row(value) === false) this.#flaw = "given up";
+        this._rows++;
+        if (this._taker.row(value) === false) this._flaw = "given up";
         return true;
       default:
-        this.#state = "after";
+        this._state = "after";
         return true;
     }
   }

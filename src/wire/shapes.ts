@@ -20,14 +20,14 @@ const tagOf = Object.prototype.toString;
 /** Keys of points that the careful way took. */
 export class Shapes {
   /** The last used first. */
-  readonly #shapes: Shape[] = Array.from({ length: SHAPES }, () => ({ keys: [], before: [] }));
+  private readonly _shapes: Shape[] = Array.from({ length: SHAPES }, () => ({ keys: [], before: [] }));
 
   /** The text that the careful way would write, or undefined: then it is to be asked. Each value is read once. */
   write(object: object, limit: number): string | undefined {
     try {
       if (tagOf.call(object) !== "[object Object]") return undefined;
       const keys = Object.keys(object);
-      const shapes = this.#shapes;
+      const shapes = this._shapes;
       for (let i = 0; i < shapes.length; i++) {
         const shape = shapes[i] as Shape;
         const text = textOf(shape, keys, object as Record<string, unknown>, limit);
@@ -48,16 +48,16 @@ export class Shapes {
   learn(object: object): void {
     const keys = Object.keys(object);
     const known = keys.join();
-    if (this.#shapes.some((shape) => shape.keys.join() === known)) return;
+    if (this._shapes.some((shape) => shape.keys.join() === known)) return;
     if (keys.length > KEYS || !keys.every(isPlainKey)) return;
-    const shape = this.#shapes.pop() as Shape;
+    const shape = this._shapes.pop() as Shape;
     shape.keys.length = 0;
     shape.before.length = 0;
     for (const key of keys) {
       shape.before.push(`${shape.keys.length === 0 ? "{" : ","}"${key}":`);
       shape.keys.push(key);
     }
-    this.#shapes.unshift(shape);
+    this._shapes.unshift(shape);
   }
 }
 

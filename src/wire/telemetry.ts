@@ -53,13 +53,13 @@ export function encodePoint(values: unknown, limit = VALUES_LIMIT): Encoded {
 
 /** `encodePoint` for one point after the other: those with the keys of one before are written the quick way. */
 export class PointEncoder {
-  readonly #shapes = new Shapes();
+  private readonly _shapes = new Shapes();
 
   encode(values: unknown, limit: number): Encoded {
-    const text = typeof values === "object" && values ? this.#shapes.write(values, limit) : undefined;
+    const text = typeof values === "object" && values ? this._shapes.write(values, limit) : undefined;
     if (text !== undefined) return { ok: true, text };
     const encoded = encodePoint(values, limit);
-    if (encoded.ok) this.#shapes.learn(values as object);
+    if (encoded.ok) this._shapes.learn(values as object);
     return encoded;
   }
 }
@@ -75,27 +75,27 @@ export function checkTs(ts: unknown): string | undefined {
  * is one move for the engine, and of one time stamp to the next few digits change.
  */
 export class PointFrame {
-  readonly #bytes: Uint8Array;
-  readonly #at: number;
+  private readonly _bytes: Uint8Array;
+  private readonly _at: number;
   /** The high half of the time stamp in it, and the low one. */
-  #base = -LOW;
-  #low = 0;
+  private _base = -LOW;
+  private _low = 0;
 
   /** It takes `BEFORE_BYTES` from `at` on. */
   constructor(bytes: Uint8Array, at: number) {
     bytes.set(BEFORE, at);
-    this.#bytes = bytes;
-    this.#at = at;
+    this._bytes = bytes;
+    this._at = at;
   }
 
   /** Writes it to `to`; returns its end. */
   write(to: number, ts: number): number {
-    const bytes = this.#bytes;
-    const at = this.#at;
-    if (ts < this.#base || ts >= this.#base + LOW) this.#rebase(ts);
-    let low = (ts - this.#base) | 0;
-    let old = this.#low;
-    this.#low = low;
+    const bytes = this._bytes;
+    const at = this._at;
+    if (ts < this._base || ts >= this._base + LOW) this._rebase(ts);
+    let low = (ts - this._base) | 0;
+    let old = this._low;
+    this._low = low;
     for (let digit = at + DIGITS_END - 1; low !== old; digit--) {
       bytes[digit] = ZERO + (low % 10);
       low = (low / 10) | 0;
@@ -105,11 +105,11 @@ export class PointFrame {
     return to + BEFORE_BYTES;
   }
 
-  #rebase(ts: number): void {
+  private _rebase(ts: number): void {
     let high = Math.floor(ts / LOW);
-    this.#base = high * LOW;
+    this._base = high * LOW;
     for (let digit = DIGITS_END - LOW_DIGITS - 1; digit >= DIGITS; digit--) {
-      this.#bytes[this.#at + digit] = ZERO + (high % 10);
+      this._bytes[this._at + digit] = ZERO + (high % 10);
       high = (high / 10) | 0;
     }
   }

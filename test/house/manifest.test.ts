@@ -86,8 +86,6 @@ test("the board's modules have no private names and no variables of their own, w
     t.notRegex(text, /#[A-Za-z]/);
     t.notRegex(text, /^var /m);
   }
-  // What a private name becomes must not be taken.
-  for (const source of files("src", /\.ts$/)) t.notRegex(source.text, /[^\w$"`/\\]_[a-z]\w*/, source.path);
 });
 
 test("a regular expression of a board's module is made when it is first used, and lies never in ROM", async (t) => {

@@ -15,25 +15,25 @@ export interface CertificateOptions {
 }
 
 export default class StrictCertificates extends Certificates {
-  readonly #authorities: readonly Uint8Array[];
+  private readonly _authorities: readonly Uint8Array[];
 
   constructor(options: CertificateOptions) {
     super({});
-    this.#authorities = options.authorities ?? [];
+    this._authorities = options.authorities ?? [];
   }
 
   /** Throws `Refused` with what is wrong. */
   override verify(presented: Uint8Array[], { peerName = "" }: { peerName?: string }): boolean {
     const reason = refusal(presented, peerName, {
-      authorities: this.#authorities,
+      authorities: this._authorities,
       now: Date.now(),
-      signedBy: (certificate, issuer) => this.#signedBy(certificate, issuer),
+      signedBy: (certificate, issuer) => this._signedBy(certificate, issuer),
     });
     if (reason) throw new Refused(reason);
     return true;
   }
 
-  #signedBy({ algorithm, signed, signature }: Certificate, issuer: Certificate): boolean {
+  private _signedBy({ algorithm, signed, signature }: Certificate, issuer: Certificate): boolean {
     const key: SubjectKey = X509.decodeSPKI(issuer.der);
     const kind = ALGORITHMS[algorithm]?.key;
     if (kind === "rsa" ? key.modulus === undefined : !key.curve || !inRange(signature, key.curve.n))

@@ -13,15 +13,15 @@ const TORN_LOOKS = 2;
 const TORN_MS = 10_000;
 
 export class Assignment {
-  readonly #host: Host;
-  readonly #keys: readonly string[];
-  #text: string | undefined;
-  #candidate: string | undefined;
-  #since = 0;
-  #torn = 0;
-  /** `look` at the set that `#torn` counts. */
-  #tornLook = -1;
-  #cancel: (() => void) | undefined;
+  private readonly _host: Host;
+  private readonly _keys: readonly string[];
+  private _text: string | undefined;
+  private _candidate: string | undefined;
+  private _since = 0;
+  private _torn = 0;
+  /** `look` at the set that `_torn` counts. */
+  private _tornLook = -1;
+  private _cancel: (() => void) | undefined;
   /** What two looks agreed on; undefined as long as there is nothing that they did. */
   settled: Assigned | undefined;
   /** Stands for the image that is assigned, or for the flawed set of keys; "" if nothing is settled or assigned. */
@@ -34,88 +34,88 @@ export class Assignment {
   reader: { readSoon(): void } | undefined;
 
   constructor(host: Host, keys: readonly string[]) {
-    this.#host = host;
-    this.#keys = keys;
+    this._host = host;
+    this._keys = keys;
   }
 
   /** The last look said something else than what is settled, and no second one agreed yet. */
   get doubtful(): boolean {
-    return this.#candidate !== undefined;
+    return this._candidate !== undefined;
   }
 
   /** Stands for what the last look saw; -1: there was none. */
   get look(): number {
-    const text = this.#candidate ?? this.#text;
-    return text === undefined ? this.#tornLook : this.#check(text);
+    const text = this._candidate ?? this._text;
+    return text === undefined ? this._tornLook : this._check(text);
   }
 
   /** Takes a look at all keys. True if something is settled now that was not before. */
   offer(all: JsonObject): boolean {
-    const there = this.#keys.filter((key) => Object.hasOwn(all, key));
+    const there = this._keys.filter((key) => Object.hasOwn(all, key));
     const shared: JsonObject = Object.fromEntries(there.map((key) => [key, all[key] as Json]));
     const text = JSON.stringify(shared);
-    if (text === this.#text) {
+    if (text === this._text) {
       const settled = this.doubtful;
-      this.#candidate = undefined;
+      this._candidate = undefined;
       this.again ||= settled;
       return settled;
     }
-    const now = this.#host.clock.now();
+    const now = this._host.clock.now();
     // A look before the last sleep, however it ended, is long enough ago.
-    const agreed = this.#candidate === undefined && this.before === this.#check(text);
+    const agreed = this._candidate === undefined && this.before === this._check(text);
     this.before = -1;
-    if (text !== this.#candidate && !agreed) {
-      this.#candidate = text;
-      this.#since = now;
-      this.#lookIn(AGREE_MS);
+    if (text !== this._candidate && !agreed) {
+      this._candidate = text;
+      this._since = now;
+      this._lookIn(AGREE_MS);
       return false;
     }
-    if (!agreed && now - this.#since < AGREE_MS) return false;
+    if (!agreed && now - this._since < AGREE_MS) return false;
     const settled = parseAssignment(shared);
     // A sleep is as good as those looks, and no wake is as long as they take.
-    if (settled.kind === "torn" && !agreed && this.#torn < TORN_LOOKS) {
-      this.#torn++;
-      this.#tornLook = this.#check(text);
+    if (settled.kind === "torn" && !agreed && this._torn < TORN_LOOKS) {
+      this._torn++;
+      this._tornLook = this._check(text);
       this.forget(TORN_MS);
       return false;
     }
-    this.#torn = 0;
-    this.#tornLook = -1;
-    this.#candidate = undefined;
-    this.#text = text;
+    this._torn = 0;
+    this._tornLook = -1;
+    this._candidate = undefined;
+    this._text = text;
     this.settled = settled;
-    this.key = this.#name(settled, text);
+    this.key = this._name(settled, text);
     return true;
   }
 
   /** The platform told of a change that may be over before the next look. */
   doubt(): void {
-    if (this.#text !== undefined) this.#candidate ??= "";
+    if (this._text !== undefined) this._candidate ??= "";
   }
 
   /** Believes nothing any more, and looks again `inMs` from now. */
   forget(inMs: number): void {
-    this.#text = undefined;
-    this.#candidate = undefined;
+    this._text = undefined;
+    this._candidate = undefined;
     this.settled = undefined;
     this.key = "";
-    this.#lookIn(inMs);
+    this._lookIn(inMs);
   }
 
-  #check(text: string): number {
-    const bytes = this.#host.encode(text);
+  private _check(text: string): number {
+    const bytes = this._host.encode(text);
     return crc32(bytes, 0, bytes.length);
   }
 
-  #lookIn(ms: number): void {
-    this.#cancel?.();
-    this.#cancel = this.#host.clock.timer(ms, () => this.reader?.readSoon());
+  private _lookIn(ms: number): void {
+    this._cancel?.();
+    this._cancel = this._host.clock.timer(ms, () => this.reader?.readSoon());
   }
 
-  #name(settled: Assigned, text: string): string {
+  private _name(settled: Assigned, text: string): string {
     if (settled.kind === "absent") return "";
     const digest = new Murmur128();
-    digest.write(this.#host.encode(settled.kind === "assigned" ? imageKey(settled.assignment) : text));
+    digest.write(this._host.encode(settled.kind === "assigned" ? imageKey(settled.assignment) : text));
     return toHex(digest.close());
   }
 }

@@ -12,22 +12,22 @@ export type Flaw = "checksum" | "signature" | undefined;
 const SIGNED = "SHA256";
 
 export class Check {
-  readonly #host: Host;
-  readonly #image: Image;
-  readonly #digest: Digest;
+  private readonly _host: Host;
+  private readonly _image: Image;
+  private readonly _digest: Digest;
   /** What is signed; undefined if nobody asks, or if it is the checksum. */
-  readonly #signed: Digest | undefined;
+  private readonly _signed: Digest | undefined;
 
   constructor(host: Host, image: Image, digest: Digest) {
-    this.#host = host;
-    this.#image = image;
-    this.#digest = digest;
-    if (image.signed && image.algorithm !== SIGNED) this.#signed = host.digest(SIGNED);
+    this._host = host;
+    this._image = image;
+    this._digest = digest;
+    if (image.signed && image.algorithm !== SIGNED) this._signed = host.digest(SIGNED);
   }
 
   write(bytes: Uint8Array): void {
-    this.#digest.write(bytes);
-    this.#signed?.write(bytes);
+    this._digest.write(bytes);
+    this._signed?.write(bytes);
   }
 
   /** The checksum of all that was written, once `flaw` was asked. */
@@ -35,14 +35,14 @@ export class Check {
 
   /** Of all that was written. To be called once. */
   async flaw(): Promise<Flaw> {
-    const { checksum, algorithm, signed } = this.#image;
-    const found = toHex(this.#digest.close());
+    const { checksum, algorithm, signed } = this._image;
+    const found = toHex(this._digest.close());
     this.found = found;
     // Empty only while nothing is known of it but what came.
     if (checksum !== "" && !sameChecksum(found, checksum)) return "checksum";
     if (!signed) return undefined;
-    const digest = algorithm === SIGNED ? found : this.#signed && toHex(this.#signed.close());
-    const rest = () => pause(this.#host.clock);
+    const digest = algorithm === SIGNED ? found : this._signed && toHex(this._signed.close());
+    const rest = () => pause(this._host.clock);
     return digest && (await isSignedBy(signed.key, digest, signed.signature, rest)) ? undefined : "signature";
   }
 }

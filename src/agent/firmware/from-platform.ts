@@ -27,10 +27,10 @@ export function nextPart(
 }
 
 export class FromPlatform implements Source {
-  readonly #link: Link;
-  readonly #lane: Lane;
-  readonly #chunkBytes: number;
-  readonly #package: { readonly title: string; readonly version: string };
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _chunkBytes: number;
+  private readonly _package: { readonly title: string; readonly version: string };
   readonly unanswered = "unanswered";
   readonly anew = false;
 
@@ -40,22 +40,22 @@ export class FromPlatform implements Source {
     wanted: { readonly title: string; readonly version: string },
     chunkBytes: number,
   ) {
-    this.#link = link;
-    this.#lane = lane;
-    this.#chunkBytes = chunkBytes;
-    this.#package = wanted;
+    this._link = link;
+    this._lane = lane;
+    this._chunkBytes = chunkBytes;
+    this._package = wanted;
   }
 
   part(sink: ImageSink, done: (outcome: Outcome) => void): void {
     const { offset, end, size } = sink.writer;
     // Only with three connections does the image have one of its own; elsewhere the others get their turn between two parts.
     const complete = end === size;
-    const whole = this.#link.mode === 3 && complete;
-    const part = nextPart(offset, end, whole, complete ? this.#chunkBytes : Math.min(this.#chunkBytes, end));
+    const whole = this._link.mode === 3 && complete;
+    const part = nextPart(offset, end, whole, complete ? this._chunkBytes : Math.min(this._chunkBytes, end));
     sink.expect(part ? part.bytes : end);
-    const path = firmwarePath(this.#package.title, this.#package.version, part);
+    const path = firmwarePath(this._package.title, this._package.version, part);
     const deadlineMs = whole ? STREAM_DEADLINE_MS : PART_DEADLINE_MS;
-    this.#lane.dispatch({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink }, done);
+    this._lane.dispatch({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink }, done);
   }
 
   failed(outcome: Outcome): Failed | undefined {
@@ -69,6 +69,6 @@ export class FromPlatform implements Source {
   }
 
   hangUp(): void {
-    this.#lane.hangUp();
+    this._lane.hangUp();
   }
 }

@@ -36,47 +36,47 @@ export interface FileMark {
 }
 
 export class FromUrl implements Source {
-  readonly #link: Link;
-  readonly #options: FirmwareOptions;
-  readonly #chunkBytes: number;
-  readonly #url: string;
+  private readonly _link: Link;
+  private readonly _options: FirmwareOptions;
+  private readonly _chunkBytes: number;
+  private readonly _url: string;
   readonly mark: FileMark;
-  #ranges = true;
+  private _ranges = true;
   /** Where the redirects led. */
-  #at: string;
-  #connection: Connection | undefined;
-  #authority = "";
+  private _at: string;
+  private _connection: Connection | undefined;
+  private _authority = "";
   /** The file was replaced, or the server has no ranges: all of it must come again. */
   anew = false;
   /** What refused a redirect. */
-  #detour: string | undefined;
+  private _detour: string | undefined;
   readonly unanswered = "fileUnanswered";
 
   constructor(link: Link, options: FirmwareOptions, url: string, chunkBytes: number, mark: FileMark) {
-    this.#link = link;
-    this.#options = options;
-    this.#url = url;
-    this.#at = url;
-    this.#chunkBytes = chunkBytes;
+    this._link = link;
+    this._options = options;
+    this._url = url;
+    this._at = url;
+    this._chunkBytes = chunkBytes;
     this.mark = mark;
   }
 
   part(sink: ImageSink, done: (outcome: Outcome) => void): void {
     const { offset, end, size } = sink.writer;
-    if (offset > 0 && !this.#ranges) {
+    if (offset > 0 && !this._ranges) {
       this.anew = true;
       done(lost("no ranges"));
       return;
     }
     // With fewer connections in small parts, as far as the server has ranges: records of TLS may have to stay small.
-    const parts = this.#link.mode !== 3 || end < size;
-    const last = parts ? Math.min(offset + this.#chunkBytes, end) : end;
+    const parts = this._link.mode !== 3 || end < size;
+    const last = parts ? Math.min(offset + this._chunkBytes, end) : end;
     const taking: Sink = {
-      head: (file) => this.#fits(file, last, sink),
+      head: (file) => this._fits(file, last, sink),
       begin: (length) => sink.begin(length),
       fragment: (bytes) => sink.fragment(bytes),
     };
-    void this.#get(`bytes=${offset}-${last - 1}`, taking, STREAM_DEADLINE_MS).then((outcome) => {
+    void this._get(`bytes=${offset}-${last - 1}`, taking, STREAM_DEADLINE_MS).then((outcome) => {
       if (offset > 0 && outcome.kind === "refused" && outcome.status === 416) this.anew = true;
       done(outcome);
     });
@@ -92,12 +92,12 @@ export class FromUrl implements Source {
       return false;
     };
     const sink: Sink = { head, begin: () => false, fragment: () => false };
-    const outcome = await this.#get("bytes=0-0", sink, MEASURE_DEADLINE_MS);
+    const outcome = await this._get("bytes=0-0", sink, MEASURE_DEADLINE_MS);
     return { size, told, outcome };
   }
 
   failed(outcome: Outcome): Failed | undefined {
-    if (this.#detour !== undefined) return { failure: "redirect", detail: this.#detour };
+    if (this._detour !== undefined) return { failure: "redirect", detail: this._detour };
     if (outcome.kind === "done") return { failure: "short", detail: "" };
     return outcome.kind === "refused"
       ? { failure: "fileRefused", detail: String(outcome.status) }
@@ -105,15 +105,15 @@ export class FromUrl implements Source {
   }
 
   hangUp(): void {
-    this.#connection?.close();
-    this.#connection = undefined;
+    this._connection?.close();
+    this._connection = undefined;
   }
 
   /** Whether the answer brings the bytes from the writer's offset on, of the file that the others came of. */
-  #fits(file: FileHead, last: number, sink: ImageSink): boolean {
+  private _fits(file: FileHead, last: number, sink: ImageSink): boolean {
     const { offset, end, size, kept } = sink.writer;
     const all = file.status === 200;
-    this.#ranges = !all;
+    this._ranges = !all;
     const total = all ? file.length : file.total;
     const first = offset === 0 && kept === 0;
     if (first) this.mark.etag = file.etag;
@@ -128,9 +128,9 @@ export class FromUrl implements Source {
   }
 
   /** One request, and those that its redirects lead to. */
-  async #get(range: string, sink: Sink, deadlineMs: number): Promise<Outcome> {
-    this.#detour = undefined;
-    for (let hops = 0; this.#link.running; hops++) {
+  private async _get(range: string, sink: Sink, deadlineMs: number): Promise<Outcome> {
+    this._detour = undefined;
+    for (let hops = 0; this._link.running; hops++) {
       let moved: string | undefined;
       const head = (file: FileHead): boolean => {
         if (file.status === 200 || file.status === 206) return sink.head?.(file) === true;
@@ -138,9 +138,9 @@ export class FromUrl implements Source {
         moved = file.location ?? "";
         return false;
       };
-      const file = parseUrl(this.#at);
+      const file = parseUrl(this._at);
       if (!file) return lost("no address");
-      const outcome = await exchange(this.#connect(file.target), {
+      const outcome = await exchange(this._connect(file.target), {
         method: "GET",
         path: file.path,
         header: `Range: ${range}`,
@@ -151,33 +151,33 @@ export class FromUrl implements Source {
       });
       if (moved === undefined) {
         // An address that a redirect led to may be good for a while only: the next try begins at the first one.
-        if (outcome.kind !== "done") this.#at = this.#url;
+        if (outcome.kind !== "done") this._at = this._url;
         return outcome;
       }
-      this.#detour = this.#follow(moved, file.target, hops);
-      if (this.#detour !== undefined) return outcome;
+      this._detour = this._follow(moved, file.target, hops);
+      if (this._detour !== undefined) return outcome;
     }
     return lost("stopped");
   }
 
   /** Why the redirect is not followed, if it is not. */
-  #follow(location: string, from: Target, hops: number): string | undefined {
-    const to = resolveUrl(this.#at, location);
+  private _follow(location: string, from: Target, hops: number): string | undefined {
+    const to = resolveUrl(this._at, location);
     const file = location === "" ? undefined : parseUrl(to);
-    this.#at = this.#url;
+    this._at = this._url;
     if (!file) return "no address";
     if (hops === REDIRECTS) return `more than ${REDIRECTS}`;
-    if (from.secure && !file.target.secure && this.#options.allowHttp !== true) return "from https to http";
-    if (refusedTarget(file.target, this.#options)) return "to a host that is not allowed";
-    this.#at = to;
+    if (from.secure && !file.target.secure && this._options.allowHttp !== true) return "from https to http";
+    if (refusedTarget(file.target, this._options)) return "to a host that is not allowed";
+    this._at = to;
     return undefined;
   }
 
-  #connect(target: Target): Connection {
+  private _connect(target: Target): Connection {
     const authority = `${target.secure} ${target.authority}`;
-    if (!this.#connection || authority !== this.#authority)
-      this.#connection = this.#link.ways.elsewhere(target);
-    this.#authority = authority;
-    return this.#connection;
+    if (!this._connection || authority !== this._authority)
+      this._connection = this._link.ways.elsewhere(target);
+    this._authority = authority;
+    return this._connection;
   }
 }

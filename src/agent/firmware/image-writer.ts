@@ -14,11 +14,11 @@ const PIECE_BYTES = 1024;
 const SLICE_BYTES = 32_768;
 
 export class ImageWriter {
-  readonly #slot: Slot;
-  readonly #host: Host;
-  readonly #check: Check;
-  readonly #first: Uint8Array;
-  readonly #step: number;
+  private readonly _slot: Slot;
+  private readonly _host: Host;
+  private readonly _check: Check;
+  private readonly _first: Uint8Array;
+  private readonly _step: number;
   readonly size: number;
   /** Bytes taken: in the slot, or in memory those of sector 0. */
   offset = 0;
@@ -32,41 +32,41 @@ export class ImageWriter {
   onStep: ((offset: number) => void) | undefined;
 
   constructor(host: Host, check: Check, size: number, kept: number) {
-    this.#host = host;
-    this.#slot = host.slot;
-    this.#check = check;
+    this._host = host;
+    this._slot = host.slot;
+    this._check = check;
     this.size = size;
     const { sectorSize } = host.slot;
-    this.#step = Math.max(1, Math.floor(STEP_BYTES / sectorSize)) * sectorSize;
+    this._step = Math.max(1, Math.floor(STEP_BYTES / sectorSize)) * sectorSize;
     this.kept = kept > sectorSize && kept < size && kept % sectorSize === 0 ? kept : 0;
     this.fresh = this.kept === 0;
-    this.#first = new Uint8Array(Math.min(sectorSize, size));
+    this._first = new Uint8Array(Math.min(sectorSize, size));
   }
 
   /** Where the next request must end: before bytes that are in the slot already. */
   get end(): number {
-    return this.kept > 0 ? this.#first.length : this.size;
+    return this.kept > 0 ? this._first.length : this.size;
   }
 
   /** Makes the slot unfit to start. False if it could not. */
   open(): boolean {
-    return this.#slot.erase(0);
+    return this._slot.erase(0);
   }
 
   /** Takes the bytes from `offset` on, `end` not exceeded. False if the slot could not be written. */
   take(bytes: Uint8Array): boolean {
-    this.#check.write(bytes);
+    this._check.write(bytes);
     this.onTake?.(this.offset, this.offset + bytes.length);
     let from = 0;
     while (from < bytes.length) {
-      const sector = this.#slot.sectorSize;
+      const sector = this._slot.sectorSize;
       const room = sector - (this.offset % sector);
       const piece = bytes.subarray(from, from + room);
-      if (this.offset < this.#first.length) this.#first.set(piece, this.offset);
-      else if (!this.#write(piece)) return false;
+      if (this.offset < this._first.length) this._first.set(piece, this.offset);
+      else if (!this._write(piece)) return false;
       from += piece.length;
       this.offset += piece.length;
-      if (this.offset % this.#step === 0 && this.offset < this.size) this.onStep?.(this.offset);
+      if (this.offset % this._step === 0 && this.offset < this.size) this.onStep?.(this.offset);
     }
     return true;
   }
@@ -75,30 +75,30 @@ export class ImageWriter {
   async recall(): Promise<boolean> {
     const kept = this.kept;
     this.kept = 0;
-    const good = await readSlot(this.#host, this.#check, this.offset, kept);
+    const good = await readSlot(this._host, this._check, this.offset, kept);
     if (good) this.offset = kept;
     return good;
   }
 
   /** The checksum of all bytes, once `flaw` was asked. */
   get found(): string {
-    return this.#check.found;
+    return this._check.found;
   }
 
   /** Of all bytes. To be called once. */
   flaw(): Promise<Flaw> {
-    return this.#check.flaw();
+    return this._check.flaw();
   }
 
   /** Writes sector 0. False if it could not. */
   finish(): boolean {
-    return this.#slot.erase(0) && this.#slot.write(0, this.#first);
+    return this._slot.erase(0) && this._slot.write(0, this._first);
   }
 
-  #write(piece: Uint8Array): boolean {
-    const inSector = this.offset % this.#slot.sectorSize;
-    if (inSector === 0 && !this.#slot.erase(this.offset)) return false;
-    return this.#slot.write(this.offset, piece);
+  private _write(piece: Uint8Array): boolean {
+    const inSector = this.offset % this._slot.sectorSize;
+    if (inSector === 0 && !this._slot.erase(this.offset)) return false;
+    return this._slot.write(this.offset, piece);
   }
 }
 

@@ -14,9 +14,9 @@ import {
 } from "./states.js";
 
 export class Ledger {
-  readonly #host: Host;
-  readonly #options: FirmwareOptions;
-  readonly #reporter: Reporter;
+  private readonly _host: Host;
+  private readonly _options: FirmwareOptions;
+  private readonly _reporter: Reporter;
   /** Undefined while nothing was ever assigned, or all of it is over. */
   record: UpdateRecord | undefined;
   /** When a failed update is tried again; undefined: not by itself. */
@@ -28,9 +28,9 @@ export class Ledger {
   retryMs = -1;
 
   constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
-    this.#host = host;
-    this.#options = options;
-    this.#reporter = reporter;
+    this._host = host;
+    this._options = options;
+    this._reporter = reporter;
   }
 
   get state(): State {
@@ -39,16 +39,16 @@ export class Ledger {
 
   /** True if the record's image is the one that runs. */
   get isNew(): boolean {
-    return this.record?.title === this.#options.title && this.record.version === this.#options.version;
+    return this.record?.title === this._options.title && this.record.version === this._options.version;
   }
 
   /** How many ms a failed update waits still; -1: it is not tried again by itself. */
   get retryIn(): number {
-    return this.retryAt === undefined ? -1 : Math.max(0, this.retryAt - this.#host.clock.now());
+    return this.retryAt === undefined ? -1 : Math.max(0, this.retryAt - this._host.clock.now());
   }
 
   load(): void {
-    this.record = readRecord(this.#host);
+    this.record = readRecord(this._host);
     this.retryAt = undefined;
   }
 
@@ -56,11 +56,11 @@ export class Ledger {
   resume(): void {
     const { record } = this;
     // A record of an update that began under a third version says nothing about this one.
-    if (record && record.from !== this.#options.version && !this.isNew) this.clear();
-    if (!this.record && this.reported !== "idle") this.#reporter.running();
+    if (record && record.from !== this._options.version && !this.isNew) this.clear();
+    if (!this.record && this.reported !== "idle") this._reporter.running();
     else if (!this.record) return;
-    else if (STATES[this.record.state].activated) this.#judge(this.record);
-    else this.#goOn(this.record);
+    else if (STATES[this.record.state].activated) this._judge(this.record);
+    else this._goOn(this.record);
   }
 
   /** A new update, with nothing done yet; not stored before its first state is. */
@@ -71,7 +71,7 @@ export class Ledger {
       key,
       title,
       version,
-      from: this.#options.version,
+      from: this._options.version,
       offset: 0,
       failures: 0,
       spared: 0,
@@ -86,11 +86,11 @@ export class Ledger {
   enter(state: State, change: Partial<UpdateRecord> = {}): boolean {
     const { record } = this;
     if (!record) return false;
-    const next = { ...record, ...change, state, error: "", at: this.#stamp(record.at) };
-    if (!writeRecord(this.#host, next)) return false;
+    const next = { ...record, ...change, state, error: "", at: this._stamp(record.at) };
+    if (!writeRecord(this._host, next)) return false;
     this.record = next;
     this.retryAt = undefined;
-    this.#reporter.state(next);
+    this._reporter.state(next);
     return true;
   }
 
@@ -98,13 +98,13 @@ export class Ledger {
   keep(change: Partial<UpdateRecord>): boolean {
     if (!this.record) return false;
     this.record = { ...this.record, ...change };
-    return writeRecord(this.#host, this.record);
+    return writeRecord(this._host, this.record);
   }
 
   /** What the record becomes by this failure. */
   failed(failure: Failure, detail: string): Partial<UpdateRecord> {
     const { text, condemns, keeps } = FAILURES[failure];
-    this.#reporter.failed(failure);
+    this._reporter.failed(failure);
     const spares = condemns === "never" ? 1 : 0;
     const failures = (this.record?.failures ?? 0) + 1 - spares;
     return {
@@ -121,10 +121,10 @@ export class Ledger {
   fail(failure: Failure, detail: string): void {
     const { record } = this;
     if (!record) return;
-    this.keep({ ...this.failed(failure, detail), at: this.#stamp(record.at) });
-    this.#schedule(this.record as UpdateRecord);
-    this.#host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
-    this.#reporter.state(this.record as UpdateRecord);
+    this.keep({ ...this.failed(failure, detail), at: this._stamp(record.at) });
+    this._schedule(this.record as UpdateRecord);
+    this._host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
+    this._reporter.state(this.record as UpdateRecord);
   }
 
   /** The update is to be tried again as if it had never failed. */
@@ -137,42 +137,42 @@ export class Ledger {
     if (!this.record) return;
     this.record = undefined;
     this.retryAt = undefined;
-    deleteRecord(this.#host);
+    deleteRecord(this._host);
   }
 
   /** Reports a state that is stored only later, together with what makes it true. */
   announce(state: State): void {
     const { record } = this;
     if (!record) return;
-    this.record = { ...record, at: this.#stamp(record.at) };
-    this.#reporter.state({ ...this.record, state });
+    this.record = { ...record, at: this._stamp(record.at) };
+    this._reporter.state({ ...this.record, state });
   }
 
   /** The new image was activated: either it is the one that runs now, or the one before it came back without a word. */
-  #judge(record: UpdateRecord): void {
+  private _judge(record: UpdateRecord): void {
     if (this.isNew) this.enter("updated");
     else if (this.interrupted) this.fail("interrupted", "");
     else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", "");
   }
 
-  #goOn(record: UpdateRecord): void {
+  private _goOn(record: UpdateRecord): void {
     const { restarted } = STATES[record.state];
-    if (record.at === 0 && this.reported !== restarted) this.keep({ state: restarted, at: this.#stamp(0) });
+    if (record.at === 0 && this.reported !== restarted) this.keep({ state: restarted, at: this._stamp(0) });
     else this.record = { ...record, state: restarted };
-    if (restarted === "failed") this.#schedule(record);
-    if (this.retryMs >= 0) this.retryAt = this.#host.clock.now() + this.retryMs;
-    if (this.reported !== restarted) this.#reporter.state(this.record ?? record);
+    if (restarted === "failed") this._schedule(record);
+    if (this.retryMs >= 0) this.retryAt = this._host.clock.now() + this.retryMs;
+    if (this.reported !== restarted) this._reporter.state(this.record ?? record);
   }
 
   /** No two states of one update get the same time stamp: the platform would keep only the later one. */
-  #stamp(last: number): number {
-    const wall = this.#host.clock.wall();
+  private _stamp(last: number): number {
+    const wall = this._host.clock.wall();
     return wall === undefined ? 0 : Math.max(Math.floor(wall), last + 1);
   }
 
-  #schedule(record: UpdateRecord): void {
+  private _schedule(record: UpdateRecord): void {
     const tries = record.failures + record.spared;
     const wait = record.condemned ? undefined : RETRY_MS[Math.min(tries, RETRY_MS.length) - 1];
-    this.retryAt = wait === undefined ? undefined : this.#host.clock.now() + wait;
+    this.retryAt = wait === undefined ? undefined : this._host.clock.now() + wait;
   }
 }

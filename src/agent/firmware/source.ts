@@ -29,35 +29,35 @@ export class ImageSink implements Sink {
   readonly writer: ImageWriter;
   /** False once it is another image that is assigned. */
   readonly wanted: () => boolean;
-  readonly #progress: () => void;
-  #left = 0;
+  private readonly _progress: () => void;
+  private _left = 0;
   /** What came is wrong, or can't be kept. */
   failure: Failure | undefined;
 
   constructor(writer: ImageWriter, wanted: () => boolean, progress: () => void) {
     this.writer = writer;
     this.wanted = wanted;
-    this.#progress = progress;
+    this._progress = progress;
   }
 
   expect(bytes: number): void {
-    this.#left = bytes;
+    this._left = bytes;
   }
 
   begin(length: number | undefined): boolean {
     // An empty answer is judged when it is over: there is nothing to give up.
-    if (length === undefined || length === 0 || length === this.#left) return true;
+    if (length === undefined || length === 0 || length === this._left) return true;
     this.failure = "length";
     return false;
   }
 
   fragment(bytes: Uint8Array): boolean {
     if (!this.wanted()) return false;
-    this.#left -= bytes.length;
-    if (this.#left < 0) this.failure = "length";
+    this._left -= bytes.length;
+    if (this._left < 0) this.failure = "length";
     else if (!this.writer.take(bytes)) this.failure = "slot";
     if (this.failure) return false;
-    this.#progress();
+    this._progress();
     return true;
   }
 }

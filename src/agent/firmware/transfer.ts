@@ -21,20 +21,20 @@ const CHUNK_BYTES = 16_384;
 const MOST_TRIES = 10;
 
 export class Transfer {
-  readonly #host: Host;
-  readonly #link: Link;
-  readonly #lane: Lane;
-  readonly #options: FirmwareOptions;
-  readonly #assignment: Assignment;
-  readonly #ledger: Ledger;
-  readonly #reporter: Reporter;
-  readonly #signal: Signal;
-  #source: Source | undefined;
-  #writer: ImageWriter | undefined;
-  #download: Download | undefined;
+  private readonly _host: Host;
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _options: FirmwareOptions;
+  private readonly _assignment: Assignment;
+  private readonly _ledger: Ledger;
+  private readonly _reporter: Reporter;
+  private readonly _signal: Signal;
+  private _source: Source | undefined;
+  private _writer: ImageWriter | undefined;
+  private _download: Download | undefined;
   /** Times that the download of this image began anew. */
-  #begun = 0;
-  #refusal: { failure: Failure; detail: string } | undefined;
+  private _begun = 0;
+  private _refusal: { failure: Failure; detail: string } | undefined;
 
   constructor(
     link: Link,
@@ -44,47 +44,47 @@ export class Transfer {
     ledger: Ledger,
     reporter: Reporter,
   ) {
-    this.#host = link.host;
-    this.#link = link;
-    this.#lane = new Lane(link, "firmware");
-    this.#signal = signal;
-    this.#options = options;
-    this.#assignment = assignment;
-    this.#ledger = ledger;
-    this.#reporter = reporter;
+    this._host = link.host;
+    this._link = link;
+    this._lane = new Lane(link, "firmware");
+    this._signal = signal;
+    this._options = options;
+    this._assignment = assignment;
+    this._ledger = ledger;
+    this._reporter = reporter;
   }
 
   /** Forgets what is under way; the record tells what of it may be used again. */
   drop(): void {
-    this.#source?.hangUp();
-    this.#source = undefined;
-    this.#writer = undefined;
-    this.#download = undefined;
-    this.#refusal = undefined;
+    this._source?.hangUp();
+    this._source = undefined;
+    this._writer = undefined;
+    this._download = undefined;
+    this._refusal = undefined;
   }
 
   /** Asks the server of a file how long it is, for the record. False: it is not known, and the ledger or the link tells why. */
   async measure(image: Image): Promise<boolean> {
-    const source = this.#fromUrl(image.url ?? "");
-    this.#lane.clear();
+    const source = this._fromUrl(image.url ?? "");
+    this._lane.clear();
     for (let tries = 0; ; tries++) {
-      await this.#lane.ready();
-      if (!this.#link.running || !this.#wanted()) return false;
+      await this._lane.ready();
+      if (!this._link.running || !this._wanted()) return false;
       const { size, told, outcome } = await source.measure();
       source.hangUp();
-      if (!this.#link.running || !this.#wanted()) return false;
-      if (size > 0) return this.#ledger.keep({ size }) || this.#fail("slot");
-      if (told) return this.#fail("fileLength");
+      if (!this._link.running || !this._wanted()) return false;
+      if (size > 0) return this._ledger.keep({ size }) || this._fail("slot");
+      if (told) return this._fail("fileLength");
       const failed = source.failed(outcome);
-      if (failed) return this.#fail(failed.failure, failed.detail);
-      if (tries >= MOST_TRIES) return this.#fail("fileUnanswered", statusOf(outcome));
-      this.#lane.hold();
+      if (failed) return this._fail(failed.failure, failed.detail);
+      if (tries >= MOST_TRIES) return this._fail("fileUnanswered", statusOf(outcome));
+      this._lane.hold();
     }
   }
 
   /** A part of the image is on its way. */
   get underWay(): boolean {
-    return this.#download?.underWay === true;
+    return this._download?.underWay === true;
   }
 
   /**
@@ -92,104 +92,104 @@ export class Transfer {
    * ledger, the link or the assignment tells why. Undefined: a part is on its way, and the signal is raised at its end.
    */
   async fetch(image: Image): Promise<boolean | undefined> {
-    const refusal = this.#refusal;
-    this.#refusal = undefined;
+    const refusal = this._refusal;
+    this._refusal = undefined;
     // The keys were read anew and still say the same: so it was no change of the assignment.
-    if (refusal) return this.#fail(refusal.failure, refusal.detail);
-    const writer = this.#writer ?? this.#open(image);
-    if (!writer || !this.#source) return this.#fail("slot");
-    this.#download ??= this.#begin(writer, this.#source);
-    const fetched = await this.#download.next();
+    if (refusal) return this._fail(refusal.failure, refusal.detail);
+    const writer = this._writer ?? this._open(image);
+    if (!writer || !this._source) return this._fail("slot");
+    this._download ??= this._begin(writer, this._source);
+    const fetched = await this._download.next();
     if (!fetched) return undefined;
-    this.#download = undefined;
+    this._download = undefined;
     if (fetched.kind === "stopped") return false;
-    if (fetched.kind === "failed") return this.#refused(fetched.failure, fetched.detail);
-    return fetched.kind === "anew" ? this.#anew() : this.#finish(writer, image);
+    if (fetched.kind === "failed") return this._refused(fetched.failure, fetched.detail);
+    return fetched.kind === "anew" ? this._anew() : this._finish(writer, image);
   }
 
-  #begin(writer: ImageWriter, source: Source): Download {
+  private _begin(writer: ImageWriter, source: Source): Download {
     const progress = () =>
-      this.#reporter.progress(
-        this.#ledger.record?.version ?? "",
+      this._reporter.progress(
+        this._ledger.record?.version ?? "",
         Math.max(writer.offset, writer.kept),
         writer.size,
       );
-    const sink = new ImageSink(writer, () => this.#wanted(), progress);
-    return new Download(this.#link, this.#lane, this.#signal, source, sink);
+    const sink = new ImageSink(writer, () => this._wanted(), progress);
+    return new Download(this._link, this._lane, this._signal, source, sink);
   }
 
   /** Reads the slot back. A slot that does not hold the image loses its header. */
   async verify(image: Image): Promise<boolean> {
-    const good = await slotHolds(this.#host, image);
-    if (good || !this.#link.running) return good;
-    this.#host.slot.erase(0);
-    return this.#fail("readBack");
+    const good = await slotHolds(this._host, image);
+    if (good || !this._link.running) return good;
+    this._host.slot.erase(0);
+    return this._fail("readBack");
   }
 
   /** It is still this image that is assigned, as far as anybody knows. */
-  #wanted(): boolean {
-    return !this.#assignment.settled || this.#assignment.key === this.#ledger.record?.key;
+  private _wanted(): boolean {
+    return !this._assignment.settled || this._assignment.key === this._ledger.record?.key;
   }
 
-  #fromUrl(url: string): FromUrl {
-    const etag = this.#ledger.record?.etag || undefined;
-    return new FromUrl(this.#link, this.#options, url, this.#options.chunkBytes ?? CHUNK_BYTES, { etag });
+  private _fromUrl(url: string): FromUrl {
+    const etag = this._ledger.record?.etag || undefined;
+    return new FromUrl(this._link, this._options, url, this._options.chunkBytes ?? CHUNK_BYTES, { etag });
   }
 
-  #open(image: Image): ImageWriter | undefined {
-    const { record } = this.#ledger;
-    const check = openCheck(this.#host, image);
+  private _open(image: Image): ImageWriter | undefined {
+    const { record } = this._ledger;
+    const check = openCheck(this._host, image);
     if (!record || !check) return undefined;
     // What lay in the slot over a restart is good if its checksum is: without one nobody could tell.
-    const writer = new ImageWriter(this.#host, check, image.size, image.unverified ? 0 : record.offset);
-    const chunkBytes = this.#options.chunkBytes ?? CHUNK_BYTES;
-    const file = image.url === undefined ? undefined : this.#fromUrl(image.url);
-    this.#source = file ?? new FromPlatform(this.#link, this.#lane, record, chunkBytes);
-    const { counters } = this.#link;
+    const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : record.offset);
+    const chunkBytes = this._options.chunkBytes ?? CHUNK_BYTES;
+    const file = image.url === undefined ? undefined : this._fromUrl(image.url);
+    this._source = file ?? new FromPlatform(this._link, this._lane, record, chunkBytes);
+    const { counters } = this._link;
     const { key, offset } = record;
     // Before a restart, or a stop: it is known to have come.
     counters.fetched(key, offset, offset);
     writer.onTake = (from, to) => counters.fetched(key, from, to);
     writer.onStep = (offset) => {
-      this.#ledger.keep({ offset, etag: file?.mark.etag ?? "" });
+      this._ledger.keep({ offset, etag: file?.mark.etag ?? "" });
     };
     if (!writer.open()) return undefined;
-    this.#reporter.begin(Math.floor((100 * writer.kept) / image.size));
-    this.#writer = writer;
+    this._reporter.begin(Math.floor((100 * writer.kept) / image.size));
+    this._writer = writer;
     return writer;
   }
 
   /** What is in the slot is no beginning of the file that is there now. */
-  #anew(): boolean {
-    if (++this.#begun > MOST_TRIES) return this.#fail("fileChanged");
+  private _anew(): boolean {
+    if (++this._begun > MOST_TRIES) return this._fail("fileChanged");
     this.drop();
-    this.#ledger.keep({ offset: 0, etag: "" });
+    this._ledger.keep({ offset: 0, etag: "" });
     return false;
   }
 
-  #refused(failure: Failure, detail: string): boolean {
-    if (failure !== "changed" && failure !== "missing") return this.#fail(failure, detail);
+  private _refused(failure: Failure, detail: string): boolean {
+    if (failure !== "changed" && failure !== "missing") return this._fail(failure, detail);
     // Most likely something else is assigned by now.
-    this.#refusal = { failure, detail };
-    this.#assignment.forget(0);
+    this._refusal = { failure, detail };
+    this._assignment.forget(0);
     return false;
   }
 
-  async #finish(writer: ImageWriter, image: Image): Promise<boolean> {
+  private async _finish(writer: ImageWriter, image: Image): Promise<boolean> {
     this.drop();
-    this.#begun = 0;
+    this._begun = 0;
     const flaw = await writer.flaw();
-    if (!this.#link.running) return false;
-    if (flaw) return this.#fail(flaw === "checksum" && !writer.fresh ? "damaged" : flaw);
+    if (!this._link.running) return false;
+    if (flaw) return this._fail(flaw === "checksum" && !writer.fresh ? "damaged" : flaw);
     // From here on it is known what must be read back.
-    const known = image.unverified ? this.#ledger.keep({ checksum: writer.found }) : true;
-    return (known && writer.finish()) || this.#fail("slot");
+    const known = image.unverified ? this._ledger.keep({ checksum: writer.found }) : true;
+    return (known && writer.finish()) || this._fail("slot");
   }
 
-  #fail(failure: Failure, detail = ""): false {
+  private _fail(failure: Failure, detail = ""): false {
     this.drop();
-    this.#begun = 0;
-    this.#ledger.fail(failure, detail);
+    this._begun = 0;
+    this._ledger.fail(failure, detail);
     return false;
   }
 }

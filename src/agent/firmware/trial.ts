@@ -18,60 +18,60 @@ const STORE_RETRY_MS = 60_000;
 const CONFIRM_TRIES = 10;
 
 export class Trial {
-  readonly #link: Link;
-  readonly #signal: Signal;
-  readonly #options: FirmwareOptions;
-  readonly #ledger: Ledger;
-  readonly #reporter: Reporter;
+  private readonly _link: Link;
+  private readonly _signal: Signal;
+  private readonly _options: FirmwareOptions;
+  private readonly _ledger: Ledger;
+  private readonly _reporter: Reporter;
   /** The platform took a request with the token, in this run. */
   reached = false;
   /** No longer than this, whether the platform answers or not. */
   limitMs = OFFLINE_LIMIT_MS;
 
   constructor(link: Link, signal: Signal, options: FirmwareOptions, ledger: Ledger, reporter: Reporter) {
-    this.#link = link;
-    this.#signal = signal;
-    this.#options = options;
-    this.#ledger = ledger;
-    this.#reporter = reporter;
+    this._link = link;
+    this._signal = signal;
+    this._options = options;
+    this._ledger = ledger;
+    this._reporter = reporter;
   }
 
   /** Resolves when the image is confirmed, or the link stopped. */
   async run(): Promise<void> {
-    const { state } = this.#ledger;
+    const { state } = this._ledger;
     // Without the record of an update it is an image that came another way: it is tried all the same.
     if (state === "updating" || state === "confirming") {
-      if (!this.#ledger.isNew) return this.#back("misnamed");
-      this.#ledger.keep({ state: "confirming" });
+      if (!this._ledger.isNew) return this._back("misnamed");
+      this._ledger.keep({ state: "confirming" });
     }
-    const verdict = (await this.#untilReached()) ?? (await this.#testItself());
-    if (!this.#link.running) return;
-    if (verdict) return this.#back(verdict);
-    for (let tries = 1; this.#link.running && !this.#confirm(); tries++) {
-      if (tries === CONFIRM_TRIES) return this.#back("notKept");
-      await this.#signal.wait(STORE_RETRY_MS);
+    const verdict = (await this._untilReached()) ?? (await this._testItself());
+    if (!this._link.running) return;
+    if (verdict) return this._back(verdict);
+    for (let tries = 1; this._link.running && !this._confirm(); tries++) {
+      if (tries === CONFIRM_TRIES) return this._back("notKept");
+      await this._signal.wait(STORE_RETRY_MS);
     }
   }
 
   /** Not even a host that throws against its contract may leave the image between the two. */
-  #confirm(): boolean {
+  private _confirm(): boolean {
     try {
-      return this.#link.host.slot.confirm();
+      return this._link.host.slot.confirm();
     } catch {
       return false;
     }
   }
 
   /** Undefined, or why the image is given up. */
-  async #untilReached(): Promise<Failure | undefined> {
-    const { clock } = this.#link.host;
+  private async _untilReached(): Promise<Failure | undefined> {
+    const { clock } = this._link.host;
     let last = clock.now();
     let onlineMs = 0;
     let offlineMs = 0;
-    while (!this.reached && this.#link.running) {
+    while (!this.reached && this._link.running) {
       // A token that this image does not present as it must is refused: that is an answer, too.
-      const online = this.#link.answers;
-      await this.#signal.wait(TICK_MS);
+      const online = this._link.answers;
+      await this._signal.wait(TICK_MS);
       const passed = clock.now() - last;
       last += passed;
       if (online) onlineMs += passed;
@@ -82,13 +82,13 @@ export class Trial {
     return undefined;
   }
 
-  async #testItself(): Promise<Failure | undefined> {
-    const test = this.#options.selfTest;
-    if (!test || !this.#link.running) return undefined;
-    const question = () => test.call(this.#options);
+  private async _testItself(): Promise<Failure | undefined> {
+    const test = this._options.selfTest;
+    if (!test || !this._link.running) return undefined;
+    const question = () => test.call(this._options);
     const good = await askApplication(
-      this.#link,
-      this.#signal,
+      this._link,
+      this._signal,
       question,
       Math.min(SELF_TEST_MS, this.limitMs),
     );
@@ -96,11 +96,11 @@ export class Trial {
   }
 
   /** Returns to the image before this one, which reports why. */
-  async #back(failure: Failure): Promise<void> {
-    const { host } = this.#link;
+  private async _back(failure: Failure): Promise<void> {
+    const { host } = this._link;
     host.log("error", "the new firmware is given up; the image before it returns");
-    this.#ledger.keep({ ...this.#ledger.failed(failure, ""), at: 0 });
+    this._ledger.keep({ ...this._ledger.failed(failure, ""), at: 0 });
     host.slot.revert();
-    await restart(this.#link, this.#signal, this.#reporter);
+    await restart(this._link, this._signal, this._reporter);
   }
 }

@@ -74,6 +74,7 @@ const MODULES = [
   ["mote-app", "hosts/app/app.ts", "hosts/app/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
   ["mote-commission", "hosts/esp32/commission-board.ts", "hosts/esp32/commission-types.js"],
+  ["mote-emulated-network", "hosts/esp32/emulator/ethernet.ts"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],
   ["mote-simulator-commission", "hosts/simulator/commission.ts", "hosts/esp32/commission-types.js"],

@@ -1,16 +1,18 @@
 // An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of ESP-IDF and ours as the last word.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, delimiter, join, resolve } from "node:path";
+import { chipOf, targetFolder } from "./chips.js";
 import { refusePrivateKeys } from "./private-keys.js";
 import { PROJECT, type Sdk, SdkError } from "./sdk.js";
 import { mergeOptions } from "./sdkconfig.js";
 
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
+const EMULATED = join(PROJECT, "hosts", "esp32", "emulator", "manifest.json");
+const EMULATED_OPTIONS = join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.defaults");
 const VARIANTS = ["sdkconfig.defaults", "sdkconfig.defaults.release", "sdkconfig.inst"];
 /** The one that the SDK was tested with; its makefile asks for the version even where nothing of ESP-IDF is used. */
 const IDF_TAG = "v6.0";
-const TARGET = /^esp32(?:\/(\w+))?$/;
 
 const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documentation/devices/esp32, Linux):
   sudo apt-get install git wget flex bison gperf python-is-python3 python3-pip python3-venv cmake ninja-build ccache libffi-dev libssl-dev dfu-util
@@ -19,6 +21,10 @@ const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documen
   export IDF_PATH=~/.local/share/esp-idf && . $IDF_PATH/export.sh
 Then try again. --check needs none of it.`;
 
+/** Sizes of flash that there is a table of partitions for, in MB. */
+export const FLASH_SIZES = [4, 8, 16] as const;
+export type FlashSize = (typeof FLASH_SIZES)[number];
+
 export interface BuildOptions {
   readonly sdk: Sdk;
   /** With a manifest.json that includes ours. */
@@ -26,6 +32,10 @@ export interface BuildOptions {
   /** As mcconfig names it: esp32, or esp32/NAME. */
   readonly target: string;
   readonly debug: boolean;
+  /** Of the flash. */
+  readonly megabytes: FlashSize;
+  /** For the emulator: Ethernet in place of Wi-Fi. */
+  readonly emulated?: boolean | undefined;
   /** Takes the place of members of the manifest's config. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Where everything is written. */
@@ -61,25 +71,49 @@ export async function buildScripts(options: BuildOptions): Promise<Build> {
   return { directory, log };
 }
 
-/** Builds and flashes, with the SDK's output as it comes. Resolves with the status of mcconfig. Throws SdkError if ESP-IDF is missing. */
-export async function flash(options: BuildOptions): Promise<number> {
+/** The parts of an image that ESP-IDF linked. */
+export interface Image {
+  readonly directory: string;
+  /** Where ESP-IDF left its files: the application (xs_esp32.bin, .elf, .map), and flash_args with the offsets of all parts. */
+  readonly folder: string;
+  /** As ESP-IDF names it. */
+  readonly chip: string;
+}
+
+/** Compiles and links the whole image; nothing is flashed and no other program is ended. Throws SdkError with the words of what failed. */
+export async function buildImage(options: BuildOptions): Promise<Image> {
   const { sdk, target, debug, out } = options;
-  const { IDF_PATH } = sdk.env;
+  findIdf(sdk.env);
+  const project = prepare(options);
+  const { directory } = await configure(options, project, sdk.env);
+  const chip = chipOf(sdk, target).name;
+  const folder = join(directory, `xsProj-${chip}`, "build");
+  // Its default target ends every serial2xsbug of this machine, and flashes.
+  const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-t", "build", "-o", out];
+  const log = await run(sdk.mcconfig, words, project, sdk.env);
+  // The SDK's makefile goes on after a failed link.
+  for (const name of PARTS)
+    if (!existsSync(join(folder, name)))
+      throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
+  return { directory, folder, chip };
+}
+
+const PARTS = [
+  "xs_esp32.bin",
+  "bootloader/bootloader.bin",
+  "partition_table/partition-table.bin",
+  "flash_args",
+];
+
+/** Throws SdkError if ESP-IDF is missing, or its tools are not on the path. */
+function findIdf(env: NodeJS.ProcessEnv): void {
+  const { IDF_PATH } = env;
   if (!IDF_PATH || !existsSync(join(IDF_PATH, "tools", "idf.py")))
     throw new SdkError(
       `ESP-IDF is missing: $IDF_PATH is ${IDF_PATH ? "no copy of it" : "not set"}.\n${IDF_GUIDE}`,
     );
-  const project = prepare(options);
-  await configure(options, project, sdk.env);
-  const child = spawn(sdk.mcconfig, [...(debug ? ["-d"] : []), "-m", "-p", target, "-o", out], {
-    cwd: project,
-    env: sdk.env,
-    stdio: "inherit",
-  });
-  return new Promise((done, failed) => {
-    child.on("error", failed);
-    child.on("exit", (code) => done(code ?? 1));
-  });
+  if (!onPath("idf.py", env))
+    throw new SdkError("idf.py is not on the path. This sets it for one shell: . $IDF_PATH/export.sh");
 }
 
 /** Writes the makefile. Throws SdkError for a manifest that does not hold, or that has a private key among its resources. */
@@ -95,7 +129,7 @@ async function configure(
 }
 
 /** A project around the project: its manifest, the settings given here, and last, which is what counts, the options of ESP-IDF. */
-function prepare({ sdk, folder, target, config, out }: BuildOptions): string {
+function prepare({ sdk, folder, target, config, out, megabytes, emulated }: BuildOptions): string {
   const manifest = join(resolve(folder), "manifest.json");
   if (!existsSync(manifest))
     throw new SdkError(`${folder} has no manifest.json. "mote new" makes a project.`);
@@ -106,26 +140,27 @@ function prepare({ sdk, folder, target, config, out }: BuildOptions): string {
   rmSync(own, { recursive: true, force: true });
   mkdirSync(own, { recursive: true });
   const theirs = targetOptions(sdk, target);
+  const size = `CONFIG_ESPTOOLPY_FLASHSIZE_${megabytes}MB=y\n`;
   for (const name of VARIANTS) {
     const [a, b] = [theirs && read(join(theirs, name)), read(join(OURS, name))];
-    if (a !== undefined || b !== undefined) writeFileSync(join(own, name), mergeOptions(a ?? "", b ?? ""));
+    const more = name === VARIANTS[0] ? size + (emulated ? (read(EMULATED_OPTIONS) ?? "") : "") : "";
+    if (a !== undefined || b !== undefined)
+      writeFileSync(join(own, name), mergeOptions(a ?? "", (b ?? "") + more));
   }
   mkdirSync(project, { recursive: true });
   write(join(own, "manifest.json"), {
-    build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(OURS, "partitions.csv") },
+    build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(OURS, `partitions-${megabytes}mb.csv`) },
   });
-  write(join(project, "manifest.json"), { include: [manifest, join(own, "manifest.json")], config });
+  const include = [manifest, ...(emulated ? [EMULATED] : []), join(own, "manifest.json")];
+  write(join(project, "manifest.json"), { include, config });
   return project;
 }
 
 /** The folder of the target's own options of ESP-IDF, if it has some. */
 function targetOptions(sdk: Sdk, target: string): string | undefined {
-  const [known, name] = TARGET.exec(target) ?? [];
-  if (known === undefined) throw new SdkError(`${target} is no target: it is esp32, or esp32/NAME.`);
-  if (name === undefined) return undefined;
-  const directory = join(sdk.path, "build", "devices", "esp32", "targets", name);
-  const text = read(join(directory, "manifest.json"));
-  if (text === undefined) throw new SdkError(`the SDK has no target ${target}.`);
+  const directory = targetFolder(sdk, target);
+  if (directory === undefined) return undefined;
+  const text = readFileSync(join(directory, "manifest.json"), "utf8");
   const path: string | undefined = JSON.parse(text).build?.SDKCONFIGPATH;
   return path && resolve(directory, path.replace("$(MODDABLE)", sdk.path));
 }
@@ -152,8 +187,12 @@ async function idfStandIn(sdk: Sdk, out: string): Promise<string> {
   return directory;
 }
 
+/** Whether a program of this name is on the path. */
+export const onPath = (name: string, env: NodeJS.ProcessEnv): boolean =>
+  (env.PATH ?? "").split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
+
 /** What it printed. Throws SdkError with its last lines if it failed. */
-function run(program: string, words: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+export function run(program: string, words: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((done, failed) => {
     let log = "";
     const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -162,14 +201,14 @@ function run(program: string, words: string[], cwd: string, env: NodeJS.ProcessE
     child.on("error", (error) => failed(new SdkError(`${program}: ${error.message}`)));
     child.on("close", (code) => {
       if (code === 0 && !FAILED.test(log)) done(log);
-      else failed(new SdkError(`${basename(program)} failed:\n${toldBy(log)}`));
+      else failed(new SdkError(`${basename(program)} failed:\n${lastLines(log)}`));
     });
   });
 }
 
 const FAILED = /^(?:###? ?)?[Ee]rror[:!]/m;
 const NOISE = /^# |: not frozen$|: no const$/;
-const toldBy = (log: string): string =>
+const lastLines = (log: string): string =>
   log
     .split("\n")
     .filter((line) => !NOISE.test(line))

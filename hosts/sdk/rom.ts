@@ -13,13 +13,17 @@ export interface Rom {
   readonly code: number;
   /** Bytes: texts. */
   readonly texts: number;
+  /** Bytes of the block that the engine takes at start; 0: none, it takes memory piece by piece. */
+  readonly engine: number;
   /** Modules that are not preloaded, with the bytes of their code. They take RAM when they are first imported. */
   readonly unpreloaded: readonly { readonly name: string; readonly bytes: number }[];
 }
 
 const CODE = /\.code = \{ \(txByte\*\)"((?:[^"\\]|\\.)*)"/g;
-const TEXT = /(?:\.key = \{ \(txString\)|\.string = )"((?:[^"\\]|\\.)*)"/g;
+const TEXT = /(?:\.key = \{ (?:\(txString\))?|\.string = )"((?:[^"\\]|\\.)*)"/g;
 const ESCAPE = /\\(?:x[0-9a-f]{2}|[0-7]{3}|.)/g;
+/** How the engine is made: chunk, heap, stack, keys, names, symbols, parser, and as the last but one the block. */
+const CREATION = /^\t\{ (?:\d+, ){11}(\d+), \d+\},$/m;
 const UNPRELOADED = /^\t\{ \w+, \w+, \d+, \(txS1\*\)gxCode\d+, (\d+), [^"]*"([^"]+)"/gm;
 
 /** Throws if `source` is no mc.xs.c. */
@@ -39,6 +43,7 @@ export function readRom(source: string): Rom {
     keys: number("mxKeysCount"),
     code: total(CODE, 0),
     texts: total(TEXT, 1),
+    engine: Number(CREATION.exec(source)?.[1] ?? 0),
     unpreloaded: [...source.matchAll(UNPRELOADED)].map(([, bytes, name]) => ({
       name: name!,
       bytes: Number(bytes),

@@ -42,7 +42,7 @@ export function flashBytes(text: string): number | undefined {
   return undefined;
 }
 
-/** A target's own options, and ours as the last word. The size of its flash is left out: the table is for 4 MB, which all have. */
+/** A target's own options, and ours as the last word. The size of its flash is left out: it goes with our table. */
 export function mergeOptions(target: string, ours: string): string {
   const kept = target.split(/\r?\n/).filter((line) => !FLASH.test(OPTION.exec(line)?.[1] ?? ""));
   return `${kept.join("\n").trimEnd()}\n${ours}`;

@@ -13,7 +13,7 @@ const POINT = new TextEncoder().encode('{"temperature":21.53,"humidity":45.2}');
 /** Points that leave together: what is recorded within a second, the default of `batchAgeMs`. */
 const batchOf = (perSecond: number): number => Math.max(1, Math.min(50, perSecond));
 
-const partition = readPartitions(read("hosts/esp32/flash/sdkconfig/partitions.csv")).find(
+const partition = readPartitions(read("hosts/esp32/flash/sdkconfig/partitions-4mb.csv")).find(
   ({ name }) => name === "outbox",
 );
 const size = partition?.size ?? 0;

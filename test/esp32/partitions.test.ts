@@ -2,19 +2,28 @@ import test from "ava";
 import { checkPartitions, imageRoom, readPartitions } from "../../hosts/sdk/partitions.js";
 import { read } from "../house/tree.js";
 
-const OURS = read("hosts/esp32/flash/sdkconfig/partitions.csv");
+const OURS = read("hosts/esp32/flash/sdkconfig/partitions-4mb.csv");
 const FLASH = 4 * 1024 * 1024;
 const check = (csv: string, flash = FLASH): string[] => checkPartitions(readPartitions(csv), flash);
 
-test("the project's table is good and fills 4 MB to the byte", (t) => {
-  t.deepEqual(check(OURS), []);
-  t.deepEqual(check(OURS, FLASH - 1), ["the table ends at 0x400000, the flash at 0x3fffff"]);
-  t.is(imageRoom(readPartitions(OURS)), 1_572_864);
-});
+for (const [megabytes, room] of [
+  [4, 1_835_008],
+  [8, 3_145_728],
+  [16, 4_194_304],
+] as const) {
+  test(`the table for ${megabytes} MB is good and fills the flash to the byte`, (t) => {
+    const csv = read(`hosts/esp32/flash/sdkconfig/partitions-${megabytes}mb.csv`);
+    const bytes = megabytes * 1024 * 1024;
+    const [end, last] = [bytes, bytes - 1].map((value) => `0x${value.toString(16)}`);
+    t.deepEqual(check(csv, bytes), []);
+    t.deepEqual(check(csv, bytes - 1), [`the table ends at ${end}, the flash at ${last}`]);
+    t.is(imageRoom(readPartitions(csv)), room);
+  });
+}
 
 test("the outbox is as large as the README's table of points held says", (t) => {
   const outbox = readPartitions(OURS).find(({ name }) => name === "outbox");
-  t.is(outbox?.size, 640 * 1024);
+  t.is(outbox?.size, 256 * 1024);
 });
 
 test("an offset that is left out follows the row before, apps at 64 KiB", (t) => {
@@ -32,21 +41,21 @@ test("an offset that is left out follows the row before, apps at 64 KiB", (t) =>
 const BROKEN: readonly (readonly [string, string, string, string])[] = [
   [
     "an overlap",
-    "0x1a0000",
-    "0x190000",
-    "ota_1: begins at 0x190000, before 0x1a0000 where the one before ends",
+    "0x1e0000",
+    "0x1d0000",
+    "ota_1: begins at 0x1d0000, before 0x1e0000 where the one before ends",
   ],
   [
     "an app out of line",
-    "0x1a0000, 0x180000",
-    "0x1a1000, 0x17f000",
-    "ota_1: 0x1a1000 is no multiple of 0x10000",
+    "0x1e0000, 0x1c0000",
+    "0x1e1000, 0x1bf000",
+    "ota_1: 0x1e1000 is no multiple of 0x10000",
   ],
-  ["half a sector", "0x40000,", "0x3f800,", "storage: a size of 0x3f800 is not of whole sectors"],
+  ["half a sector", "0x20000,\n", "0x1f800,\n", "storage: a size of 0x1f800 is not of whole sectors"],
   [
     "apps of two sizes",
-    "0x1a0000, 0x180000",
-    "0x1a0000, 0x170000",
+    "0x1e0000, 0x1c0000",
+    "0x1e0000, 0x1b0000",
     "ota_0 and ota_1 differ in size: an image must fit both",
   ],
   ["no outbox", "outbox,", "queue,", "outbox: missing"],

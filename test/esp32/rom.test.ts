@@ -12,12 +12,20 @@ static const txScript gxScripts[mxScriptsCount] = {
 	{ NULL, {.ID = 14, .flag = 0x87, .kind = XS_KEY_X_KIND}, .value = { .key = { (txString)"Array", 0xaa3 } }},
 	{ NULL, {.ID = 1, .kind = XS_STRING_X_KIND}, .value = { .string = "a\"b" } },
 	{ NULL, {.ID = 1, .kind = XS_CODE_X_KIND}, .value = { .code = { (txByte*)"\x0d\x02a\\", (txSlot*)&gxHeap[1] } } },
+	{ 1536, 512, 512, 64, 512, 64, 32, 53, 3, 1024, 17, 112640, 0},
 `;
 
 test("slots, keys, code and texts are read from what the linker wrote", (t) => {
   const rom = readRom(SOURCE);
-  t.deepEqual(rom, { slots: 3, keys: 2, code: 4, texts: 6 + 4, unpreloaded: [{ name: "left", bytes: 429 }] });
-  t.is(romBytes(rom), 3 * 16 + 2 * 4 + 4 + 10 + 429);
+  t.deepEqual(rom, {
+    slots: 3,
+    keys: 2,
+    code: 4,
+    texts: 6 + 6 + 4,
+    engine: 112_640,
+    unpreloaded: [{ name: "left", bytes: 429 }],
+  });
+  t.is(romBytes(rom), 3 * 16 + 2 * 4 + 4 + 16 + 429);
 });
 
 test("what the linker did not write is refused", (t) => {

@@ -23,7 +23,10 @@ test("an option with nothing is off, as the SDK writes it", (t) => {
 });
 
 test("a target keeps its own options, but not the size of its flash", (t) => {
-  const merged = mergeOptions("CONFIG_ESP_CONSOLE_UART=y\r\nCONFIG_ESPTOOLPY_FLASHSIZE_16MB=y\r\n", OURS);
+  const merged = mergeOptions(
+    "CONFIG_ESP_CONSOLE_UART=y\r\nCONFIG_ESPTOOLPY_FLASHSIZE_16MB=y\r\n",
+    `${OURS}CONFIG_ESPTOOLPY_FLASHSIZE_4MB=y\n`,
+  );
   t.is(readOptions(merged).get("CONFIG_ESP_CONSOLE_UART"), "y");
   t.is(flashBytes(merged), 4 * 1024 * 1024);
   t.deepEqual(checkOptions(merged), []);

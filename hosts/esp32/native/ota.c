@@ -1,6 +1,7 @@
 // What mc/ffi can't call by itself: the functions of ESP-IDF that take and give pointers.
 #include <stdint.h>
-#include "esp_ota_ops.h"
+// By its path within ESP-IDF, as the SDK has it: the SDK's makefile does not name this component.
+#include "app_update/include/esp_ota_ops.h"
 
 /** The state of the running image as esp_ota_img_states_t; -1 if it has none, as after flashing by cable. */
 int32_t mote_image_state(void)

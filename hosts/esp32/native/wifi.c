@@ -5,7 +5,14 @@
 #include "esp_netif.h"
 #include "esp_wifi.h"
 #include "sdkconfig.h"
+#include "mc.defines.h"
 
+#if MODDEF_MOTE_EMULATED
+// The emulator has no radio.
+int32_t mote_wifi_reason(void) { return 0; }
+int32_t mote_ap_open(char *ssid, char *password) { return -1; }
+int32_t mote_ap_close(void) { return -1; }
+#else
 static esp_netif_t *gAccessPoint;
 static volatile int32_t gReason;
 static uint8_t gWatched;
@@ -56,6 +63,7 @@ int32_t mote_ap_close(void)
 {
 	return ESP_OK == esp_wifi_set_mode(WIFI_MODE_STA) ? 0 : -1;
 }
+#endif
 
 /** The chip's pins of its first serial line, receive and transmit: 256 * receive + transmit. */
 uint32_t mote_serial_pins(void)

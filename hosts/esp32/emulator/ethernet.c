@@ -1,0 +1,60 @@
+// The network of an emulated chip: the OpenCores Ethernet of QEMU (open_eth), in place of Wi-Fi, which it has not.
+#include <stdint.h>
+#include "esp_eth.h"
+#include "esp_eth_netif_glue.h"
+#include "esp_event.h"
+#include "esp_netif.h"
+#include "esp_system.h"
+#include "esp_wifi.h"
+
+// As the SDK's Wi-Fi numbers them.
+enum { OFF = 200, LINKED = 400, ADDRESSED = 500 };
+
+static esp_eth_handle_t gEthernet;
+static volatile uint32_t gState = OFF;
+
+static void changed(void *refcon, esp_event_base_t base, int32_t event, void *data)
+{
+	if (base == IP_EVENT && event == IP_EVENT_ETH_GOT_IP)
+		gState = ADDRESSED;
+	else if (base == ETH_EVENT)
+		gState = event == ETHERNET_EVENT_CONNECTED ? LINKED : OFF;
+}
+
+// Its memory access goes on through a soft reset, into what is another program's memory by then: a real chip resets its network itself.
+static void stop(void)
+{
+	esp_eth_stop(gEthernet);
+}
+
+/** Starts it once; it joins again by itself. 0, or the error of ESP-IDF. */
+int32_t mote_ethernet_start(void)
+{
+	if (gEthernet)
+		return 0;
+	esp_netif_init();
+	esp_event_loop_create_default();
+	eth_mac_config_t mac = ETH_MAC_DEFAULT_CONFIG();
+	eth_phy_config_t phy = ETH_PHY_DEFAULT_CONFIG();
+	phy.autonego_timeout_ms = 100;
+	esp_eth_config_t driver = ETH_DEFAULT_CONFIG(esp_eth_mac_new_openeth(&mac), esp_eth_phy_new_generic(&phy));
+	esp_err_t error = esp_eth_driver_install(&driver, &gEthernet);
+	if (ESP_OK != error)
+		return error;
+	esp_netif_config_t config = ESP_NETIF_DEFAULT_ETH();
+	esp_netif_attach(esp_netif_new(&config), esp_eth_new_netif_glue(gEthernet));
+	esp_event_handler_register(ETH_EVENT, ESP_EVENT_ANY_ID, changed, NULL);
+	esp_event_handler_register(IP_EVENT, IP_EVENT_ETH_GOT_IP, changed, NULL);
+	esp_register_shutdown_handler(stop);
+	return esp_eth_start(gEthernet);
+}
+
+uint32_t mote_ethernet_state(void)
+{
+	return gState;
+}
+
+// What the SDK asks of Wi-Fi; without these the whole of it would be linked.
+esp_err_t esp_wifi_get_mode(wifi_mode_t *mode) { return ESP_ERR_WIFI_NOT_INIT; }
+esp_err_t esp_wifi_sta_get_ap_info(wifi_ap_record_t *record) { return ESP_ERR_WIFI_NOT_INIT; }
+esp_err_t esp_wifi_get_channel(uint8_t *primary, wifi_second_chan_t *second) { return ESP_ERR_WIFI_NOT_INIT; }

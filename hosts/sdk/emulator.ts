@@ -1,0 +1,104 @@
+// A board that is emulated: Espressif's QEMU as it is installed, with a file for its flash and the serial line as text.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { onPath } from "./esp32.js";
+import { SdkError } from "./sdk.js";
+
+/** Programs and machines by chip. */
+const MACHINES: Readonly<Record<string, readonly [program: string, tool: string, machine: string]>> = {
+  esp32: ["qemu-system-xtensa", "qemu-xtensa", "esp32"],
+  esp32s3: ["qemu-system-xtensa", "qemu-xtensa", "esp32s3"],
+  esp32c3: ["qemu-system-riscv32", "qemu-riscv32", "esp32c3"],
+};
+
+/** The chips that can be emulated. */
+export const EMULATED_CHIPS = Object.keys(MACHINES);
+
+/** This machine, as an emulated board sees it. */
+export const HOST_ADDRESS = "10.0.2.2";
+
+/** What an emulated board must be told to reach `url` of this machine. */
+export function fromInside(url: string): string {
+  const parsed = new URL(url);
+  if (!["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname)) return url;
+  parsed.hostname = HOST_ADDRESS;
+  return parsed.href.replace(/\/$/, "");
+}
+
+/** The emulator of this chip: on the path, or where ESP-IDF's tools install it. Throws SdkError with the command that does. */
+export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env): string {
+  const known = MACHINES[chip];
+  if (!known) throw new SdkError(`${chip} can't be emulated: ${EMULATED_CHIPS.join(", ")} can`);
+  const [program, tool] = known;
+  if (onPath(program, env)) return program;
+  const tools = join(env.IDF_TOOLS_PATH ?? join(homedir(), ".espressif"), "tools", tool);
+  const versions = existsSync(tools) ? readdirSync(tools).sort().reverse() : [];
+  const installed = versions.map((version) => join(tools, version, "qemu", "bin", program)).find(existsSync);
+  if (installed) return installed;
+  throw new SdkError(
+    `the emulator is missing: there is no ${program} on the path. ESP-IDF's tool installs it:\n` +
+      `  python $IDF_PATH/tools/idf_tools.py install ${tool}\n  . $IDF_PATH/export.sh`,
+  );
+}
+
+export interface Emulation {
+  readonly chip: string;
+  /** The file of its flash, of 4, 8 or 16 MB. It changes as the board writes. */
+  readonly flash: string;
+  /** A line of the serial console. */
+  line(text: string): void;
+  /** More words for the emulator. */
+  readonly more?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A board with its power on. */
+export class EmulatedBoard {
+  /** Resolves once the power is off: by `cut`, or because the emulator ended, with what it said. */
+  readonly off: Promise<string>;
+  readonly #process: ChildProcess;
+
+  /** Throws SdkError if there is no emulator. */
+  constructor({ chip, flash, line, more = [], env = process.env }: Emulation) {
+    const program = findEmulator(chip, env);
+    const machine = MACHINES[chip]![2];
+    const words = [
+      ...["-machine", machine, "-nographic", "-monitor", "none", "-serial", "stdio"],
+      ...["-drive", `file=${flash},if=mtd,format=raw`],
+      ...["-nic", "user,model=open_eth"],
+      // The chip's own watchdogs run by the emulator's clock, which a busy machine makes slow.
+      ...more,
+    ];
+    this.#process = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], env });
+    let rest = "";
+    let said = "";
+    this.#process.stdout!.setEncoding("latin1").on("data", (text: string) => {
+      const lines = (rest + text).split(/\r?\n/);
+      rest = lines.pop() ?? "";
+      for (const one of lines) line(one);
+    });
+    this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-2000);
+    });
+    this.off = new Promise((resolve) => {
+      this.#process.on("error", (error) => resolve(error.message));
+      this.#process.on("close", () => {
+        if (rest !== "") line(rest);
+        resolve(said.trim());
+      });
+    });
+  }
+
+  /** Types on the serial line. */
+  type(text: string): void {
+    this.#process.stdin!.write(text);
+  }
+
+  /** Takes the power away, at once. */
+  async cut(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.off;
+  }
+}

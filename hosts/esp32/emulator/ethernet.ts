@@ -12,37 +12,37 @@ const LOOK_MS = 250;
 
 /** As the SDK's Wi-Fi, as far as wifi.ts uses it. Any network name will do. */
 export default class Ethernet {
-  readonly #native = new FFI() as unknown as Native;
-  readonly #changed: () => void;
-  #connection = 200;
-  #look: Timer | undefined;
+  private readonly _native = new FFI() as unknown as Native;
+  private readonly _changed: () => void;
+  private _connection = 200;
+  private _look: Timer | undefined;
 
   constructor(options: { onChanged?: (what: string) => void }) {
-    this.#changed = () => options.onChanged?.("connection");
+    this._changed = () => options.onChanged?.("connection");
   }
 
   get connection(): number {
-    return this.#connection;
+    return this._connection;
   }
 
   connect(): void {
-    if (this.#native.mote_ethernet_start() !== 0) throw new Error("no Ethernet");
-    this.#look ??= Timer.repeat(() => this.#see(), LOOK_MS);
+    if (this._native.mote_ethernet_start() !== 0) throw new Error("no Ethernet");
+    this._look ??= Timer.repeat(() => this._see(), LOOK_MS);
   }
 
   disconnect(): void {
-    this.#connection = 200;
+    this._connection = 200;
   }
 
   close(): void {
-    Timer.clear(this.#look);
-    this.#look = undefined;
+    Timer.clear(this._look);
+    this._look = undefined;
   }
 
-  #see(): void {
-    const state = this.#native.mote_ethernet_state();
-    if (state === this.#connection) return;
-    this.#connection = state;
-    this.#changed();
+  private _see(): void {
+    const state = this._native.mote_ethernet_state();
+    if (state === this._connection) return;
+    this._connection = state;
+    this._changed();
   }
 }

@@ -1,4 +1,4 @@
-// What is in the slot while an image comes, and after a power cut. Cuts at every operation are in test/cut/firmware.test.ts.
+// What is in the slot while an image comes, and after a power cut. Cuts at every operation are in test/cut/firmware.slow.test.ts.
 import test from "ava";
 import { Device, imageOf, Platform } from "./firmware-bench.js";
 import { SECTOR } from "./firmware-machine.js";

@@ -19,6 +19,7 @@
 //
 // `world` is what outlives the cut, and what the test knows. All that lasts is changed through `power` (power.ts); a whole host with
 // power is in device.ts. An exception is a flaw, but for what comes after the cut. An `async` job ends when it sees that the power is off.
+import type { Dice } from "../faults/dice.js";
 import { type Change, type Cut, KINDS, type Kind, Power, PowerCut } from "./power.js";
 
 export interface Case<World = unknown> {
@@ -133,6 +134,24 @@ export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise
       const next = second[Math.floor(i)]!;
       await run(one, `${first}+${next.at}.${next.kind}`, "pairs", swept);
     }
+  }
+  return swept;
+}
+
+/** Cuts `one` at `cuts` places that `dice` picks, clean or torn; every other time once more in the life that follows. */
+export async function sample<World>(one: Case<World>, dice: Dice, cuts: number): Promise<Swept> {
+  const swept: Swept = { name: one.name, runs: {}, cuts: 0, changes: 0, flaws: [] };
+  const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
+  swept.changes = changes.length;
+  const singles = cutsOf(changes, KINDS);
+  for (let n = 0; n < cuts && singles.length > 0; n++) {
+    const { at, kind } = dice.pick(singles);
+    const first = `${at}.${kind}`;
+    const [, recovery = []] = (await run(one, first, "single", swept)) ?? [];
+    const second = cutsOf(recovery, KINDS);
+    if (n % 2 === 0 || second.length === 0) continue;
+    const next = dice.pick(second);
+    await run(one, `${first}+${next.at}.${next.kind}`, "pairs", swept);
   }
   return swept;
 }

@@ -1,13 +1,7 @@
-// A seed is one story, down to the byte, wherever and however often it is told; and the command that says so.
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+// A seed is one story, down to the byte, wherever and however often it is told.
 import test from "ava";
-import { shareOut } from "./hands.js";
 import { tell } from "./stories.js";
 
-const run = promisify(execFile);
-const COMMAND = fileURLToPath(new URL("./command.js", import.meta.url));
 const SEEDS = [7, 68, 1001, 20_261];
 
 for (const seed of SEEDS) {
@@ -23,50 +17,4 @@ for (const seed of SEEDS) {
 
 test("another seed is another story", async (t) => {
   t.not((await tell(7)).world.digest, (await tell(8)).world.digest);
-});
-
-test("the command tells a story as this process does, byte by byte", async (t) => {
-  const { stdout } = await run(process.execPath, [COMMAND, "--seed", "7", "--stories", "1", "--trace"]);
-  const { trace, world } = await tell(7);
-  t.true(stdout.includes(`bytes: ${world.digest}\n`));
-  t.true(stdout.includes(trace.join("\n")));
-  t.true(stdout.startsWith("seed 7, 1 stories\n"));
-  t.true(stdout.includes("1 stories in"));
-});
-
-test("the command prints the seed that it took by chance", async (t) => {
-  const { stdout } = await run(process.execPath, [COMMAND, "--stories", "0"]);
-  t.regex(stdout, /^seed \d+, 0 stories\n/);
-});
-
-test("the command refuses what is no number", async (t) => {
-  const failed = await t.throwsAsync(run(process.execPath, [COMMAND, "--seed", "x"]));
-  t.regex(failed.message, /a whole number is expected/);
-});
-
-test("the command ends with 1 at the first broken promise, and says how to see it", async (t) => {
-  const args = ["--seed", "41", "--stories", "3", "--fail", "42"];
-  const failed: Partial<{ code: number; stdout: string }> = await run(process.execPath, [
-    COMMAND,
-    ...args,
-  ]).then(
-    () => ({}),
-    (error) => error,
-  );
-  t.is(failed.code, 1);
-  t.true(failed.stdout?.includes("a promise is broken in story 42:\n  failed on purpose\n"));
-  t.true(failed.stdout?.endsWith("see it with: npm run -s faults -- --seed 42 --stories 1\n"));
-});
-
-test("processes share the stories out, and each is told once", async (t) => {
-  const told = await shareOut({ seed: 1, stories: 25, workers: 2 }, () => {});
-  t.is(told.stories, 25);
-  t.is(told.failed, undefined);
-});
-
-test("the lowest seed that fails is the one told, however many processes there are", async (t) => {
-  for (const workers of [1, 3]) {
-    const told = await shareOut({ seed: 1, stories: 30, workers, fail: 12 }, () => {});
-    t.deepEqual(told.failed, { seed: 12, failures: ["failed on purpose"] });
-  }
 });

@@ -202,7 +202,7 @@ test("close: whoever waits is stopped, and nothing is left behind", async (t) =>
   t.is(host.clock.waiting, 0);
 });
 
-test("wrong options are told all at once, and none is quoted", (t) => {
+test("wrong options of a session are told all at once, and none is quoted", (t) => {
   const wrong = (options: object): string | undefined =>
     t.throws(() => new Session(fakeHost(), options as SessionOptions), { instanceOf: ReportError })?.message;
   t.is(

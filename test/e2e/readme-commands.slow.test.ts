@@ -129,18 +129,19 @@ for (const line of COMMANDS.filter((command) => command.startsWith(MOTE))) {
 
 /** What else stands there, by its beginning: how it is run here, or by what else. */
 const OTHERS: Record<string, string> = {
-  "npm ci && npm start": ".ci/run installs; test/desk/start.test.ts starts",
+  "npm ci && npm start": ".ci/run installs; test/desk/start.slow.test.ts starts",
   "npm start -- --for 30s": ".ci/run",
   "npm run simulator": "test/simulator",
   "npm run test:simulator": "test/simulator",
   "npm run esp32 -- ../greenhouse": "test/esp32",
   $EDITOR: "the reader",
   "npm test": ".ci/run",
+  "npm run test:all": ".ci/run",
   "npm run test:core": "npm test runs the same files",
-  "npm run test:platform": "npm test runs the same files",
+  "npm run test:platform": "npm run test:all runs the same files",
   "npm run bench": "takes minutes; test/bench runs its parts",
   "npm run budget": "test/bench/budget.test.ts measures the same",
-  "npm run -s cuts:removals": "takes an hour; npm test runs the cuts themselves",
+  "npm run -s cuts:removals": "takes an hour; npm run test:all runs the cuts themselves",
 };
 /** Runs that are as long as one likes: the argument that makes them so, and a short one. */
 const SHORT: Record<string, [string, string]> = {

@@ -1,5 +1,5 @@
 // A large image through `mote run`, in real processes: the memory of the one that takes it does not grow with it.
-// `MOTE_IMAGE_MIB=64 npx ava --timeout 10m dist/test/firmware/large.test.js` takes one of 64 MiB, with two and with three connections.
+// `MOTE_IMAGE_MIB=64 npx ava --timeout 10m dist/test/firmware/large.slow.test.js` takes one of 64 MiB, with two and with three connections.
 import test from "ava";
 import { startRig } from "../e2e/rig.js";
 import { standIn } from "../e2e/server.js";

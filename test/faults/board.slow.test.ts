@@ -1,0 +1,3 @@
+import { declare } from "./board.js";
+
+declare(80_001, 60);

@@ -140,7 +140,7 @@ const OTHERS: Record<string, string> = {
   "npm run test:core": "npm test runs the same files",
   "npm run test:platform": "npm run test:all runs the same files",
   "npm run bench": "takes minutes; test/bench runs its parts",
-  "npm run budget": "test/bench/budget.test.ts measures the same",
+  "npm run budget": "test/bench/budget.slow.test.ts measures the same",
   "npm run -s cuts:removals": "takes an hour; npm run test:all runs the cuts themselves",
 };
 /** Runs that are as long as one likes: the argument that makes them so, and a short one. */

@@ -1,15 +1,20 @@
+import { randomBytes } from "node:crypto";
 import type { PlatformCore } from "./core/platform.js";
 import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
-import { allowed, pick, problemOf } from "./device/checks.js";
+import { allowed, pick, refuses } from "./device/checks.js";
 import { Exchange } from "./device/exchange.js";
-import { type DeviceRequest, type DeviceResponse, errorJson, HTML_400, response } from "./device/messages.js";
+import { type DeviceRequest, type DeviceResponse, type Headers, response } from "./device/messages.js";
 import { MODES, type Mode, type ModeRules } from "./device/modes.js";
 import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
-import { parseQuery } from "./device/query.js";
 import { kept, RequestLog } from "./device/request-log.js";
-import { findRoute, refusesUrl, type Target } from "./device/routes.js";
+import { findRoute, type Target } from "./device/routes.js";
 import { runPlan, skewOf } from "./faults/run.js";
 import { Switchboard } from "./faults/switchboard.js";
+import { page } from "./http/pages.js";
+import { takesTarget } from "./http/target.js";
+import { decodePercent, parseQuery } from "./spring/convert.js";
+import { corsHeaders, preflight } from "./spring/cors.js";
+import { firewall } from "./spring/firewall.js";
 
 export interface DeviceApiOptions {
   core: PlatformCore;
@@ -28,8 +33,17 @@ export interface DeviceApiOptions {
 }
 
 const BASE = "/api/v1/";
-const RPC_PATH = /^\/api\/v1\/[^/?]*\/rpc(?:$|[/?])/;
-const LARGEST = { rpc: 65_536, other: 16_777_216 };
+const RPC_PATH = /^\/api\/v1\/[^/]*\/rpc(?:$|\/)/;
+/** The answer to `OPTIONS *`, which asks whether there is a server at all. */
+const PING: DeviceResponse = {
+  status: 200,
+  headers: { Allow: "GET, HEAD, POST, PUT, DELETE, OPTIONS" },
+  body: new Uint8Array(0),
+};
+/** Of the device API, and of the whole server behind it. */
+const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };
+/** A length of more bits than these is none to the server. */
+const LARGEST_LENGTH = 2 ** 31 - 1;
 
 /** The device API: a request in, one answer out, now or later. Speaks no HTTP itself. */
 export class DeviceApi {
@@ -63,23 +77,21 @@ export class DeviceApi {
 
   /** Whether it is for the device API at all. */
   serves(url: string): boolean {
-    return url.startsWith(BASE);
+    return url.startsWith(BASE) || split(url)[0] === BASE.slice(0, -1) || url === "*";
   }
 
   /** What is refused before the body is looked at: an address the server won't have, a body too large. */
-  refuse({ url, headers }: Omit<DeviceRequest, "body">): DeviceResponse | undefined {
+  refuse(request: Omit<DeviceRequest, "body">): DeviceResponse | undefined {
+    const { method, url, headers } = request;
     const [path, query] = split(url);
-    const refused = refusesUrl(path, query);
-    if (refused === "page") return response(400, HTML_400, "text/html;charset=utf-8");
-    if (refused) {
-      const message = "The request was rejected because the URL contained a potentially malicious String";
-      return response(400, errorJson(400, message, this.#core.clock.now()), "application/json");
-    }
-    const limit = RPC_PATH.test(url) ? LARGEST.rpc : LARGEST.other;
-    const isTooLarge = Number(headers["content-length"] ?? 0) > limit;
-    return isTooLarge
-      ? response(413, JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`))
-      : undefined;
+    if (url === "*") return PING;
+    if (!takesTarget(path, query)) return page(400);
+    const refused = firewall(method, path, this.#core.clock.now());
+    if (refused || !this.serves(url)) return refused;
+    const limit = tooLarge(path, Number(headers["content-length"] ?? 0));
+    if (limit === undefined) return undefined;
+    const text = JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`);
+    return response(413, text, undefined, corsHeaders(request));
   }
 
   /** Calls `respond` once, unless the device hangs up first, which is told by calling the result, or a fault takes the answer. */
@@ -124,9 +136,10 @@ export class DeviceApi {
   ): () => void {
     const [path, query] = split(request.url);
     let stopProxy = (): void => {};
+    const cors = corsHeaders(request);
     const respond = (answer: DeviceResponse): void => {
       stopProxy();
-      answered(answer);
+      answered(cors ? { ...answer, headers: { ...answer.headers, ...cors } } : answer);
     };
     const exchange = new Exchange({
       core: this.#core,
@@ -140,10 +153,11 @@ export class DeviceApi {
       respond,
     });
     stopProxy = this.#startProxy(exchange, respond);
-    const refused = this.refuse(request);
+    const refused = this.refuse(request) ?? preflight(request);
     if (refused) respond(refused);
+    else if (target && request.method === "OPTIONS") exchange.answerError(403, "Forbidden", newSession());
     else if (target) this.#run(exchange, target);
-    else exchange.answerError(404, `No static resource ${path.slice(1)}.`);
+    else exchange.answerError(404, `No static resource ${resource(path)}.`);
     return () => {
       stopProxy();
       exchange.abandon();
@@ -165,17 +179,11 @@ export class DeviceApi {
     const { method } = exchange.request;
     const route = pick(methods, method);
     if (!route) {
-      const Allow = allowed(methods);
-      if (method === "OPTIONS") exchange.answer(200, "", undefined, { Allow });
-      else exchange.answerError(405, `Request method '${method}' is not supported`, { Allow });
+      exchange.answerError(405, `Request method '${method}' is not supported`, { Allow: allowed(methods) });
       return;
     }
     exchange.id = id;
-    const problem = problemOf(exchange, route);
-    if (problem) {
-      exchange.answerError(...problem);
-      return;
-    }
+    if (refuses(exchange, route)) return;
     if (token !== undefined) {
       const device = this.#core.devices.byToken(token);
       if (!device) {
@@ -204,6 +212,25 @@ export class DeviceApi {
       this.log.add({ entry, url, body: kept(body), token: target?.token, faults });
     };
   }
+}
+
+/** The limit that a body of this length breaks. */
+function tooLarge(path: string, length: number): number | undefined {
+  const limits = [RPC_PATH.test(path) ? LARGEST.rpc : LARGEST.other, LARGEST.any];
+  return length > LARGEST_LENGTH ? undefined : limits.find((limit) => length > limit);
+}
+
+/** `/api/v1/TOKEN/foo/` -> `api/v1/TOKEN/foo`: as the server names what it has not. */
+function resource(path: string): string {
+  return decodePercent(path)
+    .split("/")
+    .filter((segment) => segment !== "")
+    .join("/");
+}
+
+/** The server remembers who it refused. */
+function newSession(): Headers {
+  return { "Set-Cookie": `JSESSIONID=${randomBytes(16).toString("hex").toUpperCase()}; Path=/; HttpOnly` };
 }
 
 /** `/api/v1/TOKEN/rpc/0` -> `rpc/0`; `/api/v1/provision` -> `provision`. */

@@ -1,16 +1,15 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Clock } from "./core/clock.js";
 import { randomIds } from "./core/ids.js";
 import { PlatformCore } from "./core/platform.js";
 import type { RateLimitSpecs } from "./core/rate-limits.js";
 import { DEFAULT_VIEW, type TableView, TableViews } from "./core/table-views.js";
-import { HTML_400 } from "./device/messages.js";
 import type { Mode } from "./device/modes.js";
 import { DeviceApi } from "./device-api.js";
-import { serveDevice } from "./device-http.js";
+import { Front } from "./http/front.js";
+import { LARGEST_HEAD } from "./http/head.js";
 import { NodeClock } from "./node-clock.js";
 import { restRoutes } from "./rest/rest.js";
 import { Tokens } from "./rest/tokens.js";
@@ -64,11 +63,12 @@ export interface Platform {
   readonly views: TableViews;
   /** Ends open polls at once; resolves when the port is free. */
   close(): Promise<void>;
+  /** As a server that is told to stop: takes no new connection, and resolves when what is open has come to its own end. */
+  drain(): Promise<void>;
 }
 
 /** Idle connections end after a minute, busy ones after 100 requests: the real server's defaults. */
 const KEEP_ALIVE = { idleMs: 60_000, requests: 100 };
-const HEAD_BYTES = 8_192;
 const BODY_BYTES = 16_777_216;
 export const PROFILE_NAME = "Mote";
 
@@ -97,7 +97,20 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     provisionKey: profile.key,
     provisionSecret: profile.secret,
   });
-  const { app, server } = createApp(api, options);
+  const { app, rest } = createApp();
+  const { tlsCert, tlsKey, idleMs = KEEP_ALIVE.idleMs } = options;
+  const front = new Front({
+    tlsCert,
+    tlsKey,
+    limits: { idleMs, requests: KEEP_ALIVE.requests },
+    rest,
+    service: {
+      refuse: (request) => api.refuse(request),
+      serves: (url) => api.serves(url),
+      handle: (request, respond) => api.handle(request, respond),
+      now: () => clock.now(),
+    },
+  });
   const users = new Users(randomIds, clock.now());
   const tokens = new Tokens(users, clock, randomIds);
   const views = new TableViews(options.views ?? [DEFAULT_VIEW]);
@@ -107,64 +120,46 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     takesMs: options.reportMs ?? 0,
   };
   restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, reports, onError);
-  await listen(app, host, port);
-  const address = { host, port: (server.address() as AddressInfo).port };
+  await app.ready();
+  await listen(front, host, port);
+  const address = { host, port: (front.server.address() as AddressInfo).port };
+  const end = async (closed: Promise<void>): Promise<void> => {
+    await closed;
+    await app.close();
+    ownClock.close();
+  };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= app.close().then(() => ownClock.close());
+    closing ??= end(front.close());
     return closing;
   };
-  return { url: urlOf(options, address), address, profile, core, api, views, close };
+  const drain = (): Promise<void> => end(front.drain());
+  return { url: urlOf(options, address), address, profile, core, api, views, close, drain };
 }
 
-/** One server: the device API goes past Fastify, because it needs the bytes as they came and the answers as they are. */
-function createApp(
-  api: DeviceApi,
-  { tlsCert, tlsKey, idleMs = KEEP_ALIVE.idleMs }: PlatformServerOptions,
-): { app: FastifyInstance; server: Server } {
-  let server: Server | undefined;
-  const served = new WeakMap<Socket, number>();
+/** The operator's API. It reads no sockets itself: the device API needs the bytes as they came, and so the front has them all. */
+function createApp(): { app: FastifyInstance; rest: Server } {
+  let rest: Server | undefined;
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES,
-    forceCloseConnections: true,
-    clientErrorHandler: (_error, socket) => refuse(socket),
     routerOptions: { maxParamLength: 1_000 },
-    serverFactory: (rest) => {
-      const listener: RequestListener = (request, reply) => {
-        // Node's own limit announces the end of the connection, and leaves it open.
-        const count = (served.get(request.socket) ?? 0) + 1;
-        served.set(request.socket, count);
-        if (count > KEEP_ALIVE.requests) return;
-        if (count === KEEP_ALIVE.requests) reply.shouldKeepAlive = false;
-        if (api.serves(request.url ?? "")) serveDevice(api, request, reply);
-        else rest(request, reply);
-      };
-      const limits = { maxHeaderSize: HEAD_BYTES, keepAliveTimeout: idleMs };
-      server =
-        tlsCert !== undefined && tlsKey !== undefined
-          ? createTlsServer({ ...limits, cert: tlsCert, key: tlsKey }, listener)
-          : createServer(limits, listener);
-      // Newer versions of Node add a second to what was asked for.
-      Object.assign(server, { keepAliveTimeoutBuffer: 0 });
-      return server;
+    serverFactory: (listener) => {
+      // Connections end by the front's own times.
+      rest = createServer(
+        { maxHeaderSize: 2 * LARGEST_HEAD, keepAliveTimeout: 0, requestTimeout: 0 },
+        listener,
+      );
+      return rest;
     },
   });
-  return { app, server: server as Server };
+  return { app, rest: rest as Server };
 }
 
-/** A request that is no HTTP: the real server's web layer answers in HTML. */
-function refuse(socket: Socket): void {
-  if (!socket.writable) return;
-  const head = `HTTP/1.1 400 \r\nContent-Type: text/html;charset=utf-8\r\nContent-Language: en\r\nContent-Length: ${Buffer.byteLength(HTML_400)}\r\nConnection: close\r\n\r\n`;
-  socket.end(head + HTML_400, () => socket.destroy());
-}
-
-async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+async function listen(front: Front, host: string, port: number): Promise<void> {
   try {
-    await app.listen({ host, port });
+    await front.listen(host, port);
   } catch (error) {
-    await app.close();
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")
       throw new Error(`port ${port} of ${host} is in use: choose another one, or stop what listens there`, {

@@ -1,9 +1,9 @@
 // The stand-in on sockets of memory, every byte, request and connection counted. Clock and network stand still between events, so the counts are the
 // same each time. Answers have the real server's head; connections end as there: after a minute of nothing, and after 100 requests.
 import { PlatformCore } from "../../hosts/platform/core/platform.js";
-import { wireBytes } from "../../hosts/platform/device/messages.js";
 import type { Mode } from "../../hosts/platform/device/modes.js";
 import { DeviceApi } from "../../hosts/platform/device-api.js";
+import { write } from "../../hosts/platform/http/writer.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeNet, type Peer } from "../fakes/net.js";
 import { type SeenRequest, serve } from "../fakes/server.js";
@@ -69,9 +69,15 @@ export class Counted {
     served.requests++;
     served.stopIdle();
     peer.onClose = this.#api.handle({ method, url, headers, body: Buffer.from(body) }, (answer) => {
-      if (served.requests === REQUESTS) answer.headers.Connection = "close";
-      peer.send(wireBytes(answer, this.#now()).whole);
-      if (answer.headers.Connection === "close") peer.end();
+      const keepAlive = served.requests < REQUESTS;
+      const { whole, closes } = write(answer, this.#now(), {
+        method,
+        version: "1.1",
+        keepAlive,
+        asksToKeep: false,
+      });
+      peer.send(whole);
+      if (closes) peer.end();
       else served.stopIdle = this.clock.timer(IDLE_MS, () => peer.end());
     });
   }

@@ -1,6 +1,6 @@
 // The stand-in's device API on the in-memory sockets and the clock that stands still: an agent and a platform in one event queue.
 import type { Device } from "../../hosts/platform/core/devices.js";
-import { parseJson } from "../../hosts/platform/core/json.js";
+import { parseJson } from "../../hosts/platform/core/json-reader.js";
 import { PlatformCore } from "../../hosts/platform/core/platform.js";
 import type { RpcResult } from "../../hosts/platform/core/rpc.js";
 import { typed } from "../../hosts/platform/core/values.js";

@@ -1,6 +1,6 @@
 // The switchboard on a virtual clock: what each fault does, when it happens, and that a seed is a run.
 import test from "ava";
-import { parseJson } from "../../hosts/platform/core/json.js";
+import { parseJson } from "../../hosts/platform/core/json-reader.js";
 import { typed } from "../../hosts/platform/core/values.js";
 import { fits } from "../../hosts/platform/faults/glob.js";
 import { FAULTS, type FaultRule, readPost } from "../../hosts/platform/faults/shapes.js";

@@ -1,5 +1,6 @@
 import test from "ava";
-import { JsonSyntaxError, jsonText, parseJson } from "../../hosts/platform/core/json.js";
+import { jsonText } from "../../hosts/platform/core/json.js";
+import { JsonSyntaxError, parseJson } from "../../hosts/platform/core/json-reader.js";
 
 const READ: [title: string, text: string, shown: string][] = [
   ["unquoted keys and strings", "{a:hello}", '{"a":"hello"}'],
@@ -48,6 +49,6 @@ test("the error tells line and column, as the real server's does", (t) => {
   const error = t.throws(() => parseJson('{"a":1,\n}'), { instanceOf: JsonSyntaxError });
   t.regex(
     error.message,
-    /^com\.google\.gson\.stream\.MalformedJsonException: Expected name at line 2 column 1\n/,
+    /^com\.google\.gson\.stream\.MalformedJsonException: Expected name at line 2 column 2 path \$\.a\n/,
   );
 });

@@ -17,7 +17,7 @@ test("attributes are set by both paths, read by scope and key, and deleted", asy
     await read("/SHARED_SCOPE?keys=a,b"),
     `[{"lastUpdateTs":${START},"key":"a","value":7},{"lastUpdateTs":${START},"key":"b","value":1.5}]`,
   );
-  t.is(await read("?keys=c"), `[{"lastUpdateTs":${START},"key":"c","value":{}}]`);
+  t.is(await read("?keys=c"), `[{"lastUpdateTs":${START},"key":"c","value":{"x":null}}]`);
   t.is((await call("DELETE", `${base}/${deviceId}/SHARED_SCOPE?keys=a,d`)).status, 200);
   t.is((await call("DELETE", `${base}/DEVICE/${deviceId}/SHARED_SCOPE?keys=b`)).status, 200);
   t.is(await read("/SHARED_SCOPE"), "[]");

@@ -6,6 +6,7 @@ import type { Profile } from "../../hosts/platform/core/profiles.js";
 import type { RpcRequest, RpcResult } from "../../hosts/platform/core/rpc.js";
 import type { Mode } from "../../hosts/platform/device/modes.js";
 import { DeviceApi, type DeviceApiOptions } from "../../hosts/platform/device-api.js";
+import { write } from "../../hosts/platform/http/writer.js";
 
 export const MODES: readonly Mode[] = ["documented", "deployed"];
 export const START = 1_760_000_000_000;
@@ -55,6 +56,18 @@ export interface Call {
   hangUp(): void;
 }
 
+const ASKED = { version: "1.1", keepAlive: true, asksToKeep: false } as const;
+
+/** Of a head as it goes out; repeated ones joined. */
+function headersOf(head: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of head.trimEnd().split("\r\n").slice(1)) {
+    const [name = "", value = ""] = line.split(/: ?(.*)/s);
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}
+
 export interface Rig {
   clock: VirtualClock;
   core: PlatformCore;
@@ -94,7 +107,8 @@ export function createRig(
       if (made.status !== undefined) throw new Error("answered twice");
       made.status = answer.status;
       made.text = Buffer.from(answer.body).toString();
-      made.headers = answer.headers;
+      const { whole, head } = write(answer, clock.now(), { ...ASKED, method });
+      made.headers = headersOf(Buffer.from(whole.subarray(0, head)).toString("latin1"));
     });
     return made;
   };

@@ -1,5 +1,5 @@
 import test from "ava";
-import { parseJson } from "../../hosts/platform/core/json.js";
+import { parseJson } from "../../hosts/platform/core/json-reader.js";
 import {
   isStorableKey,
   JsonText,

@@ -135,9 +135,30 @@ function parse(bytes: Buffer, method: string): Omit<Answer, "closed"> | undefine
     return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
   });
   const headers: Record<string, string> = Object.fromEntries(pairs);
-  const length = method === "HEAD" ? 0 : Number(headers["content-length"]);
-  const body = bytes.subarray(end + 4);
-  if (body.length < length) return undefined;
-  if (body.length > length) throw new Error("more came than was announced");
-  return { status: Number(first.split(" ")[1]), headers, text: body.toString() };
+  const rest = bytes.subarray(end + 4);
+  const chunked = headers["transfer-encoding"] === "chunked";
+  const body = chunked
+    ? joined(rest)
+    : stated(rest, method === "HEAD" ? 0 : Number(headers["content-length"]));
+  return body && { status: Number(first.split(" ")[1]), headers, text: body.toString() };
+}
+
+/** A body of so many bytes; undefined until all of it has come. */
+function stated(bytes: Buffer, length: number): Buffer | undefined {
+  if (bytes.length > length) throw new Error("more came than was announced");
+  return bytes.length < length ? undefined : bytes;
+}
+
+/** A body in chunks; undefined until all of it has come. */
+function joined(bytes: Buffer): Buffer | undefined {
+  const pieces: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const line = bytes.indexOf("\r\n", at);
+    if (line < 0) return undefined;
+    const size = Number.parseInt(bytes.toString("latin1", at, line), 16);
+    if (bytes.length < line + 2 + size + 2) return undefined;
+    if (size === 0) return Buffer.concat(pieces);
+    pieces.push(bytes.subarray(line + 2, line + 2 + size));
+    at = line + 2 + size + 2;
+  }
 }

@@ -6,6 +6,7 @@ import { Notifications } from "./notifications.js";
 import { Refused } from "./refused.js";
 import { RpcActor } from "./rpc.js";
 import { TimeSeries } from "./timeseries.js";
+import { isMarkup } from "./values.js";
 
 export const CREDENTIALS = ["ACCESS_TOKEN", "X509_CERTIFICATE", "MQTT_BASIC", "LWM2M_CREDENTIALS"] as const;
 
@@ -154,6 +155,7 @@ export class Devices {
     if (name.trim() === "") throw new Refused("Device name should be specified!");
     if (name.length > LONGEST)
       throw new Refused(`Validation error: name length must be equal or less than ${LONGEST}`);
+    if (isMarkup(name)) throw new Refused("Validation error: name is malformed");
     const named = this.#byName.get(name);
     if (named && named !== device) throw new Refused("Device with such name already exists!");
   }

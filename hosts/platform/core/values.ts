@@ -1,8 +1,10 @@
 // Which type a value gets: the platform's rules on the JSON literal. LONG is a bigint, DOUBLE a number, JSON a JsonText.
 
-import { type Json, JsonNumber, jsonText } from "./json.js";
+import { decimalOf, isWhole, plainText, wholeOf } from "./decimal.js";
+import { type Json, JsonNumber, jsonText, quoted, wellFormed } from "./json.js";
+import { asciiDigits } from "./json-access.js";
 
-/** A JSON value as text, members that were null left out. */
+/** A JSON value as text. */
 export class JsonText {
   readonly text: string;
 
@@ -22,27 +24,25 @@ const LARGEST = 2n ** 63n - 1n;
 const SMALLEST = -(2n ** 63n);
 /** Fraction digits of a DOUBLE; with more it is a STRING. */
 const FRACTION = 16;
-/** Digits a number may take when written out. */
-const DIGITS = 10_000;
 /** What Java writes without an exponent. */
 const PLAIN = { least: 1e-3, end: 1e7 };
 /** Digits that always fit into a LONG, and into a number without a loss. */
 const FEW = 15;
-const PARSABLE = /^-?(?:[0-9]+|[0-9]*\.[0-9]+)$/;
+const PARSABLE = /^-?(?:\p{Nd}+|\p{Nd}*\.\p{Nd}+)$/u;
 const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
-const PARTS = /^(-?)([0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
 /** The value of a literal; undefined for null, which is skipped. */
 export function typed(json: Json): Value | undefined {
   if (json === null) return undefined;
   if (typeof json === "boolean") return json;
-  if (typeof json === "string") return PARSABLE.test(json) ? castString(json) : json;
+  if (typeof json === "string") return PARSABLE.test(json) ? castString(json) : storedText(json);
   if (json instanceof JsonNumber) return numeric(json.text);
-  return new JsonText(jsonText(json, true));
+  return new JsonText(jsonText(json));
 }
 
-/** As `typed`, but of what a device sent: the rule engine writes the value out and reads it once more. */
+/** As `typed`, but of what a device sent: members that are null are dropped, and the rule engine writes the value out and reads it once more. */
 export function typedTwice(json: Json): Value | undefined {
+  if (json instanceof Map || Array.isArray(json)) return new JsonText(jsonText(json, true));
   const value = typed(json);
   return typeof value === "number" ? typedDouble(value) : value;
 }
@@ -56,28 +56,31 @@ export function typedDouble(value: number): Value {
 
 function castString(text: string): Value {
   try {
-    return numeric(text);
+    return numeric(asciiDigits(text));
   } catch {
-    return text;
+    return storedText(text);
   }
+}
+
+/** The platform's database takes no NUL: it is left out. */
+function storedText(text: string): string {
+  return wellFormed(text).replaceAll("\0", "");
 }
 
 function numeric(text: string): Value {
   if (text.length <= FEW) {
     const kind = plainKind(text);
-    if (kind !== "other") return kind === "whole" ? BigInt(Number(text)) : Number(text);
+    // A decimal has no zero below zero.
+    if (kind !== "other") return kind === "whole" ? BigInt(Number(text)) : Number(text) + 0;
   }
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = PARTS.exec(text) ?? [];
-  const scale = fraction.length - Number(exponent);
-  const digits = (whole + fraction).replace(/^0+(?=.)/, "");
-  if (digits.length > DIGITS || Math.abs(scale) >= DIGITS) throw new NumberTooLongError();
-  const plain = (): string => sign + plainDigits(digits, scale);
+  const decimal = decimalOf(text);
+  if (!decimal) throw new NumberTooLongError();
   const pointed = text.includes(".") && !text.includes("e") && !text.includes("E");
-  if (!pointed && isWhole(digits, scale)) {
-    const long = BigInt(plain().split(".", 1)[0] as string);
-    return long >= SMALLEST && long <= LARGEST ? long : plain();
+  if (!pointed && isWhole(decimal)) {
+    const long = wholeOf(decimal);
+    return long >= SMALLEST && long <= LARGEST ? long : plainText(decimal);
   }
-  return scale <= FRACTION ? Number(text) : plain();
+  return decimal.scale <= FRACTION ? Number(text) + 0 : plainText(decimal);
 }
 
 /** Of a short text: digits alone, digits with a point in between, or anything else. */
@@ -91,18 +94,6 @@ function plainKind(text: string): "whole" | "pointed" | "other" {
   }
   if (points > 1 || text.length === first) return "other";
   return points === 1 ? "pointed" : "whole";
-}
-
-function isWhole(digits: string, scale: number): boolean {
-  let zeros = 0;
-  while (zeros < scale && digits[digits.length - 1 - zeros] === "0") zeros++;
-  return digits === "0" || zeros >= scale;
-}
-
-function plainDigits(digits: string, scale: number): string {
-  if (scale <= 0) return digits === "0" ? "0" : digits + "0".repeat(-scale);
-  const padded = digits.padStart(scale + 1, "0");
-  return `${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
 }
 
 /** A double as Java writes it: 42.0, 1.2345678E7, 1.0E-4. Always valid JSON. */
@@ -122,7 +113,7 @@ export function valueJson(value: Value): string {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number") return javaDouble(value);
   if (value instanceof JsonText) return value.text;
-  return JSON.stringify(value);
+  return typeof value === "string" ? quoted(value) : String(value);
 }
 
 /** As the platform answers it where every value is text (time series without strict types). */
@@ -145,9 +136,12 @@ export function sameValue(one: Value | undefined, other: Value): boolean {
 const LONGEST_KEY = 255;
 const MARKUP = /<[a-zA-Z!/?]|\{\{.*\}\}/s;
 
+/** Whether the platform takes a text for something that a page could run. */
+export function isMarkup(text: string): boolean {
+  return (text.includes("<") || text.includes("{")) && MARKUP.test(text);
+}
+
 /** Whether the platform keeps a value under that key. If not, the whole element it came in is lost, unreported. */
 export function isStorableKey(key: string): boolean {
-  if (key.trim() === "" || key.length > LONGEST_KEY) return false;
-  const mayBeMarkup = key.includes("<") || key.includes("{");
-  return !mayBeMarkup || !MARKUP.test(key);
+  return key.trim() !== "" && key.length <= LONGEST_KEY && !key.includes("\0") && !isMarkup(key);
 }

@@ -1,10 +1,22 @@
 import type { Clock } from "../core/clock.js";
 import type { Device } from "../core/devices.js";
-import { type Json, JsonSyntaxError, parseJson } from "../core/json.js";
+import type { Json } from "../core/json.js";
+import { MemberError } from "../core/json-access.js";
+import { JsonSyntaxError, parseJson } from "../core/json-reader.js";
 import type { PlatformCore } from "../core/platform.js";
 import type { RateLimits } from "../core/rate-limits.js";
 import { NumberTooLongError } from "../core/values.js";
-import { type DeviceRequest, type DeviceResponse, errorJson, response } from "./messages.js";
+import { decodePercent } from "../spring/convert.js";
+import { acceptedTypes, type MediaType, negotiate } from "../spring/media-type.js";
+import { type BodyText, bodyText } from "./body.js";
+import {
+  type DeviceRequest,
+  type DeviceResponse,
+  errorJson,
+  faultAnswer,
+  type Headers,
+  response,
+} from "./messages.js";
 import type { ModeRules } from "./modes.js";
 
 export interface ExchangeOptions {
@@ -27,18 +39,26 @@ export class ShapeError extends Error {
   override name = "ShapeError";
 }
 
-/** A member of the wrong type; the answer has no text. */
-export class MemberError extends Error {
-  override name = "MemberError";
-}
-
-const UTF_8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const JSON_TYPE = "application/json";
 const TEXT_TYPE = "text/plain;charset=UTF-8";
+/** What the framework makes of an error, and of a text: it takes any name for a text. */
+const ERRORS = ["application/json", "application/*+json", "application/cbor", "application/yaml"];
+const TEXTS = ["text/plain", "*/*", ...ERRORS];
+const SAFE_ENDINGS = new Set([
+  ...["txt", "text", "yml", "properties", "csv", "json", "xml", "atom", "rss"],
+  ...["png", "jpe", "jpeg", "jpg", "gif", "wbmp", "bmp"],
+]);
 /** However long a poll asks for, its session ends after this. */
 const LONGEST_MS = 600_000;
 /** Sessions per device, those included whose device hung up; the oldest makes room. */
 const MOST_OPEN = 1_000;
+
+/** JSON is in UTF-8 anyway. */
+function withCharset(type: string): string {
+  return type.includes("charset=") || /^application\/(?:.*\+)?json/.test(type)
+    ? type
+    : `${type};charset=UTF-8`;
+}
 
 /** One request and its one answer. */
 export class Exchange {
@@ -53,6 +73,7 @@ export class Exchange {
   readonly #onError: (error: unknown) => void;
   readonly #timers: (() => void)[] = [];
   #device: Device | undefined;
+  #body: BodyText | undefined;
   #answered = false;
   /** Whether the transport still knows the session: it may outlive the answer. */
   #registered = false;
@@ -104,18 +125,25 @@ export class Exchange {
     return this.query.get(name)?.join(",");
   }
 
+  /** What the device wants to be answered with; undefined if that can't be read. */
+  get accepted(): readonly MediaType[] | undefined {
+    return acceptedTypes(this.request.headers.accept);
+  }
+
+  /** The body as the platform's framework reads it. */
+  get body(): BodyText {
+    this.#body ??= bodyText(this.request);
+    return this.#body;
+  }
+
   /** The body as JSON. Throws JsonSyntaxError, which `guard` answers. */
   json(): Json {
     return parseJson(this.text());
   }
 
-  /** The body as text. A form is put together again from its parameters, as the real server does: JSON doesn't survive that. */
+  /** The body of a request that passed the checks. */
   text(): string {
-    const text = UTF_8.decode(this.request.body);
-    const type = this.request.headers["content-type"] ?? "";
-    const isForm =
-      type.toLowerCase().startsWith("application/x-www-form-urlencoded") && this.query.size === 0;
-    return isForm ? new URLSearchParams(text).toString() : text;
+    return this.body.kind === "text" ? this.body.text : "";
   }
 
   /** Runs a handler; what it throws for a bad body becomes the answer. */
@@ -146,28 +174,55 @@ export class Exchange {
   }
 
   /** No body, unless one is given with its type. */
-  answer(
-    status: number,
-    body: Uint8Array | string = "",
-    type?: string,
-    headers?: Record<string, string>,
-  ): void {
+  answer(status: number, body: Uint8Array | string = "", type?: string, headers?: Headers): void {
     this.#finish();
     this.#send(response(status, body, type, headers));
   }
 
+  /** Where the device wants nothing but JSON, in the words that it chose for it. */
   answerJson(status: number, text: string): void {
-    this.answer(status, text, JSON_TYPE);
+    const { accepted } = this;
+    this.answer(status, text, (accepted && negotiate(accepted, [JSON_TYPE])) ?? JSON_TYPE);
   }
 
-  /** Text of the platform: called JSON if that is what the device wants to have. */
+  /** Text of the platform, called what the device wants to have. */
   answerText(status: number, text: string): void {
-    const wantsJson = (this.request.headers.accept ?? "").includes(JSON_TYPE);
-    this.answer(status, text, wantsJson ? JSON_TYPE : TEXT_TYPE);
+    const { accepted } = this;
+    const wanted = accepted && negotiate(accepted, TEXTS);
+    // A text is not called bytes.
+    const type = wanted === "application/octet-stream" ? TEXT_TYPE : wanted;
+    if (type !== undefined) this.answer(status, text, withCharset(type), this.#disposition(status));
+    // An error is told without its text to who can't read any; what isn't an error is not told at all.
+    else this.answer(status >= 400 ? status : 406);
   }
 
-  answerError(status: number, message: string | null, headers?: Record<string, string>): void {
-    this.answer(status, errorJson(status, message, this.now()), JSON_TYPE, headers);
+  /** An error as the platform's framework tells it. */
+  answerError(status: number, message: string | null, headers: Headers = {}): void {
+    const { accepted } = this;
+    const type = accepted && negotiate(accepted, ERRORS);
+    if (accepted && type === undefined) {
+      const before = headers.Accept === undefined ? [] : [headers.Accept].flat();
+      this.answer(406, "", undefined, { ...headers, Accept: [...before, ERRORS.join(", ")] });
+      return;
+    }
+    const body = type === undefined ? "" : errorJson(status, message, this.now());
+    this.#finish();
+    const answer = response(status, body, type, { ...headers, ...(type && this.#disposition(status)) });
+    this.#send({ ...answer, chunked: type !== undefined });
+  }
+
+  /** A fault in the platform's own code. */
+  answerFault(status: number, message: string): void {
+    this.#finish();
+    this.#send(faultAnswer(status, message, this.now()));
+  }
+
+  /** What ends like a file must not be taken for one by a browser. */
+  #disposition(status: number): Headers {
+    const [path = ""] = this.request.url.split("?", 1);
+    const [, ending = ""] = /\.([^./]*)$/.exec(decodePercent(path.slice(path.lastIndexOf("/")))) ?? [];
+    const isSafe = ending.trim() === "" || SAFE_ENDINGS.has(ending.toLowerCase());
+    return isSafe || status === 304 ? {} : { "Content-Disposition": "inline;filename=f.txt" };
   }
 
   /** Waits for an answer from elsewhere: 408 after `timeoutMs` (0: the platform's own time), 503 at the server's limit. */
@@ -212,7 +267,10 @@ export class Exchange {
   }
 
   #cut(): void {
-    if (this.isOpen) this.#send(response(503, errorJson(503, null, this.now()), JSON_TYPE));
+    if (!this.isOpen) return;
+    const type = this.accepted && negotiate(this.accepted, ERRORS);
+    const body = type === undefined ? "" : errorJson(503, null, this.now());
+    this.#send({ ...response(503, body, type), chunked: type !== undefined });
   }
 
   #finish(): void {

@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto";
 import type { OtaPackage, PackageType } from "../core/packages.js";
+import { type ByteRange, rangesOf } from "../spring/ranges.js";
 import type { Exchange } from "./exchange.js";
-import { wrongNumber } from "./poll.js";
-import { parseInteger } from "./query.js";
+import { numberOf, wrongParameter } from "./numbers.js";
 
 /** Checks `title`, `version`, `size` and `chunk`. */
 export function bindPackage(exchange: Exchange): string | undefined {
@@ -9,11 +10,7 @@ export function bindPackage(exchange: Exchange): string | undefined {
     if (exchange.parameter(name) === undefined)
       return `Required request parameter '${name}' for method parameter type String is not present`;
   }
-  for (const name of ["size", "chunk"]) {
-    const text = exchange.parameter(name) ?? "";
-    if (text !== "" && parseInteger(text, 32) === undefined) return wrongNumber(name, "int", text);
-  }
-  return undefined;
+  return wrongParameter(exchange, "size", "int") ?? wrongParameter(exchange, "chunk", "int");
 }
 
 /** The bytes of what is assigned, or of a part of it. */
@@ -28,8 +25,8 @@ export function readPackage(exchange: Exchange, type: PackageType): void {
     exchange.answer(400);
     return;
   }
-  const size = parseInteger(exchange.parameter("size") ?? "", 32) ?? 0;
-  const chunk = parseInteger(exchange.parameter("chunk") ?? "", 32) ?? 0;
+  const size = numberOf(exchange, "size", "int");
+  const chunk = numberOf(exchange, "chunk", "int");
   const bytes = part(target.bytes, size, chunk);
   if (bytes) answerBytes(exchange, target, bytes);
   else exchange.answer(exchange.rules.badChunk);
@@ -42,9 +39,7 @@ function part(bytes: Uint8Array, size: number, chunk: number): Uint8Array | unde
   return offset < 0 ? undefined : bytes.subarray(offset, offset + size);
 }
 
-const RANGE = /^bytes=([0-9]*)-([0-9]*)$/;
-
-/** One `Range` is honoured; it counts from the beginning of the chunk. */
+/** Ranges count from the beginning of the chunk. */
 function answerBytes(exchange: Exchange, target: OtaPackage, bytes: Uint8Array): void {
   const { fileName = "firmware.bin", contentType = "application/octet-stream" } = target;
   const name = fileName.replace(/[^\x20-\x7e]/g, "_");
@@ -53,17 +48,37 @@ function answerBytes(exchange: Exchange, target: OtaPackage, bytes: Uint8Array):
     "x-filename": name,
     "Accept-Ranges": "bytes",
   };
-  const [, from = "", to = ""] = RANGE.exec(exchange.request.headers.range ?? "") ?? [];
-  if (from === "" && to === "") {
+  const { range } = exchange.request.headers;
+  const ranges = range === undefined ? [] : rangesOf(range, bytes.length);
+  const [first, ...others] = ranges ?? [];
+  if (!ranges) {
+    // The real server sends the whole all the same.
+    headers["Content-Range"] = `bytes */${bytes.length}`;
+    exchange.answer(416, bytes, contentType, headers);
+  } else if (!first) {
     exchange.answer(200, bytes, contentType, headers);
-    return;
+  } else if (others.length === 0) {
+    headers["Content-Range"] = `bytes ${first.from}-${first.to}/${bytes.length}`;
+    exchange.answer(206, bytes.subarray(first.from, first.to + 1), contentType, headers);
+  } else {
+    const parts = partsOf(bytes, ranges, contentType);
+    exchange.answer(206, parts.body, parts.type, headers);
   }
-  const first = from === "" ? Math.max(0, bytes.length - Number(to)) : Number(from);
-  const last = from === "" || to === "" ? bytes.length - 1 : Math.min(Number(to), bytes.length - 1);
-  if (first > last) {
-    exchange.answer(416, "", undefined, { ...headers, "Content-Range": `bytes */${bytes.length}` });
-    return;
-  }
-  headers["Content-Range"] = `bytes ${first}-${last}/${bytes.length}`;
-  exchange.answer(206, bytes.subarray(first, last + 1), contentType, headers);
+}
+
+/** Several ranges in one body. The real server states the length of the whole, and cuts off what goes beyond it. */
+function partsOf(
+  bytes: Uint8Array,
+  ranges: readonly ByteRange[],
+  contentType: string,
+): { body: Uint8Array; type: string } {
+  const boundary = randomBytes(18).toString("base64url");
+  const pieces = ranges.flatMap(({ from, to }) => [
+    Buffer.from(
+      `\r\n--${boundary}\r\nContent-Type: ${contentType}\r\nContent-Range: bytes ${from}-${to}/${bytes.length}\r\n\r\n`,
+    ),
+    bytes.subarray(from, to + 1),
+  ]);
+  const whole = Buffer.concat([...pieces, Buffer.from(`\r\n--${boundary}--`)]);
+  return { body: whole.subarray(0, bytes.length), type: `multipart/byteranges; boundary=${boundary}` };
 }

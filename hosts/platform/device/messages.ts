@@ -12,19 +12,27 @@ export interface Wire {
   end: "close" | "reset";
 }
 
+/** A list is a header that is sent once for each item. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
 export interface DeviceResponse {
   status: number;
   /** Of the status line. The platform gives none, a proxy does. */
   reason?: string;
-  headers: Record<string, string>;
+  /** Without those that say how long the body is and what becomes of the connection. */
+  headers: Headers;
   body: Uint8Array;
+  /** The platform did not know the length when it began. */
+  chunked?: boolean;
   /** Where a fault was asked for: what goes out instead. */
   wire?: Wire;
 }
 
+export const VARY = ["Origin", "Access-Control-Request-Method", "Access-Control-Request-Headers"];
+
 /** As the real server sends them with every answer of the device API. */
 const SECURITY_HEADERS = {
-  Vary: "Origin, Access-Control-Request-Method, Access-Control-Request-Headers",
+  Vary: VARY,
   "X-Content-Type-Options": "nosniff",
   "X-XSS-Protection": "0",
   "Cache-Control": "no-cache, no-store, max-age=0, must-revalidate",
@@ -33,21 +41,17 @@ const SECURITY_HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-/** After these the server closes the connection. */
-const CLOSING = new Set([400, 408, 411, 413, 414, 500, 501, 503]);
+const NOTHING = new Uint8Array(0);
 
 export function response(
   status: number,
-  body: Uint8Array | string = "",
+  body: Uint8Array | string = NOTHING,
   contentType?: string,
-  headers: Record<string, string> = {},
+  headers: Headers = {},
 ): DeviceResponse {
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  const all: Record<string, string> = { ...SECURITY_HEADERS, ...headers };
-  if (contentType !== undefined) all["Content-Type"] = contentType;
-  all["Content-Length"] = String(bytes.length);
-  if (CLOSING.has(status)) all.Connection = "close";
-  return { status, headers: all, body: bytes };
+  const type = contentType === undefined ? {} : { "Content-Type": contentType };
+  return { status, headers: { ...SECURITY_HEADERS, ...headers, ...type }, body: bytes };
 }
 
 const ERROR_CODES: Record<number, number> = {
@@ -55,22 +59,25 @@ const ERROR_CODES: Record<number, number> = {
   ...{ 401: 10, 403: 20, 404: 32, 500: 2, 503: 2 },
 };
 
-/** `{"status":404,"message":"…","errorCode":32,"timestamp":1700000000000}` */
+/** `{"message":"…","errorCode":32,"status":404,"timestamp":1700000000000}` */
 export function errorJson(status: number, message: string | null, now: number): string {
-  return JSON.stringify({ status, message, errorCode: ERROR_CODES[status] ?? 2, timestamp: now });
+  return JSON.stringify({ message, errorCode: ERROR_CODES[status] ?? 2, status, timestamp: now });
 }
 
-/** What the web server under the platform says to a request it can't read. */
-export const HTML_400 =
-  '<!doctype html><html lang="en"><head><title>HTTP Status 400 – Bad Request</title></head><body><h1>HTTP Status 400 – Bad Request</h1></body></html>';
-
-/** An answer as it goes over the wire; `head` is the length of its head. */
-export function wireBytes(
-  { status, reason = "", headers, body }: DeviceResponse,
+/** An error that the platform tells of only when all else is over: without the headers that its other answers have. */
+export function lateError(
+  status: number,
+  message: string,
   now: number,
-): { whole: Uint8Array; head: number } {
-  const dated = { Date: new Date(now).toUTCString(), ...headers };
-  const lines = Object.entries(dated).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = Buffer.from(`HTTP/1.1 ${status} ${reason}\r\n${lines.join("")}\r\n`, "latin1");
-  return { whole: Buffer.concat([head, body]), head: head.length };
+  headers: Headers = {},
+): DeviceResponse {
+  const body = Buffer.from(errorJson(status, message, now));
+  return { status, headers: { ...headers, "Content-Type": "application/json" }, body, chunked: true };
+}
+
+/** A fault in the platform's own code, told with its message in Latin letters. */
+export function faultAnswer(status: number, message: string, now: number): DeviceResponse {
+  const json = JSON.stringify({ status, message, errorCode: ERROR_CODES[status] ?? 2, timestamp: now });
+  const latin = json.replace(/[^\0-\xff]/gu, "?");
+  return response(status, Buffer.from(latin, "latin1"), "application/json;charset=ISO-8859-1");
 }

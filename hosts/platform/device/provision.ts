@@ -1,7 +1,10 @@
 import { CREDENTIALS, type Device } from "../core/devices.js";
-import { type Json, JsonNumber, type JsonObject, JsonSyntaxError } from "../core/json.js";
+import { type JsonObject, jsonText } from "../core/json.js";
+import { asBoolean, asText, MemberError } from "../core/json-access.js";
+import { JsonSyntaxError } from "../core/json-reader.js";
 import type { ProvisionRequest } from "../core/provisioning.js";
-import type { Exchange } from "./exchange.js";
+import { type Exchange, ShapeError } from "./exchange.js";
+import { cantParse } from "./telemetry.js";
 
 const MESSAGES = {
   NOT_FOUND: "Provision data was not found!",
@@ -9,14 +12,17 @@ const MESSAGES = {
 };
 /** How long the device's request waits for a core that doesn't answer. */
 const SILENCE_MS = 10_000;
+const ECHO = 1_000;
 
 /** `{"deviceName":"…","provisionDeviceKey":"…","provisionDeviceSecret":"…"}`; every outcome but a bad request is a 200. */
 export function provision(exchange: Exchange): void {
-  const request = read(exchange);
-  if (!request) {
-    // The real server's message holds the request, secret and all: no client may log it.
-    const echo = exchange.text().slice(0, 1_000);
-    exchange.answerError(exchange.rules.badProvision, `Failed to parse provision request: ${echo}`);
+  let request: ProvisionRequest;
+  try {
+    request = read(exchange);
+  } catch (error) {
+    if (!isBad(error)) throw error;
+    // The message may hold the request, secret and all: no client may log it.
+    exchange.answerFault(exchange.rules.badProvision, error.message.slice(0, ECHO));
     return;
   }
   const result = exchange.core.provision(request);
@@ -32,37 +38,48 @@ function success({ credentials: { type, credentialsId, value } }: Device): strin
   return JSON.stringify({ ...members, credentialsType: type, status: "SUCCESS" });
 }
 
-function read(exchange: Exchange): ProvisionRequest | undefined {
-  let json: Json;
-  try {
-    json = exchange.json();
-  } catch (error) {
-    if (error instanceof JsonSyntaxError) return undefined;
-    throw error;
-  }
-  if (!(json instanceof Map)) return undefined;
-  for (const member of json.values()) if (text(member) === undefined) return undefined;
-  const key = text(json.get("provisionDeviceKey"));
-  const secret = text(json.get("provisionDeviceSecret"));
-  const type = CREDENTIALS.find((name) => name === (text(json?.get("credentialsType")) ?? "ACCESS_TOKEN"));
-  if (key === undefined || secret === undefined || !type) return undefined;
-  return { key, secret, credentialsType: type, ...proposals(json), gateway: json.get("gateway") === true };
+function isBad(error: unknown): error is Error {
+  return error instanceof JsonSyntaxError || error instanceof ShapeError || error instanceof MemberError;
 }
 
-function proposals(
-  json: JsonObject,
-): Pick<ProvisionRequest, "deviceName" | "token" | "hash" | "clientId" | "username" | "password"> {
+/** Reads the members in the platform's order, because the first that is wrong is the one it tells of. */
+function read(exchange: Exchange): ProvisionRequest {
+  const json = exchange.json();
+  if (!(json instanceof Map)) throw new ShapeError(cantParse(json));
+  const optional = (name: string): string | undefined => {
+    const member = json.get(name);
+    return member === undefined ? undefined : asText(member);
+  };
+  const deviceName = optional("deviceName");
+  const credentialsType = typeOf(optional("credentialsType") ?? "ACCESS_TOKEN");
+  const proposals = {
+    token: optional("token"),
+    clientId: optional("clientId"),
+    username: optional("username"),
+    password: optional("password"),
+    hash: optional("hash"),
+  };
+  const key = optional("provisionDeviceKey") ?? missing("provisionDeviceKey", json);
+  const secret = optional("provisionDeviceSecret") ?? missing("provisionDeviceSecret", json);
+  const gateway = json.get("gateway");
   return {
-    deviceName: text(json.get("deviceName")),
-    token: text(json.get("token")),
-    hash: text(json.get("hash")),
-    clientId: text(json.get("clientId")),
-    username: text(json.get("username")),
-    password: text(json.get("password")),
+    deviceName,
+    credentialsType,
+    ...proposals,
+    key,
+    secret,
+    gateway: gateway !== undefined && asBoolean(gateway),
   };
 }
 
-function text(json: Json | undefined): string | undefined {
-  if (json instanceof JsonNumber) return json.text;
-  return typeof json === "string" || typeof json === "boolean" ? String(json) : undefined;
+function typeOf(text: string): ProvisionRequest["credentialsType"] {
+  const type = CREDENTIALS.find((name) => name === text);
+  if (type) return type;
+  throw new MemberError(
+    `No enum constant org.thingsboard.server.gen.transport.TransportProtos.CredentialsType.${text}`,
+  );
+}
+
+function missing(name: string, json: JsonObject): never {
+  throw new MemberError(`Failed to find the field ${name} in JSON body ${jsonText(json)}!`);
 }

@@ -11,7 +11,6 @@ export const HTML_504 =
 export function gatewayTimeout(): DeviceResponse {
   const body = Buffer.from(HTML_504);
   const headers = {
-    "Content-Length": String(body.length),
     "Cache-Control": "no-cache",
     "Content-Type": "text/html",
     Connection: "close",

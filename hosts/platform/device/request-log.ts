@@ -1,5 +1,6 @@
 import { Feed } from "../core/feed.js";
-import { type Json, jsonText, parseJson } from "../core/json.js";
+import { type Json, jsonText } from "../core/json.js";
+import { parseJson } from "../core/json-reader.js";
 
 export interface LoggedRequest {
   /** When it came, in milliseconds since 1970. */

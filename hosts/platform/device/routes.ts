@@ -1,3 +1,4 @@
+import { decodePercent } from "../spring/convert.js";
 import { attributeUpdates, publishAttributes, readAttributes } from "./attributes.js";
 import { claim } from "./claim.js";
 import type { Exchange } from "./exchange.js";
@@ -12,32 +13,50 @@ export interface Route {
   readonly run: (exchange: Exchange) => void;
   /** Reads the parameters; the message of a 400 if they are wrong. */
   readonly bind?: (exchange: Exchange) => string | undefined;
-  readonly needsBody?: boolean;
+  readonly body?: "needed" | "optional";
+  /** The method of the platform's own code, as it tells of it to who sends no body. */
+  readonly method?: string;
   /** Answers with JSON and nothing else: an Accept without it is a 406. */
   readonly producesJson?: boolean;
 }
 
 export type Methods = { readonly GET?: Route; readonly POST?: Route };
 
+const STRING = "java.lang.String";
+const REQUEST = "jakarta.servlet.http.HttpServletRequest";
+
+/** A route whose body is needed. */
+function posting(
+  name: string,
+  parameters: readonly string[],
+  run: Route["run"],
+  bind?: Route["bind"],
+): Route {
+  const method = `${name}(${parameters.join(",")})`;
+  return { run, body: "needed", method, ...(bind && { bind }) };
+}
+
 /** By what follows the token in the path; `:id` stands for one segment. */
 const ROUTES: Record<string, Methods> = {
-  telemetry: { POST: { run: postTelemetry, needsBody: true } },
+  telemetry: { POST: posting("postTelemetry", [STRING, STRING, REQUEST], postTelemetry) },
   attributes: {
     GET: { run: readAttributes, producesJson: true },
-    POST: { run: publishAttributes, needsBody: true },
+    POST: posting("postDeviceAttributes", [STRING, STRING], publishAttributes),
   },
   "attributes/updates": { GET: { run: attributeUpdates, bind: bindPoll, producesJson: true } },
   rpc: {
     GET: { run: pollRpc, bind: bindPoll, producesJson: true },
-    POST: { run: callRpc, needsBody: true },
+    POST: posting("postRpcRequest", [STRING, STRING, REQUEST], callRpc),
   },
-  "rpc/:id": { POST: { run: answerRpc, bind: bindAnswer, needsBody: true } },
-  claim: { POST: { run: claim } },
+  "rpc/:id": {
+    POST: posting("replyToCommand", [STRING, "java.lang.Integer", STRING, REQUEST], answerRpc, bindAnswer),
+  },
+  claim: { POST: { run: claim, body: "optional" } },
   firmware: { GET: { run: (exchange) => readPackage(exchange, "FIRMWARE"), bind: bindPackage } },
   software: { GET: { run: (exchange) => readPackage(exchange, "SOFTWARE"), bind: bindPackage } },
 };
 
-const PROVISION: Methods = { POST: { run: provision, needsBody: true } };
+const PROVISION: Methods = { POST: posting("provisionDevice", [STRING], provision) };
 
 export interface Target {
   methods: Methods;
@@ -49,7 +68,7 @@ export interface Target {
 
 /** Finds the route; `path` is what follows `/api/v1/`, as sent. Undefined: there is none. */
 export function findRoute(path: string): Target | undefined {
-  const [first = "", ...rest] = path.split("/").map(decodeSegment);
+  const [first = "", ...rest] = path.split("/").map(decodePercent);
   if (rest.length === 0) {
     return first === "provision" ? { methods: PROVISION, token: undefined, id: "" } : undefined;
   }
@@ -58,23 +77,4 @@ export function findRoute(path: string): Target | undefined {
   const name = isAnswer ? "rpc/:id" : rest.join("/");
   const methods = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
   return methods && { methods, token: first, id };
-}
-
-function decodeSegment(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-const FORBIDDEN_IN_PATH = /\/\/|\/\.{1,2}(?:\/|$)|%2[fF]|%25|%5[cC]|%00|%2[eE]|;|\\|%3[bB]/;
-const ESCAPE = /%(?![0-9a-fA-F]{2})/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const FORBIDDEN_RAW = /[{}[\]|"<>^`\x00-\x20\x7f-\uffff]/;
-
-/** Whether the server refuses the address itself: `page` if it's the web server under the platform, which answers in HTML. */
-export function refusesUrl(path: string, query: string): "page" | "platform" | undefined {
-  if (FORBIDDEN_RAW.test(path) || FORBIDDEN_RAW.test(query) || ESCAPE.test(path)) return "page";
-  return FORBIDDEN_IN_PATH.test(path) ? "platform" : undefined;
 }

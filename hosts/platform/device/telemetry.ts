@@ -1,7 +1,9 @@
-import { type Json, JsonNumber, type JsonObject, jsonText, parseJson } from "../core/json.js";
+import { type Json, type JsonObject, jsonText } from "../core/json.js";
+import { asLong, MemberError } from "../core/json-access.js";
+import { parseJson } from "../core/json-reader.js";
 import type { Values } from "../core/platform.js";
 import { typedTwice, type Value } from "../core/values.js";
-import { type Exchange, MemberError, ShapeError } from "./exchange.js";
+import { type Exchange, ShapeError } from "./exchange.js";
 import { type Element, plainElements } from "./plain-telemetry.js";
 
 /** `{"k":1}`, `{"ts":1,"values":{"k":1}}`, or a list of either. */
@@ -49,21 +51,10 @@ export function cantParse(json: Json): string {
   return `Can't parse value: ${jsonText(json).slice(0, 1_000)}`;
 }
 
-const DIGITS = /^[+-]?[0-9]{1,19}$/;
-const LARGEST = 2n ** 63n;
+/** As good as no time at all: the platform takes its own. */
+const NO_TIME = -(2n ** 63n);
 
-/** A number (its fraction is dropped, and past 63 bits it turns negative), digits as text, or a list of one of them. */
-function timestamp(json: Json): number {
-  if (Array.isArray(json) && json.length === 1) return timestamp(json[0] as Json);
-  if (typeof json === "string" && DIGITS.test(json)) {
-    const value = BigInt(json.replace("+", ""));
-    if (value >= -LARGEST && value < LARGEST) return Number(value);
-  }
-  if (!(json instanceof JsonNumber)) throw new MemberError("ts is no number");
-  const number = Math.trunc(Number(json.text));
-  // Without the sign of zero.
-  if (Number.isSafeInteger(number)) return number + 0;
-  if (!Number.isFinite(number)) throw new MemberError("ts is too large");
-  const whole = DIGITS.test(json.text) ? BigInt(json.text) : BigInt(number);
-  return Number(BigInt.asIntN(64, whole));
+function timestamp(json: Json): number | undefined {
+  const ts = asLong(json);
+  return ts === NO_TIME ? undefined : Number(ts);
 }

@@ -1,4 +1,5 @@
-import { type DeviceResponse, response, type Wire, wireBytes } from "../device/messages.js";
+import { type DeviceResponse, response, type Wire } from "../device/messages.js";
+import { write } from "../http/writer.js";
 import type { Random } from "./random.js";
 import type { FaultName, FaultRule } from "./shapes.js";
 import type { TornSets } from "./torn.js";
@@ -49,10 +50,10 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
   drop: ({ rule: { at = "answer" } }) =>
     at === "request" ? { instead: "silence" } : { change: () => "silence" },
   reset: ({ rule: { afterBytes = 0 }, now }) =>
-    onWire((answer) => ({ bytes: wireBytes(answer, now).whole.subarray(0, afterBytes), end: "reset" })),
+    onWire((answer) => ({ bytes: write(answer, now).whole.subarray(0, afterBytes), end: "reset" })),
   truncated: ({ rule: { afterBytes }, random, now }) =>
     onWire((answer) => {
-      const { whole, head } = wireBytes(answer, now);
+      const { whole, head } = write(answer, now);
       const place = whole.length > head ? head + random(whole.length - head) : random(head);
       return { bytes: whole.subarray(0, afterBytes ?? place), end: "close" };
     }),
@@ -77,5 +78,5 @@ function onWire(wire: (answer: DeviceResponse) => Wire): Effect {
 function withJson(answer: DeviceResponse, change: (json: string) => string): DeviceResponse {
   if (answer.status !== 200 || answer.wire) return answer;
   const body = Buffer.from(change(Buffer.from(answer.body).toString("utf8")));
-  return { ...answer, headers: { ...answer.headers, "Content-Length": String(body.length) }, body };
+  return { ...answer, body };
 }

@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, JsonSyntaxError, jsonText, parseJson } from "../core/json.js";
+import { type Json, type JsonObject, jsonText } from "../core/json.js";
+import { JsonSyntaxError, parseJson } from "../core/json-reader.js";
 import type { Random } from "./random.js";
 
 interface Shown {

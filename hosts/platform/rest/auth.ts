@@ -17,7 +17,9 @@ const OPEN = new Set([
 export function authRoutes(app: FastifyInstance, { tokens, users }: RestContext): void {
   app.decorateRequest("user", null);
   app.addHook("onRequest", async (request) => {
-    if (!OPEN.has(request.routeOptions.url ?? "")) request.user = tokens.user(bearer(request) ?? "");
+    const isPage = request.is404 && !request.url.startsWith("/api/");
+    if (!isPage && !OPEN.has(request.routeOptions.url ?? ""))
+      request.user = tokens.user(bearer(request) ?? "");
   });
 
   app.post("/api/auth/login", async (request) => {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import { type Json, type JsonObject, JsonSyntaxError, parseJson } from "../core/json.js";
+import type { Json, JsonObject } from "../core/json.js";
+import { JsonSyntaxError, parseJson } from "../core/json-reader.js";
 import { RestError } from "./error.js";
 
 export type Fields = Record<string, unknown>;

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance } from "fastify";
+import { errorJson, VARY } from "../device/messages.js";
 import { authRoutes } from "./auth.js";
 import { consoleRoutes } from "./console.js";
 import type { RestContext } from "./context.js";
@@ -15,6 +16,17 @@ import { requestRoutes } from "./requests.js";
 import { rpcRoutes } from "./rpc.js";
 import { attributeRoutes } from "./telemetry.js";
 import { timeseriesRoutes } from "./timeseries.js";
+
+/** As the real server sends them with its own errors. */
+const HEADERS = {
+  Vary: VARY,
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "no-cache, no-store, max-age=0, must-revalidate",
+  Pragma: "no-cache",
+  Expires: "0",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Referrer-Policy": "strict-origin-when-cross-origin",
+};
 
 /** The operator's API, on the real platform's paths. `onError` is told of faults of the stand-in's own: their caller gets a 500. */
 export function restRoutes(
@@ -34,6 +46,7 @@ export function restRoutes(
     const told = toRestError(error);
     if (!told) onError(error);
     const { status } = told ?? { status: 500 };
+    if (status === 401) reply.headers(HEADERS).type("application/json;charset=ISO-8859-1");
     return reply.code(status).send(errorBody(told ?? new RestError(500, "Internal error"), now()));
   });
   app.setNotFoundHandler(async (request, reply) => {
@@ -43,7 +56,20 @@ export function restRoutes(
       const refused = new RestError(405, `Request method '${request.method}' is not supported`);
       return reply.code(405).header("Allow", methods.join(",")).send(errorBody(refused, now()));
     }
-    return reply.code(404).send(errorBody(new RestError(404, `No static resource ${path}.`), now()));
+    if (path.startsWith("api/")) {
+      return reply.code(404).send(errorBody(new RestError(404, `No static resource ${path}.`), now()));
+    }
+    // A server without a page of its own: it looks for one wherever it is asked.
+    const resource = /^[^/]*\./.test(path) ? path : "index.html";
+    const body = errorJson(404, `No static resource ${resource}.`, now());
+    reply.hijack();
+    reply.raw.writeHead(404, {
+      ...HEADERS,
+      "Content-Type": "application/json;charset=UTF-8",
+      "Content-Language": "en",
+    });
+    reply.raw.write(body);
+    reply.raw.end();
   });
   app.addHook("onRequest", async (request) => toOwnHost(request));
   authRoutes(app, context);

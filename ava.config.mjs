@@ -5,21 +5,20 @@ import { fileURLToPath } from "node:url";
 /** `quick`: all but the *.slow.test.ts. `slow`: those. Undefined: what the command line names. */
 const { MOTE_TEST_RUN: run } = process.env;
 
-/**
- * The start of a process costs as much as most test files, so the quick ones share some: the first that fits takes a file.
- * Hooks of one file hold for the whole process, so files that have some are among their own kind.
- */
+/** The start of a process costs as much as most test files, so those that all happen in memory share some: the first that fits takes a file. */
 const SHARED = [
-  ["rest", /^platform\/rest/],
-  ["nock", /^operator\/(calls|ota|rest)\./],
   ["platform", /^platform\//],
   ["agent", /^agent\//],
   ["board", /^(esp32|commission|app)\//],
   ["parts", /^(wire|net|port|strategies|diagnostics|report|model|x509|house|bench)\//],
   ["desk", /^(operator|doctor|fleet|desk|node|firmware)\//],
 ];
-/** What awaits before it declares its tests can't share a process, nor can who answers for Node's HTTP. */
-const ALONE = /^(?! ).*\bawait |from "nock"/m;
+/**
+ * What awaits before it declares its tests can't share a process. What speaks over sockets or starts processes does not either: AVA begins all
+ * tests of a process at once, and their deadlines would run out behind one another's work.
+ */
+const ALONE =
+  /^(?! ).*\bawait |from "(nock|node:(child_process|net|tls|https?)|.*\/(platform\/server|wire|rest-rig|commands|session)\.js)"/m;
 
 /** Those that take longest begin first, in this order: one that began last would have the machine to itself in the end. */
 const LONG = [
@@ -60,7 +59,7 @@ function quick() {
     .filter((file) => {
       const [name] = SHARED.find(([, fits]) => fits.test(file)) ?? [];
       const text = readFileSync(at(`dist/test/${file}`), "utf8");
-      if (name === undefined || (name !== "nock" && ALONE.test(text))) return true;
+      if (name === undefined || ALONE.test(text)) return true;
       imports[name] = `${imports[name] ?? ""}import "../test/${file}";\n`;
       return false;
     });
@@ -79,10 +78,9 @@ export default {
   files: FILES[run]?.() ?? ["dist/test/**/*.test.js"],
   require: ["./dist/test/seed.js", "./dist/test/cost.js"],
   nodeArguments: ["--enable-source-maps"],
-  timeout: "3m",
+  // Nothing that ends for so long hangs; what shares a process comes to its end together.
+  timeout: run ? "10m" : "3m",
   concurrency: 4,
-  // In the quick ones hardly anything waits: one test after the other is no slower, and none has its deadlines run out behind another's work.
-  serial: run === "quick",
   workerThreads: false,
   sortTestFiles: (one, other) => place(one) - place(other) || (one < other ? -1 : 1),
 };

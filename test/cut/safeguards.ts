@@ -46,7 +46,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "a point is on flash before `record` returns",
     file: `${AGENT}/outbox.ts`,
-    edits: [["if (!this.#settings.durable && this.ring.pending", "if (this.ring.pending"]],
+    edits: [["if (!this._settings.durable && this.ring.pending", "if (this.ring.pending"]],
   },
   {
     group: "outbox",
@@ -58,13 +58,13 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "what the platform took is marked",
     file: `${AGENT}/sectors.ts`,
-    edits: [["    this.#mark(kind, this.state.confirmed);\n", ""]],
+    edits: [["    this._mark(kind, this.state.confirmed);\n", ""]],
   },
   {
     group: "outbox",
     what: "the oldest sector's points are marked as dropped before it is erased",
     file: `${AGENT}/sectors.ts`,
-    edits: [["    this.#mark(kind, state.confirmed);\n", ""]],
+    edits: [["    this._mark(kind, state.confirmed);\n", ""]],
   },
   {
     group: "outbox",
@@ -76,7 +76,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "telemetry",
     what: "the start of an era is stored before a point gets a time stamp by it",
     file: `${AGENT}/time.ts`,
-    edits: [["this.#stamping = writeStored(this.#host, STORED, rows)", "this.#stamping = true"]],
+    edits: [["this._stamping = writeStored(this._host, STORED, rows)", "this._stamping = true"]],
   },
   {
     group: "telemetry",
@@ -84,8 +84,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/telemetry.ts`,
     edits: [
       [
-        "    this.#sentAt = this.#link.host.clock.now();\n    if (!body)",
-        "    this.#sentAt = this.#link.host.clock.now();\n    if (this.#batch) this.#outbox.confirm(this.#batch.number + this.#batch.points);\n    if (!body)",
+        "    this._sentAt = this._link.host.clock.now();\n    if (!body)",
+        "    this._sentAt = this._link.host.clock.now();\n    if (this._batch) this._outbox.confirm(this._batch.number + this._batch.points);\n    if (!body)",
       ],
     ],
   },
@@ -94,14 +94,14 @@ export const safeguards: readonly Safeguard[] = [
     what: "a token is stored before it is proposed",
     file: `${AGENT}/token-store.ts`,
     edits: [
-      ['return this.#write("proposed", { url: this.#base, token }) ? token : undefined;', "return token;"],
+      ['return this._write("proposed", { url: this._base, token }) ? token : undefined;', "return token;"],
     ],
   },
   {
     group: "provisioning",
     what: "a token is stored before it is used",
     file: `${AGENT}/provisioning.ts`,
-    edits: [["    if (!this.#tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;\n", ""]],
+    edits: [["    if (!this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;\n", ""]],
   },
   {
     group: "provisioning",
@@ -118,41 +118,41 @@ export const safeguards: readonly Safeguard[] = [
     group: "rpc",
     what: "an RPC is stored before its handler runs",
     file: `${AGENT}/rpc-doubt.ts`,
-    edits: [["    if (durable && !writeStored(this.#host, STORED, { id, hash })) return undefined;\n", ""]],
+    edits: [["    if (durable && !writeStored(this._host, STORED, { id, hash })) return undefined;\n", ""]],
   },
   {
     group: "rpc",
     what: "an answer that did not come through is stored before it goes out again",
     file: `${AGENT}/rpc-doubt.ts`,
-    edits: [["entry.kept = writeStored(this.#host, STORED, {", "entry.kept = [].includes.call([], {"]],
+    edits: [["entry.kept = writeStored(this._host, STORED, {", "entry.kept = [].includes.call([], {"]],
   },
   {
     group: "rpc",
     what: "an RPC is kept in mind until its answer is acknowledged",
     file: `${AGENT}/rpc.ts`,
-    edits: [["    doubt.answer = text;\n", "    doubt.answer = text;\n    this.#doubts.forget();\n"]],
+    edits: [["    doubt.answer = text;\n", "    doubt.answer = text;\n    this._doubts.forget();\n"]],
   },
   {
     group: "attributes",
     what: "client attributes are stored before `publish` returns",
     file: `${AGENT}/client-attributes.ts`,
-    edits: [["    this.#items = items;\n    this.#keep();\n", "    this.#items = items;\n"]],
+    edits: [["    this._items = items;\n    this._keep();\n", "    this._items = items;\n"]],
   },
   {
     group: "attributes",
     what: "client attributes stay to be sent until the platform took them",
     file: `${AGENT}/attribute-loop.ts`,
-    edits: [["    if (!batch) return;\n", "    if (!batch) return;\n    this.#client.accepted(batch);\n"]],
+    edits: [["    if (!batch) return;\n", "    if (!batch) return;\n    this._client.accepted(batch);\n"]],
   },
   {
     group: "attributes",
     what: "a shared value is stored before the application is told",
     file: `${AGENT}/attribute-loop.ts`,
     edits: [
-      ["    this.#values.keep();\n    this.#events", "    this.#events"],
+      ["    this._values.keep();\n    this._events", "    this._events"],
       [
         "    this.onChange?.(keys.concat(deleted));\n",
-        "    this.onChange?.(keys.concat(deleted));\n    this.#values.keep();\n",
+        "    this.onChange?.(keys.concat(deleted));\n    this._values.keep();\n",
       ],
     ],
   },
@@ -162,7 +162,7 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/poll-memory.ts`,
     edits: [
       [
-        "if (ceiling) writeStored(this.#host, STORED, { to: wayTo(this.#target), ...ceiling });\n    else",
+        "if (ceiling) writeStored(this._host, STORED, { to: wayTo(this._target), ...ceiling });\n    else",
         "if (!ceiling)",
       ],
     ],
@@ -171,7 +171,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "reset",
     what: "that it is under way is stored before anything is forgotten",
     file: `${AGENT}/reset.ts`,
-    edits: [["if (!writeStored(this.#core.host, MARK, true))", "if (this.#told)"]],
+    edits: [["if (!writeStored(this._core.host, MARK, true))", "if (this._told)"]],
   },
   {
     group: "reset",
@@ -179,8 +179,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/reset.ts`,
     edits: [
       [
-        "    this.#left = this.#left.filter((part) => !part.forget());\n",
-        "    forgetStored(this.#core.host, MARK);\n    this.#left = this.#left.filter((part) => !part.forget());\n",
+        "    this._left = this._left.filter((part) => !part.forget());\n",
+        "    forgetStored(this._core.host, MARK);\n    this._left = this._left.filter((part) => !part.forget());\n",
       ],
     ],
   },
@@ -190,8 +190,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/rpc.ts`,
     edits: [
       [
-        "    const acknowledged = await this.#post(doubt, text);\n",
-        "    this.watcher?.answered(method, text);\n    const acknowledged = await this.#post(doubt, text);\n",
+        "    const acknowledged = await this._post(doubt, text);\n",
+        "    this.watcher?.answered(method, text);\n    const acknowledged = await this._post(doubt, text);\n",
       ],
     ],
   },

@@ -1,71 +1,20 @@
-// The core as a board takes it: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. DESIGN.md has the figures behind it.
+// What a board gets: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. DESIGN.md has the figures.
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
-import { build, transform } from "esbuild";
-import { dissolve } from "./dissolve.mjs";
-import { empties } from "./empties.mjs";
-import { ends } from "./ends.mjs";
-import { fold } from "./fold.mjs";
-import { lean } from "./lean.mjs";
-import { letters } from "./letters.mjs";
-import { settle } from "./settle.mjs";
-import { share } from "./share.mjs";
+import { dirname, join, relative } from "node:path";
+import { transform } from "esbuild";
+import { rollup } from "rollup";
+import { minify } from "terser";
 
-/** A private name where it is declared or used; the first part is what must stand before it. */
-const PRIVATE = /(^\s*(?:(?:static|async|get|set|\*) *)*|\.)#(?=[A-Za-z])/gm;
-/** esbuild makes variables of the bundled modules' constants and classes. */
-const VARIABLE = /^var (?=[A-Za-z_$][\w$]* = )/gm;
-
-/** A regular expression of the module. */
-const EXPRESSION = /^const ([A-Z_a-z$][\w$]*) = (\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*);$/gm;
-
-/** A text, as far as esbuild writes it on one line. */
-const TEXT = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
-
-/**
- * The same program without comments, in less ROM. A private name costs each method that uses it a slot of 16 bytes, and each object one: they become
- * plain names, as the compiler has seen to it that nobody else uses them. Constants stay constants, so that they can lie in ROM.
- */
-export async function forBoard(text, passes = PASSES) {
-  const { code } = await transform(text, { minifyWhitespace: true });
-  const bare = (await transform(code)).code;
-  const plain = bare.replace(PRIVATE, "$1_").replace(VARIABLE, "const ");
-  if (/#[A-Za-z]/.test(plain))
-    throw new Error(`a private name is left: ${/.*#[A-Za-z].*/.exec(plain)[0].trim()}`);
-  const inRam = expressionsInRam(plain);
-  const logOverride = { "assign-to-constant": "error", "duplicate-class-member": "error" };
-  await transform(inRam, { format: "esm", logLevel: "silent", logOverride });
-  const rewritten = passes.reduce((written, pass) => pass(written), inRam);
-  return (await transform(rewritten, { logOverride })).code;
-}
-
-/** Each says the program again in less ROM; the later ones take what the former leave. */
-export const PASSES = [lean, fold, dissolve, fold, share, settle, ends, empties, letters];
-
-/**
- * Makes regular expressions when they are first used. One in ROM takes memory at each use that is never given back, and ends the machine if
- * garbage is collected meanwhile (SDK 8.2.3, fxAllocateRegExpData). Throws for a use other than `test`, `exec` and the first argument of `replace`.
- */
-function expressionsInRam(text) {
-  let changed = text;
-  for (const [definition, name, expression] of text.matchAll(EXPRESSION)) {
-    const word = `(?<![\\w$.])${name.replaceAll("$", "\\$&")}(?![\\w$])`;
-    const use = new RegExp(`${word}(?=\\.(?:test|exec)\\()|(?<=\\.replace\\()${word}(?=, )`, "g");
-    changed = changed.replace(definition, () => "").replace(use, () => `${name}()`);
-    if (new RegExp(`${word}(?!\\(\\))`).test(changed.replace(TEXT, '""'))) {
-      throw new Error(`a regular expression is used in a way that is not known: ${name}`);
-    }
-    changed = `let ${name}_;\nconst ${name} = () => ${name}_ ??= ${expression};\n${changed}`;
-  }
-  return changed;
-}
+/** Variables get short names; functions, classes and properties keep theirs, and lines stay, by which a crash is read. Off is what takes XS more code. */
+const COMPRESS = { passes: 2, booleans: false, conditionals: false, reduce_funcs: false, sequences: false };
+const KEEP = { module: true, keep_classnames: true, keep_fnames: true, format: { beautify: true } };
 
 /**
  * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay outside. The report client is one
  * of its own, so that who builds no reports has no ROM to spare for it. Name, entry, and its types if they are not the entry's.
  */
-const MODULES = [
+export const MODULES = [
   ["mote", "src/index.ts"],
   ["mote-lean", "src/index.ts"],
   ["mote-report", "src/report/index.ts"],
@@ -87,56 +36,43 @@ const MODULES = [
 
 /** Modules that build on the core: it is imported by its name, so that a board has it once. */
 const ON_CORE = { diagnostics: "mote/diagnostics", strategies: "mote/strategies" };
+const folderOf = (path) => /^src[/\\](\w+)/.exec(path)?.[1];
 
-/** What a module of its own is called on a board, if `path` (relative to the root) is not of the module that begins at `entry`. */
-function apart(path, entry) {
-  const folder = /^src\/(\w+)/.exec(path)?.[1];
-  const own = /^src\/(\w+)/.exec(entry)?.[1];
-  if (folder === undefined || folder === own) return undefined;
-  return ON_CORE[folder] ?? (own in ON_CORE ? "mote" : undefined);
-}
+/** What the module of its own is called in which `folder` lies, if it is not the one that begins in the folder `own`. */
+const apart = (folder, own) =>
+  folder === undefined || folder === own ? undefined : (ON_CORE[folder] ?? (own in ON_CORE && "mote"));
 
-const namesModules = (root, entry) => ({
-  name: "modules of their own",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
-      const name = apart(relative(root, join(resolveDir, path)).replaceAll("\\", "/"), entry);
-      return name && { path: name, external: true };
-    }),
+/** Our TypeScript. `lean`: the smallest build, with the same API, but what has a no-NAME.ts beside its NAME.ts is left out. */
+const sources = (root, entry, lean, define) => ({
+  name: "sources",
+  resolveId(name, importer) {
+    if (!importer) return name;
+    if (!name.startsWith(".")) return { id: name, external: true };
+    const path = join(dirname(importer), name).replace(/\.js$/, ".ts");
+    const instead = path.replace(/([\w-]+)\.ts$/, "no-$1.ts");
+    const id = apart(folderOf(relative(root, path)), folderOf(entry));
+    return id ? { id, external: true } : lean && existsSync(instead) ? instead : path;
+  },
+  transform: async (text) => (await transform(text, { loader: "ts", target: "es2022", define })).code,
 });
 
-/** The smallest build: the same API, but what has a no-NAME.ts beside its NAME.ts is left out. */
-export const WITHOUT_PARTS = {
-  name: "without-parts",
-  setup: (bundle) =>
-    bundle.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
-      const instead = join(resolveDir, path).replace(/([\w-]+)\.js$/, "no-$1.ts");
-      return existsSync(instead) ? { path: instead } : undefined;
-    }),
-};
+/** `entry` with all that it imports, as a board gets it. `plugins` are asked first; `define`: expressions that take the place of names. */
+export async function bundle(root, entry, { lean = false, format = "esm", define = {}, plugins = [] } = {}) {
+  const all = [...plugins, sources(root, entry, lean, define)];
+  const bundled = await rollup({ input: join(root, entry), plugins: all });
+  const { output } = await bundled.generate({ format });
+  return (await minify(output[0].code, { compress: COMPRESS, ...KEEP })).code;
+}
 
 /** Writes dist/xs: the modules, and the types of those of src for an application's own TypeScript. */
 export async function buildBoard(root, out) {
   await mkdir(out, { recursive: true });
   for (const [name, entry, types = entry.startsWith("src/") && entry.replace(/\.ts$/, ".js")] of MODULES) {
-    const { outputFiles } = await build({
-      absWorkingDir: root,
-      entryPoints: [entry],
-      bundle: true,
-      write: false,
-      format: "esm",
-      packages: "external",
-      external: ["mote", "mote-simulator"],
-      platform: "neutral",
-      target: "es2022",
-      plugins: [...(name === "mote-lean" ? [WITHOUT_PARTS] : []), namesModules(root, entry)],
-      legalComments: "none",
-      logLevel: "warning",
-    });
-    await writeFile(join(out, `${name}.js`), await forBoard(outputFiles[0].text));
+    const code = await bundle(root, entry, { lean: name === "mote-lean" });
+    await writeFile(join(out, `${name}.js`), code);
     // What imports the SDK has types that its own compiler does not agree with.
     if (!types) continue;
-    const names = / as default\b/.test(outputFiles[0].text) ? ["*", "{ default }"] : ["*"];
+    const names = / as default\b/.test(code) ? ["*", "{ default }"] : ["*"];
     const lines = names.map((what) => `export ${what} from "../../${types}";\n`);
     await writeFile(join(out, `${name}.d.ts`), lines.join(""));
   }

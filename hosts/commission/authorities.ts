@@ -1,8 +1,9 @@
 // Certificates as they are pasted into a page: PEM, or the base64 of one. hosts/x509 judges them once they are used.
+import { lazyRegExp } from "../../src/wire/regexp.js";
 
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/;
-const BLANKS = /\s+/g;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const BLOCK = lazyRegExp(() => /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/);
+const BLANKS = lazyRegExp(() => /\s+/g);
+const BASE64 = lazyRegExp(() => /^[A-Za-z0-9+/]+={0,2}$/);
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const CERTIFICATE = "CERTIFICATE";
 /** Of base64: with everything else it must fit one small value of the store. */
@@ -15,16 +16,16 @@ export function readAuthorities(text: string): string[] | string {
   if (text.length > 2 * LONGEST) return "the certificates are too long";
   const found: string[] = [];
   let rest = text.trim();
-  if (BASE64.test(rest.replace(BLANKS, ""))) {
-    found.push(rest.replace(BLANKS, ""));
+  if (BASE64().test(rest.replace(BLANKS(), ""))) {
+    found.push(rest.replace(BLANKS(), ""));
     rest = "";
   }
   while (rest !== "") {
-    const block = BLOCK.exec(rest);
+    const block = BLOCK().exec(rest);
     if (block?.index !== 0) return "that is no certificate (PEM)";
     if (block[1] !== CERTIFICATE)
       return "that holds something else than certificates: never give a private key away";
-    found.push((block[2] as string).replace(BLANKS, ""));
+    found.push((block[2] as string).replace(BLANKS(), ""));
     rest = rest.slice(block[0].length).trim();
   }
   if (found.length > MOST || found.join("").length > LONGEST)
@@ -46,7 +47,7 @@ function isSequence(base64: string): boolean {
 
 /** Undefined for what is no base64. */
 export function fromBase64(text: string): Uint8Array | undefined {
-  if (!BASE64.test(text) || text.length % 4 !== 0) return undefined;
+  if (!BASE64().test(text) || text.length % 4 !== 0) return undefined;
   const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
   const bytes = new Uint8Array(Math.floor((bare * 3) / 4));
   let [bits, held, at] = [0, 0, 0];

@@ -1,12 +1,13 @@
 // application/x-www-form-urlencoded, as a browser sends a form.
+import { lazyRegExp } from "../../src/wire/regexp.js";
 
-const PLUS = /\+/g;
-const PLAIN = /^[!-~]*$/;
+const PLUS = lazyRegExp(() => /\+/g);
+const PLAIN = lazyRegExp(() => /^[!-~]*$/);
 const MOST_FIELDS = 16;
 
 /** The values of `names`; undefined for what is no form: one value twice, bytes that are no UTF-8, what is not escaped. */
 export function readForm(text: string, names: readonly string[]): Record<string, string> | undefined {
-  if (!PLAIN.test(text)) return undefined;
+  if (!PLAIN().test(text)) return undefined;
   const values: Record<string, string> = {};
   const pairs = text.split("&", MOST_FIELDS + 1);
   if (pairs.length > MOST_FIELDS) return undefined;
@@ -24,7 +25,7 @@ export function readForm(text: string, names: readonly string[]): Record<string,
 
 function unescaped(text: string): string | undefined {
   try {
-    return decodeURIComponent(text.replace(PLUS, " "));
+    return decodeURIComponent(text.replace(PLUS(), " "));
   } catch {
     return undefined;
   }

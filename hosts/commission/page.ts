@@ -1,4 +1,5 @@
 // The one page: plain HTML that works without a script, on a phone of 360 px. Nothing of it comes from elsewhere.
+import { lazyRegExp } from "../../src/wire/regexp.js";
 import type { View } from "./commissioning.js";
 import type { Field } from "./values.js";
 
@@ -27,9 +28,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': "&quot;",
   "'": "&#39;",
 };
-const SPECIAL = /[&<>"']/g;
+const SPECIAL = lazyRegExp(() => /[&<>"']/g);
 export const escapeHtml = (text: string): string =>
-  text.replace(SPECIAL, (letter) => ESCAPES[letter] as string);
+  text.replace(SPECIAL(), (letter) => ESCAPES[letter] as string);
 
 const KEPT = "kept: leave empty to keep it";
 

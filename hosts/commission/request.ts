@@ -1,6 +1,8 @@
 // Reads one HTTP request of a stranger's, byte by byte and never more than it may have. What is not laid out exactly as RFC 9112 wants it is
 // refused: nothing is guessed.
+
 import type { Host } from "../../src/port.js";
+import { lazyRegExp } from "../../src/wire/regexp.js";
 
 export interface PageRequest {
   readonly method: string;
@@ -23,10 +25,10 @@ const LONGEST_PATH = 1024;
 const [CR, LF] = [0x0d, 0x0a];
 const FIRST_BODY_ROOM = 512;
 
-const LINE = /^([A-Z]{1,10}) (\/[!-~]*) HTTP\/1\.[01]$/;
-const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}):([ -~\t]*)$/;
-const LENGTH = /^\d{1,9}$/;
-const AUTHORITY = /^[a-z0-9.\-_]+(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/;
+const LINE = lazyRegExp(() => /^([A-Z]{1,10}) (\/[!-~]*) HTTP\/1\.[01]$/);
+const HEADER = lazyRegExp(() => /^([!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}):([ -~\t]*)$/);
+const LENGTH = lazyRegExp(() => /^\d{1,9}$/);
+const AUTHORITY = lazyRegExp(() => /^[a-z0-9.\-_]+(?::\d{1,5})?$|^\[[0-9a-f:.]+\](?::\d{1,5})?$/);
 const BREAK = "\r\n";
 
 const WANTED = [
@@ -98,13 +100,13 @@ export class RequestReader {
 
   /** 0, or the status to refuse it with. */
   private _readHead(lines: readonly string[]): number {
-    const line = LINE.exec(lines[0] as string);
+    const line = LINE().exec(lines[0] as string);
     if (!line || (line[2] as string).length > LONGEST_PATH) return line ? 414 : 400;
     this._method = line[1] as string;
     this._target = line[2] as string;
     const headers: { [N in Wanted]?: string } = {};
     for (let i = 1; i < lines.length; i++) {
-      const header = HEADER.exec(lines[i] as string);
+      const header = HEADER().exec(lines[i] as string);
       if (!header) return 400;
       const name = (header[1] as string).toLowerCase() as Wanted;
       if (!WANTED.includes(name)) continue;
@@ -114,11 +116,11 @@ export class RequestReader {
     }
     this._headers = headers;
     const { host, expect, "transfer-encoding": coded, "content-length": length } = headers;
-    if (host === undefined || !AUTHORITY.test(host.toLowerCase())) return 400;
+    if (host === undefined || !AUTHORITY().test(host.toLowerCase())) return 400;
     if (coded !== undefined) return 501;
     if (expect !== undefined) return 417;
     if (length === undefined) return this._method === "POST" ? 411 : 0;
-    if (!LENGTH.test(length)) return 400;
+    if (!LENGTH().test(length)) return 400;
     return Number(length) > BODY_BYTES ? 413 : 0;
   }
 

@@ -1,4 +1,5 @@
 // What is known of two firmware slots: the record that says which one starts next.
+import { lazyRegExp } from "../../src/wire/regexp.js";
 
 export type SlotName = "a" | "b";
 
@@ -22,7 +23,7 @@ export interface Boot {
 }
 
 const FORMAT = 1;
-const HEX = /^[0-9a-f]{64}$/;
+const HEX = lazyRegExp(() => /^[0-9a-f]{64}$/);
 
 export const otherSlot = (name: SlotName): SlotName => (name === "a" ? "b" : "a");
 
@@ -67,6 +68,6 @@ export function parseBoot(text: string): Boot | undefined {
 
 function imageOf(name: SlotName, image: ImageRecord | undefined): Boot["images"] {
   if (!image || !Number.isSafeInteger(image.length) || image.length <= 0) return {};
-  if (typeof image.sha256 !== "string" || !HEX.test(image.sha256)) return {};
+  if (typeof image.sha256 !== "string" || !HEX().test(image.sha256)) return {};
   return { [name]: { length: image.length, sha256: image.sha256 } };
 }

@@ -1,11 +1,13 @@
 // XS keeps a lone surrogate as three bytes that are no UTF-8. (No global expression: it would lie in ROM, where it can't count.)
-const LONE = /[\ud800-\udfff]/u;
+import { lazyRegExp } from "../../src/wire/regexp.js";
+
+const LONE = lazyRegExp(() => /[\ud800-\udfff]/u);
 
 export function encode(text: string): Uint8Array {
   let mended = text;
-  if (LONE.test(text)) {
+  if (LONE().test(text)) {
     mended = "";
-    for (const char of text) mended += LONE.test(char) ? "\ufffd" : char;
+    for (const char of text) mended += LONE().test(char) ? "\ufffd" : char;
   }
   return new Uint8Array(ArrayBuffer.fromString(mended));
 }

@@ -1,12 +1,14 @@
 // The request as it leaves: HTTP/1.1, head and body in one piece, so that a socket that takes it sends one packet (and one TLS record).
+
 import type { Host } from "../port.js";
+import { lazyRegExp } from "../wire/regexp.js";
 import type { Request } from "./request.js";
 import type { Target } from "./target.js";
 
 /** No blank, no control character: nothing that could end the request line. */
-const PATH = /^\/[!-~]*$/;
+const PATH = lazyRegExp(() => /^\/[!-~]*$/);
 /** Nothing that could begin another header. */
-const HEADER = /^[A-Za-z-]+: [ -~]+$/;
+const HEADER = lazyRegExp(() => /^[A-Za-z-]+: [ -~]+$/);
 
 /** The bytes of a request; undefined if its path is not escaped, or its header is none. */
 export function writeRequest(
@@ -14,8 +16,8 @@ export function writeRequest(
   target: Target,
   request: Request,
 ): Uint8Array | undefined {
-  if (!PATH.test(request.path)) return undefined;
-  if (request.header !== undefined && !HEADER.test(request.header)) return undefined;
+  if (!PATH().test(request.path)) return undefined;
+  if (request.header !== undefined && !HEADER().test(request.header)) return undefined;
   const head = host.encode(headText(target, request));
   const { body, headRoom = 0 } = request;
   if (!body || body.length === 0) return head;

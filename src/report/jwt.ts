@@ -1,14 +1,16 @@
 // What the client reads of a JWT: its life. Whether it is genuine is the platform's to judge.
+
 import type { Host } from "../port.js";
 import { isObject, parseJson } from "../wire/json.js";
+import { lazyRegExp } from "../wire/regexp.js";
 
 /** What may stand in a header and in a query as it is. */
-const FIT = /^[A-Za-z0-9._~+/=-]{1,4096}$/;
+const FIT = lazyRegExp(() => /^[A-Za-z0-9._~+/=-]{1,4096}$/);
 const SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** True for a text that may be sent as a token. */
 export function isToken(token: unknown): token is string {
-  return typeof token === "string" && FIT.test(token);
+  return typeof token === "string" && FIT().test(token);
 }
 
 /** ms from the issue of the token to its end, `exp` - `iat`; undefined if the token does not tell. */

@@ -1,5 +1,7 @@
 // The options of a report client: what each is for, its unit, default and limits; all mistakes told at once.
+
 import { parseTarget, type Target } from "../net/target.js";
+import { lazyRegExp } from "../wire/regexp.js";
 import { ReportError } from "./errors.js";
 import type { Session } from "./session.js";
 
@@ -28,7 +30,7 @@ export interface CheckedReportOptions {
 }
 
 const API = "/apiAnalytics/publicApi";
-const PATH = /^(?:\/[A-Za-z0-9._~-]+)+$/;
+const PATH = lazyRegExp(() => /^(?:\/[A-Za-z0-9._~-]+)+$/);
 const NAMES = ["url", "session", "api", "jwtIn", "rowBytes", "idleMs"];
 const WAYS = ["header", "bearer", "query"];
 const ROW_BYTES = { default: 16_384, least: 256, most: 16_777_216 } as const;
@@ -44,7 +46,7 @@ export function checkReportOptions(options: ReportOptions): CheckedReportOptions
   const parsed = parseTarget(url);
   if (!parsed.ok) wrong.push(`url ${parsed.reason}`);
   if (typeof session?.token !== "function") wrong.push("session is a Session");
-  if (typeof api !== "string" || !PATH.test(api)) wrong.push("api is a path like /apiTrendz/publicApi");
+  if (typeof api !== "string" || !PATH().test(api)) wrong.push("api is a path like /apiTrendz/publicApi");
   if (!WAYS.includes(jwtIn)) wrong.push("jwtIn is header, bearer or query");
   checkNumber("rowBytes", rowBytes, ROW_BYTES, wrong);
   checkNumber("idleMs", idleMs, IDLE_MS, wrong);

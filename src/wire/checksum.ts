@@ -1,8 +1,10 @@
 // Checksums of firmware as the platform names and writes them: hexadecimal digits of the digest's bytes, lower case for its own packages.
+
 import type { Digest } from "../port.js";
 import { Crc32 } from "./crc32.js";
 import { Murmur32 } from "./murmur3.js";
 import { Murmur128 } from "./murmur128.js";
+import { lazyRegExp } from "./regexp.js";
 
 /** Each algorithm and the digits of its checksum. */
 const DIGITS = {
@@ -16,7 +18,7 @@ const DIGITS = {
 } as const;
 export type Algorithm = keyof typeof DIGITS;
 
-const HEX = /^[0-9a-f]+$/i;
+const HEX = lazyRegExp(() => /^[0-9a-f]+$/i);
 
 /** The algorithm of that name in any case, or undefined. */
 export function toAlgorithm(name: string): Algorithm | undefined {
@@ -26,7 +28,7 @@ export function toAlgorithm(name: string): Algorithm | undefined {
 
 /** True if the text can be a checksum of that algorithm. */
 export function isChecksum(algorithm: Algorithm, text: string): boolean {
-  return text.length === DIGITS[algorithm] && HEX.test(text);
+  return text.length === DIGITS[algorithm] && HEX().test(text);
 }
 
 /** Compares without regard to case. */

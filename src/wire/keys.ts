@@ -1,4 +1,5 @@
 // Names of telemetry and attributes.
+import { lazyRegExp } from "./regexp.js";
 import { mend, quoteBriefly } from "./text.js";
 
 /** UTF-16 units, as the platform counts them. */
@@ -7,12 +8,12 @@ const MAX_LENGTH = 255;
 // Markup fails the platform's script check after its 200, and with it the whole element is lost in silence; which characters exactly is not
 // known, so all that begins or ends a tag is refused. A control character (NUL above all) is refused by the database.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const UNFIT = /[,<>\u0000-\u001f\u007f]|\{\{|^\s*$/;
+const UNFIT = lazyRegExp(() => /[,<>\u0000-\u001f\u007f]|\{\{|^\s*$/);
 
-const PLAIN = /^[\w.-]{1,100}$/;
+const PLAIN = lazyRegExp(() => /^[\w.-]{1,100}$/);
 
 /** True for the keys that most are: fine anywhere, and quoted as they stand. Saves the other checks, which cost five times as much. */
-export const isPlainKey = (key: string): boolean => PLAIN.test(key);
+export const isPlainKey = (key: string): boolean => PLAIN().test(key);
 
 /**
  * Says in one sentence why a key cannot be used, or undefined if it can: 1 to 255 characters, not blank, no comma (it could never be
@@ -25,7 +26,7 @@ export function checkKey(key: string): string | undefined {
 
 /** The same without the key itself: what is said of it. */
 export function keyFlaw(key: string): string | undefined {
-  if (UNFIT.test(key)) return unfit(key);
+  if (UNFIT().test(key)) return unfit(key);
   const length = key.length;
   if (length * 2 > MAX_LENGTH && utf16Length(key) > MAX_LENGTH)
     return `is a key of more than ${MAX_LENGTH} characters`;

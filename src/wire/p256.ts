@@ -1,4 +1,5 @@
 // Checks signatures: ECDSA over P-256 (secp256r1). All values are public ones, so nothing here must take the same time for each of them.
+import { lazyRegExp } from "./regexp.js";
 
 /** Of the field, of the group, of the curve y² = x³ - 3x + B, and its generator. */
 const P = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
@@ -12,9 +13,9 @@ const G: Point = {
 const BITS = 256;
 /** Bits that are worked off without a break for others. */
 const SLICE = 8;
-const UNCOMPRESSED = /^04[0-9a-f]{128}$/i;
+const UNCOMPRESSED = lazyRegExp(() => /^04[0-9a-f]{128}$/i);
 /** DER: a sequence of two integers below 2^256, in all their lawful lengths. */
-const DER = /^30([0-9a-f]{2})02([0-9a-f]{2})((?:[0-9a-f]{2}){2,})$/i;
+const DER = lazyRegExp(() => /^30([0-9a-f]{2})02([0-9a-f]{2})((?:[0-9a-f]{2}){2,})$/i);
 
 /** x/z², y/z³; z = 0 is the point at infinity. */
 export interface Point {
@@ -30,7 +31,7 @@ export interface Signature {
 
 /** The point of a public key: 04, x and y as 130 hexadecimal digits. Undefined for what is no point of the curve. */
 export function toPublicKey(digits: string): Point | undefined {
-  if (!UNCOMPRESSED.test(digits)) return undefined;
+  if (!UNCOMPRESSED().test(digits)) return undefined;
   const x = BigInt(`0x${digits.slice(2, 66)}`);
   const y = BigInt(`0x${digits.slice(66)}`);
   if (x >= P || y >= P || modulo(y * y - (x * x * x - 3n * x + B), P) !== 0n) return undefined;
@@ -39,7 +40,7 @@ export function toPublicKey(digits: string): Point | undefined {
 
 /** r and s of a signature in DER, as hexadecimal digits; undefined for what is none. */
 export function toSignature(digits: string): Signature | undefined {
-  const parts = DER.exec(digits);
+  const parts = DER().exec(digits);
   if (!parts || digits.length !== 4 + 2 * hex(parts[1])) return undefined;
   const end = 2 * hex(parts[2]);
   const [first, rest] = [parts[3]?.slice(0, end) ?? "", parts[3]?.slice(end) ?? ""];

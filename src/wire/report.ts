@@ -4,10 +4,12 @@
 //    "filters":{"Building":["North","South"]}}
 //
 // All but the view may be missing: the view's own range and filters hold then.
+
 import { isObject } from "./json.js";
+import { lazyRegExp } from "./regexp.js";
 import { quote } from "./text.js";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID = lazyRegExp(() => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i);
 /** A day before the year 10,000: beyond, a time stamp is no time. */
 const LAST_TS = 253_402_300_799_999;
 
@@ -42,7 +44,7 @@ export interface RowTaker {
 export function reportFlaw(question: ReportQuestion): string | undefined {
   if (!isObject(question)) return "a report is asked for by an object";
   const { viewConfigId, rangeStartTs: start, rangeEndTs: end, filters } = question;
-  if (typeof viewConfigId !== "string" || !UUID.test(viewConfigId)) return "viewConfigId is a UUID";
+  if (typeof viewConfigId !== "string" || !UUID().test(viewConfigId)) return "viewConfigId is a UUID";
   if (!isTime(start)) return "rangeStartTs is a whole number of ms since 1970";
   if (!isTime(end)) return "rangeEndTs is a whole number of ms since 1970";
   if (start !== undefined && end !== undefined && start > end) return "rangeStartTs is after rangeEndTs";

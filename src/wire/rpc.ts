@@ -8,9 +8,11 @@
 //
 //   {"method":"getCurrentTime","params":{}}
 //   {"error":"timeout"}
+
 import { encodeJson } from "./encode.js";
 import { isObject, type Json, type JsonFlaw, parseJson } from "./json.js";
 import { findMembers, jsonOf } from "./members.js";
+import { lazyRegExp } from "./regexp.js";
 import { fits, quote } from "./text.js";
 
 /** What a structured error can say, each with the message used when there is no better one. */
@@ -46,7 +48,7 @@ export interface RpcRequest {
 
 export type RpcParsed = RpcRequest | { readonly ok: false };
 
-const ID_TEXT = /^-?\d{1,10}$/;
+const ID_TEXT = lazyRegExp(() => /^-?\d{1,10}$/);
 
 /**
  * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `flaw`,
@@ -79,7 +81,7 @@ function fromBeginning(text: string, flaw: RpcFlaw): RpcParsed {
 
 /** A signed 32-bit integer, written as a number or as decimal digits. */
 function toId(value: unknown): number | undefined {
-  const id = typeof value === "string" && ID_TEXT.test(value) ? Number(value) : value;
+  const id = typeof value === "string" && ID_TEXT().test(value) ? Number(value) : value;
   if (typeof id !== "number" || (id | 0) !== id) return undefined;
   return id | 0;
 }

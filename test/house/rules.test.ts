@@ -67,9 +67,26 @@ test("imports that run up, across or out of the house are told", (t) => {
 /** One rule, what it lets pass and what it finds. */
 const samples: [rule: (source: string) => string[], good: string[], bad: string[]][] = [
   [
-    rules.regexpsInFunctions,
-    ["const R = /a/; const f = (x) => R.test(x);", "const table = [[/a/, 1]];"],
-    ["const f = (x) => /a/.test(x);", "function f() { return x.split(/,/); }", "class A { r = /a/; }"],
+    rules.regexpsNotLazy,
+    ["const R = lazyRegExp(() => /a/g);", "const half = a / b / c;"],
+    [
+      "const R = /a/;",
+      "const f = (x) => /a/.test(x);",
+      "function f() { return x.split(/,/); }",
+      "class A { r = /a/; }",
+      "const f = () => lazyRegExp(() => /a/);",
+      "const R = other(() => /a/);",
+    ],
+  ],
+  [
+    rules.moduleRegexps,
+    ["const R = lazyRegExp(() => /a/g);", "function f() { return /a/; }"],
+    ["const R = /a/;", "const table = [[/a/, 1]];"],
+  ],
+  [
+    rules.privateNames,
+    ["class A { private _a = 1; b() { return this._a; } }", 'const text = "#a"; // #b'],
+    ["class A { #a = 1; }", "class A { b(o) { return o.#a; } }"],
   ],
   [
     rules.moduleCollections,

@@ -18,12 +18,30 @@ export function imports(source: string): string[] {
   return found;
 }
 
-/** Regular expressions that are made anew at every call (98 times the cost on XS). */
-export function regexpsInFunctions(source: string): string[] {
-  return scan(source)
-    .filter((token) => token.kind === "regexp" && token.inFunction)
+const LAZY = ["lazyRegExp", "(", "(", ")", "=>"];
+
+/** Regular expressions that are no `lazyRegExp(() => /.../)` of a module: those would lie in a board's ROM, or be made at each call (98 times the cost on XS). */
+export function regexpsNotLazy(source: string): string[] {
+  const tokens = scan(source);
+  return tokens
+    .filter(({ kind }, i) => {
+      const before = tokens.slice(Math.max(0, i - LAZY.length), i);
+      const isLazy = before.every(({ text }, j) => text === LAZY[j]) && before[0]?.inFunction === false;
+      return kind === "regexp" && !isLazy;
+    })
     .map((token) => at(token, token.text));
 }
+
+/** Regular expressions that are made when the module is loaded. */
+export const moduleRegexps = (source: string): string[] =>
+  scan(source)
+    .filter((token) => token.kind === "regexp" && !token.inFunction)
+    .map((token) => at(token, token.text));
+
+/** Private names of the language. */
+export const privateNames = (source: string): string[] => [
+  ...new Set(scan(source).flatMap(({ kind, text }) => (kind === "word" && text[0] === "#" ? [text] : []))),
+];
 
 const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet)$/;
 const BUFFER = /^(?:(?:Big)?(?:Ui|I)nt\d+(?:Clamped)?Array|Float\d+Array|(?:Shared)?ArrayBuffer|DataView)$/;

@@ -161,7 +161,6 @@ function afterFlashing({ debug, out }: BuildOptions, folder: string, port = "POR
   return `What it prints: ${monitor} --port ${port} ${join(folder, "xs_esp32.elf")}\nBuilt in ${out}`;
 }
 
-/** As CHANGELOG.md has them for each release. */
 function weights(sdk: Sdk): string[] {
   const lines = [...weighOurs(sdk)].map(([name, { code, slots, rom }]) =>
     [name.padEnd(16), ...[code, slots, rom].map((count) => count.toLocaleString("en").padStart(9))].join(" "),

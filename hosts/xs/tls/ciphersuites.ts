@@ -4,4 +4,6 @@
 import suites from "mote-sdk/ssl/ciphersuites";
 import { GCM } from "ssl/constants";
 
-export default suites.filter(({ encryptionMode }) => encryptionMode === GCM);
+const offered = suites.filter(({ encryptionMode }) => encryptionMode === GCM);
+
+export default offered;

@@ -1,4 +1,6 @@
-const VERSION = /^v?(\d{1,9}(?:\.\d{1,9}){0,7})(?:-([0-9A-Za-z.-]+))?(?:\+.*)?$/;
+import { lazyRegExp } from "../../wire/regexp.js";
+
+const VERSION = lazyRegExp(() => /^v?(\d{1,9}(?:\.\d{1,9}){0,7})(?:-([0-9A-Za-z.-]+))?(?:\+.*)?$/);
 
 /**
  * Below zero if `a` is older than `b`, above if newer, 0 if neither; undefined if one of them is no version. Parts between dots are numbers, a missing
@@ -6,8 +8,8 @@ const VERSION = /^v?(\d{1,9}(?:\.\d{1,9}){0,7})(?:-([0-9A-Za-z.-]+))?(?:\+.*)?$/
  */
 export function compareVersions(a: unknown, b: unknown): number | undefined {
   if (typeof a !== "string" || typeof b !== "string") return undefined;
-  const left = VERSION.exec(a);
-  const right = VERSION.exec(b);
+  const left = VERSION().exec(a);
+  const right = VERSION().exec(b);
   if (!left || !right) return undefined;
   const ours = (left[1] ?? "").split(".");
   const theirs = (right[1] ?? "").split(".");

@@ -1,4 +1,4 @@
-// The agent as a board runs it, rewritten by scripts/board.mjs, lives through the same stories as the sources. Here it runs on Node: on XS it is in test/xs.
+// The agent as a board runs it, built by scripts/board.mjs, lives through the same stories as the sources. Here it runs on Node: on XS it is in test/xs.
 import { register } from "node:module";
 import test from "ava";
 import type { Agent } from "../../src/index.js";

@@ -1,14 +1,6 @@
 // One test for each way the trial of a new image can end: what its operator is told on the platform, and what runs.
-import type { Lamp, LampOptions } from "./lamp.js";
-import { each, failed, LONG, lampWith, MINUTE, stays, UPDATED } from "./told.js";
-
-/** The lamp, started with its second version for the first time. `setUp` is called before its first start. */
-async function onTrial(shape: LampOptions, setUp: (lamp: Lamp) => void = () => {}): Promise<Lamp> {
-  const lamp = lampWith(shape, {});
-  setUp(lamp);
-  await lamp.until(() => lamp.version === "2.0.0");
-  return lamp;
-}
+import type { Lamp } from "./lamp.js";
+import { away, each, failed, LONG, MINUTE, onTrial, stays, UPDATED } from "./told.js";
 
 const never = new Promise<boolean>(() => {});
 
@@ -62,13 +54,6 @@ each("an image that confirms late: UPDATED then, and not before", async (t, shap
   t.is(lamp.machine.state, "confirmed");
 });
 
-/** The platform can't be reached from the first start of the second version on. */
-const away = (lamp: Lamp): void => {
-  lamp.onStart = (version) => {
-    lamp.reachable = version === "1.0.0";
-  };
-};
-
 each("a platform that is away for 50 minutes of the confirmation: UPDATED", async (t, shape) => {
   const lamp = await onTrial(shape, away);
   await lamp.pass(50 * MINUTE);
@@ -105,20 +90,6 @@ each(
   },
 );
 
-each(
-  "five trials in a row that cannot reach the platform: tried again, and UPDATED once it is there",
-  async (t, shape) => {
-    const lamp = await onTrial(shape, away);
-    await lamp.until(
-      () => lamp.booted.filter((version) => version === "2.0.0").length === 6,
-      48 * 60 * MINUTE,
-    );
-    lamp.reachable = true;
-    await lamp.untilState("UPDATED");
-    t.deepEqual(lamp.shown, UPDATED);
-  },
-);
-
 each("five power cuts in a row on trial: tried again, and UPDATED", async (t, shape) => {
   let cuts = 0;
   const lamp = await onTrial(shape, (lamp) => {
@@ -130,22 +101,6 @@ each("five power cuts in a row on trial: tried again, and UPDATED", async (t, sh
   await lamp.untilState("UPDATED");
   t.deepEqual(lamp.shown, UPDATED);
 });
-
-each(
-  "trials without the platform do not count with crashes: condemned by the fourth crash",
-  async (t, shape) => {
-    const lamp = await onTrial(shape, (lamp) => {
-      lamp.onStart = (version) => {
-        const trials = lamp.booted.filter((version) => version === "2.0.0").length;
-        lamp.reachable = version === "1.0.0";
-        if (version === "2.0.0" && trials > 2) lamp.crash();
-      };
-    });
-    await lamp.pass(72 * 60 * MINUTE);
-    t.deepEqual(lamp.shown, failed("the new image did not start"));
-    t.is(lamp.booted.filter((version) => version === "2.0.0").length, 2 + 4);
-  },
-);
 
 each(
   "a platform that is down behind a proxy for 50 minutes of the confirmation: UPDATED",

@@ -62,3 +62,18 @@ export async function stays(t: ExecutionContext, lamp: Lamp, fetches = lamp.fetc
   t.is(booted.length, starts);
   t.is(lamp.fetches.length, fetches);
 }
+
+/** The lamp, started with its second version for the first time. `setUp` is called before its first start. */
+export async function onTrial(shape: LampOptions, setUp: (lamp: Lamp) => void = () => {}): Promise<Lamp> {
+  const lamp = lampWith(shape, {});
+  setUp(lamp);
+  await lamp.until(() => lamp.version === "2.0.0");
+  return lamp;
+}
+
+/** The platform can't be reached from the first start of the second version on. */
+export const away = (lamp: Lamp): void => {
+  lamp.onStart = (version) => {
+    lamp.reachable = version === "1.0.0";
+  };
+};

@@ -18,6 +18,8 @@ export interface Guided {
   readonly agent: ShownAgent & { readonly complaint: string };
   /** Where the bytes of firmware 2.0.0 are. Default: the desk's. */
   readonly nextImage?: string;
+  /** How many times longer than on a desk a step may take. Default 1. */
+  readonly patience?: number;
 }
 
 /** The tour: shows each capability from the platform's side, a line each. Resolves to whether all of them were seen. */
@@ -26,7 +28,7 @@ export async function guide(
   signal: AbortSignal,
   print: (line: string) => void,
 ): Promise<boolean> {
-  const { url, deviceName, intervalMs, agent, nextImage = images.next } = desk;
+  const { url, deviceName, intervalMs, agent, nextImage = images.next, patience = 1 } = desk;
   const startedAt = Date.now();
   agent.start("platform");
   const operator = new Operator({ url });
@@ -34,7 +36,7 @@ export async function guide(
   await operator.login(TENANT.username, TENANT.password);
   await customer.login(CUSTOMER.username, CUSTOMER.password);
   const tour = { url, deviceName, intervalMs, operator, customer, agent, startedAt, nextImage };
-  const marks = await runSteps(STEPS, tour, signal, (mark) => print(formatMark(mark, WIDTH)));
+  const marks = await runSteps(STEPS, tour, signal, (mark) => print(formatMark(mark, WIDTH)), patience);
   const good = marks.filter(({ ok }) => ok).length;
   print(`${good} of ${marks.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
   if (good < marks.length && agent.complaint !== "") print(`the agent's last complaint: ${agent.complaint}`);

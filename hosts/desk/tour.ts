@@ -19,25 +19,33 @@ export interface Mark {
 
 /**
  * Runs the steps in order and tells of each as soon as it is over. A step that fails does not stop the others; when `signal` says
- * so, what is not over is told as not reached. Returns the marks, one per step.
+ * so, what is not over is told as not reached. `patience` lengthens the limits, for a slow machine. Returns the marks, one per step.
  */
 export async function runSteps<Context>(
   steps: readonly Step<Context>[],
   context: Context,
   signal: AbortSignal,
   tell: (mark: Mark) => void,
+  patience = 1,
 ): Promise<Mark[]> {
   const marks: Mark[] = [];
   for (const step of steps) {
-    const mark = signal.aborted ? missed(step.title, "not reached") : await runStep(step, context, signal);
+    const mark = signal.aborted
+      ? missed(step.title, "not reached")
+      : await runStep(step, context, signal, patience);
     marks.push(mark);
     tell(mark);
   }
   return marks;
 }
 
-async function runStep<Context>(step: Step<Context>, context: Context, signal: AbortSignal): Promise<Mark> {
-  const limitMs = step.limitMs ?? LIMIT_MS;
+async function runStep<Context>(
+  step: Step<Context>,
+  context: Context,
+  signal: AbortSignal,
+  patience: number,
+): Promise<Mark> {
+  const limitMs = (step.limitMs ?? LIMIT_MS) * patience;
   const limit = limitedBy(signal, limitMs, new Error(`not seen within ${limitMs / 1000} s`));
   try {
     const figure = await Promise.race([step.run(context, limit.signal), whenAborted(limit.signal)]);

@@ -129,23 +129,22 @@ async function configure(
 }
 
 /** A project around the project: its manifest, the settings given here, and last, which is what counts, the options of ESP-IDF. */
-function prepare({ sdk, folder, target, config, out, megabytes, emulated }: BuildOptions): string {
+function prepare(options: BuildOptions): string {
+  const { sdk, folder, target, config, out, megabytes, emulated } = options;
   const manifest = join(resolve(folder), "manifest.json");
   if (!existsSync(manifest))
     throw new SdkError(`${folder} has no manifest.json. "mote new" makes a project.`);
   const project = join(out, "project", basename(resolve(folder)));
-  // The SDK goes by the age of files: what was built for another target, or with other settings, must not stay.
-  rmSync(join(out, "tmp"), { recursive: true, force: true });
+  forgetStale(options);
   const own = join(out, "sdkconfig");
-  rmSync(own, { recursive: true, force: true });
   mkdirSync(own, { recursive: true });
   const theirs = targetOptions(sdk, target);
   const size = `CONFIG_ESPTOOLPY_FLASHSIZE_${megabytes}MB=y\n`;
   for (const name of VARIANTS) {
     const [a, b] = [theirs && read(join(theirs, name)), read(join(OURS, name))];
     const more = name === VARIANTS[0] ? size + (emulated ? (read(EMULATED_OPTIONS) ?? "") : "") : "";
-    if (a !== undefined || b !== undefined)
-      writeFileSync(join(own, name), mergeOptions(a ?? "", (b ?? "") + more));
+    if (a !== undefined || b !== undefined) update(join(own, name), mergeOptions(a ?? "", (b ?? "") + more));
+    else rmSync(join(own, name), { force: true });
   }
   mkdirSync(project, { recursive: true });
   write(join(own, "manifest.json"), {
@@ -155,6 +154,28 @@ function prepare({ sdk, folder, target, config, out, megabytes, emulated }: Buil
   write(join(project, "manifest.json"), { include, config });
   return project;
 }
+
+/**
+ * The SDK goes by the age of files: modules of another project or with other settings must not stay. What ESP-IDF made stays, as long as it was
+ * made for the same: it takes minutes.
+ */
+function forgetStale({ sdk, target, debug, megabytes, emulated = false, out }: BuildOptions): void {
+  const temporary = join(out, "tmp");
+  const stamp = join(out, "built-for.json");
+  const { IDF_PATH = "" } = sdk.env;
+  const now = JSON.stringify({ target, debug, megabytes, emulated, sdk: sdk.path, IDF_PATH });
+  if (read(stamp) !== now) rmSync(temporary, { recursive: true, force: true });
+  else
+    for (const name of existsSync(temporary)
+      ? readdirSync(temporary, { recursive: true, encoding: "utf8" })
+      : [])
+      if (STALE.test(name)) rmSync(join(temporary, name), { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  writeFileSync(stamp, now);
+}
+
+/** Of a build's folder: the modules, and what the SDK's tools wrote beside them. */
+const STALE = /^(?!.*xsProj)[^/]+(?:\/[^/]+)*?\/(?:modules|mc\.[^/]+|makefile)$/;
 
 /** The folder of the target's own options of ESP-IDF, if it has some. */
 function targetOptions(sdk: Sdk, target: string): string | undefined {
@@ -217,5 +238,8 @@ const lastLines = (log: string): string =>
 
 const read = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, "utf8") : undefined;
-const write = (path: string, value: unknown): void =>
-  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
+/** Leaves a file that is as it should be: a younger one would have everything built again. */
+const update = (path: string, text: string): void => {
+  if (read(path) !== text) writeFileSync(path, text);
+};
+const write = (path: string, value: unknown): void => update(path, `${JSON.stringify(value, null, 2)}\n`);

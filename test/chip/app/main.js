@@ -1,0 +1,60 @@
+// What the emulated chip runs in the tests: the sample application, points that are numbered, and ways to fail on request.
+import config from "mc/config";
+import FFI from "mc/ffi";
+import { start } from "mote/board";
+import { commission } from "mote/commission";
+import app from "mote-app";
+import Timer from "timer";
+
+const PER_START = 1_000_000;
+
+const FAULTS = {
+  throw: () => {
+    throw new Error("on purpose");
+  },
+  panic: () => new FFI().abort(),
+  hang: () => {
+    for (;;);
+  },
+};
+
+function application(agent, host) {
+  const result = app(agent, host);
+  host.log(
+    "info",
+    `chip: ${config.firmware.version} runs, reset ${host.ending.reset}, crash ${host.ending.crash}`,
+  );
+  agent.rpc.handle("fault", ({ kind }) => {
+    Timer.set(FAULTS[kind], 200);
+    return { kind };
+  });
+  const native = new FFI();
+  agent.rpc.handle("memory", () => ({
+    free: host.freeMemory(),
+    leastFree: host.leastFreeMemory(),
+    largest: native.mote_memory(0),
+    stackLeft: native.mote_memory(1),
+    engineLeft: native.mote_memory(2),
+  }));
+  if (config.numbered) number(agent, host);
+  if (config.fault !== undefined) FAULTS[config.fault]();
+  return result;
+}
+
+/** Points of increasing numbers, each told on the console once it was accepted. */
+function number(agent, host) {
+  const key = "chip-starts";
+  const kept = host.store.get(key);
+  const starts = kept === undefined ? 1 : (kept[0] << 8) + kept[1] + 1;
+  host.store.set(key, Uint8Array.of(starts >> 8, starts & 255));
+  let n = starts * PER_START;
+  Timer.repeat(() => {
+    agent.telemetry.record({ n });
+    host.log("info", `chip: accepted ${n}`);
+    n += 1;
+  }, config.numbered);
+}
+
+export default function main() {
+  start(application, commission);
+}

@@ -1,0 +1,118 @@
+// An emulated board beside a local platform for one case, and what cases ask of both.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { PROJECT } from "../../hosts/sdk/sdk.js";
+import { application, Board, DEVICE, type Desk, desk, imageOf, type Settings, TITLE } from "./rig.js";
+
+const FLASHES = join(PROJECT, "build", "chip", "flash");
+
+/** From the power to the platform, on a busy machine. */
+export const ONLINE_MS = 120_000;
+/** A download, its checks, a restart and the confirmation. */
+export const UPDATE_MS = 600_000;
+
+/** Ends a soft reset with the emulator, so that the next start begins with the power: its own soft reset is not to be trusted (docs/measurements.md). */
+const BY_POWER = ["-no-reboot"];
+
+export class Bench {
+  readonly board: Board;
+  readonly desk: Desk;
+  readonly tenant: Desk["operator"];
+
+  /** A new board with this program, its power off. */
+  static async open(name: string, settings: Settings): Promise<Bench> {
+    const file = join(FLASHES, `${name}.bin`);
+    rmSync(file, { force: true });
+    const board = new Board(file, BY_POWER);
+    board.write(await imageOf(settings));
+    return new Bench(board, await desk());
+  }
+
+  private constructor(board: Board, place: Desk) {
+    this.board = board;
+    this.desk = place;
+    this.tenant = place.operator;
+  }
+
+  async close(): Promise<void> {
+    await this.board.off();
+    await this.desk.platform.close();
+  }
+
+  async until(ms: number, what: string, reached: () => Promise<unknown> | unknown): Promise<void> {
+    const late = Date.now() + ms;
+    while (!(await reached())) {
+      if (Date.now() > late)
+        throw new Error(
+          `not within ${ms / 1000} s: ${what}. The board's last lines:\n${this.board.lines.slice(-15).join("\n")}`,
+        );
+      await new Promise((go) => setTimeout(go, 200));
+    }
+  }
+
+  async id(): Promise<string | undefined> {
+    return (await this.tenant.devices.byName(DEVICE))?.id.id;
+  }
+
+  async needId(): Promise<string> {
+    const id = await this.id();
+    if (id === undefined) throw new Error("the platform does not know the device");
+    return id;
+  }
+
+  /** A client attribute. */
+  async client(key: string): Promise<unknown> {
+    const id = await this.id();
+    return id === undefined ? undefined : (await this.tenant.attributes.get(id, "CLIENT_SCOPE", [key]))[key];
+  }
+
+  /** The newest value of a time series. */
+  async latest(key: string): Promise<unknown> {
+    const id = await this.id();
+    return id === undefined ? undefined : (await this.tenant.timeSeries.latest(id, [key]))[key]?.value;
+  }
+
+  ask(method: string, params: unknown = {}, timeoutMs = 20_000): Promise<unknown> {
+    return this.needId().then((id) => this.tenant.rpc.twoWay(id, method, params, { timeoutMs }));
+  }
+
+  /** Uploads an image and assigns it. */
+  async assign(version: string, bytes: Buffer): Promise<void> {
+    const device = await this.tenant.devices.byName(DEVICE);
+    if (!device?.deviceProfileId) throw new Error("there is no device to update");
+    const entry = { title: TITLE, version, deviceProfileId: device.deviceProfileId.id };
+    const { id } = await this.tenant.ota.create(entry);
+    await this.tenant.ota.upload(id.id, bytes, { fileName: `${version}.bin` });
+    await this.tenant.ota.assign(device.id.id, id.id);
+  }
+
+  async unassign(): Promise<void> {
+    await this.tenant.ota.assign(await this.needId(), undefined);
+  }
+
+  /** Switches it on and waits until its telemetry arrives. */
+  async online(): Promise<void> {
+    this.board.on();
+    await this.seen();
+  }
+
+  /** Waits for telemetry that is younger than this call. */
+  async seen(ms = ONLINE_MS): Promise<void> {
+    const before = this.points();
+    await this.until(ms, "telemetry of the device", () => this.points() > before);
+  }
+
+  /** Time stamps of its readings at the platform. */
+  points(): number {
+    return this.values("temperature").length + this.values("n").length;
+  }
+
+  /** All values of a key, in the order of their time stamps. */
+  values(key: string): unknown[] {
+    const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 10_000_000, ascending: true };
+    const found = this.desk.platform.core.devices.byName(DEVICE)?.series.range(key, all) ?? [];
+    return found.map(({ value }) => value);
+  }
+}
+
+export { application, imageOf };

@@ -1,0 +1,103 @@
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { readPartitions } from "../../../hosts/sdk/partitions.js";
+import { PROJECT } from "../../../hosts/sdk/sdk.js";
+import { application, Bench, imageOf, UPDATE_MS } from "../bench.js";
+import { type Case, check } from "../case.js";
+import type { Settings } from "../rig.js";
+
+/** Past all headers of an image. */
+const SOMEWHERE = 0x20_000;
+
+/** The old image runs again, and the operator reads why. */
+async function rolledBack(name: string, settings: Settings, reason: RegExp): Promise<string> {
+  const bench = await Bench.open(`bad-${name}`, {});
+  try {
+    await bench.online();
+    await bench.assign("2.0.0", application(await imageOf({ ...settings, version: "2.0.0" })));
+    let told = "";
+    await bench.until(UPDATE_MS, "FAILED", async () => {
+      told = String((await bench.latest("fw_error")) ?? "");
+      return (await bench.latest("fw_state")) === "FAILED";
+    });
+    check(reason.test(told), `fw_error is "${told}"`);
+    await bench.seen();
+    const { version } = (await bench.ask("getStatus")) as { version: string };
+    check(version === "1.0.0", `${version} runs`);
+    return told;
+  } finally {
+    await bench.close();
+  }
+}
+
+const rollback = (name: string, title: string, settings: Settings, reason: RegExp): Case => ({
+  name,
+  title,
+  run: async () => ({ fw_error: await rolledBack(name, settings, reason) }),
+});
+
+export const BAD_IMAGES: readonly Case[] = [
+  rollback(
+    "throws",
+    "an image whose application throws at once is rolled back",
+    { fault: "throw" },
+    /crash|restart|did not/i,
+  ),
+  rollback(
+    "panics",
+    "an image that panics at once is rolled back",
+    { fault: "panic" },
+    /crash|panic|did not/i,
+  ),
+  rollback(
+    "hangs",
+    "an image that hangs is ended by the watchdog and rolled back",
+    { fault: "hang" },
+    /watchdog|did not|power/i,
+  ),
+  rollback(
+    "never-online",
+    "an image that never reaches the platform is rolled back",
+    { lost: true },
+    /platform/i,
+  ),
+  {
+    name: "corrupt",
+    title: "an image that is damaged never starts: not as it came, and not as it lies in flash",
+    async run() {
+      const good = application(await imageOf({ version: "2.0.0" }));
+      const bad = Buffer.from(good);
+      bad[SOMEWHERE]! ^= 0xff;
+      const bench = await Bench.open("corrupt", {});
+      try {
+        await bench.online();
+        await bench.assign("2.0.0", bad);
+        await bench.until(UPDATE_MS, "FAILED", async () => (await bench.latest("fw_state")) === "FAILED");
+        const told = String(await bench.latest("fw_error"));
+        check(
+          ((await bench.ask("getStatus")) as { version: string }).version === "1.0.0",
+          "the damaged image runs",
+        );
+        // And now whole on its way, but damaged where it lies, once it was activated.
+        await bench.assign("2.0.0", good);
+        const from = bench.board.lines.length;
+        await bench.board.line(/restart: /, UPDATE_MS, from);
+        await bench.board.off();
+        const csv = readFileSync(join(PROJECT, "hosts/esp32/flash/sdkconfig/partitions-4mb.csv"), "utf8");
+        const slot = readPartitions(csv).find(({ name }) => name === "ota_1")!;
+        const file = openSync(bench.board.flash, "r+");
+        writeSync(file, Buffer.from([bad[SOMEWHERE]!]), 0, 1, slot.offset + SOMEWHERE);
+        closeSync(file);
+        bench.board.on();
+        await bench.seen();
+        check(
+          ((await bench.ask("getStatus")) as { version: string }).version === "1.0.0",
+          "a damaged image runs",
+        );
+        return { fw_error: told };
+      } finally {
+        await bench.close();
+      }
+    },
+  },
+];

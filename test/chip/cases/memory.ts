@@ -1,0 +1,67 @@
+import { application, Bench, imageOf, UPDATE_MS } from "../bench.js";
+import { type Case, check, type Figures } from "../case.js";
+
+interface Memory {
+  free: number;
+  leastFree: number;
+  largest: number;
+  stackLeft: number;
+  engineLeft: number;
+}
+
+const named = (when: string, memory: Memory): Figures =>
+  Object.fromEntries(Object.entries(memory).map(([key, value]) => [`${when}.${key}`, value]));
+
+const HOUR_MS = 3_600_000;
+const QUICK_MS = 600_000;
+/** What a heap may differ by between two looks: a connection more or less. */
+const NOISE = 4096;
+
+export const MEMORY: Case = {
+  name: "memory",
+  title: "heap and stack at rest and at the peak of an update",
+  async run() {
+    const bench = await Bench.open("memory", {});
+    try {
+      await bench.online();
+      const rest = (await bench.ask("memory")) as Memory;
+      await bench.assign("2.0.0", application(await imageOf({ version: "2.0.0" })));
+      let peak = rest;
+      await bench.until(UPDATE_MS, "the download", async () => {
+        const now = (await bench.ask("memory").catch(() => undefined)) as Memory | undefined;
+        if (now) peak = now;
+        return ["DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"].includes(
+          String(await bench.latest("fw_state")),
+        );
+      });
+      return { ...named("rest", rest), ...named("download", peak) };
+    } finally {
+      await bench.close();
+    }
+  },
+};
+
+export const LOAD: Case = {
+  name: "load",
+  title: "10 points a second: the heap does not shrink",
+  async run({ quick, say }) {
+    const bench = await Bench.open("load", { numbered: 100 });
+    try {
+      await bench.online();
+      await new Promise((go) => setTimeout(go, 60_000));
+      const first = (await bench.ask("memory")) as Memory;
+      const end = Date.now() + (quick ? QUICK_MS : HOUR_MS);
+      let last = first;
+      while (Date.now() < end) {
+        await new Promise((go) => setTimeout(go, 30_000));
+        last = (await bench.ask("memory")) as Memory;
+        say(`${bench.values("n").length} points, ${last.free} bytes free`);
+      }
+      check(last.free > first.free - NOISE, `${first.free} bytes were free, ${last.free} are`);
+      check(bench.board.starts === 1, `it was started ${bench.board.starts} times`);
+      return { points: bench.values("n").length, ...named("first", first), ...named("last", last) };
+    } finally {
+      await bench.close();
+    }
+  },
+};

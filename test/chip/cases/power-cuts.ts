@@ -1,0 +1,92 @@
+import { Dice } from "../../faults/dice.js";
+import { application, Bench, imageOf, ONLINE_MS, UPDATE_MS } from "../bench.js";
+import { type Case, check } from "../case.js";
+
+const NUMBERED_MS = 100;
+const ACCEPTED = /chip: accepted (\d+)/;
+/** Long enough to boot, join and send; the cut falls anywhere in it. */
+const RUN_MS = 25_000;
+
+/** Numbers that the board said it accepted and the platform never got. */
+function missing(bench: Bench): number[] {
+  const arrived = new Set(bench.values("n"));
+  const accepted = bench.board.lines.flatMap((line) => {
+    const [, number] = ACCEPTED.exec(line) ?? [];
+    return number === undefined ? [] : [Number(number)];
+  });
+  return accepted.filter((number) => !arrived.has(number));
+}
+
+export const TELEMETRY_CUTS: Case = {
+  name: "telemetry-cuts",
+  title: "power cuts at random moments of recording: every point that was accepted arrives",
+  async run({ seed, quick, say }) {
+    const dice = new Dice(seed);
+    const cuts = quick ? 5 : 50;
+    const bench = await Bench.open("telemetry-cuts", { numbered: NUMBERED_MS });
+    try {
+      await bench.online();
+      for (let cut = 1; cut <= cuts; cut++) {
+        await new Promise((go) => setTimeout(go, dice.below(RUN_MS)));
+        await bench.board.off();
+        say(`cut ${cut} of ${cuts}, ${bench.values("n").length} points so far`);
+        bench.board.on();
+      }
+      await bench.seen();
+      await bench.until(ONLINE_MS, "all that was accepted", () => missing(bench).length < 50);
+      // What was accepted a moment ago is still under way: it stops at a cut, and all must come.
+      const accepted = bench.board.lines.length;
+      await bench.until(ONLINE_MS, "the last of them", () => {
+        const lines = bench.board.lines.slice(0, accepted).join("\n");
+        return missing(bench).every((number) => !lines.includes(`accepted ${number}`));
+      });
+      return { cuts, lost: 0, points: bench.values("n").length };
+    } finally {
+      await bench.close();
+    }
+  },
+};
+
+export const UPDATE_CUTS: Case = {
+  name: "update-cuts",
+  title: "power cuts at random moments of an update: the board always starts, and ends with the new image",
+  async run({ seed, quick, say }) {
+    const dice = new Dice(seed);
+    const cuts = quick ? 5 : 50;
+    let done = 0;
+    let updates = 0;
+    const images = [
+      application(await imageOf({ version: "2.0.0" })),
+      application(await imageOf({ version: "3.0.0" })),
+    ];
+    const bench = await Bench.open("update-cuts", {});
+    try {
+      await bench.online();
+      while (done < cuts) {
+        const version = `${2 + (updates % 2)}.0.0`;
+        await bench.assign(version, images[updates % 2]!);
+        updates++;
+        const began = Date.now();
+        const updated = async (): Promise<boolean> =>
+          (await bench.latest("current_fw_version")) === version &&
+          (await bench.latest("fw_state")) === "UPDATED";
+        while (!(await updated())) {
+          check(
+            Date.now() - began < UPDATE_MS * 3,
+            `${version} was never reached: ${await bench.latest("fw_error")}`,
+          );
+          await new Promise((go) => setTimeout(go, 2000 + dice.below(RUN_MS)));
+          if (done >= cuts || (await updated())) continue;
+          await bench.board.off();
+          done++;
+          say(`cut ${done} of ${cuts}, update ${updates}: ${await bench.latest("fw_state")}`);
+          bench.board.on();
+        }
+        await bench.unassign();
+      }
+      return { cuts: done, updates, bricked: 0 };
+    } finally {
+      await bench.close();
+    }
+  },
+};

@@ -1,0 +1,53 @@
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { guide } from "../../../hosts/desk/guide.js";
+import { application, Bench, imageOf, ONLINE_MS } from "../bench.js";
+import { type Case, check } from "../case.js";
+import { DEVICE } from "../rig.js";
+
+/** All steps; no step waits longer than its own limit, which is made for a desk. */
+const TOUR_MS = 900_000;
+
+/** The tour stops the device and starts it on its own time: a program of each kind, by cable. */
+async function tour(connections: 2 | 3, say: (line: string) => void): Promise<string> {
+  const more = { connections, firmware: { title: "desk", version: "1.0.0", allowHttp: true } };
+  const bench = await Bench.open(`tour-${connections}`, { timestamps: "platform", more });
+  try {
+    const later = await imageOf({ timestamps: "device", more });
+    const next = await imageOf({ more: { ...more, firmware: { ...more.firmware, version: "2.0.0" } } });
+    const nextImage = join(tmpdir(), `mote-chip-${process.pid}.bin`);
+    writeFileSync(nextImage, application(next));
+    const agent = {
+      complaint: "",
+      start: (timestamps: "device" | "platform") => {
+        if (timestamps === "device") bench.board.write(later);
+        bench.board.on();
+      },
+      stop: () => bench.board.off(),
+    };
+    const lines: string[] = [];
+    const shown = {
+      url: bench.desk.url,
+      deviceName: DEVICE,
+      intervalMs: 1000,
+      agent,
+      nextImage,
+      patience: 6,
+    };
+    const good = await guide(shown, AbortSignal.timeout(TOUR_MS + ONLINE_MS), (line) => {
+      lines.push(line);
+      say(line);
+    });
+    check(good, `steps failed:\n${lines.join("\n")}\n${bench.board.lines.slice(-30).join("\n")}`);
+    return lines.at(-1) ?? "";
+  } finally {
+    await bench.close();
+  }
+}
+
+export const TOUR: Case = {
+  name: "tour",
+  title: "every step of the tour is seen with the agent on the chip, an update included",
+  run: async ({ say }) => ({ result: await tour(3, say) }),
+};

@@ -1,0 +1,116 @@
+// `npm run test:chip`: the board's promises on an emulated ESP32-C3. What was passed is kept, and not run again unless something changed.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { findEmulator } from "../../hosts/sdk/emulator.js";
+import { findSdk, PROJECT, SdkError } from "../../hosts/sdk/sdk.js";
+import type { Case, Figures } from "./case.js";
+import { BAD_IMAGES } from "./cases/bad-images.js";
+import { CRASH, RECOVERY } from "./cases/crashes.js";
+import { LOAD, MEMORY } from "./cases/memory.js";
+import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
+import { TOUR } from "./cases/tour.js";
+import { CHIP } from "./rig.js";
+
+const CASES: readonly Case[] = [
+  TOUR,
+  MEMORY,
+  CRASH,
+  RECOVERY,
+  ...BAD_IMAGES,
+  TELEMETRY_CUTS,
+  UPDATE_CUTS,
+  LOAD,
+];
+const RESULTS = join(PROJECT, "build", "chip", "results.json");
+
+interface Result {
+  readonly commit: string;
+  readonly date: string;
+  readonly quick: boolean;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly figures?: Figures;
+  readonly failed?: string;
+}
+
+interface Flags {
+  quick?: boolean;
+  case?: string[];
+  seed?: string;
+  again?: boolean;
+}
+
+async function main({ quick = false, case: only = [], seed: given, again = false }: Flags): Promise<number> {
+  const missing = whatIsMissing();
+  if (missing !== undefined) {
+    console.log(`skipped, ${missing}`);
+    return 0;
+  }
+  const seed = given === undefined ? Date.now() % 1_000_000 : Number(given);
+  const commit = execFileSync("git", ["-C", PROJECT, "describe", "--always", "--dirty"], {
+    encoding: "utf8",
+  }).trim();
+  const results: Record<string, Result> = existsSync(RESULTS)
+    ? JSON.parse(readFileSync(RESULTS, "utf8"))
+    : {};
+  let failures = 0;
+  console.log(`${CHIP}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
+  for (const one of CASES) {
+    if (only.length > 0 && !only.includes(one.name)) continue;
+    const before = results[one.name];
+    if (
+      !again &&
+      only.length === 0 &&
+      before &&
+      !before.failed &&
+      before.commit === commit &&
+      (!before.quick || quick)
+    ) {
+      console.log(`ok    ${one.name} (${before.date})`);
+      continue;
+    }
+    const began = Date.now();
+    const say = (line: string): void => console.log(`      ${line}`);
+    const result = await one.run({ seed, quick, say }).then(
+      (figures) => ({ figures }),
+      (error) => ({ failed: error instanceof Error ? error.message : String(error) }),
+    );
+    const seconds = Math.round((Date.now() - began) / 1000);
+    const date = new Date().toISOString().slice(0, 10);
+    results[one.name] = { commit, date, quick, seed, seconds, ...result };
+    mkdirSync(join(RESULTS, ".."), { recursive: true });
+    writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
+    if ("failed" in result) {
+      failures++;
+      console.log(
+        `FAIL  ${one.name}: ${one.title} (${seconds} s; again: npm run test:chip -- --case ${one.name} --seed ${seed})`,
+      );
+      console.log(result.failed.replace(/^/gm, "      "));
+    } else console.log(`ok    ${one.name}: ${one.title} (${seconds} s) ${JSON.stringify(result.figures)}`);
+  }
+  return failures === 0 ? 0 : 1;
+}
+
+/** Without the tools nothing can be said. */
+function whatIsMissing(): string | undefined {
+  try {
+    findSdk();
+    findEmulator(CHIP);
+    if (!process.env.IDF_PATH) return "ESP-IDF is missing: $IDF_PATH is not set";
+    return undefined;
+  } catch (error) {
+    if (error instanceof SdkError) return error.message.split("\n")[0];
+    throw error;
+  }
+}
+
+new Command("test:chip")
+  .description("the board's promises on an emulated ESP32-C3; skipped where the tools are missing")
+  .option("--quick", "5 power cuts of each kind, and 10 minutes of load")
+  .option("--case <name...>", `only these: ${CASES.map(({ name }) => name).join(", ")}`)
+  .option("--seed <number>", "of the moments of the cuts")
+  .option("--again", "also what passed at this commit before")
+  .action(async (flags: Flags) => process.exit(await main(flags)))
+  .parseAsync();

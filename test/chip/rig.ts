@@ -1,0 +1,158 @@
+// An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Operator } from "../../hosts/operator/operator.js";
+import { type Platform, startPlatform } from "../../hosts/platform/server.js";
+import { EmulatedBoard, HOST_ADDRESS } from "../../hosts/sdk/emulator.js";
+import { type BuildOptions, buildImage, type Image } from "../../hosts/sdk/esp32.js";
+import { partsOf, writeFlash } from "../../hosts/sdk/flash-image.js";
+import { findSdk, PROJECT, type Sdk } from "../../hosts/sdk/sdk.js";
+
+export const TITLE = "chip";
+export const CHIP = "esp32c3";
+export const DEVICE = "chip-1";
+/** Built into the images, so it stays the same. */
+export const PORT = Number(process.env.MOTE_CHIP_PORT ?? 18_093);
+const PROFILE = { key: "chip-key", secret: "chip-secret" };
+const OUT = join(PROJECT, "build", "chip");
+
+export interface Settings {
+  readonly version?: string;
+  readonly timestamps?: "device" | "platform";
+  /** Between two numbered points, in ms; none without. */
+  readonly numbered?: number;
+  readonly fault?: "throw" | "panic" | "hang";
+  /** A platform that is nowhere. */
+  readonly lost?: boolean;
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+const configOf = ({ version = "1.0.0", timestamps = "device", numbered, fault, lost, more }: Settings) => ({
+  wifi: { ssid: "emulator" },
+  baseUrl: `http://${HOST_ADDRESS}:${lost ? 9 : PORT}`,
+  provisioning: { ...PROFILE, deviceName: DEVICE },
+  firmware: { title: TITLE, version, allowHttp: true, confirmMs: 120_000 },
+  telemetry: { timestamps },
+  intervalMs: 1000,
+  connections: 3,
+  ...(numbered !== undefined && { numbered }),
+  ...(fault !== undefined && { fault }),
+  ...more,
+});
+
+/** The image of the test application with these settings: built once, kept until a source or a setting changes. */
+export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Promise<Image> {
+  const config = configOf(settings);
+  const key = createHash("sha256")
+    .update(JSON.stringify(config))
+    .update(sourcesOf())
+    .digest("hex")
+    .slice(0, 16);
+  const kept = join(OUT, "images", key);
+  if (!existsSync(join(kept, "flash_args"))) {
+    const how: BuildOptions = {
+      sdk,
+      folder: join(PROJECT, "test", "chip", "app"),
+      target: `esp32/${CHIP}`,
+      debug: false,
+      megabytes: 4,
+      emulated: true,
+      config,
+      out: join(OUT, "build"),
+    };
+    const image = await buildImage(how);
+    rmSync(kept, { recursive: true, force: true });
+    for (const { file } of partsOf(image)) cpSync(file, join(kept, file.slice(image.folder.length)));
+    for (const name of ["xs_esp32.elf", "flash_args"]) cpSync(join(image.folder, name), join(kept, name));
+  }
+  return { directory: kept, folder: kept, chip: CHIP };
+}
+
+/** What the modules of a board are made of. */
+function sourcesOf(): string {
+  const names = ["mote", "mote-app", "mote-esp32", "mote-commission", "mote-diagnostics", "mote-strategies"];
+  const files = [
+    ...names.map((name) => join(PROJECT, "dist", "xs", `${name}.js`)),
+    join(PROJECT, "test", "chip", "app", "main.js"),
+    join(PROJECT, "hosts", "esp32", "flash", "sdkconfig", "sdkconfig.defaults"),
+    ...["console.c", "memory.c", "ota.c", "sleep.c", "wifi.c"].map((name) =>
+      join(PROJECT, "hosts", "esp32", "native", name),
+    ),
+    join(PROJECT, "hosts", "esp32", "emulator", "ethernet.c"),
+  ];
+  return files.map((file) => readFileSync(file, "utf8")).join("\n");
+}
+
+export const application = (image: Image): Buffer => readFileSync(join(image.folder, "xs_esp32.bin"));
+
+/** A board that is switched on and off. What it prints is kept, of all its runs. */
+export class Board {
+  readonly flash: string;
+  readonly lines: string[] = [];
+  readonly #more: readonly string[];
+  #board: EmulatedBoard | undefined;
+  #wanted = false;
+  /** Starts since it was made: by power, and by itself. */
+  starts = 0;
+
+  constructor(flash: string, more: readonly string[] = []) {
+    this.flash = flash;
+    this.#more = more;
+    mkdirSync(join(flash, ".."), { recursive: true });
+  }
+
+  /** By cable: the program changes, what the device stored stays. */
+  write(image: Image): void {
+    writeFlash(image, this.flash, 4);
+  }
+
+  on(): void {
+    this.#wanted = true;
+    this.starts++;
+    const board = new EmulatedBoard({
+      chip: CHIP,
+      flash: this.flash,
+      more: this.#more,
+      line: (text) => void this.lines.push(text),
+    });
+    this.#board = board;
+    void board.off.then((said) => {
+      if (said) this.lines.push(`emulator: ${said}`);
+      if (this.#board === board && this.#wanted) this.on();
+    });
+  }
+
+  /** Takes the power away. */
+  async off(): Promise<void> {
+    this.#wanted = false;
+    const board = this.#board;
+    this.#board = undefined;
+    await board?.cut();
+  }
+
+  /** Resolves with the first line from `from` on that fits. Rejects after `ms`, with the last lines. */
+  async line(pattern: RegExp, ms: number, from = 0): Promise<string> {
+    const late = Date.now() + ms;
+    for (;;) {
+      const found = this.lines.slice(from).find((text) => pattern.test(text));
+      if (found !== undefined) return found;
+      if (Date.now() > late)
+        throw new Error(`no line ${pattern} within ${ms} ms; the last:\n${this.lines.slice(-15).join("\n")}`);
+      await new Promise((go) => setTimeout(go, 100));
+    }
+  }
+}
+
+export interface Desk {
+  readonly platform: Platform;
+  readonly operator: Operator;
+  readonly url: string;
+}
+
+export async function desk(): Promise<Desk> {
+  const platform = await startPlatform({ port: PORT, as: "deployed", profile: PROFILE });
+  const operator = new Operator({ url: platform.url });
+  await operator.login("tenant@thingsboard.org", "tenant");
+  return { platform, operator, url: platform.url };
+}

@@ -14,7 +14,7 @@ const PARTS: readonly (readonly [string, RegExp])[] = [
     /lib(?:net80211|pp|core|phy|coexist|mesh|smartconfig|wapi|espnow|esp_wifi|wpa_supplicant|esp_coex|esp_phy|rtc|btbb)\.a$/,
   ],
   ["lwIP and network interfaces", /lib(?:lwip|esp_netif|esp_eth)\.a$/],
-  ["mbedTLS", /lib(?:mbed\w*|tfpsacrypto|everest|p256m|esp-tls|builtin)\.a$/],
+  ["mbedTLS", /lib(?:mbed[\w-]*|tfpsacrypto|everest|p256m|esp-tls|builtin)\.a$/],
   ["C library", /lib(?:c|m|gcc|nosys|stdc\+\+|newlib|esp_libc)(?:_nano)?\.a$/],
 ];
 const REST = "ESP-IDF";

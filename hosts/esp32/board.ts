@@ -13,7 +13,7 @@ import RNG from "rng";
 import SNTP from "sntp";
 import { XsClock } from "../xs/clock.js";
 import { digest } from "../xs/digest.js";
-import { log as trace } from "../xs/log.js";
+import { log } from "../xs/log.js";
 import { opener } from "../xs/open.js";
 import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
@@ -31,7 +31,6 @@ export function start(application: Application, commission?: Commissioner): Agen
 }
 
 function machine(): Machine {
-  const idf = new FFI() as unknown as Idf;
   return {
     clock: new XsClock(),
     open: opener({ authorities: authorities(config.ca) }),
@@ -40,11 +39,8 @@ function machine(): Machine {
     digest,
     encode,
     decode,
-    log(level, line) {
-      trace(level, line);
-      idf.mote_console(`${level}: ${line}`);
-    },
-    idf,
+    log,
+    idf: new FFI() as unknown as Idf,
     storage: (name) => keyValue.open({ path: name, mode: "r+", format: "buffer" }) as never,
     partition: (label) => flash.open({ path: label, mode: "r+" }) as never,
     updates: Update as never,

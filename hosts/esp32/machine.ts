@@ -9,8 +9,6 @@ import type { MakeRadio } from "./wifi.js";
 
 /** Functions of ESP-IDF, by mc/ffi. */
 export interface Idf extends Ota {
-  /** Prints a line on the serial console of a release build. */
-  mote_console(line: string): void;
   /** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block. */
   mote_memory(what: number): number;
   esp_restart(): void;

@@ -76,7 +76,7 @@ function sourcesOf(): string {
     ...names.map((name) => join(PROJECT, "dist", "xs", `${name}.js`)),
     join(PROJECT, "test", "chip", "app", "main.js"),
     join(PROJECT, "hosts", "esp32", "flash", "sdkconfig", "sdkconfig.defaults"),
-    ...["console.c", "memory.c", "ota.c", "sleep.c", "wifi.c"].map((name) =>
+    ...["memory.c", "ota.c", "sleep.c", "wifi.c"].map((name) =>
       join(PROJECT, "hosts", "esp32", "native", name),
     ),
     join(PROJECT, "hosts", "esp32", "emulator", "ethernet.c"),

@@ -72,8 +72,6 @@ export class FakeBoard {
   /** What the time server says next, in seconds; undefined: nothing. */
   time: number | undefined;
   readonly lines: string[] = [];
-  /** Of the serial console. */
-  readonly console: string[] = [];
   restarts = 0;
   config: Record<string, unknown>;
   radio: FakeRadio | undefined;
@@ -228,7 +226,6 @@ export class FakeBoard {
         this.reason = 0;
         return reason;
       },
-      mote_console: (line) => void this.console.push(line),
       mote_memory: () => 0,
       mote_serial_pins: () => 256 * 3 + 1,
       esp_random: () => {

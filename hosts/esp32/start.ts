@@ -25,6 +25,8 @@ export type Go = (host: BoardHost, config: Machine["config"]) => Agent | undefin
 
 /** More than the longest time between two requests of an agent that works. */
 const SILENCE_MS = 1_800_000;
+/** Bytes of a slot in the table for 4 MB. */
+const SLOT_BYTES = 0x1c0000;
 /** The platform was out of reach so long, though the network is joined: joined once more. */
 const REJOIN_MS = 900_000;
 
@@ -39,6 +41,12 @@ export function startBoard(
     host.log(
       "error",
       "the boot loader does not fall back from a broken image: flash it with this project's sdkconfig",
+    );
+  const { size } = host.slot;
+  if (size > 0 && size < SLOT_BYTES)
+    host.log(
+      "warn",
+      `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/board.md says what to do for more`,
     );
   if (host.ending.crash) host.log("error", `the run before ended with: ${host.ending.crash}`);
   const go: Go = (through, config) => run(machine, through, config, application);

@@ -13,6 +13,8 @@ import { FakeNet } from "../fakes/net.js";
 import { FakeDoors, type Visitor } from "./doors.js";
 
 const SECTOR = 4096;
+/** As in the table of partitions for 4 MB. */
+const SLOT = 448 * SECTOR;
 const MAGIC = 0xe9;
 export const BUILT = Date.UTC(2026, 0, 1) / 1000;
 
@@ -57,7 +59,7 @@ export class FakeRadio implements Radio {
 export class FakeBoard {
   readonly clock: FakeClock;
   readonly net: FakeNet;
-  readonly slots = [new FakeFlash(64 * SECTOR, SECTOR), new FakeFlash(64 * SECTOR, SECTOR)] as const;
+  slots = [new FakeFlash(SLOT, SECTOR), new FakeFlash(SLOT, SECTOR)] as const;
   readonly states: (number | undefined)[] = [undefined, undefined];
   readonly outbox = new FakeFlash(16 * SECTOR, SECTOR);
   readonly nvs = new Map<string, Map<string, Uint8Array>>();

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from "ava";
 import { type Application, startBoard } from "../../hosts/esp32/start.js";
 import type { Agent } from "../../src/index.js";
 import { sha256 } from "../agent/firmware-bench.js";
+import { FakeFlash } from "../fakes/flash.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 import { answer } from "../fakes/server.js";
 import { pattern } from "../port/check.js";
@@ -50,6 +51,20 @@ function rig(t: ExecutionContext, config: Record<string, unknown> = CONFIG): Rig
     },
   };
 }
+
+test("a board with the slots of an earlier release goes on, and says what an image may take", async (t) => {
+  const { board, start } = rig(t);
+  start();
+  t.notRegex(board.lines.join("\n"), /laid out/);
+  board.slots = [new FakeFlash(0x180000, 4096), new FakeFlash(0x180000, 4096)];
+  const agent = start();
+  t.regex(
+    board.lines.join("\n"),
+    /warn: the flash was laid out by an earlier release: an image may take 1572864 bytes/,
+  );
+  await board.clock.advance(10_000);
+  t.is(agent?.state, "online");
+});
 
 test("from power-on to a point: joined, provisioned, the token in NVS, the point delivered", async (t) => {
   const { board, platform, start } = rig(t);

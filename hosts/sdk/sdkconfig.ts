@@ -7,6 +7,7 @@ export const REQUIRED: Readonly<Record<string, string>> = {
   CONFIG_ESP_TASK_WDT_EN: "y",
   CONFIG_ESP_TASK_WDT_INIT: "y",
   CONFIG_ESP_TASK_WDT_PANIC: "y",
+  CONFIG_ESP_TASK_WDT_CHECK_IDLE_TASK_CPU0: "n",
   CONFIG_PARTITION_TABLE_CUSTOM: "y",
 };
 

@@ -1,6 +1,6 @@
 // An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Operator } from "../../hosts/operator/operator.js";
 import { type Platform, startPlatform } from "../../hosts/platform/server.js";
@@ -32,7 +32,7 @@ const configOf = ({ version = "1.0.0", timestamps = "device", numbered, fault, l
   wifi: { ssid: "emulator" },
   baseUrl: `http://${HOST_ADDRESS}:${lost ? 9 : PORT}`,
   provisioning: { ...PROFILE, deviceName: DEVICE },
-  firmware: { title: TITLE, version, allowHttp: true, confirmMs: 120_000 },
+  firmware: { title: TITLE, version, allowHttp: true },
   telemetry: { timestamps },
   intervalMs: 1000,
   connections: 3,
@@ -100,6 +100,7 @@ export class Board {
     this.flash = flash;
     this.#more = more;
     mkdirSync(join(flash, ".."), { recursive: true });
+    rmSync(`${flash}.log`, { force: true });
   }
 
   /** By cable: the program changes, what the device stored stays. */
@@ -110,17 +111,24 @@ export class Board {
   on(): void {
     this.#wanted = true;
     this.starts++;
+    this.#heard(`-- power on, start ${this.starts}`);
     const board = new EmulatedBoard({
       chip: CHIP,
       flash: this.flash,
       more: this.#more,
-      line: (text) => void this.lines.push(text),
+      line: (text) => this.#heard(text),
     });
     this.#board = board;
     void board.off.then((said) => {
-      if (said) this.lines.push(`emulator: ${said}`);
+      if (said) this.#heard(`emulator: ${said}`);
       if (this.#board === board && this.#wanted) this.on();
     });
+  }
+
+  /** Beside the flash as well, to be read while a case runs. */
+  #heard(text: string): void {
+    this.lines.push(text);
+    appendFileSync(`${this.flash}.log`, `${text}\n`);
   }
 
   /** Takes the power away. */

@@ -1,6 +1,5 @@
 // What a board gets: one module for the manifest to preload, dist/xs/mote.js, and one for each part that not every device needs. DESIGN.md has the figures.
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { transform } from "esbuild";
 import { rollup } from "rollup";
@@ -56,24 +55,22 @@ const sources = (root, entry, lean, define) => ({
   transform: async (text) => (await transform(text, { loader: "ts", target: "es2022", define })).code,
 });
 
-/** `entry` with all that it imports, as a board gets it. `plugins` are asked first; `define`: expressions that take the place of names. */
+/** `entry` with all that it imports, as a board gets it, and the paths of its sources. `plugins` are asked first; `define`: expressions that take the place of names. */
 export async function bundle(root, entry, { lean = false, format = "esm", define = {}, plugins = [] } = {}) {
   const all = [...plugins, sources(root, entry, lean, define)];
   const bundled = await rollup({ input: join(root, entry), plugins: all });
   const { output } = await bundled.generate({ format });
-  return (await minify(output[0].code, { compress: COMPRESS, ...KEEP })).code;
+  const { code } = await minify(output[0].code, { compress: COMPRESS, ...KEEP });
+  return { code, inputs: bundled.watchFiles };
 }
 
-/** Writes dist/xs: the modules, and the types of those of src for an application's own TypeScript. */
-export async function buildBoard(root, out) {
-  await mkdir(out, { recursive: true });
-  for (const [name, entry, types = entry.startsWith("src/") && entry.replace(/\.ts$/, ".js")] of MODULES) {
-    const code = await bundle(root, entry, { lean: name === "mote-lean" });
-    await writeFile(join(out, `${name}.js`), code);
-    // What imports the SDK has types that its own compiler does not agree with.
-    if (!types) continue;
-    const names = / as default\b/.test(code) ? ["*", "{ default }"] : ["*"];
-    const lines = names.map((what) => `export ${what} from "../../${types}";\n`);
-    await writeFile(join(out, `${name}.d.ts`), lines.join(""));
-  }
+/** One of MODULES: its files by name, with the types of those of src for an application's own TypeScript, and the paths of its sources. */
+export async function buildModule(root, [name, entry, types = typesOf(entry)]) {
+  const { code, inputs } = await bundle(root, entry, { lean: name === "mote-lean" });
+  const names = / as default\b/.test(code) ? ["*", "{ default }"] : ["*"];
+  const lines = names.map((what) => `export ${what} from "../../${types}";\n`);
+  return { files: { [`${name}.js`]: code, ...(types && { [`${name}.d.ts`]: lines.join("") }) }, inputs };
 }
+
+/** What imports the SDK has types that its own compiler does not agree with. */
+const typesOf = (entry) => entry.startsWith("src/") && entry.replace(/\.ts$/, ".js");

@@ -4,7 +4,7 @@ import type { Plugin } from "rollup";
 import { root } from "../house/tree.js";
 
 interface Board {
-  bundle(root: string, entry: string, options: object): Promise<string>;
+  bundle(root: string, entry: string, options: object): Promise<{ code: string }>;
 }
 
 const ENTRY = "entry.ts";
@@ -26,5 +26,6 @@ export function bundle(text: string, define: Record<string, string> = {}, lean =
 async function build(text: string, define: Record<string, string>, lean: boolean): Promise<string> {
   const board: Board = await import(pathToFileURL(join(root, "scripts/board.mjs")).href);
   const entry: Plugin = { name: "entry", load: (id) => (id === join(root, ENTRY) ? text : null) };
-  return board.bundle(root, ENTRY, { define, lean, format: "iife", plugins: [entry] });
+  const { code } = await board.bundle(root, ENTRY, { define, lean, format: "iife", plugins: [entry] });
+  return code;
 }

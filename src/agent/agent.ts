@@ -99,7 +99,7 @@ export class Agent {
 
   /**
    * Stops the agent and forgets what it keeps: Wi-Fi, access token, telemetry waiting and what is recorded until it is done, client attributes,
-   * known shared attributes, RPC in doubt. All else stays: the firmware and its update, also one on trial. The next `start()` begins like a new
+   * known shared attributes, the RPC journal. All else stays: the firmware and its update, also one on trial. The next `start()` begins like a new
    * device. Once begun it is completed by the next start of the machine if need be, whatever cuts it short.
    *
    * Rejects with `STORE_FAILED` if the store does not take it: then the agent goes on as before, or, if it had begun, stays without the

@@ -56,7 +56,7 @@ export class Core implements LinkWatcher, RpcWatcher {
     const timing = rememberedTiming(host, target);
     this.attributes = new AttributesApi(this.link, this.events, timing, checked.attributes);
     this.handlers = new Handlers(host, this.answerBytes);
-    this.rpc = new Rpc(this.link, this.events, timing, this.handlers, checked.rpc);
+    this.rpc = new Rpc(this.link, this.events, this.time, timing, this.handlers, checked.rpc);
     this.firmware = new Firmware(this.link, this.events, options.firmware, this.telemetry);
     this.provisioning = new Provisioning(this.link, this.events, options.token, options.provisioning);
     const { loop } = this.attributes;

@@ -28,6 +28,11 @@ export interface RpcOptions {
   requestBytes?: number | undefined;
   /** Longest answer to a server-side RPC, and of a client-side one, in bytes. Default 8,192; 512 to 65,536 (the platform takes no more). */
   answerBytes?: number | undefined;
+  /**
+   * For how long an RPC is remembered whose answer the platform never acknowledged, so that its handler runs once, in ms, restarts and sleep included. Default
+   * 86,400,000 (24 h); 600,000 to 2,592,000,000. Eight at most: a further one is answered `BUSY`.
+   */
+  rememberMs?: number | undefined;
 }
 
 export interface CycleOptions {
@@ -70,6 +75,7 @@ export interface AttributeLimits {
 export interface RpcLimits {
   readonly requestBytes: number;
   readonly answerBytes: number;
+  readonly rememberMs: number;
 }
 
 /** The options with nothing left out. */
@@ -92,7 +98,11 @@ const isNeeded: Judge = (value) =>
 const isNamed: Judge = (value) => (value === undefined ? undefined : isText(value));
 
 const ATTRIBUTES = { answerBytes: [8192, 512, 1_048_576] } as const;
-const RPC = { requestBytes: [8192, 512, 1_048_576], answerBytes: [8192, 512, 65_536] } as const;
+const RPC = {
+  requestBytes: [8192, 512, 1_048_576],
+  answerBytes: [8192, 512, 65_536],
+  rememberMs: [86_400_000, 600_000, 2_592_000_000],
+} as const;
 const RULES: Rules = {
   baseUrl: (url) => {
     const target = parseTarget(url as string);

@@ -18,13 +18,14 @@ const QUIET_MS = 50;
 const PATIENCE_MS = 5000;
 
 export interface EndedPoll {
+  /** Polls that were sent later have higher ones. */
   readonly number: number;
   readonly outcome: Outcome;
   readonly verdict: PollVerdict;
 }
 
 interface OpenPoll {
-  readonly number: number;
+  number: number;
   readonly lane: Lane;
   readonly askedMs: number;
   /** When it was handed to the connection. */
@@ -56,9 +57,10 @@ export class RpcPolls {
     this._limit = limit;
   }
 
-  /** The lowest number of the polls still open. */
-  get oldestOpen(): number {
-    return this._open.reduce((oldest, poll) => Math.min(oldest, poll.number), this.next);
+  /** The lowest number of the polls that are open, or ended and were not taken yet. */
+  get oldest(): number {
+    const numbers = [...this._open, ...this._ended].map(({ number }) => number);
+    return numbers.reduce((oldest, number) => Math.min(oldest, number), this.next);
   }
 
   /** A new start: what an earlier one left open is of no interest. */
@@ -99,6 +101,7 @@ export class RpcPolls {
       alike: this._brought,
       sent: () => {
         poll.since = clock.now();
+        poll.number = this.next++;
       },
     } as const;
     free.dispatch(request, (outcome) => this._end(poll, outcome));
@@ -153,9 +156,10 @@ export class RpcPolls {
 
   private _end(poll: OpenPoll, outcome: Outcome): void {
     const at = this._open.indexOf(poll);
-    // What stop() ended says nothing of how long a poll may last.
-    if (at < 0 || !this._link.running) return;
+    if (at < 0) return;
     this._open.splice(at, 1);
+    // What stop() ended says nothing of how long a poll may last.
+    if (!this._link.running) return;
     // One idle connection is enough: the other poll has its own.
     if (this._open.length > 0) poll.lane.hangUp();
     this._lastEnd = this._link.host.clock.now();

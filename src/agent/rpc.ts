@@ -12,16 +12,18 @@ import type { Job, Wait } from "./loop.js";
 import type { RpcLimits } from "./options.js";
 import { PollMemory } from "./poll-memory.js";
 import { post } from "./requests.js";
-import { type Doubt, Doubts } from "./rpc-doubt.js";
 import type { Handler, HandlerResult, Handlers } from "./rpc-handlers.js";
+import { type JournalEntry, RpcJournal } from "./rpc-journal.js";
 import { type EndedPoll, RpcPolls } from "./rpc-polls.js";
+import type { Time } from "./time.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
 const TOO_LARGE = 413;
-/** An answer that came to nothing is tried again so often within the time that a caller waits, then ever more rarely. */
+/** So often the next poll follows in a moment when an answer came to nothing, within the time that a caller waits; then ever more rarely. */
 const QUICK = 12;
 const PAUSE_MS = 500;
 const ROOM = " ".repeat(HEAD_ROOM);
+const UNSTORED = "the device can't store that the RPC was begun";
 /** Bytes of an answer that is refused as too large for another reason. */
 const SMALL = 256;
 
@@ -37,19 +39,29 @@ export class Rpc implements Job {
   private readonly _link: Link;
   private readonly _events: Events;
   private readonly _handlers: Handlers;
-  private readonly _doubts: Doubts;
+  private readonly _journal: RpcJournal;
   private readonly _memory: PollMemory;
   private readonly _polls: RpcPolls;
   private readonly _uplink: Lane;
+  /** Acknowledged last, and how often in a row the same came again. */
+  private _last: JournalEntry | undefined;
+  private _repeats = 0;
   watcher: RpcWatcher | undefined;
   /** With brief polls: the last one brought nothing, so there is no other. */
   settled = false;
 
-  constructor(link: Link, events: Events, timing: PollTiming, handlers: Handlers, limits: RpcLimits) {
+  constructor(
+    link: Link,
+    events: Events,
+    time: Time,
+    timing: PollTiming,
+    handlers: Handlers,
+    limits: RpcLimits,
+  ) {
     this._link = link;
     this._events = events;
     this._handlers = handlers;
-    this._doubts = new Doubts(link.host);
+    this._journal = new RpcJournal(link.host, time, limits.rememberMs, limits.answerBytes);
     const loop = link.loop("rpc", this);
     this._polls = new RpcPolls(link, timing, loop, limits.requestBytes);
     this._uplink = new Lane(link, "uplink");
@@ -67,92 +79,86 @@ export class Rpc implements Job {
       await this._end(ended);
       return 0;
     }
+    const tidyMs = this._journal.tidyMs;
+    if (tidyMs === 0) this._journal.tidy();
     const due = this.settled ? undefined : this._polls.dueMs();
-    if (due !== 0) return due;
+    if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
     const ready = this._polls.ready();
     if ((ready === true || (await ready)) && this._link.running) this._polls.open();
     return 0;
   }
 
+  end(): void {
+    this._journal.tidy();
+  }
+
   forget(): boolean {
-    return this._doubts.forget();
+    return this._journal.forget();
   }
 
   private async _end(poll: EndedPoll): Promise<void> {
-    const { outcome, verdict } = poll;
+    const { outcome, verdict, number } = poll;
     this._memory.keep();
     this.settled = this._link.ways.brief && (verdict === "ended" || verdict === "busy");
     if (verdict === "busy") this._polls.hold();
-    if (verdict === "ended") {
-      this._polls.clearHold();
-      // An empty 200 is of somebody on the way: only 408, 503 and 504 tell that the platform had nothing to hand out.
-      if (outcome.kind === "busy") this._doubts.pollEnded(poll.number, undefined, this._polls.oldestOpen);
-    }
-    if (verdict !== "delivered" || outcome.kind !== "done") {
-      this.watcher?.pollEnded();
-      return;
-    }
-    const text = this._link.host.decode(outcome.body) ?? decodeStart(outcome.body);
-    const request = parseRpcRequest(text, outcome.whole);
-    if (!request.ok) {
-      this._link.counters.malformed("an RPC");
-      this._polls.hold();
-      return;
-    }
-    // Looked for first: the end of the last poll that may bring a copy is also what makes it forgotten.
-    const again = this._doubts.find(request.id, request.hash, poll.number);
-    this._doubts.pollEnded(poll.number, request.id, this._polls.oldestOpen);
-    if (again) await this._repeat(again, request, poll.number);
-    else {
-      this._polls.clearHold();
-      await this._handle(request);
-    }
+    if (verdict === "ended") this._polls.clearHold();
+    const delivered = verdict === "delivered" && outcome.kind === "done";
+    if (delivered && !(await this._take(outcome.body, outcome.whole, number))) return;
+    this._journal.pollEnded(this._polls.oldest);
+    if (!delivered) this._journal.tidy();
     this.watcher?.pollEnded();
   }
 
-  private async _handle(request: RpcRequest): Promise<void> {
-    this._events.emit("rpc", { stage: "received", id: request.id, method: request.method });
-    const handler = this._handlers.find(request.method);
-    const refusal = refuse(request, handler);
-    const doubt = this._doubts.open(request.id, request.hash, !refusal && handler?.once === true);
-    if (!doubt) {
-      // Unheard of by the next start, it could run a second time.
-      const answer = encodeError("HANDLER_FAILED", "the device can't store that the RPC was begun");
-      const unstored = this._doubts.open(request.id, request.hash, false);
-      if (unstored) await this._answer(unstored, request, answer, "HANDLER_FAILED");
-      return;
+  /** False if nothing could be made of what poll number `poll` brought. */
+  private async _take(body: Uint8Array, whole: boolean, poll: number): Promise<boolean> {
+    const request = parseRpcRequest(this._link.host.decode(body) ?? decodeStart(body), whole);
+    if (!request.ok) {
+      this._link.counters.malformed("an RPC");
+      this._polls.hold();
+      return false;
     }
+    const entry = this._journal.find(request.id, request.hash, poll);
+    if (!entry) await this._handle(request);
+    // A copy on a poll that was sent before the answer was acknowledged: the platform has the answer.
+    else if (entry.acknowledgedAt === undefined) await this._answer(entry, request, undefined);
+    return true;
+  }
+
+  private async _handle(request: RpcRequest): Promise<void> {
+    const { id, hash, method } = request;
+    if (!this._again(request)) this._polls.clearHold();
+    this._events.emit("rpc", { stage: "received", id, method });
+    const handler = this._handlers.find(method);
+    const refusal = refuse(request, handler);
+    const effect = refusal ? "none" : handler?.once ? "stored" : "unstored";
+    const entry = this._journal.open(id, hash, effect);
+    // Unheard of by the next start, it could run a second time.
+    if (entry === "not stored") return this._refuse(request, failure("HANDLER_FAILED", UNSTORED));
+    if (entry === "full") return this._refuse(request, failure("BUSY"));
     const result = refusal ?? (await this._handlers.run(handler as Handler, request.params));
-    await this._answer(doubt, request, result.text, result.error);
+    this._journal.answered(entry, result.text);
+    await this._answer(entry, request, result.error);
   }
 
-  /** The platform handed it out once more: the answer goes out again, the handler doesn't run. */
-  private async _repeat(doubt: Doubt, request: RpcRequest, poll: number): Promise<void> {
-    // A copy on a poll that was open before the answer was acknowledged: the platform has the answer.
-    if (doubt.acknowledged && doubt.settledAt !== undefined && poll < doubt.settledAt) return;
-    const unknown = doubt.answer === undefined;
-    const answer = doubt.answer ?? encodeError("OUTCOME_UNKNOWN");
-    await this._answer(doubt, request, answer, unknown ? "OUTCOME_UNKNOWN" : undefined);
+  /** Answers without a handler. */
+  private async _refuse(request: RpcRequest, result: HandlerResult): Promise<void> {
+    const entry = this._journal.open(request.id, request.hash, "none") as JournalEntry;
+    this._journal.answered(entry, result.text);
+    await this._answer(entry, request, result.error);
   }
 
-  private async _answer(
-    doubt: Doubt,
-    request: RpcRequest,
-    text: string,
-    error: RpcErrorCode | undefined,
-  ): Promise<void> {
-    doubt.answer = text;
+  /** Posts the answer once: a poll must hand the RPC out again before it is posted again. */
+  private async _answer(entry: JournalEntry, request: RpcRequest, failed: RpcErrorCode | undefined): Promise<void> {
     const { id, method } = request;
-    // A platform that hands out what it took the answer of, or takes none, would do so without a pause.
-    const insists = doubt.acknowledged;
-    const acknowledged = await this._post(doubt, text);
-    this._doubts.settle(doubt, this._polls.next, acknowledged);
-    if (!acknowledged) this._doubts.keepAnswer(doubt);
+    const unknown = entry.answer === undefined;
+    const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");
+    const error = unknown ? "OUTCOME_UNKNOWN" : failed;
+    const acknowledged = await this._post(entry, text);
+    if (acknowledged) this._acknowledged(entry);
+    else this._journal.unacknowledged(entry);
     if (!this._link.running) return;
-    if (acknowledged) this.watcher?.answered(request.method, text);
-    if (acknowledged && !insists) this._polls.clearHold();
-    else if (doubt.failures++ < QUICK) this._polls.pause(PAUSE_MS);
-    else this._polls.hold();
+    if (acknowledged) this.watcher?.answered(method, text);
+    this._pace(acknowledged ? this._repeats : ++entry.failures);
     this._events.emit("rpc", {
       stage: acknowledged ? "answered" : "unanswered",
       id,
@@ -161,32 +167,42 @@ export class Rpc implements Job {
     });
   }
 
+  private _acknowledged(entry: JournalEntry): void {
+    this._repeats = this._again(entry) ? this._repeats + 1 : 0;
+    this._last = entry;
+    this._journal.acknowledged(entry, this._polls.next);
+  }
+
+  /** The same call as the one answered last: an operator's, after a restart of the platform, or it does not take what it acknowledges. */
+  private _again({ id, hash }: Pick<JournalEntry, "id" | "hash">): boolean {
+    return this._last?.id === id && this._last.hash === hash;
+  }
+
+  /** Who hands out what was answered, or takes no answer, would do so without a pause. */
+  private _pace(times: number): void {
+    if (times === 0) this._polls.clearHold();
+    else if (times <= QUICK) this._polls.pause(PAUSE_MS);
+    else this._polls.hold();
+  }
+
   /**
-   * Posts an answer for 10 s at most, and longer each time it did not come through: a long one may take that long on a slow line. After
-   * that the platform hands the RPC out again, if it still wants the answer.
+   * Posts an answer for 10 s at most, and longer each time it did not come through: a long one may take that long on a slow line. Once: after a restart
+   * of the platform the id may be that of another call, and the first answer counts.
    */
-  private async _post(doubt: Doubt, text: string): Promise<boolean> {
-    const { clock } = this._link.host;
-    const patience = Math.min(ANSWER_DEADLINE_MS * (1 + doubt.failures), EXCHANGE_MS);
-    const end = clock.now() + patience;
-    let body = this._roomy(text);
-    for (let left = patience; left > 0 && this._link.running; left = end - clock.now()) {
-      const answer = { ...post(rpcAnswerPath(doubt.id), body, left), headRoom: HEAD_ROOM };
-      const outcome = await this._uplink.send(answer);
-      if (outcome.kind === "done") {
-        this._uplink.clear();
-        return true;
-      }
-      this._doubts.keepAnswer(doubt);
-      if (outcome.kind === "refused") {
-        // The way to the platform takes less than the platform: without an answer this RPC would block those behind it.
-        if (outcome.status !== TOO_LARGE || body.length <= SMALL) return false;
-        body = this._roomy(encodeError("ANSWER_TOO_LARGE"));
-        continue;
-      }
-      if (outcome.kind === "busy") this._uplink.hold(outcome.retryAfterMs);
-      await this._uplink.ready();
-    }
+  private async _post(entry: JournalEntry, text: string): Promise<boolean> {
+    const body = this._roomy(text);
+    const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
+    const answer = post(rpcAnswerPath(entry.id), body, patience);
+    const outcome = await this._uplink.send({
+      ...answer,
+      headRoom: HEAD_ROOM,
+      repeatable: false,
+      onIdle: true,
+    });
+    if (outcome.kind === "done") return true;
+    // The way to the platform takes less than the platform: without an answer this RPC would block those behind it.
+    const tooLarge = outcome.kind === "refused" && outcome.status === TOO_LARGE && body.length > SMALL;
+    if (tooLarge) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
   }
 
@@ -203,4 +219,7 @@ function refuse(request: RpcRequest, handler: Handler | undefined): HandlerResul
   return handler ? undefined : failure("METHOD_NOT_FOUND");
 }
 
-const failure = (error: RpcErrorCode): HandlerResult => ({ text: encodeError(error), error });
+const failure = (error: RpcErrorCode, message?: string): HandlerResult => ({
+  text: encodeError(error, message),
+  error,
+});

@@ -120,8 +120,10 @@ export class Connection implements ChannelOwner {
       this._host.clock.timer(0, () => job === this.#job && this._finish(lost("request not escaped")));
       return;
     }
-    const stale = !job.request.repeatable && (this._channel?.idleMs ?? 0) > FRESH_MS;
+    const { repeatable, onIdle } = job.request;
+    const stale = !repeatable && !onIdle && (this._channel?.idleMs ?? 0) > FRESH_MS;
     if (stale) this._drop();
+    job.told = false;
     this._channel ??= new Channel(this._host, this._target, this._buffer, this);
     this._channel.run(job.request, bytes);
   }

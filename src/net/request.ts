@@ -34,7 +34,9 @@ export interface Request {
   readonly limit: number;
   /** May be sent once more if a connection that was kept turns out dead before the first byte of the answer. */
   readonly repeatable: boolean;
-  /** Called once, when the last byte was handed to the socket; not at all if the answer came before that. */
+  /** Goes out on a connection that was idle for long, although it is not repeatable: the sender hears in another way that it did not arrive. */
+  readonly onIdle?: boolean;
+  /** Called when the last byte was handed to the socket, once each time it is sent; not at all if the answer came before that. */
   readonly sent?: () => void;
   /** Gets the body of a 200 in place of the outcome. */
   readonly sink?: Sink;

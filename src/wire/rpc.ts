@@ -22,7 +22,8 @@ export const RPC_ERRORS = {
   PARAMS_TOO_LARGE: "the request is larger or deeper than this device takes",
   HANDLER_FAILED: "the handler failed",
   TIMEOUT: "the handler took too long",
-  OUTCOME_UNKNOWN: "the device restarted while the handler ran",
+  OUTCOME_UNKNOWN: "the handler began to run, and what came of it is not known",
+  BUSY: "too many answers of this device were not acknowledged",
   ANSWER_TOO_LARGE: "the answer is too large",
 } as const;
 export type RpcErrorCode = keyof typeof RPC_ERRORS;

@@ -141,7 +141,7 @@ test("reset forgets token, telemetry and attributes, and the next start begins l
   agent.telemetry.record({ old: 1 });
   await rig.clock.advance(1);
   await agent.reset();
-  for (const key of ["token", "proposed", "pending", "shared", "doubt"])
+  for (const key of ["token", "proposed", "pending", "shared", "rpc0"])
     t.false(rig.store.values.has(key), key);
   rig.platform.fault = undefined;
   rig.platform.core.deleteDevice(rig.platform.device(NAME));

@@ -7,8 +7,8 @@ import { details, NAME, type Rig, startRig, test } from "./rig.js";
 
 const MINUTE = 60_000;
 /** What a reset forgets, and what it leaves. */
-const GIVEN = ["wifi", "commission", "new-token", "new-proposed"];
-const FORGOTTEN = [...GIVEN, "token", "proposed", "pending", "shared", "doubt", "reset"];
+const GIVEN = ["wifi", "commission", "new-token", "new-proposed", "rpc0"];
+const FORGOTTEN = [...GIVEN, "token", "proposed", "pending", "shared", "reset"];
 const LEFT = ["site", "firmware", "recovery", "boots", "polls"];
 
 function furnish(rig: Rig): void {
@@ -57,7 +57,8 @@ test("the RPC mote.reset resets once the platform has its answer, and restarts",
   const device = rig.platform.device(NAME);
   const marked: boolean[] = [];
   rig.platform.fault = ({ path }) => {
-    if (/rpc\/\d/.test(path)) marked.push(rig.store.values.has("reset") || !rig.store.values.has("token"));
+    if (!/rpc\/\d/.test(path)) return undefined;
+    marked.push(rig.store.values.has("reset") || !rig.store.values.has("token"));
     return marked.length === 1 ? "drop" : undefined;
   };
   const results = rig.platform.rpc(device, "mote.reset", { confirm: true });
@@ -124,7 +125,7 @@ test("a store that does not take the mark leaves all as it was, and the agent go
   t.true(rig.host.lines.some((line) => line.includes('"reset" could not be written')));
 });
 
-for (const stays of ["wifi", "new-token", "token", "pending", "doubt", "reset"]) {
+for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) {
   test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t, as) => {
     const rig = startRig(t, as);
     furnish(rig);

@@ -15,7 +15,7 @@ interface Shape {
 
 const ANSWER = /\/rpc\/\d+$/;
 const HOUR_MS = 3_600_000;
-const GONE = ["wifi", "token", "proposed", "pending", "shared", "doubt"];
+const GONE = ["wifi", "token", "proposed", "pending", "shared", "rpc0"];
 const STAYS = ["site", "firmware", "polls"];
 const text = (value: string) => new TextEncoder().encode(`\u0001"${value}"`);
 

@@ -117,20 +117,25 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "rpc",
     what: "an RPC is stored before its handler runs",
-    file: `${AGENT}/rpc-doubt.ts`,
-    edits: [["    if (durable && !writeStored(this._host, STORED, { id, hash })) return undefined;\n", ""]],
+    file: `${AGENT}/rpc-journal.ts`,
+    edits: [['    if (effect === "stored" && !this._store(entry)) return "not stored";\n', ""]],
   },
   {
     group: "rpc",
     what: "an answer that did not come through is stored before it goes out again",
-    file: `${AGENT}/rpc-doubt.ts`,
-    edits: [["entry.kept = writeStored(this._host, STORED, {", "entry.kept = [].includes.call([], {"]],
+    file: `${AGENT}/rpc-journal.ts`,
+    edits: [["entry.kept = writeStored(this._host, key, {", "entry.kept = [].includes.call([], {"]],
   },
   {
     group: "rpc",
     what: "an RPC is kept in mind until its answer is acknowledged",
     file: `${AGENT}/rpc.ts`,
-    edits: [["    doubt.answer = text;\n", "    doubt.answer = text;\n    this._doubts.forget();\n"]],
+    edits: [
+      [
+        "(await this._handlers.run(handler as Handler, request.params));\n",
+        "(await this._handlers.run(handler as Handler, request.params));\n    this._journal.forget();\n",
+      ],
+    ],
   },
   {
     group: "attributes",
@@ -190,8 +195,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/rpc.ts`,
     edits: [
       [
-        "    const acknowledged = await this._post(doubt, text);\n",
-        "    this.watcher?.answered(method, text);\n    const acknowledged = await this._post(doubt, text);\n",
+        "    const acknowledged = await this._post(entry, text);\n",
+        "    this.watcher?.answered(method, text);\n    const acknowledged = await this._post(entry, text);\n",
       ],
     ],
   },

@@ -277,7 +277,7 @@ test("an operator reads all of it by the RPC mote.health, and it runs again afte
   t.is(health.upSeconds, 10);
   t.true(health.roundTrips > 3);
   t.like(health.errors, [{ code: "rpc METHOD_NOT_FOUND", times: 1 }]);
-  t.false(rig.store.changes.slice(-3).includes("doubt") && rig.store.values.has("doubt"));
+  t.false(rig.store.changes.slice(-3).includes("rpc0") && rig.store.values.has("rpc0"));
   await stop(rig, running);
 });
 

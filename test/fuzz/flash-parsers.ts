@@ -111,6 +111,7 @@ const STORED: readonly [string, string][] = [
   ["token", '{"url":"http://platform.test","token":"T1","name":"greenhouse-7"}'],
   ["proposed", '{"url":"http://platform.test","token":"T1"}'],
   ["boots", "[[1,1700000000000,0],[2,1700000100000,500]]"],
+  ["rpc0", '{"id":3,"hash":123456,"ticks":5000,"at":1700000000000,"answer":"{\\"on\\":true}"}'],
   ["doubt", '{"id":3,"hash":123456,"answer":"{\\"on\\":true}"}'],
   ["poll", '{"to":"false/platform.test","ceilingMs":20000,"restMs":1000000}'],
   ["shared", '{"interval":30,"limits":{"low":1},"fw_title":"a"}'],

@@ -155,6 +155,7 @@ test("a structured error holds its code and a message of bounded length", (t) =>
     "HANDLER_FAILED",
     "TIMEOUT",
     "OUTCOME_UNKNOWN",
+    "BUSY",
     "ANSWER_TOO_LARGE",
   ]);
 });

@@ -74,7 +74,7 @@ testOnXs("mote.reset on XS forgets who it is once it has answered, and restarts"
   await clock.advance(5000);
   t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
   t.deepEqual(restarts, ["reset"]);
-  for (const key of ["token", "proposed", "pending", "doubt", "reset"])
+  for (const key of ["token", "proposed", "pending", "rpc0", "reset"])
     t.is(host.store.get(key), undefined, key);
   await bridge.close();
 });

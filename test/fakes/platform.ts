@@ -31,6 +31,8 @@ export class FakePlatform {
   readonly seen: SeenRequest[];
   /** Asked for each request; what it returns happens to it. */
   fault: ((request: SeenRequest) => Fault) | undefined;
+  /** Called with each answer of the platform itself, before a fault gets at it. */
+  onAnswer: ((request: SeenRequest, status: number, body: string) => void) | undefined;
   /** Answers tell this time, in ms since 1970. */
   dates: (() => number) | undefined;
   readonly #clock: Pick<FakeClock, "now" | "wall">;
@@ -133,6 +135,7 @@ export class FakePlatform {
       body: Buffer.from(request.body),
     };
     const abandon = api.handle(message, (answered) => {
+      this.onAnswer?.(request, answered.status, Buffer.from(answered.body).toString());
       const told = this.dates ? { Date: new Date(this.dates()).toUTCString() } : {};
       const response = { ...answered, headers: { ...answered.headers, ...told } };
       if (fault === "lose-answer") peer.reset();

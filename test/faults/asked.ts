@@ -2,6 +2,7 @@
 import type { RpcResult } from "../../hosts/platform/core/rpc.js";
 import type { Agent } from "../../src/index.js";
 import type { Life } from "./device.js";
+import { type Call, HandedOut } from "./handed-out.js";
 import type { Story } from "./stories.js";
 
 /** With the codes of errors that it may be answered with; `echo` and `slow` also with their result. */
@@ -14,9 +15,11 @@ const METHODS: Readonly<Record<string, readonly string[]>> = {
   peek: [],
   broken: ["BAD_PARAMS"],
   heavy: ["PARAMS_TOO_LARGE"],
+  // The same call again and again: only a platform's restart can give it the same id.
+  toggle: [],
 };
 const RESULTLESS = ["fails", "missing", "broken", "heavy"];
-const NAMES = [...Object.keys(METHODS), "echo", "echo", "slow"];
+const NAMES = [...Object.keys(METHODS), "echo", "echo", "slow", "toggle", "toggle", "toggle"];
 /** A call of the application ends by its deadline, to the tick. */
 const TICK_MS = 1;
 
@@ -28,31 +31,46 @@ interface Sent {
   readonly patient: boolean;
   readonly results: RpcResult[];
   forgotten: boolean;
-  /** Restarts of the platform before it. */
-  readonly restarts: number;
+  readonly call: Call;
 }
 
 export class Asked {
   readonly #story: Story;
   readonly sent: Sent[] = [];
-  readonly runs = new Map<number, number>();
+  readonly handedOut: HandedOut;
+  /** Of the RPC whose handler runs next. */
+  #id = -1;
   /** Calls of this life's application that have not ended. */
   open = 0;
 
   constructor(story: Story) {
     this.#story = story;
+    this.handedOut = new HandedOut(story.world, (what) => story.fail(what));
   }
 
   handle(agent: Agent, life: Life): void {
     this.open = 0;
-    const ran = ({ nonce }: { nonce: number }) => {
-      this.runs.set(nonce, (this.runs.get(nonce) ?? 0) + 1);
+    agent.on("rpc", ({ stage, id }) => {
+      if (stage === "received") this.#id = id;
+    });
+    const ran = (params: { nonce: number }) => {
+      const { nonce } = params;
+      const run = this.handedOut.runs.length;
+      this.handedOut.ran(this.#id, JSON.stringify(params));
       this.#story.note(`handler runs: ${nonce}`);
-      return { nonce };
+      return { nonce, run };
     };
     const later = (ms: number) => new Promise<void>((resolve) => life.host.clock.timer(ms, resolve));
     agent.rpc.handle("echo", ran);
-    agent.rpc.handle("peek", ({ nonce }) => ({ nonce }), { once: false });
+    agent.rpc.handle("toggle", ran);
+    agent.rpc.handle(
+      "peek",
+      ({ nonce }) => {
+        this.handedOut.looks++;
+        return { nonce };
+      },
+      { once: false },
+    );
     agent.rpc.handle("slow", async (params) => {
       const answer = ran(params);
       await later(this.#story.dice.pick([100, 3000, 15_000]));
@@ -80,17 +98,21 @@ export class Asked {
     const patient = !oneWay && dice.chance(0.4);
     const timeoutMs = patient ? 72 * 3_600_000 : waitsMs;
     const nonce = this.sent.length;
+    const params = paramsOf(method, nonce);
+    const call = this.handedOut.send(nonce, params);
     this.#story.note(`rpc ${nonce} ${method}${oneWay ? " one-way" : ""} ${timeoutMs}`);
     const results: RpcResult[] = [];
-    device.rpc.send({
+    // Known before it is handed out, which may be at once.
+    const sent = { nonce, method, oneWay, patient, results, forgotten: false, call };
+    this.sent.push(sent);
+    const id = device.rpc.send({
       method: method === "broken" || method === "heavy" ? "echo" : method,
-      params: paramsOf(method, nonce),
+      params,
       oneWay,
       expiresAt: (world.clock.wall() ?? 0) + timeoutMs,
       result: (learnt) => results.push(learnt),
     });
-    const sent = { nonce, method, oneWay, patient, results, forgotten: false, restarts: world.restarts };
-    this.sent.push(sent);
+    if (id !== call.id) throw new Error(`RPC ${id} was to be ${call.id}`);
     return sent;
   }
 
@@ -137,8 +159,6 @@ export class Asked {
 
   check(): void {
     const story = this.#story;
-    for (const [nonce, runs] of this.runs)
-      if (runs > 1) story.fail(`the handler of RPC ${nonce} ran ${runs} times`);
     for (const sent of this.sent) {
       const { nonce, patient, forgotten, results } = sent;
       const [result] = results;
@@ -150,24 +170,36 @@ export class Asked {
     }
   }
 
-  #fits({ nonce, method, restarts }: Sent, text: string): boolean {
-    const answer = JSON.parse(text) as { nonce?: number; error?: { code?: string } };
-    // The answer to one of before a restart goes to whoever has its id now: the platform has nothing else to tell them apart.
-    const other = this.sent[answer.nonce ?? -1];
-    if (other && other.restarts < restarts) return true;
+  #fits({ nonce, method, call }: Sent, text: string): boolean {
+    const { handedOut } = this;
+    const answer = JSON.parse(text) as { nonce?: number; run?: number; error?: { code?: string } };
     const code = answer.error?.code;
-    if (code === undefined) return answer.nonce === nonce && !RESULTLESS.includes(method);
+    if (code === undefined) {
+      const own = method === "toggle" ? undefined : answer.nonce === nonce;
+      const run = handedOut.runs[answer.run ?? -1];
+      const since = call.handedOutAt ?? Number.POSITIVE_INFINITY;
+      const right = method === "toggle" ? run?.content === call.content && run.at >= since : own;
+      return (right && !RESULTLESS.includes(method)) || this.#excused(call, answer.run);
+    }
     // An error answer does not say to whom it was given.
-    const codes = restarts > 0 ? Object.values(METHODS).flat() : METHODS[method];
-    return codes?.includes(code) || this.#excuses.includes(code);
+    const codes = call.restarts > 0 ? Object.values(METHODS).flat() : METHODS[method];
+    if (code === "BUSY") this.#story.world.count("answered BUSY");
+    return codes?.includes(code) || this.#excuses(call).includes(code);
+  }
+
+  #excused(call: Call, run: number | undefined): boolean {
+    const excuse = this.handedOut.excuse(call, this.handedOut.runs[run ?? -1]);
+    if (excuse !== undefined) this.#story.world.count(excuse);
+    return excuse !== undefined;
   }
 
   /** Codes that any RPC may get after what happened in this story. */
-  get #excuses(): string[] {
+  #excuses(call: Call): string[] {
     const { world } = this.#story;
     const { applied } = world;
     const codes: string[] = [];
-    if (world.lives > 1) codes.push("OUTCOME_UNKNOWN");
+    if (world.lives > 1 || this.handedOut.wasSame(call)) codes.push("OUTCOME_UNKNOWN");
+    if (this.handedOut.mayBeFull) codes.push("BUSY");
     if (applied.has("store fails")) codes.push("HANDLER_FAILED");
     if (applied.has("status 413")) codes.push("ANSWER_TOO_LARGE");
     // The platform takes the answer to what it never asked for its own RPC of that id.
@@ -178,6 +210,7 @@ export class Asked {
 }
 
 function paramsOf(method: string, nonce: number): string {
+  if (method === "toggle") return `{"toggle":true}`;
   if (method === "broken") return `{"nonce":${nonce},bad words}`;
   return JSON.stringify(method === "heavy" ? { nonce, text: "w".repeat(70_000) } : { nonce });
 }

@@ -28,7 +28,7 @@ export interface Ears {
 /** Connections at a time, by mode; a second RPC poll and a client-side RPC have their own. */
 const MOST_SOCKETS = [0, 1, 4, 5];
 const MOST_TIMERS = 250;
-const MOST_VALUES = 12;
+const MOST_VALUES = 20;
 /** Head, interim answers and what one read brings beyond the body's limit. */
 const READ_BEYOND = 3 * 8192 + 4096;
 

@@ -9,7 +9,10 @@ const GROUP = 25;
 /** Besides the faults of requests and connections, those of the device, the platform and their storage. */
 const DEEDS = [
   ...["device: cut", "device: cut and off", "device: restart", "device: again", "device: stop"],
-  ...["power cut in a write", "platform restarts", "connections break", "clock jumps", "time unknown"],
+  ...["power cut in a write", "connections break", "clock jumps", "time unknown"],
+  ...["loud", "silent", "proxied"].map((how) => `platform restarts, ${how}`),
+  ...["before", "after", "after, unheard"].map((when) => `restart between two messages, ${when}`),
+  ...["a platform stalled behind a proxy", "wakes", "a wake stopped", "reset"],
   ...["store fails", "flash fails", "a day offline", "content refused", "poisoned"],
 ];
 /** How often each fault is applied in a share at the least. */

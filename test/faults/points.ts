@@ -39,6 +39,12 @@ export class Points {
     this.#inMemoryFrom = Number.POSITIVE_INFINITY;
   }
 
+  /** The device was reset. */
+  forget(): void {
+    const arrived = new Set(this.#story.world.points);
+    for (let n = 0; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
+  }
+
   blocksFail(): void {
     this.#inMemoryFrom = Math.min(this.#inMemoryFrom, this.#lasting);
   }

@@ -7,6 +7,8 @@ export interface Blow {
   readonly peer: Peer;
   readonly dice: Dice;
   readonly clock: Pick<FakeClock, "timer">;
+  /** Sends an answer twice, as far as that can be judged. */
+  readonly twice?: (answer: Uint8Array) => void;
 }
 
 type Spoil = (answer: Uint8Array, blow: Blow) => void;
@@ -164,6 +166,8 @@ export const SPOILED = {
   late: (answer, blow) =>
     void blow.clock.timer(blow.dice.pick([500, 5000, 20_000]), () => blow.peer.send(answer)),
   reordered: (answer, blow) => void blow.clock.timer(blow.dice.below(3000), () => blow.peer.send(answer)),
+  "answered twice": (answer, blow) =>
+    blow.twice ? blow.twice(answer) : blow.peer.send(Buffer.concat([answer, answer])),
   "answer lost": (_answer, blow) => blow.peer.reset(),
   "answer swallowed": () => {},
 } satisfies Readonly<Record<string, Spoil>>;

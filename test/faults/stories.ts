@@ -38,6 +38,12 @@ export class Story {
   /** The last client attribute published. */
   published = 0;
   #publishedAt = 0;
+  /** The device sleeps between its wakes, until the weather is good. */
+  #sleeps: boolean;
+  /** What the last wake left in memory that the power keeps. */
+  #kept: string | undefined;
+  /** An operator who asks a lot, through restarts and proxies. */
+  readonly #asks: boolean;
   agent: Agent | undefined;
   life: Life | undefined;
 
@@ -47,7 +53,14 @@ export class Story {
     this.dice = dice;
     this.world.onRequest = ({ method, path }) => this.note(`  ${method} ${path.replace(/v1.[^/]+/, "")}`);
     this.world.onFlaw = (what) => this.fail(what);
-    this.connections = dice.pick([1, 2, 3]);
+    this.world.onCopy = (id) => this.asked.handedOut.copied(id);
+    this.world.onRestart = () => {
+      this.note("the platform restarts");
+      this.asked.forgotten();
+    };
+    this.connections = this.world.connections;
+    this.#sleeps = dice.chance(0.2);
+    this.#asks = dice.chance(0.4);
     this.body = new Body(dice.pick([0, 4, 16]), this.connections);
     this.asked = new Asked(this);
     this.points = new Points(this);
@@ -59,6 +72,7 @@ export class Story {
   #choose(): Partial<AgentOptions> {
     const { dice } = this;
     const timestamps = dice.pick(["device", "device", "platform"] as const);
+    const cycle = { everyMs: dice.pick([5000, 20_000, 60_000]), connectEvery: dice.pick([1, 1, 3]) };
     const telemetry = { durable: dice.chance(0.7), timestamps };
     const given = dice.chance(0.3);
     if (given) this.world.platform.create(NAME, GIVEN_TOKEN);
@@ -67,6 +81,7 @@ export class Story {
     return {
       connections: this.connections,
       telemetry,
+      ...(this.#sleeps && { cycle }),
       ...(given ? { token: GIVEN_TOKEN } : { provisioning: { key: KEY, secret: SECRET, deviceName: NAME } }),
       ...(this.body.limit > 8192 && {
         attributes: limits,
@@ -114,11 +129,33 @@ export class Story {
     }
     this.shared.subscribe(agent, life);
     this.asked.handle(agent, life);
-    agent.start();
+    if (this.#sleeps) this.#wake(agent, life);
+    else agent.start();
+  }
+
+  /** One wake and the sleep after it, unless something ends it before. */
+  #wake(agent: Agent, life: Life): void {
+    const { dice, world } = this;
+    world.count("wakes");
+    const deadline = dice.pick([30_000, 30_000, 5000]);
+    agent.runOnce({ deadline, connect: dice.chance(0.5), kept: this.#kept }).then(
+      (wake) => {
+        // Started meanwhile it stays awake.
+        if (!life.alive || agent.state !== "stopped") return;
+        this.note(`sleeps ${wake.sleepMs} ms, ${wake.reason}${wake.settled ? "" : ", not done"}`);
+        this.cut(false);
+        this.#kept = wake.kept;
+        world.clock.timer(wake.sleepMs, () => {
+          if (this.life === life) this.boot();
+        });
+      },
+      (error) => life.alive && this.fail(`a wake failed: ${error}`),
+    );
   }
 
   /** The device ends at this instant. */
   cut(silent: boolean): void {
+    this.#kept = undefined;
     if (!this.life?.alive) return;
     this.life.cut(silent);
     this.points.cut();
@@ -151,7 +188,8 @@ export class Story {
     body.cutAtChange = undefined;
     body.store.fails = undefined;
     body.blocks.fails = undefined;
-    if (this.points.inMemory) this.cut(false);
+    if (this.points.inMemory || this.#sleeps) this.cut(false);
+    this.#sleeps = false;
     if (!this.life?.alive) this.boot();
     this.note("calm");
     if (this.published > 0 && this.count === undefined) this.#publish();
@@ -162,10 +200,50 @@ export class Story {
       ...[this.#weather, this.#weather, this.#weather, this.#weather, this.#points, this.#points],
       ...[this.#publish, this.#platform, this.#device, this.#device, this.#clock, this.#storage],
       ...[1, 2, 3].map(() => () => this.shared.change()),
-      ...[1, 2, 3].map(() => () => void this.asked.send()),
+      ...[1, 2, 3, 4].map(() => () => void this.asked.send()),
       () => this.asked.call(),
     ];
-    await this.dice.pick(deeds).call(this);
+    const asks = [
+      ...[this.#sameCall, this.#sameCall, this.#stall, this.#platform, this.#device, this.#reset],
+      ...[1, 2, 3].map(() => () => void this.asked.send()),
+    ];
+    await this.dice.pick(this.#asks && this.dice.chance(0.6) ? asks : deeds).call(this);
+  }
+
+  /** The same call again, with a restart of the platform in between. */
+  async #sameCall(): Promise<void> {
+    const { dice, world, asked } = this;
+    asked.send("toggle", dice.chance(0.3));
+    await world.clock.advance(dice.pick([0, 3, 30, 300, 2000]));
+    if (dice.chance(0.3)) world.setTrap();
+    else world.restartPlatform();
+    await world.clock.advance(dice.pick([0, 100, 3000, 15_000]));
+    asked.send("toggle", dice.chance(0.3));
+  }
+
+  #stall(): void {
+    this.note("a proxy answers from the next answer on");
+    this.world.count("a platform stalled behind a proxy");
+    this.world.stall();
+    this.asked.send(this.dice.pick(["toggle", "echo", "slow"]), false, 600_000);
+  }
+
+  /** The device forgets who it is; what it is given as its token it has again. */
+  async #reset(): Promise<void> {
+    const { agent, life, body, world } = this;
+    const whole = !body.store.fails && !body.blocks.fails && body.cutAtChange === undefined;
+    if (!agent || !life?.alive || !whole || this.options.token === undefined) return;
+    this.note("reset");
+    world.count("reset");
+    this.points.forget();
+    this.asked.handedOut.forget();
+    agent.reset().catch((error) => this.fail(`the reset failed: ${error}`));
+    await world.clock.advance(2000);
+    this.asked.handedOut.forget();
+    this.points.forget();
+    this.cut(this.dice.chance(0.5));
+    this.boot();
+    this.#publish();
   }
 
   #weather(): void {
@@ -195,15 +273,15 @@ export class Story {
   }
 
   #platform(): void {
-    const silent = this.dice.chance(0.5);
-    const restarts = this.dice.chance(0.6);
-    const what = restarts ? "platform restarts" : "connections break";
-    this.world.count(what);
-    this.note(`${what}${silent ? " silently" : ""}`);
-    if (restarts) {
-      this.asked.forgotten();
-      this.world.restartPlatform(silent);
-    } else this.world.breakConnections(silent);
+    const { dice, world } = this;
+    if (dice.chance(0.3)) world.setTrap();
+    else if (dice.chance(0.5)) world.restartPlatform();
+    else {
+      const silent = dice.chance(0.5);
+      world.count("connections break");
+      this.note(`connections break${silent ? " silently" : ""}`);
+      world.breakConnections(silent);
+    }
   }
 
   async #device(): Promise<void> {
@@ -211,6 +289,12 @@ export class Story {
     this.body.wallKnown = dice.chance(0.7);
     if (!life?.alive || !agent) {
       this.note("device starts");
+      return this.boot();
+    }
+    if (this.#sleeps) {
+      // A wake may be stopped, and nothing else starts while it ends.
+      if (dice.chance(0.3)) await this.#stopped(agent);
+      this.cut(dice.chance(0.5));
       return this.boot();
     }
     const how = dice.pick(["cut", "cut", "cut in a write", "cut and off", "restart", "again", "stop"]);
@@ -231,6 +315,12 @@ export class Story {
     }
     this.cut(dice.chance(0.5));
     if (how !== "cut and off") this.boot();
+  }
+
+  async #stopped(agent: Agent): Promise<void> {
+    this.world.count("a wake stopped");
+    void agent.stop();
+    await this.world.clock.advance(this.dice.pick([0, 20, 2000]));
   }
 
   /** A day without the platform, or nearly. */
@@ -256,6 +346,7 @@ export class Story {
     }
     body.wallOffsetMs = dice.pick([0, 0, 3_600_000, -3_600_000, 5000, -4000, 90 * 86_400_000]);
     if (body.wallOffsetMs !== 0) this.points.clockSet = true;
+    if (body.wallOffsetMs > DAY) this.world.farAhead = true;
     this.note(`the device's time is off by ${body.wallOffsetMs}`);
   }
 

@@ -29,6 +29,20 @@ function instead(send: (request: SeenRequest, blow: Blow) => void): Cause {
   };
 }
 
+const WAITED = [0, 5000, 20_000, 25_000];
+const ASKED = /[?]timeout=([0-9]+)/;
+
+/** A proxy answers in the place of a platform that lives behind it: that has the request or not, and takes its time or not. */
+function proxied(code: number): Cause {
+  return (request, { dice, clock }) => {
+    const reply = () => request.reply(code, PAGE, dice.chance(0.5) ? { Connection: "close" } : undefined);
+    if (dice.chance(0.4)) return { answer: reply };
+    const asked = Number(ASKED.exec(request.path)?.[1] ?? 0);
+    clock.timer(Math.min(asked, dice.pick(WAITED)), reply);
+    return "hang";
+  };
+}
+
 const ok = (body: unknown): Cause => instead(({ peer }) => peer.send(answer(200, body)));
 
 function status(
@@ -145,6 +159,9 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   "long JSON": ok({ shared: { x: "y".repeat(20_000) } }),
   "captive portal": instead(({ peer }) => peer.send(answer(200, PAGE))),
   ...Object.fromEntries(ANSWERED),
+  "proxy 502": proxied(502),
+  "proxy 503": proxied(503),
+  "proxy 504": proxied(504),
   ...Object.fromEntries(STATUSES.map(([name, cause]) => [`status ${name}`, cause])),
 };
 

@@ -1,6 +1,7 @@
 // The platform, the network between, and the weather: what goes wrong with requests for a while.
 import { createHash } from "node:crypto";
 import { RpcActor } from "../../hosts/platform/core/rpc.js";
+import type { Exchange } from "../../hosts/platform/device/exchange.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeNet, type Peer } from "../fakes/net.js";
 import { FakePlatform, type Fault } from "../fakes/platform.js";
@@ -16,6 +17,18 @@ const CAUSE_NAMES = Object.keys(CAUSES);
 /** The longest poll with its margin, and the way back. */
 const CONNECT_WITHIN_MS = 330_000;
 const SLACK_MS = 10_000;
+
+/** A restart of the platform between two messages, so many requests from now. */
+interface Trap {
+  left: number;
+  /** Before the platform has the request, or when it has answered; then what it answered may still arrive. */
+  readonly when: "before" | "after" | "after, unheard";
+  readonly how: Restart;
+}
+
+/** What connections do when the platform restarts: they break, or hang without a word, or a proxy keeps them. */
+export type Restart = "loud" | "silent" | "proxied";
+const RESTARTS: readonly Restart[] = ["loud", "silent", "proxied"];
 
 /** What requests meet: a fault of CAUSES, of CONNECTS, or none. */
 interface Weather {
@@ -47,6 +60,14 @@ export class World {
   readonly apart: boolean;
   /** How often the platform restarted. */
   restarts = 0;
+  /** Called with the id of an RPC that comes once more. */
+  onCopy: ((id: number) => void) | undefined;
+  /** Called when it does. */
+  onRestart: (() => void) | undefined;
+  /** The device's clock was months ahead at some time. */
+  farAhead = false;
+  /** What the request met that the platform got last. */
+  met = "clear";
   /** Starts and ends of the device. */
   lives = 0;
   onRequest: ((request: SeenRequest) => void) | undefined;
@@ -57,11 +78,18 @@ export class World {
   /** The last report of each kind. */
   readonly #reported = new Map<string, number>();
   readonly #lifeOf = new WeakMap<Peer, number>();
+  readonly #broken = new WeakSet<Peer>();
+  #trap: Trap | undefined;
+  #stallMs: number | undefined;
+
+  /** Of the device. */
+  readonly connections: 1 | 2 | 3;
 
   constructor(seed: number) {
     this.seed = seed;
     this.dice = new Dice(seed);
     const { dice } = this;
+    this.connections = dice.pick([1, 2, 3]);
     const base = dice.chance(0.3) ? 150 : 5;
     this.apart = dice.chance(0.25);
     this.net = new FakeNet(this.clock, {
@@ -99,6 +127,8 @@ export class World {
 
   calm(): void {
     this.#weather = CLEAR;
+    this.#trap = undefined;
+    this.#stallMs = undefined;
   }
 
   /** Returns what it is from now on: the fault called `name`, or any. */
@@ -121,15 +151,61 @@ export class World {
     }
   }
 
+  /** The other side ended it, or nothing gets through any more. */
+  isBroken(peer: Peer): boolean {
+    return this.#broken.has(peer) || peer.onData === undefined;
+  }
+
+  /** The platform restarts between two of the next messages. */
+  setTrap(): void {
+    const { dice } = this;
+    const when = dice.pick(["before", "after", "after, unheard"] as const);
+    this.#trap = { left: 1 + dice.below(12), when, how: dice.pick(RESTARTS) };
+  }
+
+  /** With the next answer to an RPC a proxy begins to answer all for a while; the platform behind it stands still, and then goes on. */
+  stall(): void {
+    this.#stallMs = this.dice.pick([20_000, 45_000, 90_000, 300_000]);
+  }
+
+  #stalled({ method, path }: SeenRequest): void {
+    if (this.#stallMs === undefined || method !== "POST" || !ANSWER.test(path)) return;
+    const stalled = { name: this.dice.pick(PROXIES), path: /./, share: 1 };
+    this.#weather = stalled;
+    this.clock.timer(this.#stallMs, () => {
+      if (this.#weather === stalled) this.#weather = CLEAR;
+    });
+    this.#stallMs = undefined;
+  }
+
+  /** Of an RPC poll on a connection of its own the second may come at any time: what it is taken for HTTP/1.1 does not say. */
+  #twice({ path, peer }: SeenRequest, bytes: Uint8Array): void {
+    const { dice, clock } = this;
+    const whole = this.net.options.segmentBytes === undefined;
+    const later = this.connections > 1 && POLL.test(path) && (!whole || dice.chance(0.5));
+    peer.send(whole && !later ? Buffer.concat([bytes, bytes]) : bytes);
+    if (!later) return;
+    clock.timer(dice.pick([1, 50, 2000, 20_000]), () => {
+      if (peer.closed || this.isBroken(peer)) return;
+      const id = /[{]"id":(-?[0-9]+),/.exec(Buffer.from(bytes).toString())?.[1];
+      if (id !== undefined) this.onCopy?.(Number(id));
+      peer.send(bytes);
+    });
+  }
+
   /** The platform forgets its polls and waiting RPCs, and begins with id 0 again. */
-  restartPlatform(silent: boolean): void {
+  restartPlatform(how: Restart = this.dice.pick(RESTARTS)): void {
     this.restarts++;
-    this.breakConnections(silent);
     const { device } = this;
+    if (how !== "proxied") this.breakConnections(how === "silent");
+    this.count(`platform restarts, ${how}`);
+    this.onRestart?.();
     if (!device) return;
     device.rpc.close();
     Object.assign(device, { rpc: new RpcActor(this.platform.core.clock) });
     device.notifications.forgetSubscribers();
+    // What it had open ends; with nobody between nobody hears of it.
+    for (const open of [...device.open]) (open as Exchange).answer(502);
   }
 
   /** A total that goes down is that of a start that does not know of all before: what was in memory only is not counted on. */
@@ -143,15 +219,36 @@ export class World {
     if (!request.path.endsWith("telemetry")) this.requests.push(this.clock.now());
     if (POLL.test(request.path)) this.polls = this.clock.now();
     this.onRequest?.(request);
+    this.#stalled(request);
     const { name, path, share } = this.#weather;
     const hit = CAUSES[name] && path.test(request.path) && this.#hits(share);
     const met = isPoisoned(request) ? "poisoned" : hit ? name : "clear";
+    this.met = met;
     this.refusals.note(request, met, CONTENT.test(met));
     const cause = met === "poisoned" ? poisoned : CAUSES[met];
-    if (!cause) return undefined;
+    if (!cause) return this.#sprung(request);
     this.count(met);
     if (ENDLESS.includes(met)) this.#expectEnd(request.peer, deadlineOf(request), `${met} ${request.path}`);
-    return cause(request, { peer: request.peer, dice: this.dice, clock: this.clock });
+    const twice = (answer: Uint8Array) => this.#twice(request, answer);
+    return cause(request, { peer: request.peer, dice: this.dice, clock: this.clock, twice });
+  }
+
+  #sprung({ peer }: SeenRequest): Fault {
+    const trap = this.#trap;
+    if (!trap || --trap.left > 0) return undefined;
+    this.#trap = undefined;
+    this.met = "restart";
+    this.count(`restart between two messages, ${trap.when}`);
+    if (trap.when === "before") {
+      this.restartPlatform(trap.how);
+      return trap.how === "proxied" ? undefined : "hang";
+    }
+    const answer = (bytes: Uint8Array) => {
+      if (trap.when === "after") peer.send(bytes);
+      this.restartPlatform(trap.how);
+      if (trap.when === "after, unheard" && trap.how === "proxied") peer.reset();
+    };
+    return { answer };
   }
 
   #hits(share: number): boolean {
@@ -166,10 +263,22 @@ export class World {
     });
   }
 
+  #watch(peer: Peer): void {
+    const { reset, end } = peer;
+    const breaks = <T extends unknown[]>(how: (...args: T) => void) => {
+      return (...args: T) => {
+        this.#broken.add(peer);
+        how.apply(peer, args);
+      };
+    };
+    Object.assign(peer, { reset: breaks(reset), end: breaks(end) });
+  }
+
   #listen(): void {
     const serve = this.net.onConnect;
     this.net.onConnect = (peer) => {
       this.#lifeOf.set(peer, this.lives);
+      this.#watch(peer);
       if (peer.name !== "platform.test" || peer.port !== 80)
         this.onFlaw?.(`a connection to ${peer.name}:${peer.port}`);
       const { name, share } = this.#weather;
@@ -184,6 +293,8 @@ export class World {
 }
 
 const POLL = /rpc\?timeout/;
+const ANSWER = /rpc\/-?\d+$/;
+const PROXIES = ["proxy 502", "proxy 503", "proxy 504"];
 const ASKED = /\?timeout=(\d+)/;
 
 /** ms after which a request's connection is closed at the latest, if nothing comes back. */

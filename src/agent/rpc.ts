@@ -148,7 +148,11 @@ export class Rpc implements Job {
   }
 
   /** Posts the answer once: a poll must hand the RPC out again before it is posted again. */
-  private async _answer(entry: JournalEntry, request: RpcRequest, failed: RpcErrorCode | undefined): Promise<void> {
+  private async _answer(
+    entry: JournalEntry,
+    request: RpcRequest,
+    failed: RpcErrorCode | undefined,
+  ): Promise<void> {
     const { id, method } = request;
     const unknown = entry.answer === undefined;
     const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");

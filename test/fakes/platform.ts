@@ -7,12 +7,14 @@ import { typed } from "../../hosts/platform/core/values.js";
 import type { DeviceResponse } from "../../hosts/platform/device/messages.js";
 import type { Mode } from "../../hosts/platform/device/modes.js";
 import { DeviceApi } from "../../hosts/platform/device-api.js";
+import { write } from "../../hosts/platform/http/writer.js";
 import type { FakeClock } from "./clock.js";
 import type { FakeNet, Peer } from "./net.js";
 import { type SeenRequest, serve } from "./server.js";
 
 export const KEY = "provision-key";
 export const SECRET = "provision-secret";
+const UNASKED_DATE = `Date: ${new Date(0).toUTCString()}\r\n`;
 
 /** What becomes of one request: undefined passes it on; `drop` closes the connection, `hang` never answers, or an answer of the test's;
  *  `breakAt`: the connection breaks after so many bytes of the answer, head included; `answer` is handed the bytes of the platform's
@@ -149,12 +151,14 @@ export class FakePlatform {
 function send(peer: Peer, response: DeviceResponse, breakAt: number | undefined): void {
   peer.send(bytesOf(response).subarray(0, breakAt));
   if (breakAt !== undefined) peer.reset();
-  else if (response.headers.Connection === "close") peer.end();
+  else if (write(response, 0).closes) peer.end();
 }
 
-function bytesOf({ status, headers, body }: DeviceResponse): Uint8Array {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} \r\n${lines.join("")}\r\n`), body]);
+/** As the platform's web server writes it, with a length, and with a date only if a test gave one. */
+function bytesOf(response: DeviceResponse): Uint8Array {
+  const { whole, head } = write({ ...response, chunked: false }, 0);
+  const lines = Buffer.from(whole.subarray(0, head)).toString("latin1").replace(UNASKED_DATE, "");
+  return Buffer.concat([Buffer.from(lines, "latin1"), whole.subarray(head)]);
 }
 
 function entries(values: Record<string, unknown>): [string, NonNullable<ReturnType<typeof typed>>][] {

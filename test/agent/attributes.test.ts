@@ -273,3 +273,20 @@ test("read ends with TIMEOUT at its deadline while the platform is away, and wit
   await rig.clock.advance(30_000);
   await stopped;
 });
+
+test("3 connections: what was read is not seen any more when a notification came meanwhile", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 3);
+  let reads = 0;
+  rig.platform.fault = ({ method, path, peer }) => {
+    if (method !== "GET" || !path.includes("/attributes?") || reads++ > 0) return undefined;
+    return { answer: (bytes) => void rig.clock.timer(2000, () => peer.send(bytes)) };
+  };
+  // The second comes when no poll is open, and is only to be had by reading.
+  rig.platform.setShared(device, { interval: 1 });
+  rig.platform.setShared(device, { interval: 2 });
+  await rig.clock.runUntil(() => reads === 1, 30_000);
+  rig.platform.setShared(device, { interval: 3 });
+  await rig.clock.advance(10_000);
+  t.deepEqual(seen, [1, 3]);
+});

@@ -51,7 +51,11 @@ export class Story {
     this.world = new World(seed);
     const { dice } = this.world;
     this.dice = dice;
-    this.world.onRequest = ({ method, path }) => this.note(`  ${method} ${path.replace(/v1.[^/]+/, "")}`);
+    this.world.onRequest = (request) => {
+      this.note(`  ${request.method} ${request.path.replace(/v1.[^/]+/, "")}`);
+      this.asked.handedOut.came(request);
+    };
+    this.world.onMadeUp = () => this.asked.handedOut.madeUp(1);
     this.world.onFlaw = (what) => this.fail(what);
     this.world.onCopy = (id) => this.asked.handedOut.copied(id);
     this.world.onRestart = () => {

@@ -62,6 +62,8 @@ export class World {
   restarts = 0;
   /** Called with the id of an RPC that comes once more. */
   onCopy: ((id: number) => void) | undefined;
+  /** Called when something on the way makes up an RPC, of id 1. */
+  onMadeUp: (() => void) | undefined;
   /** Called when it does. */
   onRestart: (() => void) | undefined;
   /** The device's clock was months ahead at some time. */
@@ -228,6 +230,7 @@ export class World {
     const cause = met === "poisoned" ? poisoned : CAUSES[met];
     if (!cause) return this.#sprung(request);
     this.count(met);
+    if (met === "JSON of depth 10,000") this.onMadeUp?.();
     if (ENDLESS.includes(met)) this.#expectEnd(request.peer, deadlineOf(request), `${met} ${request.path}`);
     const twice = (answer: Uint8Array) => this.#twice(request, answer);
     return cause(request, { peer: request.peer, dice: this.dice, clock: this.clock, twice });

@@ -68,7 +68,7 @@ export class Member {
     this.#timer = setInterval(() => this.#sample(), this.#intervalMs);
   }
 
-  stop(): Promise<void> {
+  stop(): Promise<unknown> {
     clearInterval(this.#timer);
     return this.agent.stop();
   }

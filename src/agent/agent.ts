@@ -77,8 +77,12 @@ export class Agent {
     return this._core.cycle.run(options);
   }
 
-  /** Ends all talk at once and resolves when every loop has ended. What is recorded stays, and can go on being recorded. */
-  stop(): Promise<void> {
+  /**
+   * Ends all talk at once and resolves when every loop has ended. What is recorded stays, and can go on being recorded. If flash fails, points
+   * that are in memory only are stored by a last try, or sent within 2 s if the platform is there, or counted by the next start.
+   * Resolves with the points for which none of that held, because the store fails as well: they end with the process. 0 as a rule.
+   */
+  stop(): Promise<number> {
     return this._core.stop();
   }
 

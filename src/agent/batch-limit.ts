@@ -21,21 +21,31 @@ export class BatchLimit {
 
   /** The platform was busy with this batch. False if it can't be made smaller. */
   busy(batch: Batch): boolean {
-    if (this.refused(batch, false)) return true;
+    return this.refused(batch, true);
+  }
+
+  /**
+   * The platform refused this batch for its content. False if it holds one point only. `large`: because it is too much, so that a part of the point's keys may
+   * pass, and the limit is to grow back slowly.
+   */
+  refused(batch: Batch, large: boolean): boolean {
+    this._passed = 0;
+    this._fast = !large;
+    if (batch.points > 1) {
+      this.points = batch.points >> 1;
+      return true;
+    }
     this.points = 1;
     const keys = batch.toKey - batch.fromKey;
-    if (keys < 2) return false;
+    if (!large || keys < 2) return false;
     this.keys = Math.ceil(keys / 2);
     return true;
   }
 
-  /** The platform refused this batch for its content. False if it holds one point only. `fast`: the limit is to grow back soon. */
-  refused(batch: Batch, fast: boolean): boolean {
-    this._passed = 0;
-    this._fast = fast;
-    if (batch.points < 2) return false;
-    this.points = batch.points >> 1;
-    return true;
+  /** The first point goes by itself: it was refused before a sleep. */
+  alone(): void {
+    this._fast = true;
+    this.points = 1;
   }
 
   /** The platform took this batch. */

@@ -17,6 +17,8 @@ export class BatchSource {
   /** Keys of the first point that the platform has already, and which point that is. */
   private _keysDone = 0;
   private _keysDoneOf = -1;
+  /** A point that keys were left out of. */
+  private _spoiled = -1;
   /** When the oldest point that waits was recorded, at the latest. */
   private _oldestAt = Number.NEGATIVE_INFINITY;
   /** When the last batch was built. */
@@ -61,21 +63,33 @@ export class BatchSource {
     return buildBatch(this._outbox, this._time, this._writer, { points, keys, fromKey });
   }
 
-  /** The platform took this batch. True if its points are complete: keys of the first may be left. */
-  done(batch: Batch): boolean {
+  /** The platform took this batch. `part`: keys of the first point are left; `spoiled`: none are, but one was left out. */
+  done(batch: Batch): "whole" | "part" | "spoiled" {
     this.limit.done(batch);
     if (batch.toKey < batch.keys) {
-      this._keysDone = batch.toKey;
-      this._keysDoneOf = batch.number;
-      return false;
+      this._passKeys(batch);
+      return "part";
     }
+    if (this._spoiled === batch.number) return "spoiled";
     this.gone(batch);
-    return true;
+    return "whole";
+  }
+
+  /** The one key in this batch is left out of its point. True if it was the last. */
+  spoiled(batch: Batch): boolean {
+    this._spoiled = batch.number;
+    this._passKeys(batch);
+    return batch.toKey >= batch.keys;
+  }
+
+  private _passKeys(batch: Batch): void {
+    this._keysDone = batch.toKey;
+    this._keysDoneOf = batch.number;
   }
 
   /** The points of this batch are about to leave the outbox. */
   gone(batch: Batch): void {
-    this._keysDoneOf = -1;
+    this._keysDoneOf = this._spoiled = -1;
     // The rest was recorded after the batch was built, or is more than one batch.
     this._oldestAt = this._builtAt;
     const rest = this._outbox.waiting - batch.points;

@@ -17,6 +17,8 @@ import { Telemetry } from "./telemetry.js";
 import { Time } from "./time.js";
 
 const FLUSH_MS = 5000;
+/** For points that flash does not take, before a stop. */
+const SAVE_MS = 2000;
 
 export class Core implements LinkWatcher, RpcWatcher {
   readonly host: Host;
@@ -40,7 +42,7 @@ export class Core implements LinkWatcher, RpcWatcher {
   private _stopped = false;
   /** It was started, and not stopped since. */
   wanted = false;
-  private _ending: Promise<void> | undefined;
+  private _ending: Promise<number> | undefined;
 
   constructor(host: Host, options: AgentOptions) {
     const checked = checkOptions(options);
@@ -92,23 +94,35 @@ export class Core implements LinkWatcher, RpcWatcher {
     this.wanted = true;
     if (this._ending) return;
     this._wake();
+    this.outbox.sync();
     for (const loop of this.link.loops) loop.start();
   }
 
-  stop(): Promise<void> {
+  stop(): Promise<number> {
     this._stopped = true;
     this.wanted = false;
-    this.link.stop();
+    // Only memory has them: what the platform takes now is not lost.
+    const saves = !this._ending && this.outbox.atRisk > 0 && this.link.online === true && !this.cycling;
+    if (!saves) this.link.stop();
     this._cycle?.stopped();
-    this._ending ??= this._end();
+    this._ending ??= this._end(saves);
     return this._ending;
   }
 
-  private async _end(): Promise<void> {
+  private async _end(saves: boolean): Promise<number> {
+    if (saves) {
+      await this.telemetry.flush(SAVE_MS);
+      this.link.stop();
+    }
     for (const loop of this.link.loops) await loop.ended();
     this.reset.finish();
+    // A wake does that itself, when all is over.
+    const lost = this.cycling ? 0 : this.outbox.close();
+    if (lost > 0 && !this.wanted)
+      this.host.log("error", `${lost} points end with this run: neither flash nor store takes anything`);
     this._ending = undefined;
     if (this.wanted) this.start();
+    return lost;
   }
 
   /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */

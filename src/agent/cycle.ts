@@ -86,7 +86,6 @@ export class Cycle {
     });
   }
 
-  /** The agent was stopped. */
   stopped(): void {
     this._halted = true;
     this._enough();
@@ -129,7 +128,8 @@ export class Cycle {
     memory.own += slept;
     const passed = slept * memory.rate;
     if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
-    const { time } = this._parts;
+    const { time, telemetry } = this._parts;
+    if (!before) telemetry.verdict.awake(memory, slept);
     if (memory.exactFrom < 0) memory.exactFrom = time.ticks;
     time.awake(memory.at && memory.at + passed, memory.ticks + passed, memory.exactFrom, memory.own);
     memory.wakes++;
@@ -188,7 +188,7 @@ export class Cycle {
       if (rest <= 0) break;
       await this._signal.wait(Math.min(LOOK_MS, rest));
     }
-    this._done = runs && !this._over && this._settled;
+    this._done = runs && !this._over && this._settled && !telemetry.verdict.outage;
     if (runs) firmware.asleep(memory, this._done);
     schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
     if (memory.busy === 1 && this._online) memory.due = 1;
@@ -211,9 +211,9 @@ export class Cycle {
   }
 
   private _end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
-    const { host, time, outbox } = this._parts;
+    const { host, time, outbox, telemetry } = this._parts;
     // Memory does not outlive the sleep.
-    outbox.sync();
+    const unkept = outbox.close();
     const now = host.clock.now();
     this._endedAt = now;
     memory.own += now - began;
@@ -221,6 +221,7 @@ export class Cycle {
     if (time.told) measure(memory, wall);
     memory.at = wall;
     memory.ticks = time.ticks;
+    telemetry.verdict.asleep(memory);
     const { everyMs } = this._settings;
     const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
     memory.sleep = Math.max(SHORTEST_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
@@ -231,6 +232,7 @@ export class Cycle {
       settled: this._done,
       delivered: this._delivered,
       waiting: outbox.waiting,
+      unkept,
       radioMs: reason === "none" ? 0 : radioMs,
       radioMsPerPoint: memory.points === 0 ? undefined : memory.radio / memory.points,
       wakes: memory.wakes,

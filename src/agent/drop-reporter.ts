@@ -56,6 +56,15 @@ export class DropReporter {
     if (refused > 0) values.moteDroppedRefused = refused;
     if (unreadable > 0) values.moteDroppedUnreadable = unreadable;
     if (this._guessed > 0) values.moteTimeGuessed = this._guessed;
+    return this._encode(values);
+  }
+
+  /** The body of a point of the agent's own that any platform takes that takes points at all. */
+  probe(): Uint8Array {
+    return this._encode({ moteDroppedRefused: this._outbox.dropped.refused });
+  }
+
+  private _encode(values: Record<string, number>): Uint8Array {
     const ts = this._timestamps === "device" ? this._time.now() : undefined;
     return this._host.encode(JSON.stringify(ts === undefined ? values : { ts, values }));
   }

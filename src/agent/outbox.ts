@@ -4,13 +4,10 @@ import { writerBytes } from "./batch.js";
 import type { DropReason, Drops } from "./drop-teller.js";
 import { DONE, GIVEN, POINT_HEAD, REFUSED, whole } from "./record.js";
 import { Ring } from "./ring.js";
-import { Sectors } from "./sectors.js";
+import type { Sectors } from "./sectors.js";
+import { STAGE_BYTES, Staging } from "./staging.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "./telemetry-options.js";
 import type { Time } from "./time.js";
-
-/** With `durable: false` points are in memory only for as long, or up to as many bytes. */
-const STAGE_MS = 1000;
-const STAGE_BYTES = 4096;
 
 /** Where a point lies: its record, `at` to `end` in `bytes`. `back` goes back before it. */
 export type Place = Ring | Sectors;
@@ -28,16 +25,15 @@ export class Outbox {
   private readonly _host: Host;
   private readonly _time: Time;
   private readonly _settings: TelemetrySettings;
+  /** Undefined without blocks. */
+  private readonly _staging: Staging | undefined;
   private readonly _sectors: Sectors | undefined;
   private readonly _inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
   private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
   private _lostBefore = 0;
   private _told = 0;
-  /** Number of a point minus its number in the sectors. */
-  private _shift = 0;
   /** Points that `step` is yet to read from flash. */
   private _unread = 0;
-  private _timer: (() => void) | undefined;
 
   constructor(host: Host, time: Time, options: TelemetryOptions) {
     this._host = host;
@@ -45,7 +41,8 @@ export class Outbox {
     this._settings = telemetrySettings(options);
     const { bufferBytes, batchBytes } = this._settings;
     this.ring = new Ring(new Uint8Array(bufferBytes + writerBytes(batchBytes)), bufferBytes);
-    if (host.blocks.size > 0) this._sectors = this._openSectors();
+    if (host.blocks.size > 0) this._staging = this._stage();
+    this._sectors = this._staging?.sectors;
     const most = this._sectors?.usable ? Math.min(bufferBytes, this._sectors.most) : bufferBytes;
     this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
   }
@@ -111,7 +108,7 @@ export class Outbox {
       time.next();
       ring.put(at, time.kind, time.era, time.time, text, length);
     } else ring.put(at, GIVEN, 0, ts, text, length);
-    if (this._sectors) this._stage(at, at + whole(length));
+    this._staging?.added(at, at + whole(length));
     return true;
   }
 
@@ -148,26 +145,22 @@ export class Outbox {
   tell(drops: number): void {
     this._told = drops;
     this._sectors?.told(drops);
+    this._staging?.look();
   }
 
   /** Brings what is in memory only to the durable queue, if there is one. */
   sync(): void {
-    const { ring } = this;
-    const sectors = this._sectors;
-    if (!sectors?.usable) return;
-    while (ring.count > ring.kept) {
-      ring.seek();
-      ring.step();
-      const from = ring.at;
-      let to = whole(ring.end);
-      if (!sectors.place(to - from)) return;
-      let points = 1;
-      while (ring.step() && ring.at === to && whole(ring.end) - from <= sectors.room) {
-        to = whole(ring.end);
-        points++;
-      }
-      if (!this._write(sectors, from, to, points)) return;
-    }
+    this._staging?.sync();
+  }
+
+  /** Points that end with this run, as flash fails. */
+  get atRisk(): number {
+    return this._staging?.atRisk ?? 0;
+  }
+
+  /** The run ends, or may: keeps what it can. Returns the points that end with it uncounted, because neither flash nor store takes anything. */
+  close(): number {
+    return this._staging?.close() ?? 0;
   }
 
   /** Forgets all points, uncounted, and all that were dropped before; false if any stay on flash. */
@@ -175,25 +168,27 @@ export class Outbox {
     Object.assign(this.dropped, { full: 0, refused: 0, unreadable: 0 });
     this._told = 0;
     this.ring.clear();
-    this._shift = this.ring.first;
-    return this._sectors?.forget() !== false;
+    return this._staging?.forget() !== false;
   }
 
-  private _openSectors(): Sectors {
-    const sectors = new Sectors(this._host.blocks, this._settings.drop === "oldest", {
-      tell: (line) => this._host.log("error", line),
-      dropped: (points, reason) => {
-        this.ring.forget((this._sectors?.state.confirmed ?? 0) + this._shift);
-        if (this._onDrop) this._onDrop(points, reason);
-        else this._lostBefore += points;
-      },
+  private get _shift(): number {
+    return this._staging?.shift ?? 0;
+  }
+
+  private _stage(): Staging {
+    const staging = new Staging(this._host, this.ring, this._settings, (points, reason) => {
+      this.ring.forget((this._sectors?.state.confirmed ?? 0) + this._shift);
+      if (this._onDrop) this._onDrop(points, reason);
+      else this._lostBefore += points;
+      if (this._sectors?.log.behind) this._staging?.look();
     });
-    if (!sectors.usable) return sectors;
+    const { sectors } = staging;
+    if (!sectors.usable) return staging;
     const { lastStamp, era, tick, next } = sectors.state;
     this._time.restore(lastStamp, era, tick, sectors.waiting);
-    this._shift = -next;
+    staging.shift = -next;
     if (sectors.waiting > 0) this._host.log("info", `${sectors.waiting} points wait from before`);
-    return sectors;
+    return staging;
   }
 
   /** Where in the ring a record of `length` bytes goes, or -1. */
@@ -204,7 +199,7 @@ export class Outbox {
       if (!sectors.place(length) && sectors.usable) return -1;
     let at = this.ring.reserve(length);
     if (at < 0) {
-      this.sync();
+      this._staging?.makeRoom();
       at = this.ring.reserve(length);
     }
     for (; at < 0 && drop === "oldest"; at = this.ring.reserve(length)) {
@@ -214,37 +209,21 @@ export class Outbox {
     return at;
   }
 
-  /** A record, `from` to `to` in the ring, is to go to flash, at once or soon. */
-  private _stage(from: number, to: number): void {
-    const sectors = this._sectors as Sectors;
-    if (!sectors.usable && !sectors.ready(this._host.clock.now())) return;
-    if (!this._settings.durable && this.ring.pending < STAGE_BYTES)
-      this._timer ??= this._host.clock.timer(STAGE_MS, () => {
-        this._timer = undefined;
-        this.sync();
-      });
-    else if (this.ring.count - this.ring.kept > 1 || !sectors.place(to - from)) this.sync();
-    else this._write(sectors, from, to, 1);
-  }
-
-  /** False if the points, `from` to `to` in the ring, are in memory only as before. */
-  private _write(sectors: Sectors, from: number, to: number, points: number): boolean {
-    const { ring } = this;
-    this._shift = ring.first + ring.kept - sectors.state.next;
-    const written = sectors.append(ring, from, to);
-    if (written) ring.keep(points, to);
-    return written;
-  }
-
   private _settle(kind: typeof DONE | typeof REFUSED, number: number): number {
     const onFlash = this._sectors?.settle(kind, number - this._shift) ?? 0;
     const inMemory = this.ring.forget(number);
-    if (kind === REFUSED) this.dropped.refused += inMemory;
+    if (kind === REFUSED && inMemory > 0) this._count(inMemory, "refused");
+    if (this._sectors?.log.behind) this._staging?.look();
     return onFlash + inMemory;
   }
 
   private _drop(points: number, reason: "full"): void {
-    this.dropped[reason] += points;
+    this._count(points, reason);
     this._onDrop?.(points, reason);
+  }
+
+  private _count(points: number, reason: "full" | "refused"): void {
+    if (this._sectors) this._sectors.count(points, reason);
+    else this._inMemory[reason] += points;
   }
 }

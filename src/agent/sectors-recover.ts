@@ -66,12 +66,15 @@ function replay(page: Uint8Array, words: Int32Array, state: SectorState): number
   return at;
 }
 
+/** Sectors without a header are passed over: one was set aside when its turn came, or is damaged. */
 function findOldest(map: SectorMap, state: SectorState): number {
   let oldest = state.sequence;
-  let first = map.firstIn(oldest);
-  while (first !== undefined && first > state.confirmed && state.sequence - oldest < map.count - 1) {
-    first = map.firstIn(oldest - 1);
-    if (first !== undefined) oldest--;
+  let first = map.firstIn(oldest) ?? 0;
+  for (let at = oldest - 1; at > state.sequence - map.count && first > state.confirmed; at--) {
+    const found = map.firstIn(at);
+    if (found === undefined) continue;
+    oldest = at;
+    first = found;
   }
   return oldest;
 }

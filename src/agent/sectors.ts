@@ -6,16 +6,10 @@
 // refused): so marks always find room, and a sector is only ever erased when nothing in it is wanted any more.
 import type { Blocks } from "../port.js";
 import { DONE, FULL, isPoint, lengthOf, MAX_RECORD, type Records, seal, TOLD, UNREADABLE } from "./record.js";
+import { SectorsHead } from "./sectors-head.js";
 import { applyMark, applyRecords, HEADER_BYTES, type SectorState } from "./sectors-header.js";
 import { SectorLog } from "./sectors-log.js";
-
-/** Who is told what the sectors can't do. */
-export interface SectorsOwner {
-  /** A line for people: the sectors can't be used. */
-  tell(line: string): void;
-  /** Points went for want of room, or because they can't be read. */
-  dropped(points: number, reason: "full" | "unreadable"): void;
-}
+import type { SectorsOwner } from "./sectors-owner.js";
 
 export class Sectors implements Records {
   readonly state: SectorState;
@@ -24,13 +18,11 @@ export class Sectors implements Records {
   readonly words: Int32Array;
   at = 0;
   end = 0;
-  private readonly _log: SectorLog;
+  /** For who looks after its failures. */
+  readonly log: SectorLog;
   private readonly _dropOldest: boolean;
   private readonly _owner: SectorsOwner;
-  // The first point that waits lies here or behind: sector, position, number.
-  private _headSequence = 1;
-  private _headAt = HEADER_BYTES;
-  private _headNumber = 0;
+  private readonly _head: SectorsHead;
   /** The sector behind this one holds nothing that waits, as long as this one is the newest. */
   private _freeBehind = -1;
   // Where `step` is.
@@ -39,25 +31,37 @@ export class Sectors implements Records {
   private _number = 0;
 
   constructor(blocks: Blocks, dropOldest: boolean, owner: SectorsOwner) {
-    this._log = new SectorLog(blocks, (line) => owner.tell(line));
-    this.state = this._log.state;
-    this.bytes = this._log.page.bytes;
-    this.words = this._log.page.words;
+    this.log = new SectorLog(blocks, owner);
+    this.state = this.log.state;
+    this._head = new SectorsHead(this.log.map, this.state);
+    this.bytes = this.log.page.bytes;
+    this.words = this.log.page.words;
     this._dropOldest = dropOldest;
     this._owner = owner;
-    const oldest = this._log.open();
-    if (oldest !== undefined) this._start(oldest);
+    const oldest = this.log.open();
+    if (oldest === undefined) return;
+    // Before anything is counted in this run.
+    this.log.unsaid = owner.opened(this.state);
+    this._start(oldest);
   }
 
   /** False: nothing more is written. What waits may still be read. */
   get usable(): boolean {
-    return this._log.usable;
+    return this.log.usable;
   }
 
-  /** Whether points can go to flash at `now`: after a failure it is tried again now and then. */
-  ready(now: number): boolean {
-    this._log.retry(now);
-    return this.usable;
+  /** Tries once more to write after a failure. `last`: the run ends. */
+  retry(now: number, last: boolean): void {
+    const log = this.log;
+    log.retry(now, last);
+    // Where nothing can be appended the next sector is opened at once, and takes what marks could not say.
+    if (log.usable && log.room === 0 && this._nextIsFree()) this._openNext();
+  }
+
+  /** `points` were dropped that never were on flash. The next header says so. */
+  count(points: number, reason: "full" | "refused"): void {
+    this.state[reason] += points;
+    if (this.log.failing) this.log.unsaid = true;
   }
 
   /** Points that are neither delivered nor dropped. */
@@ -67,29 +71,29 @@ export class Sectors implements Records {
 
   /** The part of the sectors that holds what waits. */
   get fill(): number {
-    return this.waiting === 0 ? 0 : (this.state.sequence - this._headSequence + 1) / this._log.map.count;
+    return this.waiting === 0 ? 0 : (this.state.sequence - this._head.sequence + 1) / this.log.map.count;
   }
 
   /** Longest record. */
   get most(): number {
-    return Math.min(this._log.map.size - HEADER_BYTES, MAX_RECORD);
+    return Math.min(this.log.map.size - HEADER_BYTES, MAX_RECORD);
   }
 
   /** Bytes left in the newest sector. */
   get room(): number {
-    return this._log.room;
+    return this.log.room;
   }
 
   /** Makes room for a record of `length` bytes. False: full and the oldest points stay, or unusable. */
   place(length: number): boolean {
-    const { map, tail } = this._log;
+    const { map, tail } = this.log;
     if (this._freeBehind === this.state.sequence && length <= map.size - tail) return true;
     while (this.usable) {
       const free = this._nextIsFree();
       if (free) this._freeBehind = this.state.sequence;
       if (free && length <= this.room) return true;
       if (free) this._openNext();
-      else if (this._dropOldest) this._dropBefore(FULL, this.state.sequence + 2 - this._log.map.count);
+      else if (this._dropOldest) this._dropBefore(FULL, this.log.next + 1 - this.log.map.count);
       else return false;
     }
     return false;
@@ -99,7 +103,7 @@ export class Sectors implements Records {
   append({ bytes, words }: Records, from: number, to: number): boolean {
     const { state } = this;
     seal(words, from, to, state.sequence);
-    if (!this._log.write(bytes.subarray(from, to))) return false;
+    if (!this.log.write(bytes.subarray(from, to))) return false;
     applyRecords(state, words, from, to);
     return true;
   }
@@ -122,13 +126,14 @@ export class Sectors implements Records {
 
   /** Goes to the next point. False at the end, and before what can't be read. */
   step(): boolean {
-    const log = this._log;
+    const log = this.log;
     while (this._number < this.state.next) {
       if (!log.load(this._sequence)) return false;
       const length = log.lengthAt(this._cursor, this._sequence);
       if (length === 0) {
-        if (log.map.firstIn(this._sequence + 1) !== this._number) return false;
-        this._sequence++;
+        const next = this._head.behind(this._sequence);
+        if (next === undefined || log.map.firstIn(next) !== this._number) return false;
+        this._sequence = next;
         this._cursor = HEADER_BYTES;
         continue;
       }
@@ -154,7 +159,7 @@ export class Sectors implements Records {
     if (points === 0) return 0;
     if (this.waiting === 0) this._headToEnd();
     else if (this._number === this.state.confirmed) this._keepHead();
-    else this._passSectors();
+    else this._head.pass();
     this._mark(kind, this.state.confirmed);
     return points;
   }
@@ -168,7 +173,7 @@ export class Sectors implements Records {
   /** Forgets all points, and erases them; false if any sector could not be erased. */
   forget(): boolean {
     this.settle(DONE, this.state.next);
-    const gone = this._log.erase();
+    const gone = this.log.erase();
     this._freeBehind = -1;
     this.state.told = 0;
     this._headToEnd();
@@ -176,7 +181,7 @@ export class Sectors implements Records {
   }
 
   private _start(oldest: number): void {
-    this._headSequence = oldest;
+    this._head.sequence = oldest;
     if (this.waiting === 0) this._headToEnd();
     // A sector that was erased for room when the power failed, before the next header could say so.
     else this._dropBefore(this._dropOldest ? FULL : UNREADABLE, oldest);
@@ -184,67 +189,47 @@ export class Sectors implements Records {
   }
 
   private _toHead(): void {
-    this._sequence = this._headSequence;
-    this._cursor = this._headAt;
-    this._number = this._headNumber;
+    this._sequence = this._head.sequence;
+    this._cursor = this._head.at;
+    this._number = this._head.number;
   }
 
   private _keepHead(): void {
-    this._setHead(this._sequence, this._cursor, this._number);
+    this._head.set(this._sequence, this._cursor, this._number);
   }
 
   private _headToEnd(): void {
-    this._setHead(this.state.sequence, this._log.tail, this.state.next);
-  }
-
-  private _setHead(sequence: number, at: number, number: number): void {
-    this._headSequence = sequence;
-    this._headAt = at;
-    this._headNumber = number;
-  }
-
-  /** What was sent from memory may have been the last of its sector. */
-  private _passSectors(): void {
-    for (let next = this._headSequence + 1; next <= this.state.sequence; next++) {
-      const first = this._log.map.firstIn(next);
-      if (first === undefined || first > this.state.confirmed) return;
-      this._setHead(next, HEADER_BYTES, first);
-    }
+    this._head.set(this.state.sequence, this.log.tail, this.state.next);
   }
 
   /** Drops what waits before sector `from`, or before the next one whose header can be read; the head goes there. Nothing from `limit` on. */
   private _dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = this.state.next): void {
     const { state } = this;
-    const { map } = this._log;
+    const { map } = this.log;
     let sequence = from;
     let first = map.firstIn(sequence);
     while (first === undefined && sequence < state.sequence) first = map.firstIn(++sequence);
     const points = applyMark(state, kind, Math.min(limit, first ?? limit));
     if (first === undefined) this._headToEnd();
-    else this._setHead(sequence, HEADER_BYTES, first);
+    else this._head.set(sequence, HEADER_BYTES, first);
     if (points === 0) return;
     this._mark(kind, state.confirmed);
     this._owner.dropped(points, kind === FULL ? "full" : "unreadable");
   }
 
-  /** The sector behind the newest holds nothing that waits. */
   private _nextIsFree(): boolean {
-    const { map } = this._log;
-    const victim = this.state.sequence + 1 - map.count;
-    if (this.waiting === 0 || victim < this._headSequence) return true;
-    const first = map.firstIn(victim + 1);
-    if (first === undefined || first > this.state.confirmed) return false;
-    this._setHead(victim + 1, HEADER_BYTES, first);
-    return true;
+    return this._head.frees(this.log.next);
   }
 
   private _openNext(): void {
-    if (this._log.openNext() && this.waiting === 0) this._headToEnd();
+    if (this.log.openNext() && this.waiting === 0) this._headToEnd();
   }
 
   private _mark(kind: number, number: number): void {
-    if (!this.usable || this._log.mark(kind, number) || !this.usable) return;
+    const log = this.log;
+    if (log.usable && log.mark(kind, number)) return;
     // The next header says it. It can only come later if a cut closed the sector that was free.
-    if (this._nextIsFree()) this._openNext();
+    if (log.usable && this._nextIsFree()) this._openNext();
+    if (log.failing) log.unsaid = true;
   }
 }

@@ -1,8 +1,8 @@
 // The loop that brings points from the outbox to the platform (POST /api/v1/{token}/telemetry), and the application's way in.
 //
-// What the platform answers decides: `done` forgets, `busy` and `lost` keep and try again smaller or later. A refusal drops a point only if
-// the platform, asked for attributes with the same token, answers 200: else not the content is wrong but the address, the
-// token or a proxy, and all is kept.
+// What the platform answers decides: `done` forgets, `busy` and `lost` keep and try again smaller or later. A point that is refused alone is dropped only if
+// the platform takes a probe right after it, a small point of the agent's own: else not the content is wrong but the address, the
+// token, a proxy or the platform, and all is kept (verdict.ts).
 import type { Outcome } from "../net/outcome.js";
 import { TELEMETRY_PATH } from "../wire/paths.js";
 import { checkTs, PointEncoder } from "../wire/telemetry.js";
@@ -17,29 +17,22 @@ import { Lane } from "./lane.js";
 import type { DeviceRequest, Link } from "./link.js";
 import type { Job, Loop, Wait } from "./loop.js";
 import type { Outbox } from "./outbox.js";
-import { CONTENT, PROBE, post } from "./requests.js";
+import { CONTENT, post } from "./requests.js";
 import { type TelemetryOptions, telemetrySettings } from "./telemetry-options.js";
+import type { Step } from "./telemetry-steps.js";
 import type { Time } from "./time.js";
+import { Verdict } from "./verdict.js";
 
 /** The host does not say when it learns the time. */
 const TIME_LOOK_MS = 1000;
-/** A way that works now and then is told so often at most. */
-const QUIET_MS = 3_600_000;
 const TOO_LARGE = 413;
 /** Statuses of an empty bucket: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
 
-/**
- * - `wait`: until a batch is full or old enough, or somebody wants it all delivered.
- * - `send`: a batch goes out.
- * - `probe`: the batch was refused; is it for its content?
- * - `report`: the platform is told of drops.
- */
-const STEPS = { wait: "wait", send: "send", probe: "probe", report: "report" } as const;
-type Step = keyof typeof STEPS;
-
 /** Telemetry: `record` at any time, also before `start()` and while offline. */
 export class Telemetry implements Job {
+  /** For the agent alone. */
+  readonly verdict: Verdict;
   private readonly _link: Link;
   private readonly _lane: Lane;
   private readonly _events: Events;
@@ -51,10 +44,7 @@ export class Telemetry implements Job {
   private readonly _flushes: FlushQueue;
   private _step: Step = "wait";
   private _batch: Batch | undefined;
-  private _refusedWith = 0;
   private _sentAt = 0;
-  private _toldAddress = false;
-  private _quietUntil = 0;
   private _toldTime = false;
   /** Points wait, and the time stamp of the first is not known. */
   private _stuck = false;
@@ -69,6 +59,7 @@ export class Telemetry implements Job {
     this._source = new BatchSource(link.host, time, outbox, settings);
     this._reporter = new DropReporter(link.host, time, outbox, settings.timestamps);
     this._flushes = new FlushQueue(link.host.clock, outbox);
+    this.verdict = new Verdict(link.host, this._source.limit);
     const teller = new DropTeller(link.host, events);
     outbox.watch((points, reason) => teller.add(points, reason));
   }
@@ -119,9 +110,9 @@ export class Telemetry implements Job {
     return flushed;
   }
 
-  /** For the agent alone: nothing waits, and there are no drops to tell of. */
+  /** For the agent alone: nothing waits, and there are no drops to tell of, or the platform takes none now. */
   get settled(): boolean {
-    return this._outbox.waiting === 0 && !this._reporter.due;
+    return this.verdict.outage || (this._outbox.waiting === 0 && !this._reporter.due);
   }
 
   /** For the agent alone, as the two that follow. */
@@ -162,8 +153,8 @@ export class Telemetry implements Job {
   }
 
   private _request(step: Step): DeviceRequest | undefined {
-    if (step === "probe") return PROBE;
-    const body = step === "report" ? this._reporter.body() : this._nextBatch()?.body;
+    const body =
+      step === "send" ? this._nextBatch()?.body : this._reporter[step === "probe" ? "probe" : "body"]();
     this._sentAt = this._link.host.clock.now();
     if (!body) return undefined;
     return { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
@@ -185,7 +176,7 @@ export class Telemetry implements Job {
     if (!batch) return "wait";
     if (step === "probe") return this._probed(batch, outcome);
     if (outcome.kind === "done") return this._delivered(batch);
-    if (outcome.kind === "refused") return this._refused(outcome.status);
+    if (outcome.kind === "refused") return this._refused(batch, outcome.status);
     if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
     // A batch that is too much for the platform may also hang.
     if (this._link.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.busy(batch);
@@ -194,11 +185,19 @@ export class Telemetry implements Job {
 
   private _delivered(batch: Batch): Step {
     this._lane.clear();
-    this._toldAddress = false;
-    if (!this._source.done(batch)) return "send";
+    this.verdict.passed();
+    const whole = this._source.done(batch);
+    if (whole === "part") return "send";
+    if (whole === "spoiled") return this._condemned(batch);
     this._reporter.guessed(batch.guessed);
     this._outbox.confirm(batch.number + batch.points);
     this._events.emit("delivered", { points: batch.points });
+    return this._reporter.due ? "report" : "wait";
+  }
+
+  private _condemned(batch: Batch): Step {
+    this._source.gone(batch);
+    this._outbox.refuse(batch.number + 1);
     return this._reporter.due ? "report" : "wait";
   }
 
@@ -208,37 +207,36 @@ export class Telemetry implements Job {
     return "send";
   }
 
-  private _refused(status: number): Step {
-    this._refusedWith = status;
-    if (CONTENT.includes(status)) return "probe";
+  private _refused(batch: Batch, status: number): Step {
+    const verdict = this.verdict;
+    verdict.status = status;
     // 401 is the link's: it waits for a token that is known.
-    if (status !== 401) this._holdAddress(status);
-    return "send";
+    if (status === 401) return "send";
+    if (!CONTENT.includes(status)) return this._hold();
+    if (this._source.limit.refused(batch, status === TOO_LARGE)) return "send";
+    return verdict.refused() ? "probe" : this._hold();
   }
 
+  /** Whatever becomes of it, the point that was refused is still the first. */
   private _probed(batch: Batch, outcome: Outcome): Step {
-    if (outcome.kind === "lost") return "send";
+    const verdict = this.verdict;
     if (outcome.kind === "busy") this._lane.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused") {
-      if (outcome.status !== 401) this._holdAddress(this._refusedWith);
-    } else if (!this._source.limit.refused(batch, this._refusedWith !== TOO_LARGE)) {
-      this._source.gone(batch);
-      this._outbox.refuse(batch.number + 1);
-      return this._reporter.due ? "report" : "wait";
+    else if (outcome.kind === "refused" && outcome.status !== 401) {
+      verdict.outage = true;
+      return this._hold();
     }
-    return "send";
+    // After a 401 the point is to be refused once more.
+    if (outcome.kind !== "done" || !verdict.accepted()) return "send";
+    if (batch.number !== this._outbox.first) return "send";
+    if (verdict.status !== TOO_LARGE) return this._condemned(batch);
+    this._link.counters.error("TOO_LARGE", "");
+    this._link.host.log("warn", "a value is too large for the platform and is left out of its point");
+    return this._source.spoiled(batch) ? this._condemned(batch) : "send";
   }
 
-  private _holdAddress(status: number): void {
-    this._lane.hold();
-    const now = this._link.host.clock.now();
-    if (this._toldAddress || now < this._quietUntil) return;
-    this._toldAddress = true;
-    this._quietUntil = now + QUIET_MS;
-    this._link.host.log(
-      "error",
-      `telemetry is refused with ${status}: is the base URL right? Points are kept`,
-    );
+  private _hold(): Step {
+    this._lane.hold(this.verdict.wait());
+    return "send";
   }
 
   private _reported(outcome: Outcome): Step {

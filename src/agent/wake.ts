@@ -46,6 +46,8 @@ export interface Wake {
   /** Points delivered in this wake, and points waiting. */
   readonly delivered: number;
   readonly waiting: number;
+  /** Points of those that end with the sleep, uncounted: they are in memory only, as neither flash nor store takes anything. 0 as a rule. */
+  readonly unkept: number;
   /** How long the network was in use, joining included, in ms. */
   readonly radioMs: number;
   /** The same since power-on, divided by all points delivered; undefined before the first. */
@@ -86,6 +88,9 @@ export interface Memory {
   retry: number;
   radio: number;
   points: number;
+  /** Of telemetry: points go one by one, as one is refused; ms since the last probe of an outage, 0: there is none. */
+  alone: number;
+  probed: number;
 }
 
 /** What the options of a device that sleeps may be. */
@@ -123,6 +128,8 @@ export function readMemory(host: Pick<Host, "encode">, kept: string | undefined)
     retry: -1,
     radio: 0,
     points: 0,
+    alone: 0,
+    probed: 0,
   };
   const text = typeof kept === "string" ? kept.slice(kept.indexOf("{")) : "";
   const before = kept === sealed(host, text) ? parseObject(text) : undefined;
@@ -130,6 +137,8 @@ export function readMemory(host: Pick<Host, "encode">, kept: string | undefined)
   const found: Record<string, unknown> = {};
   for (const key of Object.keys(memory)) {
     const value = before[key];
+    // Members that an older agent did not know.
+    if (value === undefined) continue;
     if (key === "state" ? !isState(value) : !isCount(value, key)) return memory;
     found[key] = value;
   }

@@ -42,6 +42,8 @@ export class Body {
   wallKnown = true;
   /** The power goes in the middle of this change of storage, counted from now. */
   cutAtChange: number | undefined;
+  /** When the store failed last, or began to. */
+  storeFailedAt = Number.NEGATIVE_INFINITY;
   /** The longest answer that the options let pass. */
   limit = 8192;
   readonly connections: 1 | 2 | 3;
@@ -143,6 +145,7 @@ class RunningLife implements Life {
         return this.#die();
       }
       const done = make();
+      if (!done) this.#body.storeFailedAt = this.#world.clock.now();
       if (store.values.size > MOST_VALUES) this.#ears.flaw(`${store.values.size} values stored, ${key} last`);
       return done;
     };

@@ -3,6 +3,8 @@ import type { Story } from "./stories.js";
 
 /** Points not on flash yet: for 1 s at the most, and then some. */
 const STAGED_MS = 1500;
+/** Within this time after storage works again the device has tried it. */
+const HEALED_MS = 61_000;
 
 export class Points {
   readonly #story: Story;
@@ -13,8 +15,13 @@ export class Points {
   readonly #recordedAt: number[] = [];
   /** The clock was set: time stamps may repeat. */
   clockSet = false;
-  /** The blocks failed in this life: from this point on it goes on in memory. */
+  /** The blocks fail, or did in the last minute: from this point on some are in memory only. */
   #inMemoryFrom = Number.POSITIVE_INFINITY;
+  #healedAt = Number.POSITIVE_INFINITY;
+  /** Points that ended with an orderly stop, as that returned: neither flash nor store took anything. */
+  ended = 0;
+  /** This life could not read its blocks: it goes on in memory. */
+  blind = false;
 
   constructor(story: Story) {
     this.#story = story;
@@ -30,12 +37,21 @@ export class Points {
     }
   }
 
-  /** The device's life ended at this instant. */
+  /** The device's life ended at this instant, without a word. */
   cut(): void {
     const { world, body } = this.#story;
     const arrived = new Set(world.points);
-    const kept = body.blocks.size > 0 ? Math.min(this.#lasting, this.#inMemoryFrom) : 0;
-    for (let n = kept; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
+    for (let n = this.#sure; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
+    if (body.blocks.size > 0 || this.blind) this.#inMemoryFrom = Number.POSITIVE_INFINITY;
+  }
+
+  /** The device was stopped in good order, and then ended: all that is missing is counted, but for `ended` points. */
+  stopped(ended: number): void {
+    if (this.#story.body.blocks.size === 0) {
+      this.cut();
+      return;
+    }
+    this.ended += ended;
     this.#inMemoryFrom = Number.POSITIVE_INFINITY;
   }
 
@@ -47,18 +63,33 @@ export class Points {
 
   blocksFail(): void {
     this.#inMemoryFrom = Math.min(this.#inMemoryFrom, this.#lasting);
+    this.#healedAt = Number.POSITIVE_INFINITY;
   }
 
-  /** What is on flash waits for the next start. */
-  get inMemory(): boolean {
-    return this.#inMemoryFrom < Number.POSITIVE_INFINITY;
+  blocksWork(): void {
+    this.#healedAt = Math.min(this.#healedAt, this.#story.world.clock.now());
+  }
+
+  /** Points below this outlive a power cut, or are counted. While flash fails a count in the store stands for them, a second old at most: if that works. */
+  get #sure(): number {
+    const { body, world } = this.#story;
+    if (body.blocks.size === 0) return 0;
+    const now = world.clock.now();
+    const healed = !this.blind && now - this.#healedAt > HEALED_MS;
+    if (healed || this.#inMemoryFrom === Number.POSITIVE_INFINITY) return this.#lasting;
+    const counted = now - body.storeFailedAt > HEALED_MS ? this.#before(now - STAGED_MS) : 0;
+    return Math.min(this.#lasting, Math.max(this.#inMemoryFrom, counted));
   }
 
   /** Points below this are on flash, if that works. */
   get #lasting(): number {
     if (this.#story.options.telemetry?.durable) return this.recorded;
-    const before = this.#story.world.clock.now() - STAGED_MS;
-    const at = this.#recordedAt.findIndex((when) => when >= before);
+    return this.#before(this.#story.world.clock.now() - STAGED_MS);
+  }
+
+  /** Points below this were recorded before `time`. */
+  #before(time: number): number {
+    const at = this.#recordedAt.findIndex((when) => when >= time);
     return at < 0 ? this.recorded : at;
   }
 
@@ -80,13 +111,13 @@ export class Points {
     this.#checkStored();
     const { world } = this.#story;
     const { missing, told } = this;
-    if (missing.length > told)
+    if (missing.length > told + this.ended)
       this.#story.fail(
         `${missing.length} points are missing, ${told} told as dropped: ${missing.slice(0, 5)}`,
       );
     const { moteDroppedFull = 0, moteDroppedUnreadable = 0 } = world.dropped;
     const unrefused = missing.filter((n) => !world.refusals.allowed.has(n));
-    if (unrefused.length > moteDroppedFull + moteDroppedUnreadable)
+    if (unrefused.length > moteDroppedFull + moteDroppedUnreadable + this.ended)
       this.#story.fail(
         `${unrefused.length} points are missing that no platform refused: ${unrefused.slice(0, 5)}`,
       );
@@ -95,7 +126,7 @@ export class Points {
   /** A point may come again, but none for the first time behind a later one. */
   #checkOrder(): void {
     // What failing flash keeps comes when it works again, behind what was recorded in memory meanwhile.
-    const ordered = !this.#story.world.applied.has("flash fails");
+    const ordered = !this.#story.world.applied.has("flash unreadable");
     const arrived = new Set<number>();
     let last = -1;
     for (const n of this.#story.world.points) {

@@ -118,6 +118,9 @@ export class Story {
         this.points.cut();
       },
     };
+    // What can't be read at the start is left alone until the next.
+    this.points.blind = this.body.blocks.fails?.("read", 0) === true;
+    if (this.points.blind) this.world.count("flash unreadable");
     if (this.body.blocks.fails) this.points.blocksFail();
     const life = this.body.live(this.world, ears);
     this.life = life;
@@ -192,7 +195,8 @@ export class Story {
     body.cutAtChange = undefined;
     body.store.fails = undefined;
     body.blocks.fails = undefined;
-    if (this.points.inMemory || this.#sleeps) this.cut(false);
+    this.points.blocksWork();
+    if (this.points.blind || this.#sleeps) this.cut(false);
     this.#sleeps = false;
     if (!this.life?.alive) this.boot();
     this.note("calm");
@@ -202,13 +206,14 @@ export class Story {
   async #deed(): Promise<void> {
     const deeds: (() => unknown)[] = [
       ...[this.#weather, this.#weather, this.#weather, this.#weather, this.#points, this.#points],
-      ...[this.#publish, this.#platform, this.#device, this.#device, this.#clock, this.#storage],
+      ...[this.#publish, this.#platform, () => this.#device(), () => this.#device(), this.#clock],
+      ...[this.#storage, this.#heals, this.#refuseContent],
       ...[1, 2, 3].map(() => () => this.shared.change()),
       ...[1, 2, 3, 4].map(() => () => void this.asked.send()),
       () => this.asked.call(),
     ];
     const asks = [
-      ...[this.#sameCall, this.#sameCall, this.#stall, this.#platform, this.#device, this.#reset],
+      ...[this.#sameCall, this.#sameCall, this.#stall, this.#platform, () => this.#device(), this.#reset],
       ...[1, 2, 3].map(() => () => void this.asked.send()),
     ];
     await this.dice.pick(this.#asks && this.dice.chance(0.6) ? asks : deeds).call(this);
@@ -263,6 +268,19 @@ export class Story {
     this.points.record(points, poison);
   }
 
+  /** All that is written is refused for its content for a while, whatever it is, and reading works; or all of everything is. */
+  async #refuseContent(): Promise<void> {
+    const { dice, world } = this;
+    const status = dice.pick(["400", "400 with a text", "403", "413", "422", "500 with a text"]);
+    world.count("content statuses on everything");
+    this.note(`weather: ${world.turn(`status ${status}`, dice.pick([/telemetry$/, /telemetry$/, /./]))}`);
+    for (let second = 0; second < 60; second++) {
+      this.points.record(dice.below(4));
+      await world.clock.advance(1000);
+    }
+    if (dice.chance(0.7)) world.calm();
+  }
+
   #publish(): void {
     // What can't be stored is lost with the power.
     if (!this.life?.alive || this.body.store.fails || this.body.cutAtChange !== undefined) return;
@@ -288,7 +306,9 @@ export class Story {
     }
   }
 
-  async #device(): Promise<void> {
+  async #device(
+    how = this.dice.pick(["cut", "cut", "cut in a write", "cut and off", "restart", "again", "stop"]),
+  ): Promise<void> {
     const { agent, life, dice } = this;
     this.body.wallKnown = dice.chance(0.7);
     if (!life?.alive || !agent) {
@@ -301,7 +321,6 @@ export class Story {
       this.cut(dice.chance(0.5));
       return this.boot();
     }
-    const how = dice.pick(["cut", "cut", "cut in a write", "cut and off", "restart", "again", "stop"]);
     this.note(`device: ${how}`);
     this.world.count(`device: ${how}`);
     if (!this.body.wallKnown) this.world.count("time unknown");
@@ -315,9 +334,10 @@ export class Story {
       await this.world.clock.advance(dice.pick([0, 20, 2000]));
       if (how === "stop") return agent.start();
       await this.world.clock.advance(60_000);
-      await stopped;
-    }
-    this.cut(dice.chance(0.5));
+      const ended = await stopped;
+      if (life.alive) this.points.stopped(ended);
+      life.cut(dice.chance(0.5));
+    } else this.cut(dice.chance(0.5));
     if (how !== "cut and off") this.boot();
   }
 
@@ -356,16 +376,55 @@ export class Story {
 
   #storage(): void {
     const { body, dice } = this;
-    const blocks = dice.chance(0.3);
+    if (dice.chance(0.3)) {
+      this.#flash(dice.pick(["fails", "full", "flickers", "wears", "works", "works", "works"]));
+      return;
+    }
     const fails = dice.chance(0.4) ? () => true : undefined;
-    const what = `${blocks ? "flash" : "store"} ${fails ? "fails" : "works"}`;
+    const what = `store ${fails ? "fails" : "works"}`;
     this.note(what);
     this.world.count(what);
-    if (!blocks) body.store.fails = fails;
-    else {
-      body.blocks.fails = fails;
-      if (fails) this.points.blocksFail();
+    body.store.fails = fails;
+  }
+
+  /** `fails`: all; `full`: nothing is written; `flickers`: now and then; `wears`: one sector is written or erased no more. */
+  #flash(what: "fails" | "full" | "flickers" | "wears" | "works"): void {
+    const { body, dice } = this;
+    this.note(`flash ${what}`);
+    this.world.count(`flash ${what}`);
+    const worn = dice.below(Math.max(1, body.blocks.size / body.blocks.sectorSize)) * body.blocks.sectorSize;
+    body.blocks.fails = {
+      fails: () => true,
+      full: (call: string) => call !== "read",
+      flickers: (call: string) => call !== "read" && dice.chance(0.5),
+      wears: (call: string, at: number) =>
+        call !== "read" && at >= worn && at < worn + body.blocks.sectorSize,
+      works: undefined,
+    }[what];
+    if (body.blocks.fails) this.points.blocksFail();
+    else this.points.blocksWork();
+  }
+
+  /** Storage that fails and heals: points come all the while, and at the end the device is stopped as by SIGTERM, or its power goes. */
+  async #heals(): Promise<void> {
+    const { dice, body, world } = this;
+    world.count("flash fails and heals");
+    if (!body.blocks.fails) this.#flash(dice.pick(["full", "full", "flickers", "wears", "fails"]));
+    if (dice.chance(0.2)) {
+      world.count("store fails");
+      body.store.fails = () => true;
     }
+    const points = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        this.points.record(dice.below(5));
+        await world.clock.advance(1000);
+      }
+    };
+    await points(dice.pick([1, 8, 40]));
+    if (dice.chance(0.8)) this.#flash("works");
+    await points(dice.pick([1, 15, 70]));
+    body.store.fails = undefined;
+    await this.#device(dice.pick(["restart", "restart", "stop", "cut"]));
   }
 }
 

@@ -134,12 +134,12 @@ export class World {
   }
 
   /** Returns what it is from now on: the fault called `name`, or any. */
-  turn(name?: string): string {
+  turn(name?: string, only = /./): string {
     const { dice } = this;
     this.#weather = CLEAR;
     if (name === undefined && dice.chance(0.25)) return "clear";
     const picked = name ?? dice.pick(dice.chance(0.15) ? CONNECTS : CAUSE_NAMES);
-    const path = name === undefined ? dice.pick(PATHS) : /./;
+    const path = name === undefined ? dice.pick(PATHS) : only;
     this.#weather = { name: picked, path, share: dice.pick([1, 1, 0.5]) };
     return `${picked} ${this.#weather.share} ${path}`;
   }

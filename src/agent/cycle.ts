@@ -25,14 +25,12 @@ const DEADLINE_MS = 30_000;
 const MARGIN_MS = 200;
 const LOOK_MS = 50;
 const SHORTEST_SLEEP_MS = 100;
-/** More than this nobody slept. */
 const MOST_SLEEP_MS = 1e11;
 /** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
 const JITTER = 0.05;
 
 export { CYCLE } from "./wake.js";
 
-/** The agent's own pieces. */
 type Parts = Pick<
   Core,
   | "host"
@@ -44,6 +42,7 @@ type Parts = Pick<
   | "attributes"
   | "rpc"
   | "firmware"
+  | "state"
   | "start"
   | "stop"
 >;
@@ -91,7 +90,6 @@ export class Cycle {
     this._enough();
   }
 
-  /** Nothing more is to be had of this wake. */
   private _enough(): void {
     this._over = true;
     this._signal.notify();
@@ -185,10 +183,12 @@ export class Cycle {
     }
     while (runs && link.running && !this._settled && (!this._over || this._onTrial)) {
       const rest = (this._onTrial || firmware.underWay ? long : end) - clock.now();
-      if (rest <= 0) break;
+      // It was refused in an earlier wake, and waits.
+      if (rest <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
       await this._signal.wait(Math.min(LOOK_MS, rest));
     }
-    this._done = runs && !this._over && this._settled && !telemetry.verdict.outage;
+    this._done =
+      runs && !this._over && this._parts.state !== "refused" && this._settled && !telemetry.verdict.outage;
     if (runs) firmware.asleep(memory, this._done);
     schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
     if (memory.busy === 1 && this._online) memory.due = 1;

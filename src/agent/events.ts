@@ -4,7 +4,7 @@ import { guarded } from "./guarded.js";
 
 /**
  * `stopped`; `provisioning`: no access token yet; `connecting`: no answer yet; `online`; `offline`: the platform can't be reached;
- * `refused`: the platform does not know the token, or refuses to provision; tried again every 10 minutes.
+ * `refused`: the platform does not know the token, or refuses to provision; tried again ever more slowly, at last every 10 minutes.
  */
 export type AgentState = "stopped" | "provisioning" | "connecting" | "online" | "offline" | "refused";
 
@@ -26,7 +26,7 @@ export interface AgentEvents {
   rpc: { stage: "received" | "answered" | "unanswered"; id: number; method: string; error?: string };
   /** The update: `state` as reported in `fw_state`; `progress` in percent while downloading. */
   firmware: { state: string; version: string; error?: string; progress?: number };
-  /** The platform refuses this device: `token` (401) or `provisioning` (wrong key or secret, or the name is taken). It is tried again, slowly. */
+  /** The platform refuses this device: `token` (401) or `provisioning` (wrong key or secret, the name is taken, or the platform could not create the device). It is tried again, ever more slowly. */
   refused: { what: "token" | "provisioning"; reason: string };
   /** The agent is about to restart the machine. */
   restart: { reason: string };

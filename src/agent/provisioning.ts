@@ -11,12 +11,17 @@ import type { Events } from "./events.js";
 import type { Link } from "./link.js";
 import type { Job, Loop, Wait } from "./loop.js";
 import type { ProvisioningOptions } from "./options.js";
+import { type Refusal, RefusalGate } from "./refusal-gate.js";
 import { PROBE, post } from "./requests.js";
-import { TokenRefusals } from "./token-refusals.js";
 import { TokenStore } from "./token-store.js";
 
-const RETRY_MS = 10 * 60_000;
 const STORE_RETRY_MS = 60_000;
+/** A FAILURE that came so often in a row is no passing one. */
+const LASTING = 4;
+const PASSING = "the platform could not create the device: it may have too much to do";
+const TAKEN =
+  "the device name is taken (or a pre-provisioned device was provisioned before and its answer was lost), or the platform can create no device now";
+const SLOWER = "asked again ever more slowly, every 10 minutes at last";
 
 /**
  * - `begin`: what is kept is read, once no reset is under way any more.
@@ -41,8 +46,7 @@ export class Provisioning implements Job {
   #proposed: string | undefined;
   private _fresh = false;
   private _told: string | undefined;
-  private readonly _refusals: TokenRefusals;
-  private _probeAt = 0;
+  private readonly _gate: RefusalGate;
   /** With its mark in the store a new token would be forgotten, too. */
   reset: { finish(): boolean } | undefined;
   /** Told before a new token is kept: the platform knows nothing of the device yet. */
@@ -61,9 +65,10 @@ export class Provisioning implements Job {
     this.#options = options;
     this.loop = link.loop("provisioning", this);
     const { secure, authority, prefix } = link.target;
-    this._tokens = new TokenStore(link.host, `${secure ? "https" : "http"}://${authority}${prefix}`);
+    const base = `${secure ? "https" : "http"}://${authority}${prefix}`;
+    this._tokens = new TokenStore(link.host, base);
     this._backoff = new Backoff(link.host);
-    this._refusals = new TokenRefusals(link.host);
+    this._gate = new RefusalGate(link.host, base);
     this._given = token !== undefined;
     this.#token = token;
   }
@@ -87,7 +92,7 @@ export class Provisioning implements Job {
   forget(): boolean {
     this.#proposed = undefined;
     if (!this._given) this.#token = undefined;
-    return this._tokens.forget();
+    return this._tokens.forget() && this._gate.forget();
   }
 
   private _begin(): Wait {
@@ -97,8 +102,14 @@ export class Provisioning implements Job {
       this.#token = this._tokens.get("token");
       this.#proposed = this._tokens.get("proposed");
     }
-    if (this.#token) this._ready(true);
-    else this._step = this.#proposed ? "probe" : "ask";
+    const { key, secret } = this.#options ?? {};
+    this.refused = this._gate.begin(
+      this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`,
+    );
+    if (this.refused) this._link.host.log("warn", "refused before this start: not asked again at once");
+    // Who was refused before asks with one request, not with all at once.
+    if (this.#token && this._gate.count === 0) this._ready(true, false);
+    else this._step = this.#token || this.#proposed ? "probe" : "ask";
     return 0;
   }
 
@@ -109,17 +120,15 @@ export class Provisioning implements Job {
       case "ready":
         return undefined;
       case "probe":
-        return this._probe();
+        return this._gate.wait || this._probe();
       case "ask":
-        return this._ask();
+        return this._gate.wait || this._ask();
       case "keep":
         return this._keep();
     }
   }
 
   private async _probe(): Promise<number> {
-    const early = this._probeAt - this._link.host.clock.now();
-    if (early > 0) return early;
     const token = this.#token ?? this.#proposed ?? "";
     const outcome = await this._link.sendTo("uplink", PROBE, devicePrefix(token));
     if (!this._link.running) return 0;
@@ -129,7 +138,7 @@ export class Provisioning implements Job {
       return 0;
     }
     if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
-    if (this.#token && this.#token !== this.#proposed) return RETRY_MS;
+    if (this.#token && this.#token !== this.#proposed) return this._gate.refused("unknown");
     // It was only taken for accepted: by an answer that was not the platform's, perhaps.
     this.#token = undefined;
     this._step = "ask";
@@ -138,7 +147,7 @@ export class Provisioning implements Job {
 
   private async _ask(): Promise<number> {
     const options = this.#options;
-    if (!options) return RETRY_MS;
+    if (!options) return this._gate.refused("unknown");
     this.#proposed ??= this._tokens.propose();
     if (this.#proposed === undefined) return STORE_RETRY_MS;
     const { host } = this._link;
@@ -168,12 +177,10 @@ export class Provisioning implements Job {
         this._step = "keep";
         return 0;
       case "not-found":
-        return this._refused("wrong provisioning key or secret");
+        return this._refused("wrong provisioning key or secret", "unknown");
       case "failure":
         this._step = "probe";
-        return this._refused(
-          "the device name is taken, or a pre-provisioned device was provisioned before and its answer was lost",
-        );
+        return this._refused(this._gate.count + 1 < LASTING ? PASSING : TAKEN);
       case "malformed":
         this._step = "probe";
         return this._refused(answer.reason);
@@ -184,14 +191,14 @@ export class Provisioning implements Job {
     return Math.max(this._link.delay(), this._backoff.next());
   }
 
-  private _refused(reason: string): number {
+  private _refused(reason: string, what: Refusal = "failed"): number {
+    this.refused = true;
     if (this._told !== reason) {
       this._told = reason;
-      this._link.host.log("error", `provisioning refused: ${reason}; trying again every 10 minutes`);
-      this.refused = true;
+      this._link.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
       this._events.emit("refused", { what: "provisioning", reason });
     }
-    return RETRY_MS;
+    return this._gate.refused(what);
   }
 
   private _keep(): number {
@@ -206,14 +213,14 @@ export class Provisioning implements Job {
     return 0;
   }
 
-  private _ready(adopted: boolean): void {
+  private _ready(adopted: boolean, proven = true): void {
     this._step = "ready";
     this._told = undefined;
     this.refused = false;
     this._backoff.reset();
     this._link.authorize(devicePrefix(this.#token ?? ""));
     this._events.emit("provisioned", { deviceName: this._given ? undefined : this._tokens.name, adopted });
-    this._refusals.ready();
+    this._gate.ready(proven);
   }
 
   private _forgetProposed(): void {
@@ -231,10 +238,9 @@ export class Provisioning implements Job {
     if (this._step !== "ready") return;
     this._step = "probe";
     this._link.authorize(undefined);
-    const { waitMs, isNews } = this._refusals.refused();
-    this._probeAt = this._link.host.clock.now() + waitMs;
+    this._gate.refused("unknown");
     const reason = "the platform does not know the access token (401)";
-    if (isNews) this._link.host.log("error", `${reason}; asking again every 10 minutes, recording goes on`);
+    if (this._gate.isNews) this._link.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
     this.refused = true;
     this._events.emit("refused", { what: "token", reason });
     this.loop.notify();

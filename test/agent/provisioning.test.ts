@@ -79,12 +79,13 @@ test("a power cut while provisioning loses nothing: the next start adopts or ask
   }
 });
 
-test("a wrong secret is told once and tried again every 10 minutes", async (t, as) => {
+test("a wrong secret is told once and tried again ever more slowly", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } });
   agent.start();
   await rig.clock.advance(35 * 60_000);
-  t.is(asked(rig).length, 4);
+  const { length } = asked(rig);
+  t.true(length > 8 && length < 25, `${length}`);
   t.is(agent.state, "refused");
   t.deepEqual(details(rig, "refused"), [
     { what: "provisioning", reason: "wrong provisioning key or secret" },
@@ -115,7 +116,7 @@ test("a token that is kept goes by the name under which it was got", async (t, a
   t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
 });
 
-test("a name that is taken is told, and asked for again every 10 minutes until it is free", async (t, as) => {
+test("a name that is taken is told, and asked for again until it is free", async (t, as) => {
   const rig = startRig(t, as);
   const other = rig.platform.create(NAME, "other");
   const agent = rig.agent();
@@ -142,7 +143,7 @@ test("a token kept for one base URL is never sent to another", async (t, as) => 
   t.true(later.every((peer) => peer.name === "elsewhere.test" && !peer.received.includes(token)));
 });
 
-test("401 to a token in use: told, asked again every 10 minutes, recording goes on, and all is delivered in the end", async (t, as) => {
+test("401 to a token in use: told, asked again ever more slowly, recording goes on, and all is delivered in the end", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
@@ -156,7 +157,7 @@ test("401 to a token in use: told, asked again every 10 minutes, recording goes 
   const before = rig.platform.seen.length;
   agent.telemetry.record({ lost: 1 });
   await rig.clock.advance(30 * 60_000);
-  t.true(rig.platform.seen.length - before <= 4);
+  t.true(rig.platform.seen.length - before <= 20);
   rig.platform.core.devices.setCredentials(device, { type, value, credentialsId });
   await rig.clock.advance(11 * 60_000);
   t.is(agent.state, "online");

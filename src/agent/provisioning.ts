@@ -138,7 +138,7 @@ export class Provisioning implements Job {
       return 0;
     }
     if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
-    if (this.#token && this.#token !== this.#proposed) return this._gate.refused("unknown");
+    if (this.#token && this.#token !== this.#proposed) return this._unknown();
     // It was only taken for accepted: by an answer that was not the platform's, perhaps.
     this.#token = undefined;
     this._step = "ask";
@@ -238,11 +238,16 @@ export class Provisioning implements Job {
     if (this._step !== "ready") return;
     this._step = "probe";
     this._link.authorize(undefined);
-    this._gate.refused("unknown");
+    this._unknown();
+    this.loop.notify();
+  }
+
+  private _unknown(): number {
+    const wait = this._gate.refused("unknown");
     const reason = "the platform does not know the access token (401)";
     if (this._gate.isNews) this._link.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
     this.refused = true;
     this._events.emit("refused", { what: "token", reason });
-    this.loop.notify();
+    return wait;
   }
 }

@@ -175,6 +175,7 @@ test("a device that was reset is told that its name is taken, until the operator
   agent.start();
   await rig.clock.advance(5000);
   t.is(agent.state, "refused");
+  await rig.clock.advance(2 * MINUTE);
   t.true(rig.host.lines.some((line) => line.includes("the device name is taken")));
   rig.platform.core.deleteDevice(rig.platform.device(NAME));
   await rig.clock.advance(21 * MINUTE);

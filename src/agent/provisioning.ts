@@ -73,12 +73,10 @@ export class Provisioning implements Job {
     this.#token = token;
   }
 
-  /** The name under which the device provisions itself. */
   get deviceName(): string | undefined {
     return this.#options && (this.#options.deviceName ?? `mote-${this._link.host.hardwareId}`);
   }
 
-  /** A token is in use. */
   get ready(): boolean {
     return this._step === "ready";
   }
@@ -107,7 +105,6 @@ export class Provisioning implements Job {
       this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`,
     );
     if (this.refused) this._link.host.log("warn", "refused before this start: not asked again at once");
-    // Who was refused before asks with one request, not with all at once.
     if (this.#token && this._gate.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";
     return 0;

@@ -14,7 +14,13 @@ const DEEDS = [
   ...["before", "after", "after, unheard"].map((when) => `restart between two messages, ${when}`),
   ...["a platform stalled behind a proxy", "wakes", "a wake stopped", "reset"],
   ...["store fails", "flash fails", "a day offline", "content refused", "poisoned"],
-  ...["flash full", "flash flickers", "flash wears", "flash fails and heals", "content statuses on everything"],
+  ...[
+    "flash full",
+    "flash flickers",
+    "flash wears",
+    "flash fails and heals",
+    "content statuses on everything",
+  ],
 ];
 /** How often each fault is applied in a share at the least. */
 const LEAST = 5;

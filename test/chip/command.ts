@@ -8,14 +8,17 @@ import { findSdk, PROJECT, SdkError } from "../../hosts/sdk/sdk.js";
 import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
-import { LOAD, MEMORY } from "./cases/memory.js";
+import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
-import { TOUR } from "./cases/tour.js";
+import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { CHIP } from "./rig.js";
 
 const CASES: readonly Case[] = [
   TOUR,
+  TOUR_TLS,
   MEMORY,
+  MEMORY_TLS,
+  NO_MEMORY,
   CRASH,
   RECOVERY,
   ...BAD_IMAGES,

@@ -1,19 +1,23 @@
 // An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
-import { createHash } from "node:crypto";
-import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { createHash, X509Certificate } from "node:crypto";
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { createServer } from "node:tls";
 import { Operator } from "../../hosts/operator/operator.js";
 import { type Platform, startPlatform } from "../../hosts/platform/server.js";
 import { EmulatedBoard, HOST_ADDRESS } from "../../hosts/sdk/emulator.js";
 import { type BuildOptions, buildImage, type Image } from "../../hosts/sdk/esp32.js";
 import { partsOf, writeFlash } from "../../hosts/sdk/flash-image.js";
 import { findSdk, PROJECT, type Sdk } from "../../hosts/sdk/sdk.js";
+import { Authorities } from "../x509/authority.js";
 
 export const TITLE = "chip";
 export const CHIP = "esp32c3";
 export const DEVICE = "chip-1";
 /** Built into the images, so it stays the same. */
 export const PORT = Number(process.env.MOTE_CHIP_PORT ?? 18_093);
+const SECURE_PORT = PORT + 1;
 const PROFILE = { key: "chip-key", secret: "chip-secret" };
 const OUT = join(PROJECT, "build", "chip");
 
@@ -25,12 +29,24 @@ export interface Settings {
   readonly fault?: "throw" | "panic" | "hang";
   /** A platform that is nowhere. */
   readonly lost?: boolean;
+  /** Over TLS, by an authority of the tests. */
+  readonly secure?: boolean;
+  /** `creation.static`, in place of the chip's. */
+  readonly engine?: number;
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-const configOf = ({ version = "1.0.0", timestamps = "device", numbered, fault, lost, more }: Settings) => ({
+const urlOf = ({ lost, secure }: Settings): string =>
+  secure ? `https://${HOST_ADDRESS}:${SECURE_PORT}` : `http://${HOST_ADDRESS}:${lost ? 9 : PORT}`;
+
+const configOf = (settings: Settings) => ({
+  ...configFor(settings),
+  baseUrl: urlOf(settings),
+  ...(settings.secure && { ca: "ca.der" }),
+});
+
+const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, more }: Settings) => ({
   wifi: { ssid: "emulator" },
-  baseUrl: `http://${HOST_ADDRESS}:${lost ? 9 : PORT}`,
   provisioning: { ...PROFILE, deviceName: DEVICE },
   firmware: { title: TITLE, version, allowHttp: true },
   telemetry: { timestamps },
@@ -45,7 +61,7 @@ const configOf = ({ version = "1.0.0", timestamps = "device", numbered, fault, l
 export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Promise<Image> {
   const config = configOf(settings);
   const key = createHash("sha256")
-    .update(JSON.stringify(config))
+    .update(JSON.stringify([config, settings.engine, settings.secure && authority().ca]))
     .update(sourcesOf())
     .digest("hex")
     .slice(0, 16);
@@ -53,7 +69,7 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
   if (!existsSync(join(kept, "flash_args"))) {
     const how: BuildOptions = {
       sdk,
-      folder: join(PROJECT, "test", "chip", "app"),
+      folder: project(settings),
       target: `esp32/${CHIP}`,
       debug: false,
       megabytes: 4,
@@ -67,6 +83,41 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
     for (const name of ["xs_esp32.elf", "flash_args"]) cpSync(join(image.folder, name), join(kept, name));
   }
   return { directory: kept, folder: kept, chip: CHIP };
+}
+
+/** A project around the test application, with what only a manifest can say. */
+function project({ engine, secure }: Settings): string {
+  const folder = join(OUT, "project", "app");
+  mkdirSync(folder, { recursive: true });
+  const app = join(PROJECT, "test", "chip", "app", "manifest.json");
+  if (secure) writeFileSync(join(folder, "ca.der"), new X509Certificate(authority().ca).raw);
+  const manifest = {
+    include: [app],
+    ...(engine !== undefined && { creation: { static: engine } }),
+    ...(secure && { data: { "*": "./ca.der" } }),
+  };
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  return folder;
+}
+
+interface Authority {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Made once: its certificate is built into images. */
+function authority(): Authority {
+  const file = join(OUT, "authority.json");
+  if (!existsSync(file)) {
+    const made = new Authorities();
+    const root = made.issue("test authority", undefined, { constraints: "critical,CA:TRUE" });
+    const { cert, key } = made.issue("platform", root, { names: `IP:${HOST_ADDRESS}` });
+    made.remove();
+    mkdirSync(OUT, { recursive: true });
+    writeFileSync(file, JSON.stringify({ ca: root.cert, cert, key }));
+  }
+  return JSON.parse(readFileSync(file, "utf8"));
 }
 
 /** What the modules of a board are made of. */
@@ -156,11 +207,30 @@ export interface Desk {
   readonly platform: Platform;
   readonly operator: Operator;
   readonly url: string;
+  close(): Promise<void>;
 }
 
+/** A platform at one port, and TLS before it at the next. */
 export async function desk(): Promise<Desk> {
   const platform = await startPlatform({ port: PORT, as: "deployed", profile: PROFILE });
   const operator = new Operator({ url: platform.url });
   await operator.login("tenant@thingsboard.org", "tenant");
-  return { platform, operator, url: platform.url };
+  const { cert, key } = authority();
+  const tls = createServer({ cert, key }, (socket) => {
+    const inside = connect(PORT, "127.0.0.1");
+    socket.pipe(inside).pipe(socket);
+    for (const [one, other] of [
+      [socket, inside],
+      [inside, socket],
+    ] as const) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+  });
+  await new Promise<void>((done) => tls.listen(SECURE_PORT, "127.0.0.1", done));
+  const close = async (): Promise<void> => {
+    tls.close();
+    await platform.close();
+  };
+  return { platform, operator, url: platform.url, close };
 }

@@ -12,29 +12,58 @@ interface Memory {
 const named = (when: string, memory: Memory): Figures =>
   Object.fromEntries(Object.entries(memory).map(([key, value]) => [`${when}.${key}`, value]));
 
+/** Longer than the task watchdog waits. */
+const STILL_MS = 45_000;
 const HOUR_MS = 3_600_000;
 const QUICK_MS = 600_000;
 /** What a heap may differ by between two looks: a connection more or less. */
 const NOISE = 4096;
 
+async function peaks(secure: boolean): Promise<Figures> {
+  const more = { connections: secure ? 2 : 3 };
+  const bench = await Bench.open(secure ? "memory-tls" : "memory", { secure, more });
+  try {
+    await bench.online();
+    const rest = (await bench.ask("memory")) as Memory;
+    await bench.assign("2.0.0", application(await imageOf({ version: "2.0.0", secure, more })));
+    let peak = rest;
+    await bench.until(UPDATE_MS, "the download", async () => {
+      const now = (await bench.ask("memory").catch(() => undefined)) as Memory | undefined;
+      if (now) peak = now;
+      return ["DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"].includes(
+        String(await bench.latest("fw_state")),
+      );
+    });
+    return { ...named("rest", rest), ...named("download", peak) };
+  } finally {
+    await bench.close();
+  }
+}
+
 export const MEMORY: Case = {
   name: "memory",
   title: "heap and stack at rest and at the peak of an update",
+  run: () => peaks(false),
+};
+
+export const MEMORY_TLS: Case = {
+  name: "memory-tls",
+  title: "heap and stack at rest and at the peak of an update over TLS",
+  run: () => peaks(true),
+};
+
+export const NO_MEMORY: Case = {
+  name: "no-memory",
+  title: "an engine that no piece of memory holds is said on the console, and the board does not restart",
   async run() {
-    const bench = await Bench.open("memory", {});
+    const bench = await Bench.open("no-memory", { engine: 139_264 });
     try {
-      await bench.online();
-      const rest = (await bench.ask("memory")) as Memory;
-      await bench.assign("2.0.0", application(await imageOf({ version: "2.0.0" })));
-      let peak = rest;
-      await bench.until(UPDATE_MS, "the download", async () => {
-        const now = (await bench.ask("memory").catch(() => undefined)) as Memory | undefined;
-        if (now) peak = now;
-        return ["DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"].includes(
-          String(await bench.latest("fw_state")),
-        );
-      });
-      return { ...named("rest", rest), ...named("download", peak) };
+      bench.board.on();
+      const line = await bench.board.line(/mote: no memory for the engine/, 60_000);
+      await new Promise((go) => setTimeout(go, STILL_MS));
+      const starts = bench.board.lines.filter((text) => text.startsWith("rst:")).length;
+      check(starts === 1, `it was started ${starts} times`);
+      return { line };
     } finally {
       await bench.close();
     }

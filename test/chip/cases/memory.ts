@@ -56,7 +56,7 @@ export const NO_MEMORY: Case = {
   name: "no-memory",
   title: "an engine that no piece of memory holds is said on the console, and the board does not restart",
   async run() {
-    const bench = await Bench.open("no-memory", { engine: 139_264 });
+    const bench = await Bench.open("no-memory", { engine: 300_000 });
     try {
       bench.board.on();
       const line = await bench.board.line(/mote: no memory for the engine/, 60_000);

@@ -44,6 +44,7 @@ export interface Ending {
 export class LastWords {
   private readonly _store: Store;
   private readonly _text: Pick<Host, "encode" | "decode">;
+  private _hasCrashed = false;
 
   constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
     this._store = store;
@@ -65,6 +66,9 @@ export class LastWords {
 
   /** `globalThis.abort` of the engine: what it says, and the exception, if there is one. Must not throw. */
   crashed(status: unknown, exception: unknown): void {
+    // The first cause is the one: what goes wrong afterwards comes of it.
+    if (this._hasCrashed) return;
+    this._hasCrashed = true;
     try {
       this._keep(CRASHED, describe(status, exception));
     } catch {}

@@ -30,7 +30,12 @@ export function createHost(machine: Machine): BoardHost {
   const own = new NvsStore(storage(machine, OWN), machine);
   const lastWords = new LastWords(own, machine);
   const ending = lastWords.ending(idf.esp_reset_reason());
-  machine.onAbort((status, exception) => lastWords.crashed(status, exception));
+  machine.onAbort((status, exception) => {
+    lastWords.crashed(status, exception);
+    // The engine would do it: but after this hook SDK 8.2.3 reads the exception that is gone, which is another exception, and calls the hook again, until
+    // its stack is full.
+    idf.esp_restart();
+  });
   const mac = macOf(idf);
   return {
     clock,

@@ -22,11 +22,11 @@ export class Bench {
   readonly desk: Desk;
   readonly tenant: Desk["operator"];
 
-  /** A new board with this program, its power off. */
-  static async open(name: string, settings: Settings): Promise<Bench> {
+  /** A new board with this program, its power off. `soft`: the chip restarts by itself and knows why; not with an update. */
+  static async open(name: string, settings: Settings, reset: "power" | "soft" = "power"): Promise<Bench> {
     const file = join(FLASHES, `${name}.bin`);
     rmSync(file, { force: true });
-    const board = new Board(file, BY_POWER);
+    const board = new Board(file, reset === "power" ? BY_POWER : []);
     board.write(await imageOf(settings));
     return new Bench(board, await desk());
   }

@@ -144,6 +144,24 @@ test("a crash is told by the next start, as a client attribute, and forgotten by
   t.is(platform.attributes(device).crash, "");
 });
 
+test("of a crash that goes on the first cause is kept, and the board restarts at once", async (t) => {
+  const { board, platform, start } = rig(t);
+  start();
+  await board.clock.advance(10_000);
+  const [before, writes] = [board.restarts, board.nvsWrites];
+  board.abort?.("unhandled exception", new RangeError("too far"));
+  t.is(board.restarts, before + 1);
+  for (let again = 0; again < 300; again++)
+    board.abort?.("unhandled exception", new TypeError("cannot coerce undefined"));
+  t.is(board.nvsWrites, writes + 1);
+  start(3);
+  await board.clock.advance(10_000);
+  t.regex(
+    String(platform.attributes(platform.device(NAME)).crash),
+    /^unhandled exception: RangeError: too far/,
+  );
+});
+
 test("an application that crashes again and again is left out, and the board can be reached", async (t) => {
   const { board, platform, start } = rig(t);
   const broken: Application = () => {

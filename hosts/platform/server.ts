@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Clock } from "./core/clock.js";
 import { randomIds } from "./core/ids.js";
+import { shuffledBy } from "./core/order.js";
 import { PlatformCore } from "./core/platform.js";
 import type { RateLimitSpecs } from "./core/rate-limits.js";
 import { DEFAULT_VIEW, type TableView, TableViews } from "./core/table-views.js";
@@ -46,6 +47,8 @@ export interface PlatformServerOptions {
   reportMs?: number;
   /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */
   idleMs?: number;
+  /** As deployed attributes come in no order at all: it is drawn from this. Default 1. */
+  seed?: number;
   /** Default: the machine's. */
   clock?: Clock;
   /** Told, in a line without secrets, of faults of the stand-in's own. Default: nobody. */
@@ -78,7 +81,11 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const ownClock = new NodeClock();
   const clock = options.clock ?? ownClock;
   const { as, asyncCapMs, requestTimeoutMs, lagMs, rateLimits, behindProxy } = options;
-  const core = new PlatformCore({ clock, ...(lagMs !== undefined && { lagMs }) });
+  const core = new PlatformCore({
+    clock,
+    ...(lagMs !== undefined && { lagMs }),
+    ...(as === "deployed" && { order: shuffledBy(options.seed ?? 1) }),
+  });
   const onError = (error: unknown): void =>
     log(`fault in the stand-in: ${error instanceof Error ? error.stack : error}`);
   const api = new DeviceApi({

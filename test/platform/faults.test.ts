@@ -3,6 +3,7 @@ import test from "ava";
 import { parseJson } from "../../hosts/platform/core/json-reader.js";
 import { typed } from "../../hosts/platform/core/values.js";
 import { fits } from "../../hosts/platform/faults/glob.js";
+import { PROXIES, type ProxyName, proxyBytes } from "../../hosts/platform/faults/proxies.js";
 import { FAULTS, type FaultRule, readPost } from "../../hosts/platform/faults/shapes.js";
 import { type Call, createRig, type Rig } from "./rig.js";
 
@@ -237,6 +238,7 @@ test("with any fault switched on by chance each request ends, and nothing is lef
     delay: { ms: 50 },
     status: { status: 503 },
     "clock-skew": { ms: -5_000 },
+    proxy: { by: "nginx-499" },
   };
   const rig = rigWith(...FAULTS.map((fault) => ({ fault, probability: 0.2, ...values[fault] })));
   for (let sent = 0; sent < 300; sent++) {
@@ -249,4 +251,34 @@ test("with any fault switched on by chance each request ends, and nothing is lef
   rig.clock.advance(600_000);
   t.deepEqual([rig.clock.waiting, rig.faults], [0, []]);
   t.is(rig.api.log.list().length, 1_000);
+});
+
+test("provisioning-failure: FAILURE once, and the name is free afterwards", (t) => {
+  const rig = rigWith({ fault: "provisioning-failure", count: 1 });
+  const body = '{"deviceName":"n","provisionDeviceKey":"key","provisionDeviceSecret":"secret"}';
+  const ask = (): unknown => JSON.parse(rig.call("POST", "/api/v1/provision", body).text).status;
+  t.deepEqual([ask(), ask(), ask()], ["FAILURE", "SUCCESS", "FAILURE"]);
+});
+
+test("proxy: each answers in its own bytes, and nginx's 499 in none", (t) => {
+  const first = (by: ProxyName): string =>
+    Buffer.from(proxyBytes(by, 0)).toString().split("\r\n", 1)[0] ?? "";
+  t.deepEqual(
+    PROXIES.map((name) => first(name)),
+    [
+      "HTTP/1.1 503 Service Unavailable",
+      "HTTP/1.1 504 Gateway Time-out",
+      "HTTP/1.1 400 Bad request",
+      "",
+      "HTTP/1.1 502 Bad Gateway",
+      "HTTP/1.1 504 Gateway Time-out",
+      "HTTP/1.1 413 Request Entity Too Large",
+      "HTTP/1.1 414 Request-URI Too Large",
+      "HTTP/1.1 400 Bad Request",
+    ],
+  );
+  for (const name of PROXIES) {
+    const [head = "", body = ""] = Buffer.from(proxyBytes(name, 0)).toString().split("\r\n\r\n");
+    if (head !== "") t.is(Number(/content-length: (\d+)/i.exec(head)?.[1]), body.length, name);
+  }
 });

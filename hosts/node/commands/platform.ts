@@ -86,7 +86,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   }
   const { MOTE_PROVISION_KEY: key, MOTE_PROVISION_SECRET: secret } = process.env;
   const given = key && secret ? { key, secret } : undefined;
-  const { stop } = stopSignals();
+  const { stop, kill } = stopSignals();
   // Only this command pays for loading the server.
   const { startPlatform } = await import("../../platform/server.js");
   const { tlsCert, tlsKey } = certificate(flags);
@@ -120,7 +120,9 @@ async function platform(flags: PlatformFlags): Promise<void> {
       : [...greeting(running, flags, tell), ...saved.map(viewLine), "Ctrl-C stops it."];
   process.stdout.write(`${lines.join("\n")}\n`);
   if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
-  await running.close();
+  // As a server does: polls run to their end. Who asks again does not want to wait.
+  const killed = new Promise<void>((resolve) => kill.addEventListener("abort", () => resolve()));
+  await Promise.race([flags.as === "deployed" ? running.drain() : running.close(), killed]);
   process.exit(0);
 }
 

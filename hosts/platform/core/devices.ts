@@ -3,6 +3,7 @@ import type { Budget } from "./budget.js";
 import type { Clock } from "./clock.js";
 import type { Ids } from "./ids.js";
 import { Notifications } from "./notifications.js";
+import { asTheyCame, type Order } from "./order.js";
 import { Refused } from "./refused.js";
 import { RpcActor } from "./rpc.js";
 import { TimeSeries } from "./timeseries.js";
@@ -61,8 +62,10 @@ export class Devices {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #budget: Budget;
+  readonly #order: Order;
 
-  constructor(clock: Clock, ids: Ids, budget: Budget) {
+  constructor(clock: Clock, ids: Ids, budget: Budget, order: Order = asTheyCame) {
+    this.#order = order;
     this.#clock = clock;
     this.#ids = ids;
     this.#budget = budget;
@@ -107,7 +110,7 @@ export class Devices {
       attributes: new AttributeStore(this.#budget),
       series: new TimeSeries(this.#budget),
       rpc: new RpcActor(this.#clock),
-      notifications: new Notifications(),
+      notifications: new Notifications(this.#order),
       open: new Set(),
     };
     this.#byId.set(device.id, device);

@@ -1,4 +1,6 @@
 import { addBounded } from "./bounded.js";
+import { quoted } from "./json.js";
+import { asTheyCame, type Order } from "./order.js";
 import { type Value, valueJson } from "./values.js";
 
 /** The device's side of an attribute poll: gets one notification. A poll that ended takes it and does nothing. */
@@ -9,6 +11,11 @@ export interface AttributeSession {
 /** Changes of shared attributes, told to the polls open at that moment and to nobody later. */
 export class Notifications {
   readonly #sessions = new Set<AttributeSession>();
+  readonly #order: Order;
+
+  constructor(order: Order = asTheyCame) {
+    this.#order = order;
+  }
 
   subscribe(session: AttributeSession): void {
     addBounded(this.#sessions, session);
@@ -22,13 +29,13 @@ export class Notifications {
   /** `{"k1":1,"k2":"x"}` */
   updated(values: readonly (readonly [string, Value])[]): void {
     if (values.length === 0) return;
-    const members = values.map(([key, value]) => `${JSON.stringify(key)}:${valueJson(value)}`);
+    const members = this.#order(values).map(([key, value]) => `${quoted(key)}:${valueJson(value)}`);
     this.#tell(`{${members.join(",")}}`);
   }
 
   /** `{"deleted":["k1","k2"]}`: also of keys there never were. */
   deleted(keys: readonly string[]): void {
-    if (keys.length > 0) this.#tell(JSON.stringify({ deleted: keys }));
+    if (keys.length > 0) this.#tell(JSON.stringify({ deleted: this.#order(keys) }));
   }
 
   forgetSubscribers(): void {

@@ -5,6 +5,7 @@ import type { Clock } from "./clock.js";
 import { type Device, type DeviceFields, Devices } from "./devices.js";
 import { Feed, type Happening } from "./feed.js";
 import { type Ids, randomIds } from "./ids.js";
+import { asTheyCame, type Order } from "./order.js";
 import { OtaQueue } from "./ota.js";
 import { hasData, type OtaPackage, Packages, type PackageType } from "./packages.js";
 import { type Profile, type ProfileFields, Profiles } from "./profiles.js";
@@ -20,15 +21,20 @@ export interface PlatformOptions {
   lagMs?: number;
   /** What values, points and packages may take in memory, in bytes. Default 512 MiB. */
   budgetBytes?: number;
+  /** In which order attributes are told of. Default: as they came. */
+  order?: Order;
 }
 
 export type Values = readonly (readonly [string, Value])[];
 
+/** From here on a month doesn't end within the platform's numbers, and so it has no place for points. */
+const LAST_MONTH_MS = 9_223_372_035_446_400_000;
 const TYPES: readonly PackageType[] = ["FIRMWARE", "SOFTWARE"];
 
 /** The platform itself: no network, no time of its own, everything in memory and bounded. */
 export class PlatformCore {
   readonly clock: Clock;
+  readonly order: Order;
   readonly profiles: Profiles;
   readonly devices: Devices;
   readonly packages: Packages;
@@ -39,12 +45,20 @@ export class PlatformCore {
   readonly #ota: OtaQueue;
   readonly #lagMs: number;
 
-  constructor({ clock, ids = randomIds, lagMs = 0, budgetBytes = 512 * 1024 * 1024 }: PlatformOptions) {
+  constructor(options: PlatformOptions) {
+    const {
+      clock,
+      ids = randomIds,
+      lagMs = 0,
+      budgetBytes = 512 * 1024 * 1024,
+      order = asTheyCame,
+    } = options;
+    this.order = order;
     const budget = new Budget(budgetBytes);
     this.clock = clock;
     this.#lagMs = lagMs;
     this.profiles = new Profiles(clock, ids);
-    this.devices = new Devices(clock, ids, budget);
+    this.devices = new Devices(clock, ids, budget, order);
     this.packages = new Packages(clock, ids, budget);
     this.#provisioning = new Provisioning(this.profiles, this.devices, ids, () => clock.now());
     this.claiming = new Claiming(clock);
@@ -60,7 +74,7 @@ export class PlatformCore {
   /** Points of one element as a device sent them. One bad key, and all of them are lost. */
   receiveTelemetry(device: Device, ts: number, values: Values): void {
     for (const [key] of values) if (!device.series.has(key) && !isStorableKey(key)) return;
-    this.#later(() => this.#saveSeries(device, ts, values));
+    if (ts < LAST_MONTH_MS) this.#later(() => this.#saveSeries(device, ts, values));
   }
 
   /** Client attributes as a device sent them. One bad key, and all of them are lost. */

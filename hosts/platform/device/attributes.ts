@@ -1,4 +1,5 @@
 import type { Attribute } from "../core/attributes.js";
+import { quoted } from "../core/json.js";
 import { valueJson } from "../core/values.js";
 import { type Exchange, ShapeError } from "./exchange.js";
 import { pollTimeout } from "./poll.js";
@@ -30,7 +31,7 @@ export function readAttributes(exchange: Exchange): void {
   const add = (name: string, scope: "CLIENT_SCOPE" | "SHARED_SCOPE", keys: string[]): void => {
     if (!all && keys.length === 0) return;
     const found = attributes.list(scope, all ? undefined : keys);
-    if (found.length > 0) groups.push(`"${name}":${members(found)}`);
+    if (found.length > 0) groups.push(`"${name}":${members(exchange.core.order(found))}`);
   };
   add("client", "CLIENT_SCOPE", client);
   add("shared", "SHARED_SCOPE", shared);
@@ -57,5 +58,5 @@ function keyList(exchange: Exchange, name: string): string[] {
 }
 
 function members(entries: readonly [string, Attribute][]): string {
-  return `{${entries.map(([key, { value }]) => `${JSON.stringify(key)}:${valueJson(value)}`).join(",")}}`;
+  return `{${entries.map(([key, { value }]) => `${quoted(key)}:${valueJson(value)}`).join(",")}}`;
 }

@@ -1,6 +1,7 @@
+import type { Random } from "../core/random.js";
 import { type DeviceResponse, response, type Wire } from "../device/messages.js";
 import { write } from "../http/writer.js";
-import type { Random } from "./random.js";
+import { proxyBytes } from "./proxies.js";
 import type { FaultName, FaultRule } from "./shapes.js";
 import type { TornSets } from "./torn.js";
 
@@ -32,7 +33,8 @@ interface Cause {
 
 /** Of these only one can happen to a request. */
 export const ENDS: ReadonlySet<FaultName> = new Set<FaultName>([
-  ...(["drop", "reset", "truncated", "garbage", "status", "eviction"] as const),
+  ...(["proxy"] as const),
+  ...(["drop", "reset", "truncated", "garbage", "status", "eviction", "provisioning-failure"] as const),
 ]);
 
 const readsAttributes = ({ method, path }: Occasion): boolean => method === "GET" && path === "attributes";
@@ -43,7 +45,10 @@ export const FITTING: Partial<Record<FaultName, (occasion: Occasion) => boolean>
   "no-attributes": readsAttributes,
   "torn-firmware": readsAttributes,
   eviction: readsPackage,
+  "provisioning-failure": ({ method, path }) => method === "POST" && path === "provision",
 };
+
+const PROVISIONING_FAILURE = JSON.stringify({ errorMsg: "Failed to provision device!", status: "FAILURE" });
 
 export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
   delay: ({ rule: { ms = 0 } }) => ({ delayMs: ms }),
@@ -67,6 +72,14 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
   "torn-firmware": ({ occasion: { device = "" }, random, torn }) => ({
     change: (answer) => withJson(answer, (json) => torn.tear(device, json, random)),
   }),
+  "provisioning-failure": () => ({
+    instead: response(200, PROVISIONING_FAILURE, "text/plain;charset=UTF-8"),
+  }),
+  proxy: ({ rule: { by = "haproxy-503", at = "request" }, now }) => {
+    const wire: Wire = { bytes: proxyBytes(by, now), end: "close" };
+    const answer = { ...response(Number(by.slice(-3))), wire };
+    return at === "request" ? { instead: answer } : { change: () => answer };
+  },
   eviction: () => ({ instead: response(500) }),
   "clock-skew": ({ rule: { ms = 0 } }) => ({ skewMs: ms }),
 };

@@ -7,6 +7,7 @@
 // POST adds to what is there and answers as GET does. Only the device API is concerned, never the operator's.
 
 import { Refused } from "../core/refused.js";
+import { PROXIES, type ProxyName } from "./proxies.js";
 
 /**
  * What goes wrong:
@@ -24,11 +25,16 @@ import { Refused } from "../core/refused.js";
  * - `eviction`: GET firmware and software is an empty 500, as when the file leaves the platform's cache between check and read.
  * - `clock-skew` `{ms}`: the platform's clock is so much ahead (less than 0: behind), in the Date of the answer and all it says or stores.
  *
- * Of drop, reset, truncated, garbage, status and eviction the first that holds for a request is the only one.
+ * - `provisioning-failure`: POST provision is told FAILURE and the platform did nothing, as under load; the name stays free.
+ * - `proxy` `{by, at}`: a proxy in front answers in its own bytes and closes: `by` is one of haproxy-503, haproxy-504, haproxy-400,
+ *   nginx-499, nginx-502, nginx-504, nginx-413, nginx-414, nginx-400. `at` as with `status`, default `request`.
+ *
+ * Of drop, reset, truncated, garbage, status, eviction, provisioning-failure and proxy the first that holds for a request is the only one.
  */
 export const FAULTS = [
   ...(["delay", "drop", "reset", "truncated", "garbage", "status"] as const),
   ...(["no-attributes", "torn-firmware", "eviction", "clock-skew"] as const),
+  ...(["provisioning-failure", "proxy"] as const),
 ] as const;
 export type FaultName = (typeof FAULTS)[number];
 
@@ -57,6 +63,7 @@ export interface FaultRule {
   bytes?: number;
   status?: number;
   body?: string;
+  by?: ProxyName;
 }
 
 export interface FaultPost {
@@ -94,11 +101,14 @@ const MEMBERS: Record<FaultName, Record<string, Check>> = {
   "torn-firmware": {},
   eviction: {},
   "clock-skew": { ms: whole(-36_500 * DAY_MS, 36_500 * DAY_MS) },
+  "provisioning-failure": {},
+  proxy: { by: (value) => PROXIES.some((name) => name === value), at },
 };
 const NEEDED: Partial<Record<FaultName, keyof FaultRule>> = {
   delay: "ms",
   status: "status",
   "clock-skew": "ms",
+  proxy: "by",
 };
 const MOST = 100;
 

@@ -1,8 +1,8 @@
 import type { Clock } from "../core/clock.js";
+import { generator, type Random } from "../core/random.js";
 import { Refused } from "../core/refused.js";
 import { EFFECTS, type Effect, ENDS, FITTING, type Occasion } from "./effects.js";
 import { fits } from "./glob.js";
-import { generator, type Random } from "./random.js";
 import type { FaultName, FaultPost, FaultRule, Match } from "./shapes.js";
 import { TornSets } from "./torn.js";
 

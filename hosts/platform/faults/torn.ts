@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, jsonText } from "../core/json.js";
 import { JsonSyntaxError, parseJson } from "../core/json-reader.js";
-import type { Random } from "./random.js";
+import type { Random } from "../core/random.js";
 
 interface Shown {
   text: string;

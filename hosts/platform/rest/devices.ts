@@ -3,7 +3,7 @@ import { CREDENTIALS, type Device, type DeviceFields } from "../core/devices.js"
 import { asCustomer, asTenant, deviceOf, forbidden, type RestContext } from "./context.js";
 import { found, RestError } from "./error.js";
 import { type Fields, idField, objectBody, pageOf, parameter, textField, uuid } from "./input.js";
-import { credentialsView, deviceInfoView, deviceView } from "./views.js";
+import { credentialsView, deviceInfoView, deviceView, entityId } from "./views.js";
 
 /** Devices, their credentials, and claiming. */
 export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
@@ -18,6 +18,48 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
       return view(core.createDevice(fieldsOf(context, body), parameter(request, "accessToken")));
     const device = found(core.devices.get(id));
     core.updateDevice(device, fieldsOf(context, body, device));
+    return view(device);
+  });
+
+  app.get("/api/device/types", async (request) => {
+    asTenant(request);
+    const types = new Set(core.devices.list().map(({ profileId }) => core.profiles.get(profileId)?.name));
+    const tenantId = entityId("TENANT", context.users.tenantId);
+    return [...types].map((type) => ({ tenantId, entityType: "DEVICE", type }));
+  });
+
+  app.get("/api/device/info/:deviceId", async (request) =>
+    deviceInfoView(context, deviceOf(context, request)),
+  );
+
+  app.get("/api/devices", async (request) => {
+    const ids = (parameter(request, "deviceIds") ?? "").split(",").filter((id) => id !== "");
+    const named = ids
+      .map((id) => core.devices.get(uuid(id, "deviceId")))
+      .filter((device) => device !== undefined);
+    return named.filter((device) => isOwned(request, device)).map(view);
+  });
+
+  app.get("/api/devices/count/:type/:profileId", async (request) => {
+    asTenant(request);
+    const { type, profileId } = request.params as { type: string; profileId: string };
+    const holds = (device: Device): boolean =>
+      (type === "SOFTWARE" ? device.softwareId : device.firmwareId) !== undefined;
+    return core.devices.list().filter((device) => device.profileId === profileId && !holds(device)).length;
+  });
+
+  app.post("/api/device-with-credentials", async (request) => {
+    asTenant(request);
+    const { device: fields, credentials } = objectBody(request);
+    if (!isFields(fields) || !isFields(credentials)) throw new RestError(400, "Validation error");
+    const device = core.createDevice(fieldsOf(context, fields), textField(credentials, "credentialsId"));
+    if (textField(credentials, "credentialsType") !== "ACCESS_TOKEN")
+      try {
+        setCredentials(context, device, credentials);
+      } catch (error) {
+        core.deleteDevice(device);
+        throw error;
+      }
     return view(device);
   });
 
@@ -84,13 +126,25 @@ function credentialRoutes(app: FastifyInstance, context: RestContext): void {
     asTenant(request);
     const body = objectBody(request);
     const device = found(context.core.devices.get(idField(body, "deviceId") ?? ""));
-    const type = CREDENTIALS.find((name) => name === textField(body, "credentialsType"));
-    if (!type) throw new RestError(400, "Device credentials type should be specified!");
-    const credentialsId = textField(body, "credentialsId") ?? "";
-    const value = textField(body, "credentialsValue") ?? null;
-    context.core.devices.setCredentials(device, { type, credentialsId, value });
+    setCredentials(context, device, body);
     return credentialsView(device);
   });
+}
+
+function setCredentials({ core }: RestContext, device: Device, body: Fields): void {
+  const type = CREDENTIALS.find((name) => name === textField(body, "credentialsType"));
+  if (!type) throw new RestError(400, "Device credentials type should be specified!");
+  const credentialsId = textField(body, "credentialsId") ?? "";
+  const value = textField(body, "credentialsValue") ?? null;
+  core.devices.setCredentials(device, { type, credentialsId, value });
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isOwned({ user }: FastifyRequest, device: Device): boolean {
+  return user?.authority === "TENANT_ADMIN" || user?.customerId === device.customerId;
 }
 
 function claimRoutes(app: FastifyInstance, context: RestContext): void {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Json, JsonObject } from "../core/json.js";
 import { JsonSyntaxError, parseJson } from "../core/json-reader.js";
+import { parseBoolean } from "../spring/convert.js";
 import { RestError } from "./error.js";
 
 export type Fields = Record<string, unknown>;
@@ -28,6 +29,11 @@ export function spelledBody({ body }: FastifyRequest): JsonObject {
   }
   if (!(value instanceof Map)) throw new RestError(400, "Request is not a JSON object");
   return value;
+}
+
+/** The body as it was sent. */
+export function spelledText({ body }: FastifyRequest): string {
+  return typeof body === "string" ? body : "";
 }
 
 /** A member that is text; undefined if it is absent or null. Throws RestError 400 for what is neither. */
@@ -69,6 +75,18 @@ export function numberParameter(request: FastifyRequest, name: string): number |
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RestError(400, `'${name}' is not a number`);
   return value;
+}
+
+/** A switch, however it is spelt; undefined if it is absent. Throws RestError 400. */
+export function switchParameter(request: FastifyRequest, name: string): boolean | undefined {
+  const text = parameter(request, name);
+  if (text === undefined || text === "") return undefined;
+  const value = parseBoolean(text);
+  if (value !== undefined) return value;
+  throw new RestError(
+    400,
+    `Method parameter '${name}': Failed to convert value of type 'java.lang.String' to required type 'boolean'; Invalid boolean value [${text}]`,
+  );
 }
 
 /** Names from a list with commas; undefined if the parameter is absent or empty. */

@@ -113,13 +113,35 @@ function malformed(error: Error & { statusCode?: number }): never {
   throw error.statusCode === undefined ? new RestError(400, "Failed to parse multipart request") : error;
 }
 
+/** The algorithm comes in the query or as a field beside the file. */
 async function readFile(request: FastifyRequest): Promise<PackageFile> {
-  const algorithm = algorithmOf(parameter(request, "checksumAlgorithm"));
+  const { fields, file } = request.isMultipart() ? await partsOf(request) : { fields: {}, file: undefined };
+  const algorithm = algorithmOf(parameter(request, "checksumAlgorithm") ?? fields.checksumAlgorithm);
   if (!algorithm) throw new RestError(400, "Required request parameter 'checksumAlgorithm' is not present");
   if (!request.isMultipart()) throw new RestError(415, "Content-Type is not supported");
-  const file = await request.file().catch(malformed);
-  if (file?.fieldname !== "file") throw new RestError(400, "Required part 'file' is not present.");
-  const bytes = await file.toBuffer().catch(malformed);
-  const checksum = parameter(request, "checksum") || undefined;
-  return { bytes, fileName: file.filename, contentType: file.mimetype, algorithm, checksum };
+  if (!file) throw new RestError(400, "Required part 'file' is not present.");
+  const checksum = (parameter(request, "checksum") ?? fields.checksum) || undefined;
+  return { ...file, algorithm, checksum };
+}
+
+interface Parts {
+  fields: Record<string, string>;
+  file: Pick<PackageFile, "bytes" | "fileName" | "contentType"> | undefined;
+}
+
+async function partsOf(request: FastifyRequest): Promise<Parts> {
+  const found: Parts = { fields: Object.create(null) as Record<string, string>, file: undefined };
+  const parts = request.parts();
+  for (;;) {
+    const next = await parts.next().catch(malformed);
+    if (next.done) return found;
+    const part = next.value;
+    if (part.type === "field") {
+      found.fields[part.fieldname] = String(part.value);
+      continue;
+    }
+    const bytes = await part.toBuffer().catch(malformed);
+    if (part.fieldname === "file")
+      found.file = { bytes, fileName: part.filename, contentType: part.mimetype };
+  }
 }

@@ -2,12 +2,18 @@ import type { FastifyInstance } from "fastify";
 import { type Profile, type ProfileFields, STRATEGIES } from "../core/profiles.js";
 import { asTenant, type RestContext } from "./context.js";
 import { found, RestError } from "./error.js";
-import { type Fields, idField, objectBody, pageOf, textField, uuid } from "./input.js";
+import { type Fields, idField, objectBody, pageOf, switchParameter, textField, uuid } from "./input.js";
 import { entityId, profileView } from "./views.js";
 
 export function profileRoutes(app: FastifyInstance, context: RestContext): void {
   const { core } = context;
   const view = (profile: Profile): object => profileView(context, profile);
+  const infoView = ({ id, name }: Profile): object => ({
+    id: entityId("DEVICE_PROFILE", id),
+    name,
+    ...{ image: null, defaultDashboardId: null, type: "DEFAULT", transportType: "DEFAULT" },
+    tenantId: entityId("TENANT", context.users.tenantId),
+  });
   const profileOf = (params: unknown): Profile =>
     found(core.profiles.get(uuid((params as { id: string }).id, "deviceProfileId")));
 
@@ -18,8 +24,25 @@ export function profileRoutes(app: FastifyInstance, context: RestContext): void 
 
   app.get("/api/deviceProfileInfo/default", async (request) => {
     asTenant(request);
-    const { id, name } = core.profiles.default;
-    return { id: entityId("DEVICE_PROFILE", id), name, type: "DEFAULT", transportType: "DEFAULT" };
+    return infoView(core.profiles.default);
+  });
+
+  app.get("/api/deviceProfile/names", async (request) => {
+    asTenant(request);
+    const isUsed = (id: string): boolean => core.devices.list().some(({ profileId }) => profileId === id);
+    const activeOnly = switchParameter(request, "activeOnly") === true;
+    const named = core.profiles.list().filter(({ id }) => !activeOnly || isUsed(id));
+    return named.map(({ id, name }) => ({ id: entityId("DEVICE_PROFILE", id), name }));
+  });
+
+  app.get("/api/deviceProfileInfos", async (request) => {
+    asTenant(request);
+    return pageOf(request, core.profiles.list(), ({ name }) => name, infoView);
+  });
+
+  app.get("/api/deviceProfileInfo/:id", async (request) => {
+    asTenant(request);
+    return infoView(profileOf(request.params));
   });
 
   app.get("/api/deviceProfile/:id", async (request) => {

@@ -3,6 +3,7 @@ import { errorJson, VARY } from "../device/messages.js";
 import { authRoutes } from "./auth.js";
 import { consoleRoutes } from "./console.js";
 import type { RestContext } from "./context.js";
+import { customerRoutes } from "./customers.js";
 import { deviceRoutes } from "./devices.js";
 import { errorBody, RestError, toRestError } from "./error.js";
 import { eventRoutes } from "./events.js";
@@ -39,9 +40,7 @@ export function restRoutes(
   const methodsOf = rememberMethods(app);
   app.removeAllContentTypeParsers();
   // Bodies stay text: how a number is spelt decides on its type.
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) =>
-    done(null, text),
-  );
+  app.addContentTypeParser("*", { parseAs: "string" }, (_request, text, done) => done(null, text));
   app.setErrorHandler(async (error: Error | FastifyError, _request, reply) => {
     const told = toRestError(error);
     if (!told) onError(error);
@@ -74,6 +73,7 @@ export function restRoutes(
   app.addHook("onRequest", async (request) => toOwnHost(request));
   authRoutes(app, context);
   deviceRoutes(app, context);
+  customerRoutes(app, context);
   profileRoutes(app, context);
   attributeRoutes(app, context);
   timeseriesRoutes(app, context);

@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { AGGREGATIONS, type Aggregation, aggregated } from "../core/aggregate.js";
 import type { Device } from "../core/devices.js";
 import type { Point } from "../core/timeseries.js";
 import { valueJson, valueText } from "../core/values.js";
+import type { Element } from "../device/plain-telemetry.js";
+import { lenientElements } from "../device/telemetry.js";
 import { asTenant, deviceOf, type RestContext } from "./context.js";
 import { RestError } from "./error.js";
-import { keysParameter, numberParameter, parameter } from "./input.js";
+import { keysParameter, numberParameter, parameter, spelledText, switchParameter } from "./input.js";
 
 const BASE = "/api/plugins/telemetry/DEVICE/:deviceId";
 const LIMIT = 100;
@@ -15,7 +18,7 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
 
   app.get(`${BASE}/values/timeseries`, async (request, reply) => {
     const device = deviceOf(context, request);
-    const strict = parameter(request, "useStrictDataTypes") === "true";
+    const strict = switchParameter(request, "useStrictDataTypes") === true;
     const isRange = parameter(request, "startTs") !== undefined && parameter(request, "endTs") !== undefined;
     const members = isRange
       ? range(request, device, strict)
@@ -23,12 +26,24 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
     return reply.type("application/json").send(`{${members.join(",")}}`);
   });
 
+  // The operator sends points as a device does.
+  const save = async (request: FastifyRequest): Promise<string> => {
+    asTenant(request);
+    const device = deviceOf(context, request);
+    const now = context.core.clock.now();
+    for (const { ts, values } of elementsOf(request))
+      context.core.receiveTelemetry(device, ts ?? now, values);
+    return "";
+  };
+  app.post(`${BASE}/timeseries/:scope`, save);
+  app.post(`${BASE}/timeseries/:scope/:ttl`, save);
+
   app.delete(`${BASE}/timeseries/delete`, async (request, reply) => {
     asTenant(request);
     const device = deviceOf(context, request);
     const keys = keysParameter(request);
     if (!keys) throw new RestError(400, "Empty keys: []");
-    const all = parameter(request, "deleteAllDataForKeys") === "true";
+    const all = switchParameter(request, "deleteAllDataForKeys") === true;
     const startTs = all ? undefined : numberParameter(request, "startTs");
     const endTs = all ? undefined : numberParameter(request, "endTs");
     if (!all && (startTs === undefined || endTs === undefined))
@@ -41,12 +56,19 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
   });
 }
 
+function elementsOf(request: FastifyRequest): Element[] {
+  try {
+    return lenientElements(spelledText(request));
+  } catch (error) {
+    throw new RestError(400, error instanceof Error ? error.message : "Unable to parse timeseries payload");
+  }
+}
+
 /** Keys without a point are left out. */
 function range(request: FastifyRequest, device: Device, strict: boolean): string[] {
   const keys = keysParameter(request);
   if (!keys) throw new RestError(400, "Required request parameter 'keys' is not present");
-  if ((parameter(request, "agg") ?? "NONE") !== "NONE")
-    throw new RestError(400, "The stand-in does not aggregate: use agg=NONE");
+  const aggregation = aggregationOf(request);
   const query = {
     startTs: numberParameter(request, "startTs") ?? 0,
     endTs: numberParameter(request, "endTs") ?? 0,
@@ -56,10 +78,21 @@ function range(request: FastifyRequest, device: Device, strict: boolean): string
   if (query.limit < 1) throw new RestError(400, "Incorrect limit");
   const members: string[] = [];
   for (const key of new Set(keys)) {
-    const points = device.series.range(key, query);
+    const points =
+      aggregation === "NONE"
+        ? device.series.range(key, query)
+        : aggregated(device.series, key, query, numberParameter(request, "interval") ?? 0, aggregation);
     if (points.length > 0) members.push(`${JSON.stringify(key)}:${pointsJson(points, strict)}`);
   }
   return members;
+}
+
+/** Without an interval nothing is combined. */
+function aggregationOf(request: FastifyRequest): Aggregation {
+  const name = parameter(request, "agg") || "NONE";
+  const aggregation = AGGREGATIONS.find((known) => known === name);
+  if (!aggregation) throw new RestError(400, `No enum constant Aggregation.${name}`);
+  return (numberParameter(request, "interval") ?? 0) === 0 ? "NONE" : aggregation;
 }
 
 /** A key without a point gets `null` at the present time. */

@@ -1,6 +1,9 @@
 import type { Ids } from "../core/ids.js";
 import { NIL_ID } from "../core/ids.js";
 
+/** Of the one customer there is. */
+export const CUSTOMER_TITLE = "Customer A";
+
 export type Authority = "SYS_ADMIN" | "TENANT_ADMIN" | "CUSTOMER_USER";
 
 export interface User {
@@ -18,9 +21,11 @@ export interface User {
 export class Users {
   readonly tenantId: string;
   readonly customerId: string;
+  readonly createdTime: number;
   readonly #users: User[];
 
   constructor(ids: Ids, createdTime: number) {
+    this.createdTime = createdTime;
     this.tenantId = ids.uuid();
     this.customerId = ids.uuid();
     const user = (name: string, authority: Authority, tenantId: string, customerId: string): User => {

@@ -6,6 +6,7 @@ import { hasData, type OtaPackage } from "../core/packages.js";
 import type { Profile } from "../core/profiles.js";
 import { isActive } from "./activity.js";
 import type { RestContext } from "./context.js";
+import { CUSTOMER_TITLE } from "./users.js";
 
 export interface EntityIdView {
   entityType: string;
@@ -44,7 +45,7 @@ export function deviceInfoView(context: RestContext, device: Device): object {
   const { core } = context;
   return {
     ...deviceView(context, device),
-    customerTitle: device.customerId === undefined ? null : "Customer A",
+    customerTitle: device.customerId === undefined ? null : CUSTOMER_TITLE,
     customerIsPublic: false,
     deviceProfileName: core.profiles.get(device.profileId)?.name ?? "default",
     active: isActive(device, core.clock.now()),

@@ -1,6 +1,7 @@
 // The platform's JSON parser: Gson 2.13, lenient. Its messages reach devices, so the place and the path that it tells of an error are its own too.
 
 import { type Json, JsonNumber, type JsonObject } from "./json.js";
+import { Cursor, END, LF } from "./json-cursor.js";
 
 /** What the platform puts into an error body when a document can't be parsed. */
 export class JsonSyntaxError extends Error {
@@ -19,8 +20,7 @@ const ESCAPES: Record<string, string> = {
   ...{ "\n": "\n", "'": "'", '"': '"', "\\": "\\", "/": "/" },
 };
 const HEX4 = /^[0-9a-fA-F]{4}$/;
-const [LF, QUOTE, APOSTROPHE, BACKSLASH, SLASH, HASH] = [0x0a, 0x22, 0x27, 0x5c, 0x2f, 0x23] as const;
-const END = -1;
+const [QUOTE, APOSTROPHE, BACKSLASH] = [0x22, 0x27, 0x5c] as const;
 
 /** The end of the text where more was expected. */
 class EndOfInput extends JsonSyntaxError {}
@@ -34,37 +34,27 @@ export function parseJson(text: string): Json {
   return new Reader(text).document();
 }
 
-class Reader {
-  readonly #text: string;
-  readonly #length: number;
-  #at = 0;
-  #lines = 0;
-  #lineStart = 0;
+class Reader extends Cursor {
   #nextEscape = -1;
   /** Where the reader is: a place in a list, the last name read in an object (none yet: null). */
   readonly #path: (number | string | null)[] = [];
 
-  constructor(text: string) {
-    this.#text = text;
-    this.#length = text.length;
-  }
-
   document(): Json {
-    if (this.#text.charCodeAt(0) === 0xfeff) this.#lineStart = ++this.#at;
+    if (this.text.charCodeAt(0) === 0xfeff) this.lineStart = ++this.at;
     const first = this.#first();
     if (first === END) return null;
     const value = this.#value(first);
     if (value === null) return null;
-    if (this.#next(false) !== END) this.#fail(TRAILING);
+    if (this.next(false) !== END) this.fail(TRAILING);
     return value;
   }
 
   /** The sign that the document begins with, behind the guard; END if there is no document. */
   #first(): number {
-    const sign = this.#next(true);
-    if (sign === END || !this.#text.startsWith(")]}'\n", this.#at - 1)) return sign;
-    this.#at += 4;
-    return this.#next(true);
+    const sign = this.next(true);
+    if (sign === END || !this.text.startsWith(")]}'\n", this.at - 1)) return sign;
+    this.at += 4;
+    return this.next(true);
   }
 
   /** `sign` begins it, and has been read. */
@@ -80,9 +70,9 @@ class Reader {
       case 0x5d: // ]
       case 0x3b: // ;
       case 0x2c: // ,
-        return this.#fail("Unexpected value");
+        return this.fail("Unexpected value");
       default:
-        this.#at--;
+        this.at--;
         return this.#literal();
     }
   }
@@ -92,14 +82,14 @@ class Reader {
     this.#enter(null);
     let sign = this.#needed();
     while (sign !== 0x7d || members.size > 0) {
-      if (sign === 0x7d) this.#fail("Expected name");
+      if (sign === 0x7d) this.fail("Expected name");
       const key = this.#name(sign);
       this.#path[this.#path.length - 1] = key;
       this.#colon();
       members.set(key, this.#value(this.#needed()));
       sign = this.#needed();
       if (sign === 0x7d) break;
-      if (sign !== 0x2c && sign !== 0x3b) this.#fail("Unterminated object");
+      if (sign !== 0x2c && sign !== 0x3b) this.fail("Unterminated object");
       sign = this.#needed();
     }
     this.#path.pop();
@@ -108,15 +98,15 @@ class Reader {
 
   #name(sign: number): string {
     if (sign === QUOTE || sign === APOSTROPHE) return this.#quoted(sign);
-    this.#at--;
-    return this.#word() || this.#fail("Expected name");
+    this.at--;
+    return this.#word() || this.fail("Expected name");
   }
 
   #colon(): void {
     const sign = this.#needed();
     if (sign === 0x3d) {
-      if (this.#text.charCodeAt(this.#at) === 0x3e) this.#at++;
-    } else if (sign !== 0x3a) this.#fail("Expected ':'");
+      if (this.text.charCodeAt(this.at) === 0x3e) this.at++;
+    } else if (sign !== 0x3a) this.fail("Expected ':'");
   }
 
   #list(): Json[] {
@@ -125,12 +115,12 @@ class Reader {
     let sign = this.#needed();
     while (sign !== 0x5d || items.length > 0) {
       const isEmpty = sign === 0x2c || sign === 0x3b || sign === 0x5d;
-      if (isEmpty) this.#at--;
+      if (isEmpty) this.at--;
       items.push(isEmpty ? null : this.#value(sign));
       this.#path[this.#path.length - 1] = items.length;
       sign = this.#needed();
       if (sign === 0x5d) break;
-      if (sign !== 0x2c && sign !== 0x3b) this.#fail("Unterminated array");
+      if (sign !== 0x2c && sign !== 0x3b) this.fail("Unterminated array");
       sign = this.#needed();
     }
     this.#path.pop();
@@ -145,7 +135,7 @@ class Reader {
 
   #literal(): Json {
     const word = this.#word();
-    if (word === "") return this.#fail("Expected value");
+    if (word === "") return this.fail("Expected value");
     if (word.length <= LONGEST_NUMBER && NUMBER.test(word)) return new JsonNumber(word);
     if (word.length > 5) return word;
     const lower = word.toLowerCase();
@@ -155,24 +145,24 @@ class Reader {
   }
 
   #word(): string {
-    const start = this.#at;
-    while (this.#at < this.#length && ENDS_LITERAL[this.#text.charCodeAt(this.#at)] !== 1) this.#at++;
-    return this.#text.slice(start, this.#at);
+    const start = this.at;
+    while (this.at < this.length && ENDS_LITERAL[this.text.charCodeAt(this.at)] !== 1) this.at++;
+    return this.text.slice(start, this.at);
   }
 
   #quoted(quote: number): string {
-    const start = this.#at;
-    const end = this.#text.indexOf(quote === QUOTE ? '"' : "'", start);
+    const start = this.at;
+    const end = this.text.indexOf(quote === QUOTE ? '"' : "'", start);
     if (end < 0 || this.#escapeFrom(start) < end) return this.#escaped(quote);
-    this.#countLines(start, end);
-    this.#at = end + 1;
-    return this.#text.slice(start, end);
+    this.countLines(start, end);
+    this.at = end + 1;
+    return this.text.slice(start, end);
   }
 
   /** Where the next escape is; found once for all texts before it. */
   #escapeFrom(at: number): number {
     if (this.#nextEscape < at) {
-      const found = this.#text.indexOf("\\", at);
+      const found = this.text.indexOf("\\", at);
       this.#nextEscape = found < 0 ? Number.POSITIVE_INFINITY : found;
     }
     return this.#nextEscape;
@@ -180,99 +170,48 @@ class Reader {
 
   #escaped(quote: number): string {
     let text = "";
-    let from = this.#at;
-    while (this.#at < this.#length) {
-      const sign = this.#text.charCodeAt(this.#at++);
-      if (sign === quote) return text + this.#text.slice(from, this.#at - 1);
-      if (sign === LF) this.#newLine();
+    let from = this.at;
+    while (this.at < this.length) {
+      const sign = this.text.charCodeAt(this.at++);
+      if (sign === quote) return text + this.text.slice(from, this.at - 1);
+      if (sign === LF) this.newLine();
       if (sign !== BACKSLASH) continue;
-      text += this.#text.slice(from, this.#at - 1) + this.#escape();
-      from = this.#at;
+      text += this.text.slice(from, this.at - 1) + this.#escape();
+      from = this.at;
     }
-    return this.#fail("Unterminated string");
+    return this.fail("Unterminated string");
   }
 
   #escape(): string {
-    const sign = this.#text[this.#at++];
+    const sign = this.text[this.at++];
     if (sign === undefined) {
-      this.#at--;
-      return this.#fail("Unterminated escape sequence");
+      this.at--;
+      return this.fail("Unterminated escape sequence");
     }
     if (sign === "u") {
-      const digits = this.#text.slice(this.#at, this.#at + 4);
-      if (digits.length < 4) this.#fail("Unterminated escape sequence");
-      if (!HEX4.test(digits)) this.#fail(`Malformed Unicode escape \\u${digits}`);
-      this.#at += 4;
+      const digits = this.text.slice(this.at, this.at + 4);
+      if (digits.length < 4) this.fail("Unterminated escape sequence");
+      if (!HEX4.test(digits)) this.fail(`Malformed Unicode escape \\u${digits}`);
+      this.at += 4;
       return String.fromCharCode(Number.parseInt(digits, 16));
     }
-    if (sign === "\n") this.#newLine();
-    return ESCAPES[sign] ?? this.#fail("Invalid escape sequence");
+    if (sign === "\n") this.newLine();
+    return ESCAPES[sign] ?? this.fail("Invalid escape sequence");
   }
 
   #needed(): number {
-    const sign = this.#next(true);
+    const sign = this.next(true);
     if (sign === END) throw new EndOfInput(`java.io.EOFException: End of input${this.#place()}`);
     return sign;
   }
 
-  /** The next sign that is neither blank nor, if they are allowed, of a comment; END if there is none. It has been read then. */
-  #next(comments: boolean): number {
-    for (;;) {
-      if (this.#at >= this.#length) return END;
-      const sign = this.#text.charCodeAt(this.#at++);
-      if (sign === LF) this.#newLine();
-      else if (sign === 0x20 || sign === 0x0d || sign === 0x09) continue;
-      else if (!comments || (sign !== SLASH && sign !== HASH)) return sign;
-      else if (sign === HASH) this.#skipLine();
-      else if (!this.#comment()) return sign;
-    }
-  }
-
-  /** Behind a slash: whether a comment began there, which is then skipped. */
-  #comment(): boolean {
-    const sign = this.#text[this.#at];
-    if (sign === "/") {
-      this.#at++;
-      this.#skipLine();
-      return true;
-    }
-    if (sign !== "*") return false;
-    const start = ++this.#at;
-    const end = this.#text.indexOf("*/", start);
-    this.#at = end < 0 ? Math.max(start, this.#length - 1) : end;
-    this.#countLines(start, this.#at);
-    if (end < 0) this.#fail("Unterminated comment");
-    this.#at += 2;
-    return true;
-  }
-
-  #skipLine(): void {
-    while (this.#at < this.#length) {
-      const sign = this.#text.charCodeAt(this.#at++);
-      if (sign === LF) this.#newLine();
-      if (sign === LF || sign === 0x0d) return;
-    }
-  }
-
-  #countLines(from: number, to: number): void {
-    for (let at = this.#text.indexOf("\n", from); at >= 0 && at < to; at = this.#text.indexOf("\n", at + 1)) {
-      this.#lines++;
-      this.#lineStart = at + 1;
-    }
-  }
-
-  #newLine(): void {
-    this.#lines++;
-    this.#lineStart = this.#at;
-  }
-
-  #fail(what: string): never {
+  protected override fail(what: string): never {
     throw new JsonSyntaxError(`${malformed(what, this.#place())}\n${HELP}`);
   }
 
   #place(): string {
     const path = this.#path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step ?? ""}`));
-    return ` at line ${this.#lines + 1} column ${this.#at - this.#lineStart + 1} path $${path.join("")}`;
+    return ` at line ${this.lines + 1} column ${this.at - this.lineStart + 1} path $${path.join("")}`;
   }
 }
 

@@ -6,17 +6,10 @@ import { JsonSyntaxError, parseJson } from "../core/json-reader.js";
 import type { PlatformCore } from "../core/platform.js";
 import type { RateLimits } from "../core/rate-limits.js";
 import { NumberTooLongError } from "../core/values.js";
-import { decodePercent } from "../spring/convert.js";
 import { acceptedTypes, type MediaType, negotiate } from "../spring/media-type.js";
+import { errorAnswer, JSON_TYPE, TEXT_TYPE, textAnswer } from "./answers.js";
 import { type BodyText, bodyText } from "./body.js";
-import {
-  type DeviceRequest,
-  type DeviceResponse,
-  errorJson,
-  faultAnswer,
-  type Headers,
-  response,
-} from "./messages.js";
+import { type DeviceRequest, type DeviceResponse, faultAnswer, type Headers, response } from "./messages.js";
 import type { ModeRules } from "./modes.js";
 
 export interface ExchangeOptions {
@@ -39,26 +32,10 @@ export class ShapeError extends Error {
   override name = "ShapeError";
 }
 
-const JSON_TYPE = "application/json";
-const TEXT_TYPE = "text/plain;charset=UTF-8";
-/** What the framework makes of an error, and of a text: it takes any name for a text. */
-const ERRORS = ["application/json", "application/*+json", "application/cbor", "application/yaml"];
-const TEXTS = ["text/plain", "*/*", ...ERRORS];
-const SAFE_ENDINGS = new Set([
-  ...["txt", "text", "yml", "properties", "csv", "json", "xml", "atom", "rss"],
-  ...["png", "jpe", "jpeg", "jpg", "gif", "wbmp", "bmp"],
-]);
 /** However long a poll asks for, its session ends after this. */
 const LONGEST_MS = 600_000;
 /** Sessions per device, those included whose device hung up; the oldest makes room. */
 const MOST_OPEN = 1_000;
-
-/** JSON is in UTF-8 anyway. */
-function withCharset(type: string): string {
-  return type.includes("charset=") || /^application\/(?:.*\+)?json/.test(type)
-    ? type
-    : `${type};charset=UTF-8`;
-}
 
 /** One request and its one answer. */
 export class Exchange {
@@ -187,42 +164,22 @@ export class Exchange {
 
   /** Text of the platform, called what the device wants to have. */
   answerText(status: number, text: string): void {
-    const { accepted } = this;
-    const wanted = accepted && negotiate(accepted, TEXTS);
-    // A text is not called bytes.
-    const type = wanted === "application/octet-stream" ? TEXT_TYPE : wanted;
-    if (type !== undefined) this.answer(status, text, withCharset(type), this.#disposition(status));
-    // An error is told without its text to who can't read any; what isn't an error is not told at all.
-    else this.answer(status >= 400 ? status : 406);
+    this.#end(textAnswer(this.request, status, text));
   }
 
   /** An error as the platform's framework tells it. */
   answerError(status: number, message: string | null, headers: Headers = {}): void {
-    const { accepted } = this;
-    const type = accepted && negotiate(accepted, ERRORS);
-    if (accepted && type === undefined) {
-      const before = headers.Accept === undefined ? [] : [headers.Accept].flat();
-      this.answer(406, "", undefined, { ...headers, Accept: [...before, ERRORS.join(", ")] });
-      return;
-    }
-    const body = type === undefined ? "" : errorJson(status, message, this.now());
-    this.#finish();
-    const answer = response(status, body, type, { ...headers, ...(type && this.#disposition(status)) });
-    this.#send({ ...answer, chunked: type !== undefined });
+    this.#end(errorAnswer(this.request, status, message, this.now(), headers));
   }
 
   /** A fault in the platform's own code. */
   answerFault(status: number, message: string): void {
-    this.#finish();
-    this.#send(faultAnswer(status, message, this.now()));
+    this.#end(faultAnswer(status, message, this.now()));
   }
 
-  /** What ends like a file must not be taken for one by a browser. */
-  #disposition(status: number): Headers {
-    const [path = ""] = this.request.url.split("?", 1);
-    const [, ending = ""] = /\.([^./]*)$/.exec(decodePercent(path.slice(path.lastIndexOf("/")))) ?? [];
-    const isSafe = ending.trim() === "" || SAFE_ENDINGS.has(ending.toLowerCase());
-    return isSafe || status === 304 ? {} : { "Content-Disposition": "inline;filename=f.txt" };
+  #end(answer: DeviceResponse): void {
+    this.#finish();
+    this.#send(answer);
   }
 
   /** Waits for an answer from elsewhere: 408 after `timeoutMs` (0: the platform's own time), 503 at the server's limit. */
@@ -267,10 +224,7 @@ export class Exchange {
   }
 
   #cut(): void {
-    if (!this.isOpen) return;
-    const type = this.accepted && negotiate(this.accepted, ERRORS);
-    const body = type === undefined ? "" : errorJson(503, null, this.now());
-    this.#send({ ...response(503, body, type), chunked: type !== undefined });
+    if (this.isOpen) this.#send(errorAnswer(this.request, 503, null, this.now()));
   }
 
   #finish(): void {

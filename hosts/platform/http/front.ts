@@ -1,8 +1,9 @@
 import type { Server as HttpServer } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { Connection, type Limits, type Service } from "./connection.js";
+import { Connection } from "./connection.js";
 import { Passages } from "./passage.js";
+import type { Limits, Service } from "./service.js";
 
 export interface FrontOptions {
   readonly tlsCert?: string | undefined;

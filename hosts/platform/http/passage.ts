@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
-import type { Passed } from "./connection.js";
 import { type Prepared, tokensOf } from "./prepared.js";
+import type { Passed } from "./service.js";
 import { KEEP_ALIVE } from "./writer.js";
 
 /** A connection as Node's HTTP server sees it, for the operator's API: its requests are those that our own side hands over. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { readPost } from "../faults/shapes.js";
 import type { RestContext } from "./context.js";
+import { RestError } from "./error.js";
 import { objectBody } from "./input.js";
 import { forThisMachine } from "./this-machine.js";
 
@@ -13,6 +14,9 @@ export function faultRoutes(app: FastifyInstance, { faults }: RestContext): void
 
   app.post("/api/faults", async (request) => {
     forThisMachine(request);
+    // A page may send text anywhere without being asked.
+    if (!/^application\/json(?:;|$)/i.test(request.headers["content-type"] ?? ""))
+      throw new RestError(415, "Content-Type is not supported");
     faults.add(readPost(objectBody(request)));
     return { faults: faults.list() };
   });

@@ -40,7 +40,11 @@ export function restRoutes(
   const methodsOf = rememberMethods(app);
   app.removeAllContentTypeParsers();
   // Bodies stay text: how a number is spelt decides on its type.
-  app.addContentTypeParser("*", { parseAs: "string" }, (_request, text, done) => done(null, text));
+  app.addContentTypeParser(
+    ["application/json", "text/plain"],
+    { parseAs: "string" },
+    (_request, text, done) => done(null, text),
+  );
   app.setErrorHandler(async (error: Error | FastifyError, _request, reply) => {
     const told = toRestError(error);
     if (!told) onError(error);

@@ -4,7 +4,7 @@ import type { SeenRequest } from "../fakes/server.js";
 const NUMBER = /"n":(\d+)/g;
 /** What a probe may meet without being taken. */
 const NO =
-  /^(status [345]|dropped|closed|hang|half-open|garbage|headers without|captive|reset|answer|stalled)/;
+  /^(status [345]|dropped|closed|hang|half-open|garbage|headers without|captive|reset|answer|stalled|proxy)/;
 
 /** Content is to blame only if the platform takes a probe, a point of the agent's own, right after it refused one point alone. */
 export class Refusals {

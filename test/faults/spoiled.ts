@@ -166,7 +166,7 @@ export const SPOILED = {
   late: (answer, blow) =>
     void blow.clock.timer(blow.dice.pick([500, 5000, 20_000]), () => blow.peer.send(answer)),
   reordered: (answer, blow) => void blow.clock.timer(blow.dice.below(3000), () => blow.peer.send(answer)),
-  "answered twice": (answer, blow) =>
+  "twice the answer": (answer, blow) =>
     blow.twice ? blow.twice(answer) : blow.peer.send(Buffer.concat([answer, answer])),
   "answer lost": (_answer, blow) => blow.peer.reset(),
   "answer swallowed": () => {},

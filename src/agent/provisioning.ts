@@ -154,16 +154,20 @@ export class Provisioning implements Job {
       secret: options.secret,
       token: this.#proposed,
     });
-    const request = { ...post(PROVISION_PATH, host.encode(body)), repeatable: false };
+    let wasSent = false;
+    const sent = (): void => {
+      wasSent = true;
+    };
+    const request = { ...post(PROVISION_PATH, host.encode(body)), repeatable: false, sent };
     const outcome = await this._link.sendTo("uplink", request, API_PREFIX);
-    return this._link.running ? this._judge(outcome) : 0;
+    return this._link.running ? this._judge(outcome, wasSent) : 0;
   }
 
-  private _judge(outcome: Outcome): number {
+  private _judge(outcome: Outcome, wasSent: boolean): number {
     if (outcome.kind === "refused") return this._refused(`the platform answered ${outcome.status}`);
     if (outcome.kind !== "done") {
-      // The platform may have created the device all the same.
-      this._step = "probe";
+      // The platform may have created the device all the same; not if it never had the whole request, as before there is a network.
+      if (wasSent) this._step = "probe";
       return this._later();
     }
     const answer = parseProvision(this._link.host.decode(outcome.body) ?? "");

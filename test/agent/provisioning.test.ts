@@ -61,6 +61,26 @@ test("an answer to provisioning that is lost loses nothing: the proposed token i
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: true }]);
 });
 
+test("before there is a network nothing was sent: it provisions as soon as it can, and tries no token that nobody knows", async (t, as) => {
+  const rig = startRig(t, as);
+  const { onConnect } = rig.net;
+  rig.net.onConnect = (peer) => {
+    peer.reset("no network");
+    return false;
+  };
+  const unknown: number[] = [];
+  rig.platform.onAnswer = (_, status) => {
+    if (status === 401) unknown.push(status);
+  };
+  rig.agent().start();
+  await rig.clock.advance(3000);
+  rig.net.onConnect = onConnect;
+  await rig.clock.advance(30_000);
+  t.is(asked(rig).length, 1);
+  t.deepEqual(unknown, []);
+  t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
+});
+
 test("a power cut while provisioning loses nothing: the next start adopts or asks again with the same token", async (t, as) => {
   for (const fault of ["lose-answer", "hang", "drop"] as const) {
     const rig = startRig(t, as);

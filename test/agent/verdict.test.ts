@@ -1,5 +1,6 @@
 // A point that is refused alone is condemned only if the platform takes a probe right after it: a write outage with a content status costs no point.
 import test from "ava";
+import { FakeFlash } from "../fakes/flash.js";
 import { type Element, TelemetryRig, upTo } from "./telemetry-rig.js";
 
 const isProbe = (elements: Element[]) => elements.every(({ values }) => !("n" in values));
@@ -107,4 +108,14 @@ test("413 to everything is an outage, whatever it is cut to", async (t) => {
   await rig.host.clock.advance(10 * MINUTE);
   t.is(rig.outbox.waiting, 5);
   t.is(rig.outbox.dropped.refused, 0);
+});
+
+test("the one point that waits from an earlier run is delivered, not counted as refused", async (t) => {
+  const blocks = new FakeFlash(4 * 4096, 4096);
+  new TelemetryRig({ durable: true }, { blocks }).telemetry.record({ n: 0 });
+  const rig = new TelemetryRig({ durable: true }, { blocks }).start();
+  await rig.empty(MINUTE);
+  t.deepEqual(rig.numbers, [0]);
+  t.deepEqual(rig.delivered, [1]);
+  t.is(rig.outbox.drops, 0);
 });

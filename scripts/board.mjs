@@ -42,14 +42,14 @@ const apart = (folder, own) =>
   folder === undefined || folder === own ? undefined : (ON_CORE[folder] ?? (own in ON_CORE && "mote"));
 
 /** Our TypeScript. `lean`: the smallest build, with the same API, but what has a no-NAME.ts beside its NAME.ts is left out. */
-const sources = (root, entry, lean, define) => ({
+const sources = (root, entry, lean, define, whole) => ({
   name: "sources",
   resolveId(name, importer) {
     if (!importer) return name;
     if (!name.startsWith(".")) return { id: name, external: true };
     const path = join(dirname(importer), name).replace(/\.js$/, ".ts");
     const instead = path.replace(/([\w-]+)\.ts$/, "no-$1.ts");
-    const id = apart(folderOf(relative(root, path)), folderOf(entry));
+    const id = !whole && apart(folderOf(relative(root, path)), folderOf(entry));
     return id ? { id, external: true } : lean && existsSync(instead) ? instead : path;
   },
   transform: async (text) => (await transform(text, { loader: "ts", target: "es2022", define })).code,
@@ -57,7 +57,8 @@ const sources = (root, entry, lean, define) => ({
 
 /** `entry` with all that it imports, as a board gets it, and the paths of its sources. `plugins` are asked first; `define`: expressions that take the place of names. */
 export async function bundle(root, entry, { lean = false, format = "esm", define = {}, plugins = [] } = {}) {
-  const all = [...plugins, sources(root, entry, lean, define)];
+  // A script imports nothing.
+  const all = [...plugins, sources(root, entry, lean, define, format === "iife")];
   const bundled = await rollup({ input: join(root, entry), plugins: all });
   const { output } = await bundled.generate({ format });
   const { code } = await minify(output[0].code, { compress: COMPRESS, ...KEEP });

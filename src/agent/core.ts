@@ -60,7 +60,13 @@ export class Core implements LinkWatcher, RpcWatcher {
     this.handlers = new Handlers(host, this.answerBytes);
     this.rpc = new Rpc(this.link, this.events, this.time, timing, this.handlers, checked.rpc);
     this.firmware = new Firmware(this.link, this.events, options.firmware, this.telemetry);
-    this.provisioning = new Provisioning(this.link, this.events, options.token, options.provisioning);
+    this.provisioning = new Provisioning(
+      this.link,
+      this.events,
+      options.token,
+      options.provisioning,
+      options.firmware?.version,
+    );
     const { loop } = this.attributes;
     loop.firmware = this.firmware;
     this.firmware.reader = loop;

@@ -42,6 +42,8 @@ export class Provisioning implements Job {
   private readonly _backoff: Backoff;
   private _step: Step = "begin";
   private readonly _given: boolean;
+  /** Version of the running firmware. */
+  private readonly _image: string;
   #token: string | undefined;
   #proposed: string | undefined;
   private _fresh = false;
@@ -59,7 +61,9 @@ export class Provisioning implements Job {
     events: Events,
     token: string | undefined,
     options: ProvisioningOptions | undefined,
+    image = "",
   ) {
+    this._image = image;
     this._link = link;
     this._events = events;
     this.#options = options;
@@ -101,9 +105,9 @@ export class Provisioning implements Job {
       this.#proposed = this._tokens.get("proposed");
     }
     const { key, secret } = this.#options ?? {};
-    this.refused = this._gate.begin(
-      this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`,
-    );
+    // Another image asks at once: the one that comes back from a failed trial has a result to tell.
+    const who = this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`;
+    this.refused = this._gate.begin(`${who} ${this._image}`);
     if (this.refused) this._link.host.log("warn", "refused before this start: not asked again at once");
     if (this.#token && this._gate.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";

@@ -22,6 +22,8 @@ export class World {
   readonly flaws: string[] = [];
   /** A token that the device forgot for good: what it sent with it may still be under way. */
   oldToken = "";
+  /** Bodies of requests that the platform took and whose answers were lost. */
+  readonly unheard: string[] = [];
   /** Events `refused` of all lives. */
   refused = 0;
 
@@ -34,7 +36,9 @@ export class World {
       const often = spoilt.get(request.path) ?? 0;
       if (way === "clear" || !spoils(request) || often >= OFTEN[way]) return undefined;
       spoilt.set(request.path, often + 1);
-      return way === "dropped" ? "drop" : "lose-answer";
+      if (way === "dropped") return "drop";
+      this.unheard.push(request.body);
+      return "lose-answer";
     };
   }
 

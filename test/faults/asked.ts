@@ -45,7 +45,8 @@ export class Asked {
 
   constructor(story: Story) {
     this.#story = story;
-    this.handedOut = new HandedOut(story.world, (what) => story.fail(what));
+    const storeFails = () => story.body.store.fails !== undefined;
+    this.handedOut = new HandedOut(story.world, (what) => story.fail(what), storeFails);
   }
 
   handle(agent: Agent, life: Life): void {

@@ -24,6 +24,8 @@ export interface Run {
   readonly lives: number;
   /** When the platform took its answer first, and the device heard so. */
   acknowledgedAt: number;
+  /** The store failed then and went on failing: the next start finds the answer as one that was not acknowledged. */
+  unkept: boolean;
 }
 
 const ANSWER = /\/rpc\/(-?\d+)$/;
@@ -49,9 +51,12 @@ export class HandedOut {
   /** Ids that came once more in what no device can tell from an answer to its next poll. */
   readonly #copies: number[] = [];
 
-  constructor(world: World, fail: (what: string) => void) {
+  readonly #storeFails: () => boolean;
+
+  constructor(world: World, fail: (what: string) => void, storeFails: () => boolean) {
     this.#world = world;
     this.#fail = fail;
+    this.#storeFails = storeFails;
     world.platform.onAnswer = (request, status, body) => this.#answered(request, status, body);
   }
 
@@ -99,7 +104,8 @@ export class HandedOut {
   /** A handler begins to run. */
   ran(id: number, content: string): Run {
     const { clock, lives } = this.#world;
-    const run = { at: clock.now(), id, content, lives, acknowledgedAt: Number.POSITIVE_INFINITY };
+    const acknowledgedAt = Number.POSITIVE_INFINITY;
+    const run = { at: clock.now(), id, content, lives, acknowledgedAt, unkept: false };
     this.runs.push(run);
     const alike = (one: { id: number; content: string }) => one.id === id && one.content === content;
     const runs = this.runs.filter(alike);
@@ -144,8 +150,10 @@ export class HandedOut {
     if (call.handedOutAt === undefined) return "an answer under way at a restart";
     if (!run) return undefined;
     // The same id, the same content, a restart, and the first answer unacknowledged: nobody can decide which call it is.
-    const open = run.content === call.content && run.id === call.id && call.handedOutAt <= run.acknowledgedAt;
-    return open ? "unacknowledged, a restart, the same call as the same id" : undefined;
+    if (run.content !== call.content || run.id !== call.id) return undefined;
+    if (call.handedOutAt <= run.acknowledgedAt)
+      return "unacknowledged, a restart, the same call as the same id";
+    return run.unkept ? "acknowledged, which no store took, a restart, the same call" : undefined;
   }
 
   #answered(request: SeenRequest, status: number, body: string): void {
@@ -170,7 +178,9 @@ export class HandedOut {
     const { met, lives, clock } = this.#world;
     if (!run || met !== "clear") return;
     const at = clock.now();
+    const failed = this.#storeFails();
     clock.timer(HEARD_MS, () => {
+      if (failed && this.#storeFails()) run.unkept = true;
       const whole = !peer.closed && !this.#world.isBroken(peer) && this.#world.lives === lives;
       if (whole) run.acknowledgedAt = Math.min(run.acknowledgedAt, at);
     });

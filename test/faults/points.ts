@@ -20,6 +20,8 @@ export class Points {
   #healedAt = Number.POSITIVE_INFINITY;
   /** Points that ended with an orderly stop, as that returned: neither flash nor store took anything. */
   ended = 0;
+  /** Refused while flash failed, and then the power went: they come again as if nobody had judged them, and may come in part. */
+  readonly #judgedAgain = new Set<number>();
   /** This life could not read its blocks: it goes on in memory. */
   blind = false;
 
@@ -42,6 +44,8 @@ export class Points {
     const { world, body } = this.#story;
     const arrived = new Set(world.points);
     for (let n = this.#sure; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
+    if (this.#inMemoryFrom !== Number.POSITIVE_INFINITY)
+      for (const n of world.refusals.allowed) this.#judgedAgain.add(n);
     if (body.blocks.size > 0 || this.blind) this.#inMemoryFrom = Number.POSITIVE_INFINITY;
   }
 
@@ -131,7 +135,7 @@ export class Points {
     let last = -1;
     for (const n of this.#story.world.points) {
       if (arrived.has(n)) continue;
-      if (ordered && n < last) this.#story.fail(`point ${n} came after ${last}`);
+      if (ordered && n < last && !this.#judgedAgain.has(n)) this.#story.fail(`point ${n} came after ${last}`);
       if (n >= this.recorded) this.#story.fail(`point ${n} was never recorded`);
       arrived.add(n);
       last = n;

@@ -46,6 +46,8 @@ function isRight({ world, points, shared, asked, count, agent, lines }: Story, s
     world.polls > since &&
     !(skipped && world.clock.now() < skipped.at + SKIP_MS) &&
     agent?.state === "online" &&
+    // All arrived is not enough: a device that did not hear so waits for its next attempt, and new points wait with the old.
+    agent.telemetry.waiting === 0 &&
     shared.wrong.length === 0 &&
     asked.waiting.length === 0 &&
     points.missing.length <= points.told &&

@@ -7,6 +7,8 @@ export interface Blow {
   readonly peer: Peer;
   readonly dice: Dice;
   readonly clock: Pick<FakeClock, "timer">;
+  /** What is sent arrives in pieces: behind the answer, and behind the next request, which a device with more to tell sends at once. */
+  readonly inPieces?: boolean;
   /** Sends an answer twice, as far as that can be judged. */
   readonly twice?: (answer: Uint8Array) => void;
 }
@@ -79,7 +81,6 @@ function byteByByte(answer: Uint8Array, blow: Blow): void {
 }
 
 const upTo = (answer: Uint8Array, { dice }: Blow) => answer.subarray(0, dice.below(answer.length));
-const oneOf = (blow: Blow, texts: readonly string[]) => utf8.encode(blow.dice.pick(texts));
 
 /** What becomes of the bytes of an answer, by name. */
 export const SPOILED = {
@@ -160,7 +161,9 @@ export const SPOILED = {
   },
   "more than the answer": (answer, blow) => {
     const { head, body } = partsOf(answer);
-    const more = oneOf(blow, ["\r\n", "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\n{}", "garbage"]);
+    const picked = blow.dice.pick(["\r\n", "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\n{}", "garbage"]);
+    // Behind the next request a whole answer is that request's: HTTP/1.1 has nothing else to tell by.
+    const more = utf8.encode(blow.inPieces && picked.startsWith("HTTP") ? "garbage" : picked);
     send(blow, head, Buffer.concat([body, more]));
   },
   late: (answer, blow) =>

@@ -233,7 +233,8 @@ export class World {
     if (met === "JSON of depth 10,000") this.onMadeUp?.();
     if (ENDLESS.includes(met)) this.#expectEnd(request.peer, deadlineOf(request), `${met} ${request.path}`);
     const twice = (answer: Uint8Array) => this.#twice(request, answer);
-    return cause(request, { peer: request.peer, dice: this.dice, clock: this.clock, twice });
+    const inPieces = this.net.options.segmentBytes !== undefined;
+    return cause(request, { peer: request.peer, dice: this.dice, clock: this.clock, twice, inPieces });
   }
 
   #sprung({ peer }: SeenRequest): Fault {

@@ -5,12 +5,15 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { files, read, root, type Source } from "./tree.js";
 
-const { MODULES } = (await import(pathToFileURL(join(root, "scripts/board.mjs")).href)) as {
-  MODULES: readonly (readonly [name: string, entry: string])[];
-};
+/** Not awaited here: files that await before they declare their tests can't share a process. */
+const script = () =>
+  import(pathToFileURL(join(root, "scripts/board.mjs")).href) as Promise<{
+    MODULES: readonly (readonly [name: string, entry: string])[];
+  }>;
 
 /** The sources of all modules that boards and the simulator get, of an application's main, and of what takes the place of parts that are left out. */
 export async function boardSources(): Promise<Source[]> {
+  const { MODULES } = await script();
   const instead = files("src", /^no-.*\.ts$/).map(({ path }) => path);
   const { metafile } = await build({
     absWorkingDir: root,

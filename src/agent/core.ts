@@ -170,7 +170,7 @@ export class Core implements LinkWatcher, RpcWatcher {
     if (this.link.mode === 1) void this.telemetry.flush(FLUSH_MS);
   }
 
-  answered(method: string, text: string): void {
-    this.reset.answered(method, text);
+  answered(method: string, text: string, acknowledged: boolean): void {
+    this.reset.answered(method, text, acknowledged);
   }
 }

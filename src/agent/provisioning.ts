@@ -11,17 +11,13 @@ import type { Events } from "./events.js";
 import type { Link } from "./link.js";
 import type { Job, Loop, Wait } from "./loop.js";
 import type { ProvisioningOptions } from "./options.js";
-import { type Refusal, RefusalGate } from "./refusal-gate.js";
+import { PASSING, type Refusal, RefusalGate, SLOWER, TAKEN } from "./refusal-gate.js";
 import { PROBE, post } from "./requests.js";
 import { TokenStore } from "./token-store.js";
 
 const STORE_RETRY_MS = 60_000;
 /** A FAILURE that came so often in a row is no passing one. */
 const LASTING = 4;
-const PASSING = "the platform could not create the device: it may have too much to do";
-const TAKEN =
-  "the device name is taken (or a pre-provisioned device was provisioned before and its answer was lost), or the platform can create no device now";
-const SLOWER = "asked again ever more slowly, every 10 minutes at last";
 
 /**
  * - `begin`: what is kept is read, once no reset is under way any more.
@@ -151,18 +147,13 @@ export class Provisioning implements Job {
     if (!options) return this._gate.refused("unknown");
     this.#proposed ??= this._tokens.propose();
     if (this.#proposed === undefined) return STORE_RETRY_MS;
-    const { host } = this._link;
-    const body = encodeProvision({
-      deviceName: this.deviceName ?? "",
-      key: options.key,
-      secret: options.secret,
-      token: this.#proposed,
-    });
+    const { key, secret } = options;
+    const body = encodeProvision({ deviceName: this.deviceName ?? "", key, secret, token: this.#proposed });
     let wasSent = false;
-    const sent = (): void => {
+    const sent = () => {
       wasSent = true;
     };
-    const request = { ...post(PROVISION_PATH, host.encode(body)), repeatable: false, sent };
+    const request = { ...post(PROVISION_PATH, this._link.host.encode(body)), repeatable: false, sent };
     const outcome = await this._link.sendTo("uplink", request, API_PREFIX);
     return this._link.running ? this._judge(outcome, wasSent) : 0;
   }

@@ -14,6 +14,12 @@ const WAITS = {
 /** `unknown`: a token (401), or a provisioning key (NOT_FOUND), that the platform does not know; `failed`: a FAILURE to create the device. */
 export type Refusal = keyof typeof WAITS;
 
+/** What a FAILURE is called, once and often in a row; and what is done about it. */
+export const PASSING = "the platform could not create the device: it may have too much to do";
+export const TAKEN =
+  "the device name is taken (or a pre-provisioned device was provisioned before and its answer was lost), or the platform can create no device now";
+export const SLOWER = "asked again ever more slowly, every 10 minutes at last";
+
 const STORED = "refused";
 const SHORTEST_MS = 100;
 /** What was good for so long begins anew when it is refused; what is refused again sooner goes on where it was. */

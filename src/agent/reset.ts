@@ -13,6 +13,8 @@ const WIFI = "wifi";
 const UNKEPT = ["commission", "new-token", "new-proposed"];
 const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
+/** Longer than two polls: a platform that has no answer hands the RPC out again on the next. */
+const UNHEARD_MS = 70_000;
 
 /** What keeps something: `forget` returns false if some of it stays, and may be called again. */
 interface Part {
@@ -69,14 +71,22 @@ export class Reset {
     return !this._begun;
   }
 
-  /** The platform took an answer. Nothing is forgotten before it has that of `mote.reset`, in this run or a later one. */
-  answered(method: string, text: string): void {
+  /**
+   * An answer was posted. That of `mote.reset` may have come although nothing says so, and is posted again only if the platform asks: by then it has.
+   */
+  answered(method: string, text: string, acknowledged: boolean): void {
     if (method !== METHOD || text !== ANSWER) return;
+    if (acknowledged) this._restart();
+    else this._core.host.clock.timer(UNHEARD_MS, () => this._restart());
+  }
+
+  /** Forgets, and restarts; once. If it could not be begun the agent goes on, and the log says why. */
+  private _restart(): void {
+    if (this._begun || !this._core.link.running) return;
     const restart = () => {
       this._core.events.emit("restart", { reason: "reset" });
       this._core.host.restart("reset");
     };
-    // If it could not be begun the agent goes on, and the log says why.
     this.run().then(restart, () => {
       if (this._begun) restart();
     });

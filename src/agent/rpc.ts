@@ -32,7 +32,7 @@ export interface RpcWatcher {
   /** A poll ended; if it brought an RPC, that was answered. */
   pollEnded(): void;
   /** The platform took an answer, also one that a run before this one gave. */
-  answered(method: string, text: string): void;
+  answered(method: string, text: string, acknowledged: boolean): void;
 }
 
 export class Rpc implements Job {
@@ -161,7 +161,7 @@ export class Rpc implements Job {
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._link.running) return;
-    if (acknowledged) this.watcher?.answered(method, text);
+    this.watcher?.answered(method, text, acknowledged);
     this._pace(acknowledged ? this._repeats : ++entry.failures);
     this._events.emit("rpc", {
       stage: acknowledged ? "answered" : "unanswered",

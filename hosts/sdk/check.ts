@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { chipOf } from "./chips.js";
 import type { Build, BuildOptions } from "./esp32.js";
+import { number, share } from "./figures.js";
 import { estimateImage } from "./image-estimate.js";
 import { checkPartitions, imageRoom, readPartitions } from "./partitions.js";
 import { codeBytes, readRom, romBytes } from "./rom.js";
@@ -29,7 +30,7 @@ export function checkBuild(
   const options = readFileSync(join(directory, folder, "sdkconfig.mc"), "utf8");
   const left = rom.unpreloaded.filter(({ name }) => !OF_TYPINGS.test(name));
   const room = imageRoom(partitions);
-  const image = estimateImage(rom, chip.name);
+  const image = estimateImage(rom);
   const engine = rom.engine === 0 ? undefined : rom.engine;
   const wrong = [
     ...checkPartitions(partitions, megabytes * MEGABYTE),
@@ -82,6 +83,3 @@ function modules(directory: string): string[] {
     .sort((a, b) => b.bytes - a.bytes);
   return sizes.map(({ name, bytes }) => `  ${name.padEnd(24)}${number(bytes)}`);
 }
-
-const share = (part: number, of: number): string => `${((100 * part) / of).toFixed(1)} %`;
-const number = (value: number): string => value.toLocaleString("en");

@@ -68,7 +68,6 @@ export class EmulatedBoard {
       ...["-machine", machine, "-nographic", "-monitor", "none", "-serial", "stdio"],
       ...["-drive", `file=${flash},if=mtd,format=raw`],
       ...["-nic", "user,model=open_eth"],
-      // The chip's own watchdogs run by the emulator's clock, which a busy machine makes slow.
       ...more,
     ];
     this.#process = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], env });

@@ -7,7 +7,4 @@ import { type Rom, romBytes } from "./rom.js";
  */
 const NATIVE = 1_137_352;
 
-/** What an image costs more for each chip, by the code of its processor. */
-const MORE: Readonly<Record<string, number>> = {};
-
-export const estimateImage = (rom: Rom, chip: string): number => NATIVE + (MORE[chip] ?? 0) + romBytes(rom);
+export const estimateImage = (rom: Rom): number => NATIVE + romBytes(rom);

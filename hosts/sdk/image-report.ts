@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Image, run } from "./esp32.js";
+import { number, share } from "./figures.js";
 import { imageRoom, readPartitions } from "./partitions.js";
 import { readRom, romBytes } from "./rom.js";
 import { type Sdk, SdkError } from "./sdk.js";
@@ -60,6 +61,3 @@ function partsOf(sizes: ReadonlyMap<string, number>): Map<string, number> {
   }
   return parts;
 }
-
-const number = (value: number): string => value.toLocaleString("en");
-const share = (part: number, of: number): string => `${((100 * part) / of).toFixed(1)} %`;

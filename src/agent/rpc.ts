@@ -31,7 +31,7 @@ const SMALL = 256;
 export interface RpcWatcher {
   /** A poll ended; if it brought an RPC, that was answered. */
   pollEnded(): void;
-  /** The platform took an answer, also one that a run before this one gave. */
+  /** An answer was posted, also one that a run before this one gave. `acknowledged`: a 200 came for it. */
   answered(method: string, text: string, acknowledged: boolean): void;
 }
 

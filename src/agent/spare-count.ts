@@ -1,12 +1,16 @@
-// What the durable queue could not be told while its flash failed, in the small store: how many points are in memory only, and how many were dropped. So
-// points that end with a run are counted by the next.
+// What the durable queue could not be told while its flash failed, in the small store: how many points are in memory only, how many were dropped, and which
+// are dealt with. So points that end with a run are counted by the next, and none that was counted or delivered comes back behind later ones.
 import type { Host } from "../port.js";
-import type { SectorState } from "./sectors-header.js";
+import { DONE } from "./record.js";
+import { applyMark, type SectorState } from "./sectors-header.js";
 import { readStored, writeStored } from "./stored.js";
 
 const STORED = "spare";
 
-/** Where the queue stood, -1 if the host could not read it; the number of the first point in memory only; all drops; points in memory only. */
+/**
+ * Where the queue stood, -1 if the host could not read it; the number of the first point in memory only; all drops; points in memory only; points below
+ * `confirmed` are dealt with.
+ */
 type Spare = [
   newest: number,
   next: number,
@@ -14,6 +18,7 @@ type Spare = [
   refused: number,
   unreadable: number,
   points: number,
+  confirmed: number,
 ];
 
 export class SpareCount {
@@ -36,14 +41,16 @@ export class SpareCount {
     const found = readStored(this._host, STORED);
     if (!isSpare(found)) return false;
     this._stored = JSON.stringify(found);
-    const [known, next, full, refused, unreadable, points] = found;
+    const [known, next, full, refused, unreadable, points, confirmed] = found;
     if (known >= 0 && newest >= 0) {
       const lost = Math.max(0, next + points - state.next);
       const drops = state.full + state.refused + state.unreadable;
+      // A queue that was erased meanwhile counts its points anew, and begins with the first sector.
+      const dealtWith = newest >= known ? applyMark(state, DONE, confirmed) : 0;
       state.full = Math.max(state.full, full);
       state.refused = Math.max(state.refused, refused);
       state.unreadable = Math.max(state.unreadable, unreadable + lost);
-      return state.full + state.refused + state.unreadable > drops;
+      return dealtWith > 0 || state.full + state.refused + state.unreadable > drops;
     }
     state.full += full;
     state.refused += refused;
@@ -58,8 +65,8 @@ export class SpareCount {
 
   /** `points` are in memory only and `state` is not on flash. False if the store does not take it. */
   keep(state: SectorState, newest: number, points: number): boolean {
-    const { next, full, refused, unreadable } = state;
-    const spare: Spare = [newest, next, full, refused, unreadable, points];
+    const { next, full, refused, unreadable, confirmed } = state;
+    const spare: Spare = [newest, next, full, refused, unreadable, points, confirmed];
     const text = JSON.stringify(spare);
     if (text === this._stored) return true;
     this._at = this._host.clock.now();
@@ -77,5 +84,5 @@ export class SpareCount {
 }
 
 function isSpare(value: unknown): value is Spare {
-  return Array.isArray(value) && value.length === 6 && value.every((one) => Number.isSafeInteger(one));
+  return Array.isArray(value) && value.length === 7 && value.every((one) => Number.isSafeInteger(one));
 }

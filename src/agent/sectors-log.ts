@@ -1,15 +1,17 @@
 // Writing and reading of sectors one at a time: what `Sectors` builds its queue on.
 import type { Blocks } from "../port.js";
-import { DONE, lengthOf, MARK_BYTES, putMark, type Records, soundLength, whole } from "./record.js";
+import { lengthOf, MARK_BYTES, putMark, type Records, soundLength, whole } from "./record.js";
 import { SectorsAside } from "./sectors-aside.js";
 import { emptyState, HEADER_BYTES, isBlank, putHeader, type SectorState } from "./sectors-header.js";
 import { SectorMap } from "./sectors-map.js";
+import { OwedMarks } from "./sectors-owed.js";
 import type { LogOwner } from "./sectors-owner.js";
 import { recover } from "./sectors-recover.js";
 
 const LEAST_SECTOR = 512;
 /** While writes fail, a sector is erased so often at most: each erase wears it. */
 const ERASE_MS = 60_000;
+
 /** An append-only log: the newest sector is written, all are read. It knows nothing of which points wait. */
 export class SectorLog {
   readonly map: SectorMap;
@@ -24,6 +26,8 @@ export class SectorLog {
   unread = false;
   /** `state` holds what no record says: only the next header will. */
   unsaid = false;
+  /** What marks that failed were to say. */
+  readonly owed = new OwedMarks();
   /** Where the next record goes in the newest sector. */
   tail = 0;
   private readonly _owner: LogOwner;
@@ -58,10 +62,7 @@ export class SectorLog {
 
   /** Finds what is there. Returns the sector to read from, or undefined if the blocks can't be used. */
   open(): number | undefined {
-    if (this.page.bytes.length === 0) {
-      this._owner.tell("the blocks are too small for a durable queue: points are kept in memory only");
-      return undefined;
-    }
+    if (this.page.bytes.length === 0) return this._none("the blocks are too small for a durable queue:");
     const found = recover(this.map, this.page, this.state);
     if (found.kind === "ready") {
       this.usable = true;
@@ -70,16 +71,16 @@ export class SectorLog {
       this.tail = found.end;
       this._loaded = this.state.sequence;
       this._soundTo = 0;
+      this.owed.none(this.state.confirmed);
       return found.oldest;
     }
-    if (found.kind === "failed") {
-      this.unread = true;
-      this._owner.tell("the durable queue can't be read: points are kept in memory only");
-    } else
-      this._owner.tell(
-        "the durable queue was written by another version: kept, not used; points are kept in memory only",
-      );
-    return undefined;
+    this.unread = found.kind === "failed";
+    const why = this.unread ? "can't be read:" : "was written by another version: kept, not used;";
+    return this._none(`the durable queue ${why}`);
+  }
+
+  private _none(why: string): undefined {
+    this._owner.tell(`${why} points are kept in memory only`);
   }
 
   /**
@@ -97,8 +98,8 @@ export class SectorLog {
     this._loaded = 0;
     if (!this.load(sequence) || !isBlank(this.page.bytes.subarray(this._failedTail))) return;
     this.tail = this._failedTail;
-    // What was dealt with meanwhile must not come back; the counts of it come with the next header.
-    if (this.unsaid && !this.mark(DONE, this.state.confirmed)) this.tail = this.map.size;
+    // What was dealt with meanwhile must not come back. The count of what never was on flash comes with the next header.
+    if (this.unsaid && !this.owed.pay(this)) this.tail = this.map.size;
   }
 
   /** What is in memory only is so because flash fails, to write or to read. */
@@ -148,10 +149,7 @@ export class SectorLog {
   write(bytes: Uint8Array): boolean {
     const { sequence } = this.state;
     const at = this.map.at(sequence);
-    if (!this.map.blocks.write(at + this.tail, bytes)) {
-      this._failedTail = this.tail;
-      return this._fail(at);
-    }
+    if (!this.map.blocks.write(at + this.tail, bytes)) return this._fail(at, this.tail);
     if (this.failing) this._heal();
     // What is written now is in memory: it is not soon read.
     if (this._loaded === sequence) this._loaded = 0;
@@ -163,7 +161,8 @@ export class SectorLog {
   mark(kind: number, number: number): boolean {
     if (this.room < MARK_BYTES) return false;
     putMark(this._mark, this.state.sequence, kind, number);
-    return this.write(new Uint8Array(this._mark.buffer));
+    if (!this.write(new Uint8Array(this._mark.buffer))) return false;
+    return this.owed.written(kind, number);
   }
 
   /** Erases the next sector, which becomes the newest. Its header holds the whole state. */
@@ -184,6 +183,7 @@ export class SectorLog {
     this._erased = -1;
     this._failedTail = -1;
     this.unsaid = false;
+    this.owed.none(state.confirmed);
     this.tail = HEADER_BYTES;
     if (this.failing) this._heal();
     return true;
@@ -231,7 +231,8 @@ export class SectorLog {
   }
 
   /** Nothing is appended behind what may be half a record. */
-  private _fail(at: number): false {
+  private _fail(at: number, tail = this._failedTail): false {
+    this._failedTail = tail;
     this.usable = false;
     this.tail = this.map.size;
     this._aside.failed(at);

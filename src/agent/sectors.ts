@@ -160,14 +160,14 @@ export class Sectors implements Records {
     if (this.waiting === 0) this._headToEnd();
     else if (this._number === this.state.confirmed) this._keepHead();
     else this._head.pass();
-    this._mark(kind, this.state.confirmed);
+    this._mark(kind, this.state.confirmed, points);
     return points;
   }
 
   /** The platform was told of `drops` in all. */
   told(drops: number): void {
     applyMark(this.state, TOLD, drops);
-    this._mark(TOLD, drops);
+    this._mark(TOLD, drops, 0);
   }
 
   /** Forgets all points, and erases them; false if any sector could not be erased. */
@@ -213,7 +213,7 @@ export class Sectors implements Records {
     if (first === undefined) this._headToEnd();
     else this._head.set(sequence, HEADER_BYTES, first);
     if (points === 0) return;
-    this._mark(kind, state.confirmed);
+    this._mark(kind, state.confirmed, points);
     this._owner.dropped(points, kind === FULL ? "full" : "unreadable");
   }
 
@@ -225,9 +225,10 @@ export class Sectors implements Records {
     if (this.log.openNext() && this.waiting === 0) this._headToEnd();
   }
 
-  private _mark(kind: number, number: number): void {
+  private _mark(kind: number, number: number, points: number): void {
     const log = this.log;
     if (log.usable && log.mark(kind, number)) return;
+    log.owed.owe(kind, points);
     // The next header says it. It can only come later if a cut closed the sector that was free.
     if (log.usable && this._nextIsFree()) this._openNext();
     if (log.failing) log.unsaid = true;

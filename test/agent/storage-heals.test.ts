@@ -158,9 +158,13 @@ for (const [what, fails] of [
     // What was in memory only a second before the power went may be counted, although it had just arrived.
     const lost = await device.lost();
     t.true(lost <= 0 && lost >= -4, `${lost}`);
-    const ascending = [...device.order].sort((one, other) => one - other);
-    t.deepEqual(device.order, ascending);
-    t.is(device.order.length, device.arrived.size);
+    const first = [...device.arrived];
+    t.deepEqual(
+      first,
+      first.toSorted((one, other) => one - other),
+    );
+    // What arrived in the last second may come again, and what was on its way.
+    t.true(device.order.length - first.length <= 10, `${device.order.length} of ${first.length}`);
   });
 
 for (const [how, end] of [

@@ -1,5 +1,6 @@
 // Points recorded, sent and acknowledged with agent and machine in one XS engine: see guest/machine.ts.
 import { response } from "../../hosts/platform/device/messages.js";
+import { write } from "../../hosts/platform/http/writer.js";
 import { bundle } from "../xs/bundle.js";
 import { Engine } from "../xs/worker.js";
 
@@ -26,9 +27,8 @@ export class PointsOnXs {
   }
 
   static async start(): Promise<PointsOnXs> {
-    const { status, headers } = response(200);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    const answer = [`HTTP/1.1 ${status} \r\n${lines.join("")}Date: `, "\r\n\r\n"];
+    const { whole } = write(response(200), 0);
+    const answer = Buffer.from(whole).toString("latin1").split(new Date(0).toUTCString());
     const script = await bundle('import "./test/bench/guest/points.ts";', { ANSWER: JSON.stringify(answer) });
     const engine = new Engine({ limitMs: LIMIT_MS, output: (text) => process.stderr.write(text) });
     await engine.evaluate(script);

@@ -164,13 +164,14 @@ export class Core implements LinkWatcher, RpcWatcher {
 
   // As the watcher of RPCs.
 
-  pollEnded(): void {
+  pollEnded(poll: number, heard: boolean): void {
+    if (heard) this.reset.pollHeard(poll);
     if (this.link.mode !== 3 && !this.link.ways.brief) this.attributes.loop.readSoon();
     // With one connection what waits now would wait for the whole of the next poll.
     if (this.link.mode === 1) void this.telemetry.flush(FLUSH_MS);
   }
 
-  answered(method: string, text: string, acknowledged: boolean): void {
-    this.reset.answered(method, text, acknowledged);
+  answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void {
+    this.reset.answered(method, text, acknowledged, nextPoll);
   }
 }

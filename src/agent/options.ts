@@ -30,7 +30,7 @@ export interface RpcOptions {
   answerBytes?: number | undefined;
   /**
    * For how long an RPC is remembered whose answer the platform never acknowledged, so that its handler runs once, in ms, restarts and sleep included. Default
-   * 86,400,000 (24 h); 600,000 to 2,592,000,000. Eight at most: a further one is answered `BUSY`.
+   * 86,400,000 (24 h); 600,000 to 2,592,000,000. It ends with the next RPC: what the platform does not hand out then waits no more.
    */
   rememberMs?: number | undefined;
 }

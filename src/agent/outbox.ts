@@ -171,17 +171,20 @@ export class Outbox {
     return this._staging?.forget() !== false;
   }
 
+  /** For what brings points to flash alone: points that were there are dropped. */
+  flashDropped(points: number, reason: "full" | "unreadable"): void {
+    this.ring.forget((this._sectors?.state.confirmed ?? 0) + this._shift);
+    if (this._onDrop) this._onDrop(points, reason);
+    else this._lostBefore += points;
+    if (this._sectors?.log.behind) this._staging?.look();
+  }
+
   private get _shift(): number {
     return this._staging?.shift ?? 0;
   }
 
   private _stage(): Staging {
-    const staging = new Staging(this._host, this.ring, this._settings, (points, reason) => {
-      this.ring.forget((this._sectors?.state.confirmed ?? 0) + this._shift);
-      if (this._onDrop) this._onDrop(points, reason);
-      else this._lostBefore += points;
-      if (this._sectors?.log.behind) this._staging?.look();
-    });
+    const staging = new Staging(this._host, this.ring, this._settings, this);
     const { sectors } = staging;
     if (!sectors.usable) return staging;
     const { lastStamp, era, tick, next } = sectors.state;

@@ -13,8 +13,6 @@ const WIFI = "wifi";
 const UNKEPT = ["commission", "new-token", "new-proposed"];
 const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
-/** Longer than two polls: a platform that has no answer hands the RPC out again on the next. */
-const UNHEARD_MS = 70_000;
 
 /** What keeps something: `forget` returns false if some of it stays, and may be called again. */
 interface Part {
@@ -28,6 +26,8 @@ export class Reset {
   /** The mark is in the store. */
   private _begun: boolean;
   private _told = false;
+  /** Nobody acknowledged the answer to `mote.reset`, and polls from this number on were sent after it. */
+  private _after: number | undefined;
 
   constructor(core: Core) {
     const { host } = core;
@@ -72,12 +72,20 @@ export class Reset {
   }
 
   /**
-   * An answer was posted. That of `mote.reset` may have come although nothing says so, and is posted again only if the platform asks: by then it has.
+   * An answer was posted. That of `mote.reset` may have come although nothing says so: a platform that has none hands the RPC out again to the next
+   * poll, and it is posted again.
    */
-  answered(method: string, text: string, acknowledged: boolean): void {
+  answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void {
     if (method !== METHOD || text !== ANSWER) return;
+    this._after = acknowledged ? undefined : nextPoll;
     if (acknowledged) this._restart();
-    else this._core.host.clock.timer(UNHEARD_MS, () => this._restart());
+  }
+
+  /** The platform held poll number `poll`, and did not hand the RPC out again: it has the answer, or its caller waits no more. */
+  pollHeard(poll: number): void {
+    if (this._after === undefined || poll < this._after) return;
+    this._after = undefined;
+    this._restart();
   }
 
   /** Forgets, and restarts; once. If it could not be begun the agent goes on, and the log says why. */

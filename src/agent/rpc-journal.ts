@@ -1,14 +1,16 @@
 // The journal of server-side RPCs: which of them may come again, so that no handler runs twice and no new call is taken for an old one.
 //
-// Unacknowledged (no answer of ours got a 200): it is known by id and content on every poll, until an answer is acknowledged or
-// `rememberMs` are over. How a poll ended proves nothing, it may have been a proxy. Acknowledged: the platform let it go before it saw
-// any poll that was sent after that, so only polls sent before may still bring a copy. Ids begin at 0 again when the platform restarts.
+// Unacknowledged (no answer of ours got a 200): it is known by id and content on every poll, until an answer is acknowledged, a poll that was
+// sent after it came brings another RPC, or `rememberMs` are over. The platform hands out the oldest that waits: what another one takes the place
+// of was one-way, has expired, was answered after all, or is gone with a restart. That a poll ended without an RPC proves nothing, it may have
+// been a proxy. Acknowledged: the platform let it go before it saw any poll that was sent after that, so only polls sent before may still bring
+// a copy. Ids begin at 0 again when the platform restarts.
 import type { Host } from "../port.js";
 import { isObject } from "../wire/json.js";
 import { forgetStored, readStored, writeStored } from "./stored.js";
 import type { Time } from "./time.js";
 
-/** Unacknowledged RPCs whose handler began. None of them makes room for another. */
+/** Unacknowledged RPCs whose handler began: those of polls that overlapped, as any later one takes their place. None of them makes room for another. */
 const ENTRIES = 8;
 /** With the acknowledged ones that a poll may still bring, and those that no handler was run for. */
 const MOST = 24;
@@ -35,6 +37,8 @@ export interface JournalEntry {
   readonly at: number;
   /** It came in an earlier run. */
   readonly earlier: boolean;
+  /** Polls from this number on were sent after it came. */
+  readonly after: number;
   /** JSON text; undefined while the handler runs, and if what came of it is not known any more. */
   answer: string | undefined;
   /** The answer is in the store. */
@@ -75,13 +79,13 @@ export class RpcJournal {
     );
   }
 
-  /** Before the handler runs. It does not if there is no room, or nothing can be stored. */
-  open(id: number, hash: number, effect: Effect): JournalEntry | "full" | "not stored" {
+  /** Before the handler runs. It does not if there is no room, or nothing can be stored. `nextPoll` is the number that the next poll will have. */
+  open(id: number, hash: number, effect: Effect, nextPoll: number): JournalEntry | "full" | "not stored" {
     const ran = effect !== "none";
     if (ran && this._full()) return "full";
     const { ticks } = this._time;
     const at = this._time.now() ?? 0;
-    const entry = entryOf({ id, hash, ran, ticks, at, earlier: false });
+    const entry = entryOf({ id, hash, ran, ticks, at, earlier: false, after: nextPoll });
     if (effect === "stored" && !this._store(entry)) return "not stored";
     this._entries.push(entry);
     if (this._entries.length > MOST) this._drop(this._entries.find((one) => !one.ran) ?? entry);
@@ -114,6 +118,12 @@ export class RpcJournal {
     entry.answer = undefined;
     // After a restart there is no poll from before.
     this._release(entry);
+  }
+
+  /** Poll number `poll` brought an RPC that was not seen before: what came before that poll was sent waits no more. */
+  overtaken(poll: number): void {
+    for (const entry of this._entries)
+      if (entry.acknowledgedAt === undefined && poll >= entry.after) this.acknowledged(entry, poll);
   }
 
   /** A poll ended, however that was. `oldest`: the lowest number of those open or not yet looked at. */
@@ -154,6 +164,7 @@ export class RpcJournal {
       ticks: since,
       at: typeof at === "number" ? at : 0,
       earlier: true,
+      after: 0,
     });
     entry.key = key;
     if (typeof answer === "string") entry.answer = answer;
@@ -207,7 +218,7 @@ export class RpcJournal {
 const keys = (): string[] => [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `rpc${n}`).concat(BEFORE);
 
 function entryOf(
-  known: Pick<JournalEntry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier">,
+  known: Pick<JournalEntry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">,
 ): JournalEntry {
   return {
     ...known,

@@ -29,10 +29,10 @@ const SMALL = 256;
 
 /** Told of what comes of RPCs. */
 export interface RpcWatcher {
-  /** A poll ended; if it brought an RPC, that was answered. */
-  pollEnded(): void;
-  /** An answer was posted, also one that a run before this one gave. `acknowledged`: a 200 came for it. */
-  answered(method: string, text: string, acknowledged: boolean): void;
+  /** Poll number `poll` ended; if it brought an RPC, that was answered. `heard`: the platform held it or brought one, as far as one can tell. */
+  pollEnded(poll: number, heard: boolean): void;
+  /** An answer was posted, also one that a run before this one gave. `acknowledged`: a 200 came for it. `nextPoll`: the number of the next poll. */
+  answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void;
 }
 
 export class Rpc implements Job {
@@ -106,7 +106,7 @@ export class Rpc implements Job {
     if (delivered && !(await this._take(outcome.body, outcome.whole, number))) return;
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
-    this.watcher?.pollEnded();
+    this.watcher?.pollEnded(number, delivered || verdict === "ended");
   }
 
   /** False if nothing could be made of what poll number `poll` brought. */
@@ -118,6 +118,8 @@ export class Rpc implements Job {
       return false;
     }
     const entry = this._journal.find(request.id, request.hash, poll);
+    // What is not as the platform writes it may not be its own.
+    if (!entry && !request.flaw) this._journal.overtaken(poll);
     if (!entry) await this._handle(request);
     // A copy on a poll that was sent before the answer was acknowledged: the platform has the answer.
     else if (entry.acknowledgedAt === undefined) await this._answer(entry, request, undefined);
@@ -131,7 +133,7 @@ export class Rpc implements Job {
     const handler = this._handlers.find(method);
     const refusal = refuse(request, handler);
     const effect = refusal ? "none" : handler?.once ? "stored" : "unstored";
-    const entry = this._journal.open(id, hash, effect);
+    const entry = this._journal.open(id, hash, effect, this._polls.next);
     // Unheard of by the next start, it could run a second time.
     if (entry === "not stored") return this._refuse(request, failure("HANDLER_FAILED", UNSTORED));
     if (entry === "full") return this._refuse(request, failure("BUSY"));
@@ -142,7 +144,8 @@ export class Rpc implements Job {
 
   /** Answers without a handler. */
   private async _refuse(request: RpcRequest, result: HandlerResult): Promise<void> {
-    const entry = this._journal.open(request.id, request.hash, "none") as JournalEntry;
+    const { id, hash } = request;
+    const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
     this._journal.answered(entry, result.text);
     await this._answer(entry, request, result.error);
   }
@@ -161,7 +164,7 @@ export class Rpc implements Job {
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._link.running) return;
-    this.watcher?.answered(method, text, acknowledged);
+    this.watcher?.answered(method, text, acknowledged, this._polls.next);
     this._pace(acknowledged ? this._repeats : ++entry.failures);
     this._events.emit("rpc", {
       stage: acknowledged ? "answered" : "unanswered",

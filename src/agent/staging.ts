@@ -3,6 +3,8 @@ import { FlashRetry } from "./flash-retry.js";
 import { whole } from "./record.js";
 import type { Ring } from "./ring.js";
 import { Sectors } from "./sectors.js";
+import type { SectorState } from "./sectors-header.js";
+import type { SectorsOwner } from "./sectors-owner.js";
 import type { TelemetrySettings } from "./telemetry-options.js";
 
 /** While flash fails and memory is full it is tried so often at most. */
@@ -13,39 +15,57 @@ const SYNC_MS = 2000;
 const STAGE_MS = 1000;
 export const STAGE_BYTES = 4096;
 
+/** The outbox. */
+interface StagingOwner {
+  /** Points that were on flash went for want of room, or because they can't be read. */
+  flashDropped(points: number, reason: "full" | "unreadable"): void;
+}
+
 /** Brings points from memory to flash, at once or soon, and again if flash fails. */
-export class Staging {
+export class Staging implements SectorsOwner {
   readonly sectors: Sectors;
   /** Number of a point minus its number in the sectors. */
   shift = 0;
   private readonly _host: Host;
   private readonly _ring: Ring;
   private readonly _durable: boolean;
+  private readonly _owner: StagingOwner;
   private readonly _flash: FlashRetry;
   private _timer: (() => void) | undefined;
 
-  constructor(
-    host: Host,
-    ring: Ring,
-    { durable, drop }: TelemetrySettings,
-    dropped: (points: number, reason: "full" | "unreadable") => void,
-  ) {
+  constructor(host: Host, ring: Ring, { durable, drop }: TelemetrySettings, owner: StagingOwner) {
     this._host = host;
     this._ring = ring;
     this._durable = durable;
-    const flash = new FlashRetry(host, this);
-    this._flash = flash;
-    const { spare } = flash;
-    this.sectors = new Sectors(host.blocks, drop === "oldest", {
-      tell: (line) => host.log("error", line),
-      failed: () => flash.failed(),
-      healed: () => flash.healed(),
-      opened: (state) => spare.restore(state, state.sequence),
-      dropped,
-    });
+    this._owner = owner;
+    this._flash = new FlashRetry(host, this);
+    const { spare } = this._flash;
+    this.sectors = new Sectors(host.blocks, drop === "oldest", this);
     const { log } = this.sectors;
     if (log.unread) spare.restore(log.state, -1);
     else if (!log.behind) spare.clear();
+  }
+
+  // As the sectors' owner: methods of this one, as a function made for each would take a board ten slots.
+
+  tell(line: string): void {
+    this._host.log("error", line);
+  }
+
+  failed(): void {
+    this._flash.failed();
+  }
+
+  healed(): void {
+    this._flash.healed();
+  }
+
+  opened(state: SectorState): boolean {
+    return this._flash.spare.restore(state, state.sequence);
+  }
+
+  dropped(points: number, reason: "full" | "unreadable"): void {
+    this._owner.flashDropped(points, reason);
   }
 
   /** A record, `from` to `to` in the ring, was added. */

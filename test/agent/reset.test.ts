@@ -71,6 +71,48 @@ test("the RPC mote.reset resets once the platform has its answer, and restarts",
   t.is(agent.state, "stopped");
 });
 
+test("the answer to mote.reset arrived and nobody said so: the device resets when a later poll was held and did not bring it again", async (t, as) => {
+  const rig = startRig(t, as);
+  furnish(rig);
+  rig.agent().start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = ({ path }) => (/rpc\/\d/.test(path) ? "lose-answer" : undefined);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  await rig.clock.advance(10_000);
+  t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
+  t.deepEqual(rig.host.restarts, []);
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(rig.host.restarts, ["reset"]);
+  t.deepEqual(kept(rig, FORGOTTEN), []);
+});
+
+test("as long as the platform can't have the answer to mote.reset nothing is forgotten, however long that takes", async (t, as) => {
+  const rig = startRig(t, as);
+  furnish(rig);
+  rig.agent().start();
+  await rig.clock.advance(5000);
+  const before = kept(rig, FORGOTTEN);
+  let away = true;
+  // Behind a proxy the platform stands still; polls end as they do before one that goes on.
+  rig.platform.fault = ({ path, reply }) => {
+    if (!away) return undefined;
+    if (path.includes("timeout=")) rig.clock.timer(1000, () => reply(504));
+    return path.includes("timeout=") ? "hang" : { status: 504 };
+  };
+  const results = rig.platform.rpc(
+    rig.platform.device(NAME),
+    "mote.reset",
+    { confirm: true },
+    { timeoutMs: 3_600_000 },
+  );
+  await rig.clock.advance(20 * MINUTE);
+  t.deepEqual([kept(rig, FORGOTTEN), rig.host.restarts], [before, []]);
+  away = false;
+  await rig.clock.advance(10 * MINUTE);
+  t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
+  t.deepEqual(rig.host.restarts, ["reset"]);
+});
+
 test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing happens", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();

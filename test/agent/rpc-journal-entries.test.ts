@@ -11,8 +11,8 @@ const DAY = 86_400_000;
 function rig(store = new FakeStore(), clock = new FakeClock(Date.UTC(2026, 0, 1))) {
   const host = fakeHost({ store, clock });
   const journal = new RpcJournal(host, new Time(host), DAY, 8192);
-  const open = (id: number, effect: Effect = "stored") => {
-    const entry = journal.open(id, HASH, effect);
+  const open = (id: number, effect: Effect = "stored", nextPoll = 0) => {
+    const entry = journal.open(id, HASH, effect, nextPoll);
     if (typeof entry === "string") throw new Error(entry);
     return entry;
   };
@@ -43,6 +43,31 @@ test("an unacknowledged RPC is known on every poll, however many ended", (t) => 
   t.is(journal.find(5, HASH, 99), undefined, "another id");
 });
 
+test("another RPC on a poll that was sent after it came takes its place; polls sent before that one may still bring a copy", (t) => {
+  const { journal, open } = rig();
+  const entry = open(4, "stored", 6);
+  journal.overtaken(5);
+  t.is(journal.find(4, HASH, 99), entry, "that poll was open when it came");
+  journal.overtaken(8);
+  t.is(journal.find(4, HASH, 7), entry);
+  t.is(journal.find(4, HASH, 8), undefined, "a later poll brings a new one");
+  journal.pollEnded(8);
+  t.is(journal.find(4, HASH, 7), undefined);
+  for (let id = 0; id < 8; id++) open(id, "stored", 9);
+  t.is(journal.open(8, HASH, "stored", 9), "full");
+  journal.overtaken(9);
+  t.truthy(open(8));
+});
+
+test("what an earlier run left is overtaken by the first poll of this one that brings another", (t) => {
+  const { open, store, clock } = rig();
+  open(1);
+  const { journal } = rig(store, clock);
+  t.truthy(journal.find(1, HASH, 0));
+  journal.overtaken(0);
+  t.is(journal.find(1, HASH, 0), undefined);
+});
+
 test("what is unacknowledged is there after a restart with its answer, if that is short, and what was acknowledged is not", async (t) => {
   const { journal, open, store, clock } = rig();
   const [short, long, done] = [open(1), open(2), open(3)];
@@ -66,8 +91,8 @@ test("what is unacknowledged is there after a restart with its answer, if that i
 test("eight unacknowledged RPCs fill it, whether stored or not; what no handler was run for does not count", (t) => {
   const { journal, open } = rig();
   for (let id = 0; id < 8; id++) open(id, id % 2 === 0 ? "stored" : "unstored");
-  t.is(journal.open(8, HASH, "stored"), "full");
-  t.is(journal.open(8, HASH, "unstored"), "full");
+  t.is(journal.open(8, HASH, "stored", 0), "full");
+  t.is(journal.open(8, HASH, "unstored", 0), "full");
   for (let id = 100; id < 200; id++) open(id, "none");
   for (let id = 0; id < 8; id++) t.truthy(journal.find(id, HASH, 0), `${id}`);
 });
@@ -76,7 +101,7 @@ test("acknowledged RPCs that a silent poll keeps in mind have a bound as well, a
   const { journal, open } = rig();
   let id = 0;
   for (; id < 24; id++) journal.acknowledged(open(id), 5);
-  t.is(journal.open(id, HASH, "stored"), "full");
+  t.is(journal.open(id, HASH, "stored", 0), "full");
   t.truthy(journal.find(0, HASH, 4));
   journal.pollEnded(5);
   t.truthy(open(id));

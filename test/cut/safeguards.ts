@@ -58,13 +58,13 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "what the platform took is marked",
     file: `${AGENT}/sectors.ts`,
-    edits: [["    this._mark(kind, this.state.confirmed);\n", ""]],
+    edits: [["    this._mark(kind, this.state.confirmed, points);\n", ""]],
   },
   {
     group: "outbox",
     what: "the oldest sector's points are marked as dropped before it is erased",
     file: `${AGENT}/sectors.ts`,
-    edits: [["    this._mark(kind, state.confirmed);\n", ""]],
+    edits: [["    this._mark(kind, state.confirmed, points);\n", ""]],
   },
   {
     group: "outbox",
@@ -110,7 +110,7 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       [
         "    this.attributes?.provisioned();\n",
-        "    this.attributes?.provisioned();\n    this.#tokens.proven();\n",
+        "    this.attributes?.provisioned();\n    this._tokens.proven();\n",
       ],
     ],
   },
@@ -196,7 +196,7 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       [
         "    const acknowledged = await this._post(entry, text);\n",
-        "    this.watcher?.answered(method, text);\n    const acknowledged = await this._post(entry, text);\n",
+        "    this.watcher?.answered(method, text, true, 0);\n    const acknowledged = await this._post(entry, text);\n",
       ],
     ],
   },

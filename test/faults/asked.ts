@@ -64,14 +64,7 @@ export class Asked {
     const later = (ms: number) => new Promise<void>((resolve) => life.host.clock.timer(ms, resolve));
     agent.rpc.handle("echo", ran);
     agent.rpc.handle("toggle", ran);
-    agent.rpc.handle(
-      "peek",
-      ({ nonce }) => {
-        this.handedOut.looks++;
-        return { nonce };
-      },
-      { once: false },
-    );
+    agent.rpc.handle("peek", ({ nonce }) => ({ nonce }), { once: false });
     agent.rpc.handle("slow", async (params) => {
       const answer = ran(params);
       await later(this.#story.dice.pick([100, 3000, 15_000]));
@@ -184,7 +177,6 @@ export class Asked {
     }
     // An error answer does not say to whom it was given.
     const codes = call.restarts > 0 ? Object.values(METHODS).flat() : METHODS[method];
-    if (code === "BUSY") this.#story.world.count("answered BUSY");
     return codes?.includes(code) || this.#excuses(call).includes(code);
   }
 
@@ -200,7 +192,6 @@ export class Asked {
     const { applied } = world;
     const codes: string[] = [];
     if (world.lives > 1 || this.handedOut.wasSame(call)) codes.push("OUTCOME_UNKNOWN");
-    if (this.handedOut.mayBeFull) codes.push("BUSY");
     if (applied.has("store fails")) codes.push("HANDLER_FAILED");
     if (applied.has("status 413")) codes.push("ANSWER_TOO_LARGE");
     // The platform takes the answer to what it never asked for its own RPC of that id.

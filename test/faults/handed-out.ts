@@ -32,8 +32,7 @@ const ANSWER = /\/rpc\/(-?\d+)$/;
 const POLL = /\/rpc\?timeout/;
 /** By then what acknowledges an answer has reached the device, if nothing broke meanwhile. */
 const HEARD_MS = 5000;
-/** So many unacknowledged RPCs are remembered, for so long. */
-const JOURNAL = 8;
+/** An unacknowledged RPC is remembered for so long. */
 const REMEMBERED_MS = 24 * 3_600_000;
 
 export class HandedOut {
@@ -41,8 +40,6 @@ export class HandedOut {
   readonly #fail: (what: string) => void;
   readonly calls: Call[] = [];
   readonly runs: Run[] = [];
-  /** Runs of handlers that may run again. */
-  looks = 0;
   /** By id: how often an RPC was handed out, and an answer posted. */
   readonly #handed = new Map<number, number>();
   readonly #posts = new Map<number, number>();
@@ -130,12 +127,6 @@ export class HandedOut {
       if (over) world.count("an RPC whose time was over");
       return over;
     }).length;
-  }
-
-  /** There are so many runs whose answer was not acknowledged for sure that the device may take no more. */
-  get mayBeFull(): boolean {
-    const open = this.runs.filter(({ acknowledgedAt }) => acknowledgedAt === Infinity);
-    return open.length + this.looks >= JOURNAL;
   }
 
   /** An earlier call was the same, before a restart. */

@@ -11,14 +11,24 @@ export type Encoded =
   /** `reason` is a sentence that names the key; `tooLarge` tells a value that is fine but for its size. */
   | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean };
 
+/** An object or array that is being written. */
+interface Level {
+  readonly value: object;
+  /** Undefined: an array. */
+  readonly keys: readonly string[] | undefined;
+  readonly length: number;
+  /** The member at hand. */
+  at: number;
+  text: string;
+}
+
 interface State {
   readonly stored: boolean;
-  /** The objects that the one at hand stands in. */
-  readonly parents: object[];
+  /** From the outermost to the one at hand. In place of calls: what is nested deeply would take the engine's stack. */
+  readonly levels: Level[];
   /** Characters left. */
   room: number;
   reason: string;
-  path: string;
   tooLarge: boolean;
 }
 
@@ -33,22 +43,28 @@ const tagOf = Object.prototype.toString;
 export function encodeJson(value: unknown, manner: "stored" | "free", limit: number): Encoded {
   const state: State = {
     stored: manner === "stored",
-    parents: [],
+    levels: [],
     room: limit,
     reason: "",
-    path: "",
     tooLarge: false,
   };
+  let path = "";
   try {
-    const text = encodeAny(value, state);
+    const text = isNested(value) ? encodeNested(value, state) : encodeScalar(value, state);
     if (text !== undefined) return { ok: true, text };
+    for (const level of state.levels) path += stepOf(level, path === "");
   } catch {
     // A getter or a proxy of the application threw.
     state.reason = "holds a value that can't be read";
-    state.path = "";
+    path = "";
   }
-  const subject = state.path === "" ? "it" : state.path;
-  return { ok: false, reason: `${subject} ${state.reason}`, tooLarge: state.tooLarge };
+  return { ok: false, reason: `${path === "" ? "it" : path} ${state.reason}`, tooLarge: state.tooLarge };
+}
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+function stepOf({ keys, at }: Level, top: boolean): string {
+  return keys ? `${top ? "" : "."}${quoteBriefly(keys[at] as string)}` : `[${at}]`;
 }
 
 function refuse(state: State, reason: string): undefined {
@@ -56,7 +72,7 @@ function refuse(state: State, reason: string): undefined {
   return undefined;
 }
 
-function encodeAny(value: unknown, state: State): string | undefined {
+function encodeScalar(value: unknown, state: State): string | undefined {
   switch (typeof value) {
     case "string":
       return encodeText(value, state);
@@ -69,7 +85,7 @@ function encodeAny(value: unknown, state: State): string | undefined {
       return text === undefined ? refuse(state, "is beyond 64 bits") : spend(text, state);
     }
     case "object":
-      return value === null ? spend("null", state) : encodeObject(value, state);
+      return spend("null", state);
     case "undefined":
       return refuse(state, "is undefined");
     default:
@@ -95,61 +111,84 @@ function encodeNumber(value: number, state: State): string | undefined {
   return text === undefined ? refuse(state, `is ${value}, beyond 64 bits`) : spend(text, state);
 }
 
-function encodeObject(value: object, state: State): string | undefined {
-  if (state.parents.length >= MAX_DEPTH) return refuse(state, `is nested deeper than ${MAX_DEPTH} levels`);
-  if (state.parents.includes(value)) return refuse(state, "refers to itself");
+function encodeNested(root: object, state: State): string | undefined {
+  const { levels } = state;
+  let level = enter(root, state);
+  while (level) {
+    const inner = writeMembers(level, state);
+    if (inner === undefined) return undefined;
+    if (inner !== COMPLETE) {
+      level = enter(inner, state);
+      continue;
+    }
+    const text = `${level.text}${level.keys ? "}" : "]"}`;
+    levels.pop();
+    level = levels[levels.length - 1];
+    if (!level) return text;
+    level.text += text;
+    level.at++;
+  }
+  return undefined;
+}
+
+/** Where no member is left. */
+const COMPLETE = {};
+
+/** Undefined: it is refused. */
+function enter(value: object, state: State): Level | undefined {
+  const { levels } = state;
+  if (levels.length >= MAX_DEPTH) return refuse(state, `is nested deeper than ${MAX_DEPTH} levels`);
+  if (levels.some((outer) => outer.value === value)) return refuse(state, "refers to itself");
   if (spend("{}", state) === undefined) return undefined;
-  state.parents.push(value);
-  const text = Array.isArray(value) ? encodeItems(value, state) : encodeMembers(value, state);
-  state.parents.pop();
-  return text;
-}
-
-function encodeItems(items: unknown[], state: State): string | undefined {
-  let text = "[";
-  for (let i = 0; i < items.length; i++) {
-    const item = items[i];
-    const written = encodeAny(item === undefined && !state.stored ? null : item, state);
-    if (written === undefined) {
-      state.path = `[${i}]${state.path}`;
-      return undefined;
-    }
-    state.room--;
-    text += i === 0 ? written : `,${written}`;
-  }
-  return `${text}]`;
-}
-
-function encodeMembers(object: object, state: State): string | undefined {
-  const tag = tagOf.call(object);
-  if (tag !== "[object Object]") {
+  const isArray = Array.isArray(value);
+  const tag = isArray ? "" : tagOf.call(value);
+  if (!isArray && tag !== "[object Object]")
     return refuse(state, `is of type ${tag.slice(8, -1)}, which JSON can't hold`);
-  }
-  const top = state.parents.length === 1;
-  let text = "{";
-  for (const key of Object.keys(object)) {
-    const value = (object as Record<string, unknown>)[key];
-    if (value === undefined && !state.stored) continue;
-    const written = encodeMember(key, value, top, state);
-    if (written === undefined) {
-      state.path = `${top ? "" : "."}${quoteBriefly(key)}${state.path}`;
-      return undefined;
-    }
-    text += text === "{" ? written : `,${written}`;
-  }
-  return `${text}}`;
+  const keys = isArray ? undefined : Object.keys(value);
+  const { length } = keys ?? (value as unknown[]);
+  const level: Level = { value, keys, length, at: 0, text: isArray ? "[" : "{" };
+  levels.push(level);
+  return level;
 }
 
-function encodeMember(key: string, value: unknown, top: boolean, state: State): string | undefined {
+/** Writes members up to one that is an object or an array itself, which it returns; COMPLETE at the end; undefined if one is refused. */
+function writeMembers(level: Level, state: State): object | undefined {
+  const { keys, length } = level;
+  for (; level.at < length; level.at++) {
+    const value = keys ? memberOf(level, keys) : (level.value as unknown[])[level.at];
+    const isLeftOut = value === undefined && !state.stored;
+    if (isLeftOut && keys) continue;
+    if (keys && !writeName(keys[level.at] as string, value, level, state)) return undefined;
+    if (!keys) separate(level, state);
+    if (isNested(value)) return value;
+    const written = encodeScalar(isLeftOut ? null : value, state);
+    if (written === undefined) return undefined;
+    level.text += written;
+  }
+  return COMPLETE;
+}
+
+const memberOf = ({ value, at }: Level, keys: readonly string[]): unknown =>
+  (value as Record<string, unknown>)[keys[at] as string];
+
+function separate(level: Level, state: State): void {
+  state.room--;
+  if (level.at > 0) level.text += ",";
+}
+
+/** Of a member of an object, with what stands before and behind it. False if it is refused. */
+function writeName(key: string, value: unknown, level: Level, state: State): boolean {
   const plain = isPlainKey(key);
   if (state.stored) {
-    const flaw = plain || !top ? undefined : keyFlaw(key);
-    if (flaw !== undefined) return refuse(state, flaw);
-    if (value === null) return refuse(state, "is null, which the platform drops");
+    const flaw = plain || state.levels.length > 1 ? undefined : keyFlaw(key);
+    if (flaw !== undefined || value === null) {
+      refuse(state, flaw ?? "is null, which the platform drops");
+      return false;
+    }
   }
   const name = plain ? spend(`"${key}"`, state) : encodeText(key, state);
-  if (name === undefined) return undefined;
+  if (name === undefined) return false;
   state.room -= 2;
-  const written = encodeAny(value, state);
-  return written === undefined ? undefined : `${name}:${written}`;
+  level.text += level.text === "{" ? `${name}:` : `,${name}:`;
+  return true;
 }

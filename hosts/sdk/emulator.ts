@@ -43,6 +43,9 @@ export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env)
   );
 }
 
+/** An emulator that does not end within this time hangs. */
+const CUT_MS = 5000;
+
 export interface Emulation {
   readonly chip: string;
   /** The file of its flash, of 4, 8 or 16 MB. It changes as the board writes. */
@@ -95,9 +98,14 @@ export class EmulatedBoard {
     this.#process.stdin!.write(text);
   }
 
-  /** Takes the power away, at once. */
+  /**
+   * Takes the power away, at once. The emulator writes its file later than the chip its flash: it may bring to an end what the chip had finished. (Killed, it takes back
+   * bytes that the program had been told were written, which no flash does.)
+   */
   async cut(): Promise<void> {
-    this.#process.kill("SIGKILL");
+    this.#process.kill("SIGTERM");
+    const late = setTimeout(() => this.#process.kill("SIGKILL"), CUT_MS);
     await this.off;
+    clearTimeout(late);
   }
 }

@@ -9,11 +9,14 @@ import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
+import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { CHIP } from "./rig.js";
 
 const CASES: readonly Case[] = [
+  PORT_PROMISES,
+  PORT_PROMISES_TLS,
   TOUR,
   TOUR_TLS,
   MEMORY,

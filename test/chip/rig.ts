@@ -10,6 +10,7 @@ import { EmulatedBoard, HOST_ADDRESS } from "../../hosts/sdk/emulator.js";
 import { type BuildOptions, buildImage, type Image } from "../../hosts/sdk/esp32.js";
 import { partsOf, writeFlash } from "../../hosts/sdk/flash-image.js";
 import { findSdk, PROJECT, type Sdk } from "../../hosts/sdk/sdk.js";
+import { bundleForXs } from "../simulator/bundle.js";
 import { Authorities } from "../x509/authority.js";
 
 export const TITLE = "chip";
@@ -20,8 +21,11 @@ export const PORT = Number(process.env.MOTE_CHIP_PORT ?? 18_093);
 const SECURE_PORT = PORT + 1;
 const PROFILE = { key: "chip-key", secret: "chip-secret" };
 const OUT = join(PROJECT, "build", "chip");
+const GUEST = "dist/test/chip/guest.js";
 
 export interface Settings {
+  /** The program. Default: app, the sample application with ways to fail. */
+  readonly program?: "app" | "port-app";
   readonly version?: string;
   readonly timestamps?: "device" | "platform";
   /** Between two numbered points, in ms; none without. */
@@ -51,6 +55,8 @@ const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, 
   firmware: { title: TITLE, version, allowHttp: true },
   telemetry: { timestamps },
   intervalMs: 1000,
+  // Cuts in quick succession are no owner who asks for recovery.
+  powerCycles: false,
   connections: 3,
   ...(numbered !== undefined && { numbered }),
   ...(fault !== undefined && { fault }),
@@ -59,10 +65,11 @@ const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, 
 
 /** The image of the test application with these settings: built once, kept until a source or a setting changes. */
 export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Promise<Image> {
+  if (settings.program === "port-app") await bundleForXs("test/chip/port-app/guest.ts", GUEST);
   const config = configOf(settings);
   const key = createHash("sha256")
-    .update(JSON.stringify([config, settings.engine, settings.secure && authority().ca]))
-    .update(sourcesOf())
+    .update(JSON.stringify([config, settings.program, settings.engine, settings.secure && authority().ca]))
+    .update(sourcesOf(settings))
     .digest("hex")
     .slice(0, 16);
   const kept = join(OUT, "images", key);
@@ -86,10 +93,10 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
 }
 
 /** A project around the test application, with what only a manifest can say. */
-function project({ engine, secure }: Settings): string {
+function project({ program = "app", engine, secure }: Settings): string {
   const folder = join(OUT, "project", "app");
   mkdirSync(folder, { recursive: true });
-  const app = join(PROJECT, "test", "chip", "app", "manifest.json");
+  const app = join(PROJECT, "test", "chip", program, "manifest.json");
   if (secure) writeFileSync(join(folder, "ca.der"), new X509Certificate(authority().ca).raw);
   const manifest = {
     include: [app],
@@ -100,14 +107,14 @@ function project({ engine, secure }: Settings): string {
   return folder;
 }
 
-interface Authority {
+export interface Authority {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
 }
 
 /** Made once: its certificate is built into images. */
-function authority(): Authority {
+export function authority(): Authority {
   const file = join(OUT, "authority.json");
   if (!existsSync(file)) {
     const made = new Authorities();
@@ -121,11 +128,12 @@ function authority(): Authority {
 }
 
 /** What the modules of a board are made of. */
-function sourcesOf(): string {
+function sourcesOf({ program = "app" }: Settings): string {
   const names = ["mote", "mote-app", "mote-esp32", "mote-commission", "mote-diagnostics", "mote-strategies"];
   const files = [
     ...names.map((name) => join(PROJECT, "dist", "xs", `${name}.js`)),
-    join(PROJECT, "test", "chip", "app", "main.js"),
+    join(PROJECT, "test", "chip", program, "main.js"),
+    ...(program === "port-app" ? [join(PROJECT, GUEST)] : []),
     join(PROJECT, "hosts", "esp32", "flash", "sdkconfig", "sdkconfig.defaults"),
     ...["memory.c", "ota.c", "sleep.c", "wifi.c"].map((name) =>
       join(PROJECT, "hosts", "esp32", "native", name),

@@ -4,14 +4,26 @@ import { createServer as createTlsServer } from "node:tls";
 import type { Peer, PeerScript, Place } from "./promises.js";
 import { CERT, KEY } from "./tls-fixture.js";
 
+/** How a host reaches this machine, and what it trusts there. */
+export interface Here {
+  readonly name: string;
+  readonly secureName: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+const LOOPBACK: Here = { name: "127.0.0.1", secureName: "localhost", cert: CERT, key: KEY };
+
 /** Peers on the loopback address. */
 export class Listeners {
   readonly #secure: boolean;
+  readonly #here: Here;
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
 
-  constructor(secure = false) {
+  constructor(secure = false, here = LOOPBACK) {
     this.#secure = secure;
+    this.#here = here;
   }
 
   async listen(script: PeerScript): Promise<Place> {
@@ -19,11 +31,12 @@ export class Listeners {
     const below = new Map<number | undefined, Socket>();
     const serve = (socket: Socket): void =>
       this.#serve(socket, below.get(socket.remotePort) ?? socket, script);
-    const server = this.#secure ? createTlsServer({ cert: CERT, key: KEY }, serve) : createServer(serve);
+    const { cert, key, name, secureName } = this.#here;
+    const server = this.#secure ? createTlsServer({ cert, key }, serve) : createServer(serve);
     if (this.#secure) server.on("connection", (socket: Socket) => below.set(socket.remotePort, socket));
     this.#servers.push(server);
     const port = await bind(server);
-    return { name: this.#secure ? "localhost" : "127.0.0.1", port, secure: this.#secure };
+    return { name: this.#secure ? secureName : name, port, secure: this.#secure };
   }
 
   /** A port that was free a moment ago. */
@@ -32,7 +45,7 @@ export class Listeners {
     const port = await bind(server);
     server.close();
     await once(server, "close");
-    return { name: "127.0.0.1", port, secure: this.#secure };
+    return { name: this.#here.name, port, secure: this.#secure };
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { prepareStart } from "../../hosts/node/start-up.js";
 import { pattern } from "./check.js";
 import { Listeners } from "./node-peers.js";
-import { MUCH, PROMISES, type Promised, SOCKET_PROMISES, type Tools } from "./promises.js";
+import { MANY, MUCH, PROMISES, type Promised, SOCKET_PROMISES, type Tools } from "./promises.js";
 import { CERT } from "./tls-fixture.js";
 
 async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): Promise<void> {
@@ -23,6 +23,7 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
     listen: (script) => listeners.listen(script),
     nowhere: () => listeners.nowhere(),
     bytes: MUCH,
+    sockets: MANY,
     unknown: { name: "nobody.invalid", port: 80, secure },
     async restart() {
       host.close();

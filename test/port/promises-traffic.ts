@@ -164,12 +164,12 @@ export const trafficPromises: readonly Promised[] = [
     },
   },
   {
-    title: "socket: twenty at once do not mix",
+    title: "socket: many at once do not mix",
     needs: "listen",
     async run(host, tools) {
       const place = await tools.listen({ bytes: (peer, bytes) => peer.write(bytes) });
       const lines: Line[] = [];
-      for (let n = 0; n < 20; n++) {
+      for (let n = 0; n < tools.sockets; n++) {
         const line: Line = new Line(host, place, { readable: () => line.drain() });
         pump(line, pattern(5000, n * 100));
         lines.push(line);

@@ -45,9 +45,12 @@ export interface Tools {
   restart?: () => Promise<Host>;
   /** What the cases that carry much carry, in bytes: `MUCH`, unless the host's own pace makes hours of it. */
   bytes?: number;
+  /** How many connections are open at once in the case that has many: `MANY`, unless the host has room for fewer. */
+  sockets?: number;
 }
 
 export const MUCH = 5 * 1024 * 1024;
+export const MANY = 20;
 
 export interface Promised {
   /** A sentence. */

@@ -1,10 +1,8 @@
 // A test in the Moddable simulator: skipped unless `npm run test:simulator` asks for it and the SDK is there.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
-import { build } from "esbuild";
 import { flash } from "../../hosts/node/flash.js";
 import { prepareStart } from "../../hosts/node/start-up.js";
 import { buildProgram } from "../../hosts/sdk/build.js";
@@ -14,8 +12,8 @@ import { SimulatorRun } from "../../hosts/sdk/simulator.js";
 import { root } from "../house/tree.js";
 import { pattern } from "../port/check.js";
 import { Listeners } from "../port/node-peers.js";
-import { Peers } from "../xs/peers.js";
-import { FRAME, Frames, frame } from "./frames.js";
+import { bundleForXs } from "./bundle.js";
+import { GuestLine } from "./guest-line.js";
 
 const OUT = join(root, "dist", "simulator");
 
@@ -46,17 +44,7 @@ export async function programOf(folder: string, sdk: Sdk = findSdk()): Promise<s
 
 /** The program of test/simulator/guest, bundled for XS. */
 export async function guestProgram(): Promise<string> {
-  await build({
-    absWorkingDir: root,
-    entryPoints: ["test/simulator/guest/main.ts"],
-    outfile: join(root, "dist/test/simulator/guest-main.js"),
-    bundle: true,
-    format: "esm",
-    packages: "external",
-    platform: "neutral",
-    target: "es2022",
-    logLevel: "silent",
-  });
+  await bundleForXs("test/simulator/guest/main.ts", "dist/test/simulator/guest-main.js");
   return programOf("test/simulator/guest");
 }
 
@@ -65,29 +53,20 @@ export class Guest {
   readonly listeners: Listeners;
   readonly lines: string[] = [];
   readonly #stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
-  readonly #calls = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
-  readonly #encoder = new TextEncoder();
-  readonly #server = createServer((socket) => this.#serve(socket));
-  #socket: Socket | undefined;
-  #greeted: (() => void) | undefined;
-  #peers: Peers;
+  readonly #line: GuestLine;
   #run: SimulatorRun | undefined;
-  #ids = 0;
 
   constructor(secure: boolean) {
     this.listeners = new Listeners(secure);
-    this.#peers = new Peers(this.listeners, (what, id, bytes) => this.#say(FRAME.peer, id, what, bytes));
+    this.#line = new GuestLine(this.listeners);
+    this.#line.onStopped = () => this.#restart();
   }
 
   async start(program: string, authorities: readonly string[]): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    const { port } = this.#server.address() as AddressInfo;
+    const setup = { control: await this.#line.listen(), authorities };
     this.#fresh();
-    const setup = { control: port, authorities };
     writeFileSync(join(this.#stateDir, "guest.json"), JSON.stringify(setup));
-    const greeted = new Promise<void>((resolve) => {
-      this.#greeted = resolve;
-    });
+    const greeted = this.#line.greeted();
     this.#run = await SimulatorRun.start({
       sdk: findSdk(),
       program,
@@ -95,7 +74,7 @@ export class Guest {
       display: await screen(),
       line: (line) => void this.lines.push(line),
     });
-    void this.#run.ended.then((end) => this.#lost(`the simulator ended: ${JSON.stringify(end)}`));
+    void this.#run.ended.then((end) => this.#line.lost(`the simulator ended: ${JSON.stringify(end)}`));
     const ended = this.#run.ended.then((end) => {
       throw new Error(`the simulator ended: ${JSON.stringify(end)} ${this.lines.slice(-5).join("\n")}`);
     });
@@ -103,11 +82,7 @@ export class Guest {
   }
 
   call(what: string, ...given: unknown[]): Promise<unknown> {
-    const id = ++this.#ids;
-    return new Promise((resolve, reject) => {
-      this.#calls.set(id, { resolve, reject });
-      this.#say(FRAME.call, id, what, this.#encoder.encode(JSON.stringify(given)));
-    });
+    return this.#line.call(what, ...given);
   }
 
   /** Files as new: an image that runs and is confirmed, and nothing else. */
@@ -119,8 +94,7 @@ export class Guest {
   async close(): Promise<void> {
     await this.#run?.kill();
     await this.listeners.close();
-    this.#socket?.destroy();
-    this.#server.close();
+    this.#line.close();
     rmSync(this.#stateDir, { recursive: true, force: true });
   }
 
@@ -139,36 +113,6 @@ export class Guest {
     if (this.#wipe) this.#fresh();
     else prepareStart(this.#stateDir, () => {});
     this.#wipe = false;
-    this.#say(FRAME.peer, 0, "restarted");
-  }
-
-  #serve(socket: Socket): void {
-    this.#socket = socket;
-    const frames = new Frames(new TextDecoder());
-    socket.on("error", () => {});
-    socket.on("data", (bytes: Buffer) => {
-      for (const { op, id, a, text, bytes: rest } of frames.read(bytes)) {
-        if (op === FRAME.answer) this.#answered(id, a === 1, new TextDecoder().decode(rest));
-        else if (text === "restart") this.#restart();
-        else this.#peers.asked(text, id, rest);
-      }
-    });
-    this.#greeted?.();
-  }
-
-  #answered(id: number, good: boolean, text: string): void {
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
-    if (good) call?.resolve(JSON.parse(text));
-    else call?.reject(new Error(text));
-  }
-
-  #lost(why: string): void {
-    for (const { reject } of this.#calls.values()) reject(new Error(why));
-    this.#calls.clear();
-  }
-
-  #say(op: number, id: number, text: string, bytes?: Uint8Array): void {
-    this.#socket?.write(frame(this.#encoder, op, id, 0, text, bytes));
+    this.#line.restarted();
   }
 }

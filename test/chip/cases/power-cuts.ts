@@ -9,7 +9,7 @@ const RUN_MS = 25_000;
 
 /** Numbers that the board said it accepted and the platform never got. */
 function missing(bench: Bench): number[] {
-  const arrived = new Set(bench.values("n"));
+  const arrived = new Set(bench.values("n").map(Number));
   const accepted = bench.board.lines.flatMap((line) => {
     const [, number] = ACCEPTED.exec(line) ?? [];
     return number === undefined ? [] : [Number(number)];

@@ -11,11 +11,12 @@ import {
 
 type Ask = (what: string, id: number, bytes?: Uint8Array) => void;
 
-/** Of a simulator's connection: 1,536 bytes in 20 ms. */
-const BYTES = 100_000;
+/** What the machine has room and time for: see `Tools`. */
+export type Limits = Required<Pick<Tools, "bytes" | "sockets">>;
 
 export class Peers {
   readonly #host: Host;
+  readonly #limits: Limits;
   readonly #ask: Ask;
   readonly #scripts = new Map<number, PeerScript>();
   readonly #places = new Map<number, (place: Place) => void>();
@@ -23,8 +24,9 @@ export class Peers {
   #ids = 0;
   #restarted: (() => void) | undefined;
 
-  constructor(host: Host, ask: Ask) {
+  constructor(host: Host, limits: Limits, ask: Ask) {
     this.#host = host;
+    this.#limits = limits;
     this.#ask = ask;
   }
 
@@ -42,7 +44,7 @@ export class Peers {
       nowhere: () => this.#place("nowhere", {}),
       unknown: { name: "nobody.invalid", port: 80, secure },
       restart,
-      bytes: BYTES,
+      ...this.#limits,
     };
     const list = secure ? SOCKET_PROMISES : PROMISES;
     const promised = list.find((one) => one.title === title);

@@ -1,5 +1,13 @@
 // Runs one of the port's promises on XS. The peers that it needs live in the parent.
-import { MUCH, type Peer, type PeerScript, type Place, PROMISES, type Tools } from "../../port/promises.js";
+import {
+  MANY,
+  MUCH,
+  type Peer,
+  type PeerScript,
+  type Place,
+  PROMISES,
+  type Tools,
+} from "../../port/promises.js";
 import { askParent, type FromParent, host, makeHost } from "./host.js";
 
 const decoder = new TextDecoder();
@@ -46,6 +54,7 @@ const tools: Required<Tools> = {
   listen: (script) => place("listen", script),
   nowhere: () => place("nowhere", {}),
   bytes: MUCH,
+  sockets: MANY,
   unknown: { name: "nobody.invalid", port: 80, secure: false },
   async restart() {
     askParent("restart", 0);

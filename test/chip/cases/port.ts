@@ -1,0 +1,140 @@
+import { createSocket } from "node:dgram";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { HOST_ADDRESS } from "../../../hosts/sdk/emulator.js";
+import { PROJECT } from "../../../hosts/sdk/sdk.js";
+import { Listeners } from "../../port/node-peers.js";
+import { PROMISES, SOCKET_PROMISES } from "../../port/promises.js";
+import { GuestLine } from "../../simulator/guest-line.js";
+import { texts } from "../../xs/guest/texts.js";
+import { ONLINE_MS } from "../bench.js";
+import { type Case, check, type Figures } from "../case.js";
+import { authority, Board, imageOf, PORT, type Settings } from "../rig.js";
+
+const CONTROL = PORT + 2;
+const NTP = { port: 123, since1900: 2_208_988_800, packet: 48 };
+
+/** What a chip's memory holds: the cases keep the bytes of both ways several times over. lwIP has 16 connections (`CONFIG_LWIP_MAX_ACTIVE_TCP`). */
+const LIMITS = { bytes: 8000, sockets: 6 };
+
+/** The host's system takes megabytes before it holds back: more than a chip has to send. */
+const TOO_MUCH = "socket: with a peer that does not read, write takes less, and the rest once it reads again";
+/** The JavaScript TLS takes some 40 KB a connection: two at most (docs/board.md). */
+const TOO_MANY = "socket: many at once do not mix";
+
+const SETTINGS: Settings = {
+  program: "port-app",
+  secure: true,
+  engine: 160_000,
+  more: {
+    sntp: HOST_ADDRESS,
+    limits: LIMITS,
+    control: { name: HOST_ADDRESS, port: CONTROL },
+    provisioning: undefined,
+    token: "nobody-asks-for-it",
+  },
+};
+
+class Bench {
+  readonly board: Board;
+  readonly line: GuestLine;
+  readonly listeners: Listeners;
+
+  constructor(secure: boolean, board: Board) {
+    const { cert, key } = authority();
+    this.listeners = new Listeners(secure, { name: HOST_ADDRESS, secureName: HOST_ADDRESS, cert, key });
+    this.line = new GuestLine(this.listeners);
+    this.board = board;
+  }
+
+  async on(): Promise<void> {
+    const greeted = this.line.greeted();
+    this.board.on();
+    let late: NodeJS.Timeout | undefined;
+    const limit = new Promise((_, fail) => {
+      const why = (): string => `no program on the chip:\n${this.board.lines.slice(-10).join("\n")}`;
+      late = setTimeout(() => fail(new Error(why())), ONLINE_MS);
+    });
+    await Promise.race([greeted, limit]);
+    clearTimeout(late);
+  }
+
+  async close(): Promise<void> {
+    await this.board.off();
+    await this.listeners.close();
+    this.line.close();
+  }
+}
+
+/** A time server at the port that the SDK asks: only who may open ports below 1024 has one. */
+function timeServer(): Promise<(() => void) | undefined> {
+  const socket = createSocket("udp4");
+  socket.on("message", (asked, { port, address }) => {
+    const answer = Buffer.alloc(NTP.packet);
+    answer[0] = 0x24;
+    answer[1] = 1;
+    asked.copy(answer, 24, 40, 48);
+    for (const at of [32, 40]) answer.writeUInt32BE(Math.floor(Date.now() / 1000) + NTP.since1900, at);
+    socket.send(answer, port, address);
+  });
+  return new Promise((resolve) => {
+    socket.on("error", () => resolve(undefined));
+    socket.bind(NTP.port, "127.0.0.1", () => resolve(() => socket.close()));
+  });
+}
+
+async function promises(secure: boolean, flash: string, say: (line: string) => void): Promise<Figures> {
+  const bench = new Bench(secure, new Board(flash));
+  bench.board.write(await imageOf(SETTINGS));
+  const broken: string[] = [];
+  let kept = 0;
+  try {
+    await bench.line.listen(CONTROL);
+    await bench.on();
+    for (const { title, needs } of secure ? SOCKET_PROMISES : PROMISES) {
+      if (needs === "restart" || title === TOO_MUCH || (secure && title === TOO_MANY)) continue;
+      const error = await bench.line.call("promise", title, secure).then(() => undefined, String);
+      say(`${error === undefined ? "kept" : "BROKEN"}  ${title}${error === undefined ? "" : `\n${error}`}`);
+      if (error === undefined) kept++;
+      else broken.push(`${title}: ${error}`);
+    }
+    check(broken.length === 0, broken.join("\n"));
+    return { kept, ...(!secure && (await andTheRest(bench))) };
+  } finally {
+    await bench.close();
+  }
+}
+
+/** Texts, the time of day, and what a value is after the power was away. */
+async function andTheRest(bench: Bench): Promise<Figures> {
+  const { line, board } = bench;
+  const [here, there] = [texts(), (await line.call("texts")) as string[]];
+  const differ = here.filter((text, i) => text !== there[i]);
+  check(differ.length === 0, `texts come out otherwise: ${differ.slice(0, 3).join(" | ")}`);
+  check((await line.call("set", "outlives", "the power")) === true, "the value was not taken");
+  await board.off();
+  const close = await timeServer();
+  await bench.on();
+  const value = await line.call("get", "outlives");
+  check(value === "the power", `the value after a power cut is "${value}"`);
+  if (!close) return { texts: here.length, sntp: `skipped: UDP port ${NTP.port} can't be had` };
+  await board.line(/Wi-Fi: online/, ONLINE_MS);
+  await new Promise((go) => setTimeout(go, 3000));
+  const wall = (await line.call("wall")) as number;
+  close();
+  check(Math.abs(wall - Date.now()) < 3000, `the time server was asked, but the time is ${wall}`);
+  return { texts: here.length, sntp: "the time is the time server's" };
+}
+
+const port = (secure: boolean): Case => ({
+  name: secure ? "port-tls" : "port",
+  title: `the chip's host keeps the promises of the port${secure ? " over TLS" : ""}`,
+  async run({ say }) {
+    const flash = join(PROJECT, "build", "chip", "flash", secure ? "port-tls.bin" : "port.bin");
+    rmSync(flash, { force: true });
+    return await promises(secure, flash, say);
+  },
+});
+
+export const PORT_PROMISES = port(false);
+export const PORT_PROMISES_TLS = port(true);

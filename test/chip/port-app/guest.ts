@@ -1,0 +1,1 @@
+export { Guest } from "../../simulator/guest/guest.js";

@@ -7,6 +7,7 @@ import { findEmulator } from "../../hosts/sdk/emulator.js";
 import { findSdk, PROJECT, SdkError } from "../../hosts/sdk/sdk.js";
 import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
+import { CABLE } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
@@ -17,6 +18,7 @@ import { CHIP } from "./rig.js";
 const CASES: readonly Case[] = [
   PORT_PROMISES,
   PORT_PROMISES_TLS,
+  CABLE,
   TOUR,
   TOUR_TLS,
   MEMORY,

@@ -19,7 +19,7 @@ export const DEVICE = "chip-1";
 /** Built into the images, so it stays the same. */
 export const PORT = Number(process.env.MOTE_CHIP_PORT ?? 18_093);
 const SECURE_PORT = PORT + 1;
-const PROFILE = { key: "chip-key", secret: "chip-secret" };
+export const PROFILE = { key: "chip-key", secret: "chip-secret" };
 const OUT = join(PROJECT, "build", "chip");
 const GUEST = "dist/test/chip/guest.js";
 
@@ -35,17 +35,21 @@ export interface Settings {
   readonly lost?: boolean;
   /** Over TLS, by an authority of the tests. */
   readonly secure?: boolean;
+  /** Nothing built in that its owner gives. */
+  readonly bare?: boolean;
   /** `creation.static`, in place of the chip's. */
   readonly engine?: number;
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-const urlOf = ({ lost, secure }: Settings): string =>
+export const urlOf = ({ lost, secure }: Settings): string =>
   secure ? `https://${HOST_ADDRESS}:${SECURE_PORT}` : `http://${HOST_ADDRESS}:${lost ? 9 : PORT}`;
 
 const configOf = (settings: Settings) => ({
   ...configFor(settings),
-  baseUrl: urlOf(settings),
+  ...(settings.bare
+    ? { wifi: undefined, provisioning: { deviceName: DEVICE } }
+    : { baseUrl: urlOf(settings) }),
   ...(settings.secure && { ca: "ca.der" }),
 });
 
@@ -188,6 +192,11 @@ export class Board {
   #heard(text: string): void {
     this.lines.push(text);
     appendFileSync(`${this.flash}.log`, `${text}\n`);
+  }
+
+  /** A line by its cable. */
+  type(text: string): void {
+    this.#board?.type(`${text}\r\n`);
   }
 
   /** Takes the power away. */

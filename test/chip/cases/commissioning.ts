@@ -1,0 +1,39 @@
+import { Bench, ONLINE_MS } from "../bench.js";
+import { type Case, check } from "../case.js";
+import { PROFILE, urlOf } from "../rig.js";
+
+/** A network that is joined, and a platform that answers. */
+const CHECK_MS = 90_000;
+
+export const CABLE: Case = {
+  name: "cable",
+  title:
+    "its owner commissions the board over its serial line: mistakes are named, then it provisions and sends",
+  async run() {
+    const bench = await Bench.open("cable", { bare: true }, "soft");
+    const { board } = bench;
+    const say = (text: string, expected: RegExp, ms = 20_000): Promise<string> => {
+      const from = board.lines.length;
+      board.type(text);
+      return board.line(expected, ms, from);
+    };
+    try {
+      board.on();
+      await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS);
+      await say("help", /set wifi SSID/);
+      await say("set everything", /help lists/);
+      await say("set wifi emulator", /open|checking/);
+      await say(`set provisioning ${PROFILE.key} wrong-secret`, /open|checking/);
+      const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);
+      await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected, and kept/, CHECK_MS);
+      await bench.seen();
+      check(!board.lines.some((line) => line.includes(PROFILE.secret)), "a secret was shown");
+      await board.off();
+      board.on();
+      await bench.seen();
+      return { refused };
+    } finally {
+      await bench.close();
+    }
+  },
+};

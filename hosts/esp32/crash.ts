@@ -28,6 +28,8 @@ const KEY = "ended";
 const CRASHED = 1;
 const RESTARTED = 2;
 const LONGEST = 200;
+/** Objects, and bytes of each: what keeping a text takes. */
+const RESERVE = 24;
 
 /** How the run before this one ended. */
 export interface Ending {
@@ -45,10 +47,13 @@ export class LastWords {
   private readonly _store: Store;
   private readonly _text: Pick<Host, "encode" | "decode">;
   private _hasCrashed = false;
+  /** Memory to be had when there is none left. */
+  private _reserve: unknown;
 
   constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
     this._store = store;
     this._text = text;
+    this._reserve = Array.from({ length: RESERVE }, () => new Uint8Array(RESERVE));
   }
 
   /** To be called once, at the start: what was kept is forgotten. `reset` is ESP-IDF's number. */
@@ -69,6 +74,7 @@ export class LastWords {
     // The first cause is the one: what goes wrong afterwards comes of it.
     if (this._hasCrashed) return;
     this._hasCrashed = true;
+    this._reserve = undefined;
     try {
       this._keep(CRASHED, describe(status, exception));
     } catch {}

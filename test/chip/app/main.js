@@ -16,6 +16,13 @@ const FAULTS = {
   hang: () => {
     for (;;);
   },
+  // Objects, and buffers: the two kinds of memory that the engine has.
+  slots: () => {
+    for (let all = {}; ; all = { all });
+  },
+  chunks: () => {
+    for (const all = []; ; ) all.push(new ArrayBuffer(1000));
+  },
 };
 
 function application(agent, host) {

@@ -14,6 +14,18 @@ export const CRASH: Case = {
       );
       const thrown = String(await bench.client("crash"));
       check(/unhandled exception: Error: on purpose; /.test(thrown), thrown);
+      for (const kind of ["slots", "chunks"]) {
+        await bench.seen();
+        await bench.ask("fault", { kind });
+        await bench.until(ONLINE_MS, `${kind} used up, as an attribute`, async () =>
+          /memory full/.test(String(await bench.client("crash"))),
+        );
+        await bench.seen();
+        await bench.ask("fault", { kind: "throw" });
+        await bench.until(ONLINE_MS, "the crash as an attribute", async () =>
+          /on purpose/.test(String(await bench.client("crash"))),
+        );
+      }
       await bench.seen();
       await bench.ask("fault", { kind: "hang" });
       await bench.until(

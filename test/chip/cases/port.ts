@@ -14,8 +14,8 @@ import { authority, Board, imageOf, PORT, type Settings } from "../rig.js";
 const CONTROL = PORT + 2;
 const NTP = { port: 123, since1900: 2_208_988_800, packet: 48 };
 
-/** What a chip's memory holds: the cases keep the bytes of both ways several times over. lwIP has 16 connections (`CONFIG_LWIP_MAX_ACTIVE_TCP`). */
-const LIMITS = { bytes: 8000, sockets: 6 };
+/** What a chip's memory holds: the cases keep the bytes of both ways several times over, and a connection's peer speaks through the program as well. */
+const LIMITS = { bytes: 8000, sockets: 3 };
 
 /** The host's system takes megabytes before it holds back: more than a chip has to send. */
 const TOO_MUCH = "socket: with a peer that does not read, write takes less, and the rest once it reads again";

@@ -46,9 +46,8 @@ export interface Ending {
 export class LastWords {
   private readonly _store: Store;
   private readonly _text: Pick<Host, "encode" | "decode">;
-  private _hasCrashed = false;
-  /** Memory to be had when there is none left. */
-  private _reserve: unknown;
+  /** Memory to be had when there is none left; undefined once it crashed. */
+  private _reserve: unknown[] | undefined;
 
   constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
     this._store = store;
@@ -72,8 +71,7 @@ export class LastWords {
   /** `globalThis.abort` of the engine: what it says, and the exception, if there is one. Must not throw. */
   crashed(status: unknown, exception: unknown): void {
     // The first cause is the one: what goes wrong afterwards comes of it.
-    if (this._hasCrashed) return;
-    this._hasCrashed = true;
+    if (!this._reserve) return;
     this._reserve = undefined;
     try {
       this._keep(CRASHED, describe(status, exception));

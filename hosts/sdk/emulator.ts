@@ -1,8 +1,10 @@
 // A board that is emulated: Espressif's QEMU as it is installed, with a file for its flash and the serial line as text.
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { homedir } from "node:os";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { onPath } from "./esp32.js";
 import { SdkError } from "./sdk.js";
 
@@ -57,6 +59,27 @@ export interface Emulation {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/**
+ * A pipe of 64 KiB. The emulator writes its console byte by byte and drops what does not go in; the pipe that Node makes for a process is full after some 280 writes.
+ * Undefined where the system has none.
+ */
+function makePipe(): { into: number; out: Readable } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "mote-console-"));
+  const path = join(folder, "pipe");
+  try {
+    execFileSync("mkfifo", [path], { stdio: "ignore" });
+    const out = new Socket({
+      fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
+      writable: false,
+    });
+    return { out, into: openSync(path, constants.O_WRONLY) };
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** A board with its power on. */
 export class EmulatedBoard {
   /** Resolves once the power is off: by `cut`, or because the emulator ended, with what it said. */
@@ -73,10 +96,14 @@ export class EmulatedBoard {
       ...["-nic", "user,model=open_eth"],
       ...more,
     ];
-    this.#process = spawn(program, words, { stdio: ["pipe", "pipe", "pipe"], env });
+    const console = makePipe();
+    this.#process = spawn(program, words, { stdio: ["pipe", console?.into ?? "pipe", "pipe"], env });
+    if (console) closeSync(console.into);
     let rest = "";
     let said = "";
-    this.#process.stdout!.setEncoding("latin1").on("data", (text: string) => {
+    const out = console?.out ?? this.#process.stdout!;
+    const isRead = new Promise((resolve) => out.on("close", resolve));
+    out.setEncoding("latin1").on("data", (text: string) => {
       const lines = (rest + text).split(/\r?\n/);
       rest = lines.pop() ?? "";
       for (const one of lines) line(one);
@@ -86,7 +113,8 @@ export class EmulatedBoard {
     });
     this.off = new Promise((resolve) => {
       this.#process.on("error", (error) => resolve(error.message));
-      this.#process.on("close", () => {
+      this.#process.on("close", async () => {
+        await isRead;
         if (rest !== "") line(rest);
         resolve(said.trim());
       });

@@ -22,8 +22,8 @@ export const CABLE: Case = {
       await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS);
       await say("help", /set wifi SSID/);
       await say("set everything", /help lists/);
-      await say("set wifi emulator", /open|checking/);
-      await say(`set provisioning ${PROFILE.key} wrong-secret`, /open|checking/);
+      await say("set wifi emulator", /address is a text/);
+      await say(`set provisioning ${PROFILE.key} wrong-secret`, /address is a text/);
       const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);
       await say(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /connected, and kept/, CHECK_MS);
       await bench.seen();

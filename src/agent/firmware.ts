@@ -95,6 +95,11 @@ export class Firmware implements Job {
     if (this._parts) this._parts.ledger.interrupted = true;
   }
 
+  /** For Recovery alone: the run before this one crashed, and why. */
+  crashed(cause: string): void {
+    if (this._parts) this._parts.ledger.crash = cause;
+  }
+
   /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
   offer(shared: JsonObject): void {
     if (this._parts?.assignment.offer(shared)) this._loop.notify();

@@ -21,6 +21,8 @@ export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy"
 
   interrupted(): void {}
 
+  crashed(): void {}
+
   offer(): void {}
 
   told(): void {}

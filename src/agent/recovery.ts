@@ -72,6 +72,7 @@ export class Recovery {
   private readonly _host: Host;
   private readonly _tells: boolean;
   private readonly _interrupted: boolean | undefined;
+  private readonly _crash: string;
   private _kept: Kept;
   private _agent: Agent | undefined;
   private _cancel: (() => void) | undefined;
@@ -83,6 +84,7 @@ export class Recovery {
     this._host = host;
     this._tells = crash !== undefined;
     this._interrupted = interrupted;
+    this._crash = crash || "";
     const before = readKept(host);
     const kept = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
@@ -105,12 +107,13 @@ export class Recovery {
   }
 
   /**
-   * Tells the agent that the power went, if it did. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
+   * Tells the agent that the power went, if it did, or why the run before crashed: a failed update says so. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
    * mode answers the RPC `restart`: with params `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
    */
   attend(agent: Agent): void {
     this._agent = agent;
     if (this._interrupted) agent.firmware.interrupted();
+    agent.firmware.crashed(this._crash);
     agent.on("restart", () => this._asked());
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
     if (this._kept.told) guarded(this._host, "recovery: the cause could not be published", publish);

@@ -21,6 +21,8 @@ export class Bench {
   readonly board: Board;
   readonly desk: Desk;
   readonly tenant: Desk["operator"];
+  /** Of packages, by version. */
+  readonly #packages = new Map<string, string>();
 
   /** A new board with this program, its power off. `soft`: the chip restarts by itself and knows why; not with an update. */
   static async open(name: string, settings: Settings, reset: "power" | "soft" = "power"): Promise<Bench> {
@@ -79,14 +81,18 @@ export class Bench {
     return this.needId().then((id) => this.tenant.rpc.twoWay(id, method, params, { timeoutMs }));
   }
 
-  /** Uploads an image and assigns it. */
+  /** Uploads an image, unless it is there, and assigns it. */
   async assign(version: string, bytes: Buffer): Promise<void> {
     const device = await this.tenant.devices.byName(DEVICE);
     if (!device?.deviceProfileId) throw new Error("there is no device to update");
-    const entry = { title: TITLE, version, deviceProfileId: device.deviceProfileId.id };
-    const { id } = await this.tenant.ota.create(entry);
-    await this.tenant.ota.upload(id.id, bytes, { fileName: `${version}.bin` });
-    await this.tenant.ota.assign(device.id.id, id.id);
+    let id = this.#packages.get(version);
+    if (id === undefined) {
+      const entry = { title: TITLE, version, deviceProfileId: device.deviceProfileId.id };
+      id = (await this.tenant.ota.create(entry)).id.id;
+      await this.tenant.ota.upload(id, bytes, { fileName: `${version}.bin` });
+      this.#packages.set(version, id);
+    }
+    await this.tenant.ota.assign(device.id.id, id);
   }
 
   async unassign(): Promise<void> {

@@ -30,10 +30,10 @@ each("an image that crashes at once: FAILED, and condemned after its fourth star
     lamp.onStart = (version) => version === "2.0.0" && lamp.crash();
   });
   await lamp.untilState("FAILED", "UPDATED");
-  t.deepEqual(lamp.shown, failed("the new image did not start"));
+  t.deepEqual(lamp.shown, failed("the new image did not start (it divided by zero)"));
   const fetches = lamp.fetches.length;
   await lamp.pass(2 * LONG);
-  t.deepEqual(lamp.shown, failed("the new image did not start"));
+  t.deepEqual(lamp.shown, failed("the new image did not start (it divided by zero)"));
   t.is(lamp.booted.filter((version) => version === "2.0.0").length, 4);
   t.is(lamp.fetches.length, fetches, "the slot held the image all the time");
 });

@@ -23,6 +23,8 @@ export class Ledger {
   retryAt: number | undefined;
   /** The power went, and that ended the run before this one. */
   interrupted = false;
+  /** Why the run before this one crashed; empty if it did not, or nobody knows. */
+  crash = "";
   /** Before a sleep that was no restart of its own: the state that was reported, and how long a failed update waits still (-1: as after any restart). */
   reported = "";
   retryMs = -1;
@@ -152,7 +154,7 @@ export class Ledger {
   private _judge(record: UpdateRecord): void {
     if (this.isNew) this.enter("updated");
     else if (this.interrupted) this.fail("interrupted", "");
-    else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", "");
+    else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", this.crash);
   }
 
   private _goOn(record: UpdateRecord): void {

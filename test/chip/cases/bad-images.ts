@@ -44,25 +44,25 @@ export const BAD_IMAGES: readonly Case[] = [
     "throws",
     "an image whose application throws at once is rolled back",
     { fault: "throw" },
-    /crash|restart|did not/i,
+    /did not start \(unhandled exception: Error: on purpose/,
   ),
   rollback(
     "panics",
     "an image that panics at once is rolled back",
     { fault: "panic" },
-    /crash|panic|did not/i,
+    /did not start \(panic/,
   ),
   rollback(
     "hangs",
     "an image that hangs is ended by the watchdog and rolled back",
     { fault: "hang" },
-    /watchdog|did not|power/i,
+    /did not start \(task watchdog/,
   ),
   rollback(
     "never-online",
     "an image that never reaches the platform is rolled back",
     { lost: true },
-    /platform/i,
+    /could not reach the platform/,
   ),
   {
     name: "corrupt",
@@ -74,7 +74,7 @@ export const BAD_IMAGES: readonly Case[] = [
       const bench = await Bench.open("corrupt", {});
       try {
         await bench.online();
-        await bench.assign("2.0.0", bad);
+        await bench.assign("3.0.0", bad);
         await bench.until(UPDATE_MS, "FAILED", async () => (await bench.latest("fw_state")) === "FAILED");
         const told = String(await bench.latest("fw_error"));
         check(

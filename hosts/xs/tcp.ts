@@ -11,6 +11,7 @@ const KEEP_AT_MOST = 4 * KEEP;
 /** The simulator's socket holds this much, and hears of no close while some of it, but not all, is filled. */
 const FULL = 1536;
 const NOTHING = new Uint8Array(0);
+const RESET = "connection reset";
 
 /** A TCP connection of the SDK's, whose callbacks must throw nothing: it would restart the machine. */
 export class TcpSocket implements Socket {
@@ -48,7 +49,7 @@ export class TcpSocket implements Socket {
     this._writable = left ?? 0;
     if (left !== undefined) return count;
     // The simulator's socket reports nothing after a write that failed.
-    Timer.set(() => this._guard(() => this._close("connection reset")), 0);
+    Timer.set(() => this._guard(() => this._close(RESET)), 0);
     return 0;
   }
 
@@ -118,12 +119,22 @@ export class TcpSocket implements Socket {
     this._close(this._opened ? this._why() : "connection failed");
   }
 
-  /** The SDK says that it is over, not how. After a peer's end the simulator's socket would still take a write; on ESP32 none says more. */
+  /** The SDK says that it is over, not how. After a peer's end the simulator's socket would still take a write. */
   private _why(): string {
     try {
-      return this._tcp && offer(this._tcp, NOTHING) === undefined ? "connection reset" : "end";
+      return this._tcp && offer(this._tcp, NOTHING) === undefined ? RESET : "end";
     } catch {
-      return "end";
+      return this._canBeMoved() ? "end" : RESET;
+    }
+  }
+
+  /** On ESP32 a socket that is over refuses every write. After a peer's end it is still there to be moved to another object; after a reset it is not. */
+  private _canBeMoved(): boolean {
+    try {
+      this._tcp = this._tcp && new TCP({ from: this._tcp });
+      return true;
+    } catch {
+      return false;
     }
   }
 

@@ -10,7 +10,6 @@ export default function main() {
       new Guest({
         host,
         control: config.control,
-        limits: config.limits,
         stop: () => {
           throw new Error("a board restarts by its power here");
         },

@@ -12,10 +12,11 @@ export interface Machine {
   readonly host: Host;
   /** Where the test listens. */
   readonly control: { readonly name: string; readonly port: number };
-  readonly limits: Limits;
   /** Closes the host; what it returns makes another, as after a restart. */
   stop(): () => Host;
 }
+
+type Given = [string, never, Limits];
 
 export class Guest {
   readonly #machine: Machine;
@@ -30,9 +31,7 @@ export class Guest {
     const { host, control } = machine;
     this.#host = host;
     this.#frames = new Frames({ decode: (bytes) => host.decode(bytes) ?? "" });
-    this.#peers = new Peers(host, machine.limits, (what, id, bytes) =>
-      this.#say(FRAME.peer, id, 0, what, bytes),
-    );
+    this.#peers = new Peers(host, (what, id, bytes) => this.#say(FRAME.peer, id, 0, what, bytes));
     const into = new Uint8Array(PIECE);
     this.#line = host.open(control.name, control.port, false, (what) => {
       for (let count = this.#line.read(into); count > 0; count = this.#line.read(into)) {
@@ -47,15 +46,16 @@ export class Guest {
     else this.#call(id, text, JSON.parse(this.#host.decode(bytes) ?? "[]"));
   }
 
-  #call(id: number, what: string, given: [string, never]): void {
+  #call(id: number, what: string, given: Given): void {
     new Promise((resolve) => resolve(this.#do(what, given))).then(
       (value) => this.#say(FRAME.answer, id, 1, "", this.#host.encode(JSON.stringify(value ?? null))),
       (error) => this.#say(FRAME.answer, id, 0, "", this.#host.encode(`${error?.message}\n${error?.stack}`)),
     );
   }
 
-  async #do(what: string, [first, second]: [string, never]): Promise<unknown> {
-    if (what === "promise") return this.#peers.keeps(first, this.#host, second, () => this.#restart());
+  async #do(what: string, [first, second, limits]: Given): Promise<unknown> {
+    if (what === "promise")
+      return this.#peers.keeps(first, this.#host, second, limits, () => this.#restart());
     if (what === "visit") return visit(this.#host, first, second);
     if (what === "texts") return texts();
     if (what === "wall") return this.#host.clock.wall();

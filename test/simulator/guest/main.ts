@@ -4,8 +4,6 @@ import { createHost, type SimulatorHost } from "mote-simulator";
 import { Guest } from "./guest.js";
 
 const SECTORS = 16 * 4096;
-/** Of a simulator's connection: 1,536 bytes in 20 ms. */
-const LIMITS = { bytes: 100_000, sockets: 20 };
 
 interface Setup {
   readonly control: number;
@@ -24,7 +22,7 @@ function begin({ control, authorities }: Setup): void {
       return host;
     };
   };
-  new Guest({ host, control: { name: "127.0.0.1", port: control }, limits: LIMITS, stop });
+  new Guest({ host, control: { name: "127.0.0.1", port: control }, stop });
 }
 
 const file = files.openFile({ path: "guest.json" });

@@ -16,7 +16,6 @@ export type Limits = Required<Pick<Tools, "bytes" | "sockets">>;
 
 export class Peers {
   readonly #host: Host;
-  readonly #limits: Limits;
   readonly #ask: Ask;
   readonly #scripts = new Map<number, PeerScript>();
   readonly #places = new Map<number, (place: Place) => void>();
@@ -24,9 +23,8 @@ export class Peers {
   #ids = 0;
   #restarted: (() => void) | undefined;
 
-  constructor(host: Host, limits: Limits, ask: Ask) {
+  constructor(host: Host, ask: Ask) {
     this.#host = host;
-    this.#limits = limits;
     this.#ask = ask;
   }
 
@@ -38,13 +36,19 @@ export class Peers {
     });
   }
 
-  async keeps(title: string, host: Host, secure: boolean, restart: () => Promise<Host>): Promise<void> {
+  async keeps(
+    title: string,
+    host: Host,
+    secure: boolean,
+    limits: Limits,
+    restart: () => Promise<Host>,
+  ): Promise<void> {
     const tools: Required<Tools> = {
       listen: (script) => this.#place("listen", script),
       nowhere: () => this.#place("nowhere", {}),
       unknown: { name: "nobody.invalid", port: 80, secure },
       restart,
-      ...this.#limits,
+      ...limits,
     };
     const list = secure ? SOCKET_PROMISES : PROMISES;
     const promised = list.find((one) => one.title === title);

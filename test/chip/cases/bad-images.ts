@@ -12,14 +12,17 @@ const SOMEWHERE = 0x20_000;
 /** Where each soft reset is a power cut (bench.ts), every failed trial reads as one. */
 const BY_POWER = process.env.MOTE_CHIP_SOFT_RESET ? undefined : /the power went/;
 
+/** A new image may look for its platform for so long. */
+const OFFLINE_MS = 3_600_000;
+
 /** The old image runs again, and the operator reads why. */
-async function rolledBack(name: string, settings: Settings, reason: RegExp): Promise<string> {
+async function rolledBack(name: string, settings: Settings, reason: RegExp, ms = UPDATE_MS): Promise<string> {
   const bench = await Bench.open(`bad-${name}`, {});
   try {
     await bench.online();
     await bench.assign("2.0.0", application(await imageOf({ ...settings, version: "2.0.0" })));
     let told = "";
-    await bench.until(UPDATE_MS, "FAILED", async () => {
+    await bench.until(ms, "FAILED", async () => {
       told = String((await bench.latest("fw_error")) ?? "");
       return (await bench.latest("fw_state")) === "FAILED";
     });
@@ -38,6 +41,23 @@ const rollback = (name: string, title: string, settings: Settings, reason: RegEx
   title,
   run: async () => ({ fw_error: await rolledBack(name, settings, reason) }),
 });
+
+const NEVER_ONLINE: Case = {
+  name: "never-online",
+  title: "an image that never reaches the platform is rolled back after an hour",
+  async run({ quick }) {
+    if (quick) return { skipped: "it takes an hour" };
+    const settings = { lost: true };
+    return {
+      fw_error: await rolledBack(
+        "never-online",
+        settings,
+        /could not reach the platform/,
+        OFFLINE_MS + UPDATE_MS,
+      ),
+    };
+  },
+};
 
 export const BAD_IMAGES: readonly Case[] = [
   rollback(
@@ -58,12 +78,7 @@ export const BAD_IMAGES: readonly Case[] = [
     { fault: "hang" },
     /did not start \(task watchdog/,
   ),
-  rollback(
-    "never-online",
-    "an image that never reaches the platform is rolled back",
-    { lost: true },
-    /could not reach the platform/,
-  ),
+  NEVER_ONLINE,
   {
     name: "corrupt",
     title: "an image that is damaged never starts: not as it came, and not as it lies in flash",

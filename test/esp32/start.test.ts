@@ -246,7 +246,7 @@ test("power that goes between the erase and the rewrite of the slot's first sect
 
 for (const [what, reset, error] of [
   ["a power cut", 1, "the power went before the new image was confirmed"],
-  ["a panic", 4, "the new image ended before it was confirmed"],
+  ["a panic", 4, "the new image ended before it was confirmed (panic)"],
 ] as const) {
   test(`${what} on trial is told as such by the image before`, async (t) => {
     const made = rig(t);

@@ -50,7 +50,10 @@ for (const onTrial of [false, true]) {
     lamp.release("2.0.0", SIZE);
     await lamp.untilState("FAILED", "UPDATED");
     t.deepEqual(lamp.shown.state, "FAILED");
-    t.regex(String(lamp.shown.error), /^the new image (did not start|ended before it was confirmed) \(it divided by zero\)$/);
+    t.regex(
+      String(lamp.shown.error),
+      /^the new image (did not start|ended before it was confirmed) \(it divided by zero\)$/,
+    );
     await lamp.pass(6 * 60 * MINUTE);
     t.is(lamp.booted.filter((version) => version === "2.0.0").length, 4);
     t.is(lamp.version, "1.0.0");
@@ -88,7 +91,10 @@ test("an old image that fails on trial gives way to the newer one, which says wh
   lamp.assign(first);
   await lamp.untilState("FAILED");
   t.is(lamp.version, "2.0.0");
-  t.regex(String(lamp.shown.error), /^the new image (did not start|ended before it was confirmed) \(it divided by zero\)$/);
+  t.regex(
+    String(lamp.shown.error),
+    /^the new image (did not start|ended before it was confirmed) \(it divided by zero\)$/,
+  );
 });
 
 test("a value of another format is told, left alone, and kept beside when it is replaced", (t) => {

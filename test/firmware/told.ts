@@ -16,10 +16,21 @@ const SHAPES: LampOptions[] = [
   { as: "deployed", connections: 3 },
 ];
 
-export function each(title: string, run: (t: ExecutionContext, shape: LampOptions) => Promise<void>): void {
-  for (const shape of SHAPES)
-    test(`${title} (${shape.as}, ${shape.connections} connections)`, (t) => run(t, shape));
-}
+/** Declares a case in each shape that it is to run with. */
+export type Each = (title: string, run: (t: ExecutionContext, shape: LampOptions) => Promise<void>) => void;
+
+const eachOf =
+  (shapes: LampOptions[]): Each =>
+  (title, run) => {
+    for (const shape of shapes)
+      test(`${title} (${shape.as}, ${shape.connections} connections)`, (t) => run(t, shape));
+  };
+
+const isUsual = ({ connections }: LampOptions) => connections === 2;
+export const each = eachOf(SHAPES);
+/** For cases that take long: the quick tests have the first, the slow ones the others. */
+export const usual = eachOf(SHAPES.filter(isUsual));
+export const others = eachOf(SHAPES.filter((shape) => !isUsual(shape)));
 
 const isFirmware = (request: SeenRequest) => request.path.includes("/firmware?");
 export const firmwareOnly =

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "rollup";
@@ -7,10 +9,16 @@ interface Board {
   bundle(root: string, entry: string, options: object): Promise<{ code: string }>;
 }
 
+interface Stamp {
+  signatures(root: string): object;
+}
+
 const ENTRY = "entry.ts";
 
-/** Built once in a process: it takes seconds. */
+/** Built once in a process, and once for all processes as long as no source changes: it takes seconds. */
 const built = new Map<string, Promise<string>>();
+const KEPT = join(root, "dist", ".bundles");
+const KEPT_MS = 3_600_000;
 
 /**
  * One script for XS of a TypeScript text whose imports are relative to the root, built as a board's module is. Nothing may be left to import.
@@ -18,9 +26,32 @@ const built = new Map<string, Promise<string>>();
  */
 export function bundle(text: string, define: Record<string, string> = {}, lean = false): Promise<string> {
   const key = JSON.stringify([text, define, lean]);
-  const script = built.get(key) ?? build(text, define, lean);
+  const script = built.get(key) ?? kept(key, () => build(text, define, lean));
   built.set(key, script);
   return script;
+}
+
+/** What another process made of the same sources, or `make` makes. */
+async function kept(key: string, make: () => Promise<string>): Promise<string> {
+  const stamp: Stamp = await import(pathToFileURL(join(root, "scripts/stamp.mjs")).href);
+  const sources = JSON.stringify(stamp.signatures(root));
+  const file = join(KEPT, `${createHash("sha256").update(sources).update(key).digest("hex")}.js`);
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    const code = await make();
+    mkdirSync(KEPT, { recursive: true });
+    for (const name of readdirSync(KEPT)) forgetOld(join(KEPT, name));
+    // Whoever reads it meanwhile finds all of it or nothing.
+    writeFileSync(`${file}.${process.pid}`, code);
+    renameSync(`${file}.${process.pid}`, file);
+    return code;
+  }
+}
+
+function forgetOld(path: string): void {
+  const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (written < Date.now() - KEPT_MS) rmSync(path, { force: true });
 }
 
 async function build(text: string, define: Record<string, string>, lean: boolean): Promise<string> {

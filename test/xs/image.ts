@@ -1,0 +1,82 @@
+// An image of 1 MiB through the engine: what the agent keeps does not grow with it. Slots in use after a garbage collection, and the
+// bytes of buffers that can still be reached then, each time that progress is stored.
+import { createHash } from "node:crypto";
+import type { ExecutionContext } from "ava";
+import { testOnXs } from "./on-xs.js";
+import { type Still, standStill } from "./still.js";
+
+const SIZE = 1024 * 1024;
+const SLOT_BYTES = 16;
+const PEAK_BYTES = 8192;
+
+/** An image that no compression of anything could keep. */
+function imageOf(size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  for (let at = 0; at < size; at += 32) createHash("sha256").update(String(at)).digest().copy(bytes, at);
+  return bytes;
+}
+
+function assign({ platform, device }: Still, bytes: Buffer): void {
+  const { core } = platform;
+  const { profileId, name } = device;
+  const fields = {
+    type: "FIRMWARE",
+    title: "still",
+    version: "2.0.0",
+    tag: undefined,
+    url: undefined,
+  } as const;
+  const target = core.packages.create({ ...fields, profileId });
+  const file = { fileName: "still.bin", contentType: "application/octet-stream", checksum: undefined };
+  core.packages.upload(target, { ...file, bytes, algorithm: "SHA256" });
+  core.updateDevice(device, { name, profileId, firmwareId: target.id });
+}
+
+/** Takes the image; resolves with what `look` said once each 16 KiB, and at the end. */
+async function take(t: ExecutionContext, still: Still, look: () => Promise<number>): Promise<number[]> {
+  const { clock, host } = still;
+  host.net.options.segmentBytes = 1460;
+  const bytes = imageOf(SIZE);
+  assign(still, bytes);
+  const looks: number[] = [];
+  let stored = host.store.changes.length;
+  while (host.slot.activated === undefined) {
+    await clock.runUntil(() => host.store.changes.length >= stored + 2 || host.slot.activated !== undefined);
+    stored = host.store.changes.length;
+    looks.push(await look());
+  }
+  t.is(host.slot.activated, SIZE);
+  t.true(bytes.equals(host.slot.bytes.subarray(0, SIZE)));
+  return looks;
+}
+
+/** With so many connections, what an update takes while it comes. */
+export function imageStaysSmall(connections: 1 | 2 | 3): void {
+  const mode = `${connections} connection${connections > 1 ? "s" : ""}`;
+  const options = { connections, firmware: { title: "still", version: "1.0.0", allowHttp: true } };
+
+  testOnXs(
+    `${mode}: 1 MiB of firmware takes 8 KiB of slots at most, from its first byte to its last`,
+    async (t) => {
+      const still = await standStill(t, options);
+      const idle = await still.slots();
+      const looks = await take(t, still, () => still.bridge.slots());
+      const peak = (Math.max(...looks) - idle) * SLOT_BYTES;
+      t.log(`${peak} bytes in slots above idle, at ${looks.length} looks`);
+      t.true(peak <= PEAK_BYTES, `${peak}`);
+      // The last looks are at the image being read back, with nothing under way.
+      t.is(new Set(looks.slice(0, -2)).size, 1, looks.join(" "));
+    },
+  );
+
+  testOnXs(`${mode}: 1 MiB of firmware takes 8 KiB of buffers at most, sector 0 among them`, async (t) => {
+    const still = await standStill(t, options, "", 16, true);
+    await still.slots();
+    const idle = await still.buffers();
+    const looks = await take(t, still, () => still.buffers());
+    const peak = Math.max(...looks) - idle;
+    t.log(`${peak} bytes in buffers above ${idle}`);
+    t.true(idle > 0 && peak > 0);
+    t.true(peak <= PEAK_BYTES, `${peak}`);
+  });
+}

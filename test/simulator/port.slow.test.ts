@@ -29,7 +29,7 @@ function guest(secure: boolean): Promise<Guest> {
 inSimulator(
   "values, documents, paths and checksums come out the same where strings count code points",
   async (t) => {
-    const [here, there] = [texts(), (await (await guest(false)).call("texts")) as string[]];
+    const [here, there] = [texts(), (await (await guest(false)).call("texts", 0, 1000)) as string[]];
     t.true(here.length > 400);
     const differ = here.flatMap((text, i) => (text === there[i] ? [] : [[text, there[i]]]));
     t.deepEqual(differ, []);

@@ -57,7 +57,7 @@ export class Guest {
     if (what === "promise")
       return this.#peers.keeps(first, this.#host, second, limits, () => this.#restart());
     if (what === "visit") return visit(this.#host, first, second);
-    if (what === "texts") return texts();
+    if (what === "texts") return texts().slice(Number(first), second);
     if (what === "wall") return this.#host.clock.wall();
     if (what === "set") return this.#host.store.set(first, this.#host.encode(second));
     if (what === "get") return this.#host.decode(this.#host.store.get(first) ?? Uint8Array.of());

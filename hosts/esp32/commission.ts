@@ -36,6 +36,9 @@ const OWN = ADDRESS.join(".");
 const VISITORS = "192.168.4.";
 const [HTTP, DNS] = [80, 53];
 const BAUD = 115_200;
+/** Between two tries to open what the owner comes by, and after how many it is told. */
+const DOOR_MS = 250;
+const WARN_AFTER = 20;
 /** Of the device's own access point, as on its label; kept by the host, so that no reset forgets it. */
 const LABEL = "label";
 
@@ -65,37 +68,56 @@ export function openCommissioning(
   const desk: Desk = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
   const server = new PageServer(desk, host);
   closing.unshift(() => server.close());
-  if (air.mote_ap_open(name, label(host) ?? options.password ?? "") !== 0)
-    host.log("error", "commissioning: the access point could not be opened");
-  openDoors(doors, machine, host, server, closing);
+  const password = label(host) ?? options.password ?? "";
+  keepTrying(host, closing, [
+    () => {
+      if (air.mote_ap_open(name, password) !== 0) throw new Error("the access point could not be opened");
+    },
+    () => closing.unshift(listen(doors, machine, server)),
+    () => closing.unshift(answerNames(doors)),
+  ]);
   openSerial(doors, air.mote_serial_pins(), host, commissioning, options, closing);
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
   return commissioning;
 }
 
-function openDoors(
-  doors: Doors,
-  machine: Machine,
-  host: BoardHost,
-  server: PageServer,
-  closing: (() => void)[],
-): void {
-  quietly(host, () => {
-    closing.unshift(
-      doors.listen(
-        HTTP,
-        // Not from the network that is being joined: its owner need not be the device's.
-        (address, visitor) =>
-          address.startsWith(VISITORS) && server.accept((event) => machine.taken(visitor, event)),
-      ),
-    );
-    closing.unshift(
-      doors.datagrams(DNS, (packet, answer) => {
-        const bytes = answerDns(packet, ADDRESS);
-        if (bytes) answer(bytes);
-      }),
-    );
+/** Until each step succeeded once: the SDK has no network to listen in before another task brought the access point up. */
+function keepTrying(host: BoardHost, closing: (() => void)[], steps: readonly (() => void)[]): void {
+  let [left, tries] = [steps, 0];
+  let cancel = (): void => {};
+  closing.push(() => cancel());
+  const round = (): void => {
+    let problem = "";
+    left = left.filter((step) => {
+      try {
+        step();
+        return false;
+      } catch (error) {
+        problem = error instanceof Error ? error.message : "unknown";
+        return true;
+      }
+    });
+    if (++tries === WARN_AFTER && left.length > 0) host.log("warn", `commissioning: ${problem}`);
+    if (left.length > 0) cancel = host.clock.timer(DOOR_MS, round);
+  };
+  round();
+}
+
+/** The page. Not for the network that is being joined: its owner need not be the device's. */
+function listen(doors: Doors, machine: Machine, server: PageServer): () => void {
+  return doors.listen(
+    HTTP,
+    (address, visitor) =>
+      address.startsWith(VISITORS) && server.accept((event) => machine.taken(visitor, event)),
+  );
+}
+
+/** Every name leads to the page, so that a phone shows it by itself. */
+function answerNames(doors: Doors): () => void {
+  return doors.datagrams(DNS, (packet, answer) => {
+    const bytes = answerDns(packet, ADDRESS);
+    if (bytes) answer(bytes);
   });
 }
 

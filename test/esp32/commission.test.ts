@@ -301,6 +301,20 @@ test("doors that can't be had cost nothing but themselves", async (t) => {
   t.pass();
 });
 
+test("an access point that comes up late has its page all the same", async (t) => {
+  const { board, doors, boot } = rig(t);
+  doors.shut = ["listen", "datagrams"];
+  boot();
+  await board.clock.advance(2000);
+  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], []);
+  doors.shut = [];
+  await board.clock.advance(300);
+  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], [80, 53]);
+  t.regex(doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /^HTTP\/1.1 200/);
+  await board.clock.advance(600_000);
+  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], []);
+});
+
 test("every name leads a phone to the page", (t) => {
   const { doors, boot } = rig(t);
   boot();

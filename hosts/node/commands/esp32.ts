@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { checkBuild } from "../../sdk/check.js";
 import { emulate } from "../../sdk/emulate.js";
@@ -43,6 +43,7 @@ Examples:
   mote esp32 --build --target esp32/esp32c3 ./greenhouse the image, and what is in it
   mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build it and flash it
   mote esp32 --emulate --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
+  mote esp32 --emulate --build ./greenhouse              an image to push to an emulated board
   mote esp32 --emulate --flash board.bin --cut 20s       its flash is kept between runs; the power goes after 20 s, and comes back`;
 
 /** `mote esp32`: builds a project for a board, and flashes it or runs it on an emulated chip. */
@@ -61,9 +62,7 @@ export function esp32Command(program: Command): void {
         "emulate",
       ]),
     )
-    .addOption(
-      new Option("--build", "build the image and print what is in it; flash nothing").conflicts("emulate"),
-    )
+    .option("--build", "build the image, say what is in it and where it is; flash and run nothing")
     .option("--emulate", "run it on an emulated chip, with this machine's network; needs Espressif's QEMU")
     .addOption(
       new Option("--chip <name>", "to emulate (default: esp32c3)")
@@ -110,10 +109,11 @@ function flashSize(text: string): FlashSize {
 async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<number> {
   const build = optionsOf(folder, flags);
   if (flags.check) return check(build);
-  if (flags.emulate) return emulateBoard(build, flags);
+  if (flags.emulate && !flags.build) return emulateBoard(build, flags);
   const image = await buildImage(build);
   const { lines, wrong } = await reportImage(build.sdk, image);
-  process.stdout.write(`${build.target}\n${lines.join("\n")}\n`);
+  const file = relative(process.cwd(), join(image.folder, "xs_esp32.bin"));
+  process.stdout.write(`${build.target}\n${lines.join("\n")}\nto push: ${file}\n`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   if (wrong.length > 0) return 1;
   if (flags.build) return 0;

@@ -55,6 +55,7 @@ export const UPDATE_CUTS: Case = {
     const cuts = quick ? 5 : 50;
     let done = 0;
     let updates = 0;
+    let trials = 0;
     const images = [
       application(await imageOf({ version: "2.0.0" })),
       application(await imageOf({ version: "3.0.0" })),
@@ -76,6 +77,18 @@ export const UPDATE_CUTS: Case = {
             `${version} was never reached: ${await bench.latest("fw_error")}`,
           );
           await new Promise((go) => setTimeout(go, 2000 + dice.below(RUN_MS)));
+          if ((await bench.latest("fw_state")) === "FAILED") {
+            // A trial that a cut ended. The device tries again by itself, after a minute, ten, sixty: the operator is faster.
+            const error = String(await bench.latest("fw_error"));
+            check(/the power went/.test(error), error);
+            trials++;
+            await bench.unassign();
+            await bench.until(ONLINE_MS, "another try", async () => {
+              await bench.assign(version, images[(updates - 1) % 2]!);
+              await new Promise((go) => setTimeout(go, 5000));
+              return (await bench.latest("fw_state")) !== "FAILED";
+            });
+          }
           if (done >= cuts || (await updated())) continue;
           await bench.board.off();
           done++;
@@ -84,7 +97,7 @@ export const UPDATE_CUTS: Case = {
         }
         await bench.unassign();
       }
-      return { cuts: done, updates, bricked: 0 };
+      return { cuts: done, updates, trialsCut: trials, bricked: 0 };
     } finally {
       await bench.close();
     }

@@ -9,6 +9,7 @@ import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
 import { CABLE } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
+import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
@@ -26,6 +27,8 @@ const CASES: readonly Case[] = [
   NO_MEMORY,
   CRASH,
   RECOVERY,
+  HOSTILE,
+  HOSTILE_TLS,
   ...BAD_IMAGES,
   TELEMETRY_CUTS,
   UPDATE_CUTS,

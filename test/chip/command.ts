@@ -63,14 +63,13 @@ async function main({ quick = false, case: only = [], seed: given, again = false
   const commit = execFileSync("git", ["-C", PROJECT, "describe", "--always", "--dirty"], {
     encoding: "utf8",
   }).trim();
-  const results: Record<string, Result> = existsSync(RESULTS)
-    ? JSON.parse(readFileSync(RESULTS, "utf8"))
-    : {};
+  const read = (): Record<string, Result> =>
+    existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, "utf8")) : {};
   let failures = 0;
   console.log(`${CHIP}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
   for (const one of CASES) {
     if (only.length > 0 && !only.includes(one.name)) continue;
-    const before = results[one.name];
+    const before = read()[one.name];
     if (
       !again &&
       only.length === 0 &&
@@ -90,8 +89,8 @@ async function main({ quick = false, case: only = [], seed: given, again = false
     );
     const seconds = Math.round((Date.now() - began) / 1000);
     const date = new Date().toISOString().slice(0, 10);
-    results[one.name] = { commit, date, quick, seed, seconds, ...result };
     mkdirSync(join(RESULTS, ".."), { recursive: true });
+    const results = { ...read(), [one.name]: { commit, date, quick, seed, seconds, ...result } };
     writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
     if ("failed" in result) {
       failures++;

@@ -4,6 +4,7 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, wr
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createServer } from "node:tls";
+import { pathToFileURL } from "node:url";
 import { Operator } from "../../hosts/operator/operator.js";
 import { type Platform, startPlatform } from "../../hosts/platform/server.js";
 import { EmulatedBoard, HOST_ADDRESS } from "../../hosts/sdk/emulator.js";
@@ -77,7 +78,12 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
     .digest("hex")
     .slice(0, 16);
   const kept = join(OUT, "images", key);
-  if (!existsSync(join(kept, "flash_args"))) {
+  if (existsSync(join(kept, "flash_args"))) return { directory: kept, folder: kept, chip: CHIP };
+  // Cases may run side by side; the folder of a build is one.
+  mkdirSync(OUT, { recursive: true });
+  const { takeLock } = await import(pathToFileURL(join(PROJECT, "scripts", "lock.mjs")).href);
+  const release = await takeLock(join(OUT, "build.lock"));
+  try {
     const how: BuildOptions = {
       sdk,
       folder: project(settings),
@@ -92,6 +98,8 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
     rmSync(kept, { recursive: true, force: true });
     for (const { file } of partsOf(image)) cpSync(file, join(kept, file.slice(image.folder.length)));
     for (const name of ["xs_esp32.elf", "flash_args"]) cpSync(join(image.folder, name), join(kept, name));
+  } finally {
+    release();
   }
   return { directory: kept, folder: kept, chip: CHIP };
 }

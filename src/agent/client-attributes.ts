@@ -1,6 +1,7 @@
 // Client attributes on their way to the platform: one bounded object, merged by key, kept in the store until it is accepted.
 import { encodeValues } from "../wire/values.js";
 import type { Link } from "./link.js";
+import { MARK_KEY } from "./mark.js";
 import { forgetStored, readStored, writeStored } from "./stored.js";
 
 const STORED = "pending";
@@ -45,6 +46,7 @@ export class ClientAttributes {
     const items = this._items.slice();
     let changed = false;
     for (const key of Object.keys(values)) {
+      if (key === MARK_KEY) throw this._link.counters.error("BAD_VALUE", `"${MARK_KEY}" is the agent's own`);
       const encoded = encodeValues({ [key]: values[key] });
       if (!encoded.ok) throw this._link.counters.error("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);

@@ -139,14 +139,16 @@ export class Cycle {
     const { host, telemetry } = this._parts;
     const taken = sample && (await limited(host, "the sample", limitMs, sample));
     if (typeof taken !== "object" || taken === null) return false;
-    const { values, alarm } = taken;
-    const wrapped = typeof values === "object" && values !== null;
+    let isAlarm = false;
     try {
+      const { values, alarm } = taken;
+      const wrapped = typeof values === "object" && values !== null;
+      isAlarm = wrapped && alarm === true;
       telemetry.record(wrapped ? (values as Record<string, unknown>) : taken);
     } catch (error) {
       host.log("error", `the sample: ${error instanceof MoteError ? error.message : "unknown"}`);
     }
-    return wrapped && alarm === true;
+    return isAlarm;
   }
 
   /** Why this wake connects. */

@@ -77,8 +77,7 @@ export class Handlers {
         resolve(result);
       };
       const failed = (error: unknown) => {
-        const unfit = error instanceof MoteError && error.code === "BAD_PARAMS";
-        fail(unfit ? "BAD_PARAMS" : "HANDLER_FAILED", messageOf(error));
+        fail(isUnfit(error) ? "BAD_PARAMS" : "HANDLER_FAILED", messageOf(error));
       };
       const succeed = (value: unknown) => {
         const answer = encodeAnswer(value, this._answerBytes);
@@ -99,10 +98,21 @@ export class Handlers {
   }
 }
 
-/** The handler's own words reach the operator: 80 characters of them. */
+/** The handler's own words reach the operator: 80 characters of them. What was thrown is the application's: even reading it may throw. */
 function messageOf(error: unknown): string {
-  const known = error instanceof Error && typeof error.message === "string";
-  return known ? error.message.slice(0, 80) : "the handler failed";
+  try {
+    const message: unknown = error instanceof Error ? error.message : undefined;
+    if (typeof message === "string") return message.slice(0, 80);
+  } catch {}
+  return "the handler failed";
+}
+
+function isUnfit(error: unknown): boolean {
+  try {
+    return error instanceof MoteError && error.code === "BAD_PARAMS";
+  } catch {
+    return false;
+  }
 }
 
 /** What `await` would wait for. */

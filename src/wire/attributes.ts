@@ -79,6 +79,8 @@ export function attributesQuery(ask: {
 /** Says why a key cannot be asked for, or undefined if it can. */
 export function checkAsked(key: unknown): string | undefined {
   if (typeof key !== "string" || key.trim() === "") return "an empty key can't be asked for";
+  if (key === "__proto__")
+    return "__proto__ is no key here: members of this name are left out of every answer";
   return key.includes(",") ? "a key with a comma can't be asked for" : undefined;
 }
 

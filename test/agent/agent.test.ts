@@ -269,7 +269,7 @@ test("a listener, subscriber or handler that could never be called is refused, a
 test("what is no deadline is refused by name", async (t, as) => {
   const agent = startRig(t, as).agent();
   agent.telemetry.record({ n: 1 });
-  for (const deadline of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
+  for (const deadline of [Number.NaN, -1, Number.POSITIVE_INFINITY, "1" as never]) {
     await t.throwsAsync(agent.flush(deadline), { code: "BAD_VALUE" });
     await t.throwsAsync(agent.attributes.read({ deadlineMs: deadline }), { code: "BAD_VALUE" });
   }

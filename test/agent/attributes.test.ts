@@ -166,7 +166,7 @@ test("a key whose value is larger than the agent takes is left out and told, and
 
 test("a key that the platform can't be asked for is refused", (t, as) => {
   const agent = startRig(t, as).agent();
-  for (const key of ["", " ", "a,b"]) {
+  for (const key of ["", " ", "a,b", "__proto__"]) {
     t.throws(() => agent.attributes.subscribe(key, () => {}), { code: "BAD_VALUE" }, `"${key}"`);
   }
 });
@@ -236,6 +236,7 @@ test("more client attributes than fit are refused, and nothing of them is kept",
   const agent = startRig(t, as).agent();
   t.throws(() => agent.attributes.publish({ a: "x".repeat(4000) }), { code: "TOO_LARGE" });
   t.throws(() => agent.attributes.publish({ b: Number.NaN }), { code: "BAD_VALUE" });
+  t.throws(() => agent.attributes.publish({ moteVersion: "1" }), { code: "BAD_VALUE" });
   t.notThrows(() => agent.attributes.publish({ a: "x".repeat(3000) }));
 });
 

@@ -217,7 +217,8 @@ test("runOnce and start exclude each other", async (t, as) => {
   await t.throwsAsync(agent.runOnce(), { code: "BUSY" });
   await rig.clock.advance(10_000);
   t.true((await wake).settled);
-  await t.throwsAsync(agent.runOnce({ deadline: Number.NaN }), { code: "BAD_VALUE" });
+  for (const deadline of [Number.NaN, "5" as never])
+    await t.throwsAsync(agent.runOnce({ deadline }), { code: "BAD_VALUE" });
   agent.start();
   await rig.clock.advance(10_000);
   t.is(agent.state, "online");

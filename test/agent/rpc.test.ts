@@ -216,6 +216,20 @@ const ERRORS: [string, (params: unknown) => unknown, string][] = [
     },
     '{"error":{"code":"HANDLER_FAILED","message":"no water"}}',
   ],
+  [
+    "that throws what can't be read",
+    () => {
+      throw Object.defineProperty(new Error(), "message", { get: () => JSON.parse("no JSON") });
+    },
+    '{"error":{"code":"HANDLER_FAILED","message":"the handler failed"}}',
+  ],
+  [
+    "that rejects with what can't be read",
+    async () => {
+      throw new Proxy(new Error("no water"), { getPrototypeOf: () => JSON.parse("no JSON") });
+    },
+    '{"error":{"code":"HANDLER_FAILED","message":"the handler failed"}}',
+  ],
   ["that answers nothing", () => undefined, "null"],
 ];
 for (const [what, handler, expected] of ERRORS) {

@@ -88,7 +88,8 @@ function ask(board: Board): undefined {
   if (isNew && host.slot.state() === "pending")
     return misconfigured(host, "there is no network, no platform, or no way to prove itself there");
   const { password, serial } = membersOf<Commission>(config.commission);
-  const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
+  // As built in: without a key there is no provisioning in what is kept.
+  const { deviceName } = membersOf<{ deviceName: string }>(machine.config.provisioning);
   const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
   openCommissioning(doors, machine, host, {
     before: valuesOf(config, kept),

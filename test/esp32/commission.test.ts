@@ -105,6 +105,18 @@ test("over the cable: a firmware that knows nothing is told network, platform an
   t.is(platform.points(platform.device("greenhouse-7"), "n").length, 1);
 });
 
+test("a device that was built with its name alone gets a key by cable, and keeps its name", async (t) => {
+  const { board, doors, platform, boot } = rig(t, { ...BARE, provisioning: { deviceName: "lamp-1" } });
+  boot();
+  doors.type('set wifi home "correct horse"');
+  doors.type("set url http://platform.test");
+  doors.type(`set provisioning ${KEY} ${SECRET}`);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot();
+  await board.clock.advance(10_000);
+  t.is(platform.points(platform.device("lamp-1"), "n").length, 1);
+});
+
 test("what was kept wins over what was built in", async (t) => {
   const { board, platform, boot } = rig(t, {
     ...PRODUCT,

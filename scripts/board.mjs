@@ -41,14 +41,14 @@ const folderOf = (path) => /^src[/\\](\w+)/.exec(path)?.[1];
 const apart = (folder, own) =>
   folder === undefined || folder === own ? undefined : (ON_CORE[folder] ?? (own in ON_CORE && "mote"));
 
-/** Our TypeScript. `lean`: the smallest build, with the same API, but what has a no-NAME.ts beside its NAME.ts is left out. */
+/** Our TypeScript. `lean`: the smallest build, with the same API, but what has a NAME.stub.ts beside its NAME.ts is left out. */
 const sources = (root, entry, lean, define, whole) => ({
   name: "sources",
   resolveId(name, importer) {
     if (!importer) return name;
     if (!name.startsWith(".")) return { id: name, external: true };
     const path = join(dirname(importer), name).replace(/\.js$/, ".ts");
-    const instead = path.replace(/([\w-]+)\.ts$/, "no-$1.ts");
+    const instead = path.replace(/\.ts$/, ".stub.ts");
     const id = !whole && apart(folderOf(relative(root, path)), folderOf(entry));
     return id ? { id, external: true } : lean && existsSync(instead) ? instead : path;
   },

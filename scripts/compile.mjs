@@ -61,8 +61,8 @@ function compileFiles(root, out, sources) {
 
 /** Those of the board's modules of which a source or a tool changed; the others are `kept`. */
 async function buildModules(root, out, now, before) {
-  // A new no-NAME.ts changes what the lean build imports.
-  const isGeneral = (path) => /^scripts\/board|^package|\/no-[\w-]+\.ts$/.test(path);
+  // A new NAME.stub.ts changes what the lean build imports.
+  const isGeneral = (path) => /^scripts\/board|^package|\.stub\.ts$/.test(path);
   const general = (sources) => Object.entries(sources).filter(([path]) => isGeneral(path));
   const sameTools = isSame(general(now), general(before.sources));
   const isKept = (path) => now[path] !== undefined && now[path] === before.sources[path];

@@ -1,5 +1,5 @@
 // Certificates as they are pasted into a page: PEM, or the base64 of one. hosts/x509 judges them once they are used.
-import { lazyRegExp } from "../../src/wire/regexp.js";
+import { lazyRegExp } from "../../src/wire/text/regexp.js";
 
 const BLOCK = lazyRegExp(() => /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/);
 const BLANKS = lazyRegExp(() => /\s+/g);

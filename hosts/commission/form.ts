@@ -1,5 +1,5 @@
 // application/x-www-form-urlencoded, as a browser sends a form.
-import { lazyRegExp } from "../../src/wire/regexp.js";
+import { lazyRegExp } from "../../src/wire/text/regexp.js";
 
 const PLUS = lazyRegExp(() => /\+/g);
 const PLAIN = lazyRegExp(() => /^[!-~]*$/);

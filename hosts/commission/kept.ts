@@ -2,9 +2,9 @@
 // access token is kept as the agent keeps its own, so that a reset forgets it.
 //
 // All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power cut left.
-import { forgetStored, readStored, writeStored } from "../../src/agent/stored.js";
+import { forgetStored, readStored, writeStored } from "../../src/agent/common/stored.js";
 import type { Host, Store } from "../../src/port.js";
-import { isObject, type JsonObject } from "../../src/wire/json.js";
+import { isObject, type JsonObject } from "../../src/wire/text/json.js";
 import { addressOf, type Values } from "./values.js";
 
 /** The agent's, and the new ones while they are checked. */

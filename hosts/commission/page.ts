@@ -1,5 +1,5 @@
 // The one page: plain HTML that works without a script, on a phone of 360 px. Nothing of it comes from elsewhere.
-import { lazyRegExp } from "../../src/wire/regexp.js";
+import { lazyRegExp } from "../../src/wire/text/regexp.js";
 import type { View } from "./commissioning.js";
 import type { Field } from "./values.js";
 

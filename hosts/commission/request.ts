@@ -2,7 +2,7 @@
 // refused: nothing is guessed.
 
 import type { Host } from "../../src/port.js";
-import { lazyRegExp } from "../../src/wire/regexp.js";
+import { lazyRegExp } from "../../src/wire/text/regexp.js";
 
 export interface PageRequest {
   readonly method: string;

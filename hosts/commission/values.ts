@@ -2,8 +2,8 @@
 
 import { parseTarget } from "../../src/net/target.js";
 import { checkToken } from "../../src/wire/paths.js";
-import { lazyRegExp } from "../../src/wire/regexp.js";
-import { utf8Length } from "../../src/wire/text.js";
+import { lazyRegExp } from "../../src/wire/text/regexp.js";
+import { utf8Length } from "../../src/wire/text/text.js";
 import { readAuthorities } from "./authorities.js";
 
 /** A value that is left out, or empty, says nothing: what was there before stays. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `mote`: one file for each command in commands/.
 import { Command, CommanderError } from "commander";
-import { VERSION } from "../../src/agent/version.js";
+import { VERSION } from "../../src/agent/common/version.js";
 import { UsageError } from "./commands/usage.js";
 import { FAILED, STOPPED, USAGE } from "./exit.js";
 import { ExitError } from "./exit-error.js";

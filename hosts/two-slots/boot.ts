@@ -1,5 +1,5 @@
 // What is known of two firmware slots: the record that says which one starts next.
-import { lazyRegExp } from "../../src/wire/regexp.js";
+import { lazyRegExp } from "../../src/wire/text/regexp.js";
 
 export type SlotName = "a" | "b";
 

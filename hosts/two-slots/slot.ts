@@ -1,5 +1,5 @@
 import type { Blocks, Digest, Slot } from "../../src/port.js";
-import { toHex } from "../../src/wire/hex.js";
+import { toHex } from "../../src/wire/crypto/hex.js";
 import { type Boot, type ImageRecord, otherSlot, reverted, type SlotName, without } from "./boot.js";
 
 /** Where the boot record lies. */

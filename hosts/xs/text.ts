@@ -1,5 +1,5 @@
 // XS keeps a lone surrogate as three bytes that are no UTF-8. (No global expression: it would lie in ROM, where it can't count.)
-import { lazyRegExp } from "../../src/wire/regexp.js";
+import { lazyRegExp } from "../../src/wire/text/regexp.js";
 
 const LONE = lazyRegExp(() => /[\ud800-\udfff]/u);
 

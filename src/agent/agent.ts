@@ -1,17 +1,17 @@
 // What the application has of Mote.
 import type { Host } from "../port.js";
-import type { AttributesApi } from "./attributes.js";
-import { sendClaim } from "./claim.js";
+import type { AttributesApi } from "./attributes/attributes.js";
+import type { Counters } from "./common/counters.js";
+import { MoteError } from "./common/errors.js";
+import type { AgentEvent, AgentEvents, AgentState } from "./common/events.js";
 import { Core } from "./core.js";
-import type { Counters } from "./counters.js";
-import { MoteError } from "./errors.js";
-import type { AgentEvent, AgentEvents, AgentState } from "./events.js";
-import type { Firmware } from "./firmware.js";
-import { Lane } from "./lane.js";
-import type { AgentOptions } from "./options.js";
-import { RpcApi } from "./rpc-api.js";
-import type { Telemetry } from "./telemetry.js";
-import type { Wake, WakeOptions } from "./wake.js";
+import type { Firmware } from "./firmware/firmware.js";
+import type { Wake, WakeOptions } from "./lifecycle/wake.js";
+import type { AgentOptions } from "./options/options.js";
+import { sendClaim } from "./provisioning/claim.js";
+import { RpcApi } from "./rpc/api.js";
+import { Lane } from "./session/request-channel.js";
+import type { Telemetry } from "./telemetry/telemetry.js";
 
 /**
  * A device of the platform. All of it may be used before `start()` and while offline; `claim`, `attributes.read` and `rpc.call` then wait

@@ -1,20 +1,20 @@
 // Puts the agent together: one object per job, the loops started and ended as one. What they tell each other goes by methods of this one:
 // a function made for it would take a board ten slots.
 import type { Host } from "../port.js";
-import { AttributesApi } from "./attributes.js";
-import { Cycle } from "./cycle.js";
-import { type AgentState, Events } from "./events.js";
-import { Firmware } from "./firmware.js";
-import { Link, type LinkWatcher } from "./link.js";
-import { type AgentOptions, type CycleSettings, checkOptions } from "./options.js";
-import { Outbox } from "./outbox.js";
-import { rememberedTiming } from "./poll-memory.js";
-import { Provisioning } from "./provisioning.js";
-import { Reset } from "./reset.js";
-import { Rpc, type RpcWatcher } from "./rpc.js";
-import { Handlers } from "./rpc-handlers.js";
-import { Telemetry } from "./telemetry.js";
-import { Time } from "./time.js";
+import { AttributesApi } from "./attributes/attributes.js";
+import { type AgentState, Events } from "./common/events.js";
+import { Firmware } from "./firmware/firmware.js";
+import { Reset } from "./lifecycle/reset.js";
+import { Cycle } from "./lifecycle/sleep-cycle.js";
+import { type AgentOptions, type CycleSettings, checkOptions } from "./options/options.js";
+import { Provisioning } from "./provisioning/provisioning.js";
+import { Outbox } from "./queue/outbox.js";
+import { Handlers } from "./rpc/handlers.js";
+import { Rpc, type RpcWatcher } from "./rpc/rpc.js";
+import { rememberedTiming } from "./session/poll-ceiling.js";
+import { Link, type LinkWatcher } from "./session/session.js";
+import { Telemetry } from "./telemetry/telemetry.js";
+import { Time } from "./time/time.js";
 
 const FLUSH_MS = 5000;
 /** For points that flash does not take, before a stop. */

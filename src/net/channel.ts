@@ -1,8 +1,8 @@
 // One socket from its opening to its end, and the one request that is on it.
 import type { Host, Socket, SocketEvent } from "../port.js";
-import { SILENCE, UNCONNECTED } from "./outcome.js";
-import type { Request } from "./request.js";
-import { type Answer, GIVEN_UP, ResponseReader } from "./response.js";
+import type { Request } from "./http/request.js";
+import { type Answer, GIVEN_UP, ResponseReader } from "./http/response.js";
+import { SILENCE, UNCONNECTED } from "./retry/outcome.js";
 import type { Target } from "./target.js";
 
 /** What a request of which nothing more is heard was waiting for. */

@@ -1,11 +1,11 @@
 // Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
 import type { Host } from "../port.js";
 import { Channel, type ChannelOwner } from "./channel.js";
-import { classify, lost } from "./classify.js";
-import { writeRequest } from "./http1.js";
-import { NO_TURN, type Outcome } from "./outcome.js";
-import type { Request } from "./request.js";
-import type { Answer } from "./response.js";
+import type { Request } from "./http/request.js";
+import type { Answer } from "./http/response.js";
+import { writeRequest } from "./http/write-request.js";
+import { classify, lost } from "./retry/classify.js";
+import { NO_TURN, type Outcome } from "./retry/outcome.js";
 import type { Target } from "./target.js";
 
 /** What one read of a socket gives at most. */

@@ -1,6 +1,6 @@
 import type { Connection } from "./connection.js";
-import type { Outcome } from "./outcome.js";
-import type { Request } from "./request.js";
+import type { Request } from "./http/request.js";
+import type { Outcome } from "./retry/outcome.js";
 
 /** One request to exactly one outcome. Never rejects. */
 export function exchange(connection: Connection, request: Request): Promise<Outcome> {

@@ -1,4 +1,4 @@
-import { lazyRegExp } from "../wire/regexp.js";
+import { lazyRegExp } from "../wire/text/regexp.js";
 
 /** Where the platform is. */
 export interface Target {

@@ -1,8 +1,8 @@
 // What the client reads of a JWT: its life. Whether it is genuine is the platform's to judge.
 
 import type { Host } from "../port.js";
-import { isObject, parseJson } from "../wire/json.js";
-import { lazyRegExp } from "../wire/regexp.js";
+import { isObject, parseJson } from "../wire/text/json.js";
+import { lazyRegExp } from "../wire/text/regexp.js";
 
 /** What may stand in a header and in a query as it is. */
 const FIT = lazyRegExp(() => /^[A-Za-z0-9._~+/=-]{1,4096}$/);

@@ -1,7 +1,7 @@
 // The options of a report client: what each is for, its unit, default and limits; all mistakes told at once.
 
 import { parseTarget, type Target } from "../net/target.js";
-import { lazyRegExp } from "../wire/regexp.js";
+import { lazyRegExp } from "../wire/text/regexp.js";
 import { ReportError } from "./errors.js";
 import type { Session } from "./session.js";
 

@@ -1,6 +1,6 @@
 // Deadlines and waits.
-import type { Backoff } from "../net/backoff.js";
-import type { Outcome } from "../net/outcome.js";
+import type { Backoff } from "../net/retry/backoff.js";
+import type { Outcome } from "../net/retry/outcome.js";
 import type { Clock, Host } from "../port.js";
 import { ReportError, refusal } from "./errors.js";
 

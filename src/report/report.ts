@@ -1,9 +1,10 @@
 // Reports of saved table views, row by row as they come in.
-import { Backoff } from "../net/backoff.js";
+
 import { Connection } from "../net/connection.js";
 import { exchange } from "../net/exchange.js";
-import type { Outcome } from "../net/outcome.js";
-import type { Request } from "../net/request.js";
+import type { Request } from "../net/http/request.js";
+import { Backoff } from "../net/retry/backoff.js";
+import type { Outcome } from "../net/retry/outcome.js";
 import type { Host } from "../port.js";
 import { escapeText } from "../wire/paths.js";
 import { type ReportQuestion, type RowTaker, reportBody, reportFlaw } from "../wire/report.js";

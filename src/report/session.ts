@@ -2,14 +2,15 @@
 //
 //   POST /api/auth/login  {"username":"tenant@example.com","password":"..."}  ->  {"token":"<JWT>","refreshToken":"<JWT>"}
 //   POST /api/auth/token  {"refreshToken":"<JWT>"}                            ->  the same
-import { Backoff } from "../net/backoff.js";
+
 import { Connection } from "../net/connection.js";
 import { exchange } from "../net/exchange.js";
-import type { Outcome } from "../net/outcome.js";
+import { Backoff } from "../net/retry/backoff.js";
+import type { Outcome } from "../net/retry/outcome.js";
 import { parseTarget, type Target } from "../net/target.js";
 import type { Host } from "../port.js";
-import { isObject, parseJson } from "../wire/json.js";
-import { quote } from "../wire/text.js";
+import { isObject, parseJson } from "../wire/text/json.js";
+import { quote } from "../wire/text/text.js";
 import { ReportError, refusal } from "./errors.js";
 import { isToken, lifeMs } from "./jwt.js";
 import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";

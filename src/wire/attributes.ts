@@ -8,8 +8,9 @@
 //   {"deleted":["interval"]}
 //
 // A shared attribute that is itself named `deleted` is told apart by its type only: alone and holding an array of strings, it reads as a deletion.
-import { isObject, type Json, type JsonObject, parseObject } from "./json.js";
+
 import { escapeText } from "./paths.js";
+import { isObject, type Json, type JsonObject, parseObject } from "./text/json.js";
 
 export type Attributes =
   | { readonly ok: true; readonly client: JsonObject; readonly shared: JsonObject }

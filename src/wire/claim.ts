@@ -3,7 +3,7 @@
 //   {"secretKey":"...","durationMs":60000}
 //
 // The answer is 200 without a body in every case; the first claim of a device stands until it is used or runs out.
-import { mend, quote } from "./text.js";
+import { mend, quote } from "./text/text.js";
 
 export interface Claim {
   readonly secretKey?: string | undefined;

@@ -7,9 +7,9 @@
 //
 // A package with an address of its own may lack size, algorithm and checksum; the platform does not hand such a package out itself.
 // fw_tag is there only if set. All of them gone: nothing is assigned. They are written one after the other, so that a read may see some only.
-import { type Algorithm, isChecksum, toAlgorithm } from "./checksum.js";
-import type { Json, JsonObject } from "./json.js";
-import { type Signature, toSignature } from "./p256.js";
+import { type Algorithm, isChecksum, toAlgorithm } from "./crypto/checksum.js";
+import { type Signature, toSignature } from "./crypto/p256.js";
+import type { Json, JsonObject } from "./text/json.js";
 
 /** The keys to ask for. */
 export const FIRMWARE_KEYS = [

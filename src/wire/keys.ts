@@ -1,6 +1,6 @@
 // Names of telemetry and attributes.
-import { lazyRegExp } from "./regexp.js";
-import { mend, quoteBriefly } from "./text.js";
+import { lazyRegExp } from "./text/regexp.js";
+import { mend, quoteBriefly } from "./text/text.js";
 
 /** UTF-16 units, as the platform counts them. */
 const MAX_LENGTH = 255;

@@ -7,8 +7,8 @@
 //   /api/v1/           provision
 //
 // The platform's URL check answers 400 to `//`, `%2F`, `%25`, `;` and a backslash in a path: no token may hold what becomes one of these.
-import { lazyRegExp } from "./regexp.js";
-import { mend } from "./text.js";
+import { lazyRegExp } from "./text/regexp.js";
+import { mend } from "./text/text.js";
 
 const MAX_TOKEN = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -7,9 +7,10 @@
 //   {"credentialsValue":"TOKEN","credentialsType":"ACCESS_TOKEN","status":"SUCCESS"}
 //   {"errorMsg":"Provision data was not found!","status":"NOT_FOUND"}      wrong key or secret, or provisioning is off
 //   {"errorMsg":"Failed to provision device!","status":"FAILURE"}          the name is taken, or was provisioned before
-import { parseObject } from "./json.js";
+
 import { checkToken } from "./paths.js";
-import { quote } from "./text.js";
+import { parseObject } from "./text/json.js";
+import { quote } from "./text/text.js";
 
 export interface ProvisionAsk {
   readonly key: string;

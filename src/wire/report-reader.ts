@@ -6,8 +6,8 @@
 // in either order. Other members are skipped. Measures are numbers, dates are ms since 1970 as strings, dimensions are strings, and no
 // types are told.
 import type { Host } from "../port.js";
-import { isObject, type JsonObject, MAX_DEPTH, parseJson } from "./json.js";
 import type { Cell, RowTaker } from "./report.js";
+import { isObject, type JsonObject, MAX_DEPTH, parseJson } from "./text/json.js";
 
 /** `malformed`: no answer of this API. `too large`: a row, or the list of labels, beyond the limit. `given up`: by the taker. */
 export type ReportFlaw = "malformed" | "too large" | "given up";

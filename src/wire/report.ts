@@ -5,9 +5,9 @@
 //
 // All but the view may be missing: the view's own range and filters hold then.
 
-import { isObject } from "./json.js";
-import { lazyRegExp } from "./regexp.js";
-import { quote } from "./text.js";
+import { isObject } from "./text/json.js";
+import { lazyRegExp } from "./text/regexp.js";
+import { quote } from "./text/text.js";
 
 const UUID = lazyRegExp(() => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i);
 /** A day before the year 10,000: beyond, a time stamp is no time. */

@@ -9,11 +9,11 @@
 //   {"method":"getCurrentTime","params":{}}
 //   {"error":"timeout"}
 
-import { encodeJson } from "./encode.js";
-import { isObject, type Json, type JsonFlaw, parseJson } from "./json.js";
-import { findMembers, jsonOf } from "./members.js";
-import { lazyRegExp } from "./regexp.js";
-import { fits, quote } from "./text.js";
+import { encodeJson } from "./text/encode.js";
+import { isObject, type Json, type JsonFlaw, parseJson } from "./text/json.js";
+import { findMembers, jsonOf } from "./text/members.js";
+import { lazyRegExp } from "./text/regexp.js";
+import { fits, quote } from "./text/text.js";
 
 /** What a structured error can say, each with the message used when there is no better one. */
 export const RPC_ERRORS = {

@@ -1,8 +1,8 @@
 // The quick way to the text of a point: most points have the keys of one before. Those were looked at once, and the values need only
 // be numbers, booleans or texts. On XS it takes half the time of the careful way.
 import { isPlainKey } from "./keys.js";
-import { longText, numberText } from "./numbers.js";
-import { quote } from "./text.js";
+import { longText, numberText } from "./text/numbers.js";
+import { quote } from "./text/text.js";
 
 interface Shape {
   readonly keys: string[];

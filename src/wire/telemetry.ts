@@ -9,8 +9,9 @@
 //   [{"temperature":21.5},{"humidity":40}]
 //
 // One point leaves as an object, more as an array. An empty array is never answered by the platform: no batch is empty.
-import type { Encoded } from "./encode.js";
+
 import { Shapes } from "./shapes.js";
+import type { Encoded } from "./text/encode.js";
 import { encodeValues, VALUES_LIMIT } from "./values.js";
 
 const TS_FIRST = 1_000_000_000_000;

@@ -1,9 +1,10 @@
 // A whole update by the whole agent, cut at every write, erase, activation, confirmation and event of the network: of a package on the platform,
 // of one that its maker signed, and of one that lies elsewhere, with a checksum and without.
-import { imageOf } from "../agent/firmware-bench.js";
-import { SECTOR } from "../agent/firmware-machine.js";
-import { Files, HOST, URL_2 } from "../firmware/files.js";
-import { type Connections, Lamp } from "../firmware/lamp.js";
+
+import { SECTOR } from "../src/agent/firmware/machine.js";
+import { imageOf } from "../src/agent/firmware/rig.js";
+import { Files, HOST, URL_2 } from "../src/agent/firmware/updates/file-servers.js";
+import { type Connections, Lamp } from "../src/agent/firmware/updates/lamp.js";
 import type { Power } from "./power.js";
 import { type Case, multiply } from "./runner.js";
 

@@ -1,9 +1,10 @@
 // The durable queue by itself: points go in and out until all is done, however often the power goes.
-import { Outbox } from "../../src/agent/outbox.js";
-import { POINT_HEAD, whole } from "../../src/agent/record.js";
-import { Time } from "../../src/agent/time.js";
-import { textOf, waitingNumbers } from "../agent/outbox-rig.js";
+
+import { POINT_HEAD, whole } from "../../src/agent/queue/log-entry.js";
+import { Outbox } from "../../src/agent/queue/outbox.js";
+import { Time } from "../../src/agent/time/time.js";
 import { randomBytes } from "../fakes/host.js";
+import { textOf, waitingNumbers } from "../src/agent/queue/rig.js";
 import { Body, type Life } from "./device.js";
 import { Power } from "./power.js";
 import { type Case, multiply } from "./runner.js";

@@ -14,7 +14,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "outbox",
     what: "the checksum of a record is looked at",
-    file: `${AGENT}/record.ts`,
+    file: `${AGENT}/queue/log-entry.ts`,
     edits: [
       [
         "return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;",
@@ -25,7 +25,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "outbox",
     what: "the CRC of a sector's header is looked at",
-    file: `${AGENT}/sectors-header.ts`,
+    file: `${AGENT}/queue/flash-log/sector-header.ts`,
     edits: [
       ['return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT) ? "sound" : "none";', 'return "sound";'],
     ],
@@ -33,55 +33,55 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "outbox",
     what: "nothing is appended behind a torn record",
-    file: `${AGENT}/sectors-recover.ts`,
+    file: `${AGENT}/queue/flash-log/recover.ts`,
     edits: [["if (page[i] !== 0xff) return size;", "if (page[i] !== 0xff) return at;"]],
   },
   {
     group: "outbox",
     what: "a sector is erased before it gets a header",
-    file: `${AGENT}/sectors-log.ts`,
+    file: `${AGENT}/queue/flash-log/sectors.ts`,
     edits: [["if (!this.failing) return this.map.blocks.erase(at)", "if (!this.failing) return true"]],
   },
   {
     group: "outbox",
     what: "a point is on flash before `record` returns",
-    file: `${AGENT}/staging.ts`,
+    file: `${AGENT}/queue/staging.ts`,
     edits: [["if (!this._durable && this._ring.pending", "if (this._ring.pending"]],
   },
   {
     group: "outbox",
     what: "with `durable: false` a point is on flash after 1 s",
-    file: `${AGENT}/staging.ts`,
+    file: `${AGENT}/queue/staging.ts`,
     edits: [["const STAGE_MS = 1000;", "const STAGE_MS = 10_000_000;"]],
   },
   {
     group: "outbox",
     what: "what the platform took is marked",
-    file: `${AGENT}/sectors.ts`,
+    file: `${AGENT}/queue/flash-log/flash-log.ts`,
     edits: [["    this._mark(kind, this.state.confirmed, points);\n", ""]],
   },
   {
     group: "outbox",
     what: "the oldest sector's points are marked as dropped before it is erased",
-    file: `${AGENT}/sectors.ts`,
+    file: `${AGENT}/queue/flash-log/flash-log.ts`,
     edits: [["    this._mark(kind, state.confirmed, points);\n", ""]],
   },
   {
     group: "outbox",
     what: "`reset` erases the newest sector last",
-    file: `${AGENT}/sectors-log.ts`,
+    file: `${AGENT}/queue/flash-log/sectors.ts`,
     edits: [["(newest + i * size) % (count * size)", "(newest + (i - 1) * size) % (count * size)"]],
   },
   {
     group: "telemetry",
     what: "the start of an era is stored before a point gets a time stamp by it",
-    file: `${AGENT}/time.ts`,
+    file: `${AGENT}/time/time.ts`,
     edits: [["this._stamping = writeStored(this._host, STORED, rows)", "this._stamping = true"]],
   },
   {
     group: "telemetry",
     what: "points are forgotten only when the platform took them",
-    file: `${AGENT}/telemetry.ts`,
+    file: `${AGENT}/telemetry/telemetry.ts`,
     edits: [
       [
         "    this._sentAt = this._link.host.clock.now();\n    if (!body)",
@@ -92,7 +92,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "provisioning",
     what: "a token is stored before it is proposed",
-    file: `${AGENT}/token-store.ts`,
+    file: `${AGENT}/provisioning/token-store.ts`,
     edits: [
       ['return this._write("proposed", { url: this._base, token }) ? token : undefined;', "return token;"],
     ],
@@ -100,13 +100,13 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "provisioning",
     what: "a token is stored before it is used",
-    file: `${AGENT}/provisioning.ts`,
+    file: `${AGENT}/provisioning/provisioning.ts`,
     edits: [["    if (!this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;\n", ""]],
   },
   {
     group: "provisioning",
     what: "the proposed token is forgotten after the other was stored",
-    file: `${AGENT}/provisioning.ts`,
+    file: `${AGENT}/provisioning/provisioning.ts`,
     edits: [
       [
         "    this.attributes?.provisioned();\n",
@@ -117,19 +117,19 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "rpc",
     what: "an RPC is stored before its handler runs",
-    file: `${AGENT}/rpc-journal.ts`,
+    file: `${AGENT}/rpc/journal.ts`,
     edits: [['    if (effect === "stored" && !this._store(entry)) return "not stored";\n', ""]],
   },
   {
     group: "rpc",
     what: "an answer that did not come through is stored before it goes out again",
-    file: `${AGENT}/rpc-journal.ts`,
+    file: `${AGENT}/rpc/journal.ts`,
     edits: [["entry.kept = writeStored(this._host, key, {", "entry.kept = [].includes.call([], {"]],
   },
   {
     group: "rpc",
     what: "an RPC is kept in mind until its answer is acknowledged",
-    file: `${AGENT}/rpc.ts`,
+    file: `${AGENT}/rpc/rpc.ts`,
     edits: [
       [
         "(await this._handlers.run(handler as Handler, request.params));\n",
@@ -140,19 +140,19 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "attributes",
     what: "client attributes are stored before `publish` returns",
-    file: `${AGENT}/client-attributes.ts`,
+    file: `${AGENT}/attributes/client-attributes.ts`,
     edits: [["    this._items = items;\n    this._keep();\n", "    this._items = items;\n"]],
   },
   {
     group: "attributes",
     what: "client attributes stay to be sent until the platform took them",
-    file: `${AGENT}/attribute-loop.ts`,
+    file: `${AGENT}/attributes/loop.ts`,
     edits: [["    if (!batch) return;\n", "    if (!batch) return;\n    this._client.accepted(batch);\n"]],
   },
   {
     group: "attributes",
     what: "a shared value is stored before the application is told",
-    file: `${AGENT}/attribute-loop.ts`,
+    file: `${AGENT}/attributes/loop.ts`,
     edits: [
       ["    this._values.keep();\n    this._events", "    this._events"],
       [
@@ -164,7 +164,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "polls",
     what: "the ceiling of polls is stored before the next poll",
-    file: `${AGENT}/poll-memory.ts`,
+    file: `${AGENT}/session/poll-ceiling.ts`,
     edits: [
       [
         "if (ceiling) writeStored(this._host, STORED, { to: wayTo(this._target), ...ceiling });\n    else",
@@ -175,13 +175,13 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "reset",
     what: "that it is under way is stored before anything is forgotten",
-    file: `${AGENT}/reset.ts`,
+    file: `${AGENT}/lifecycle/reset.ts`,
     edits: [["if (!writeStored(this._core.host, MARK, true))", "if (this._told)"]],
   },
   {
     group: "reset",
     what: "that it is under way is forgotten last",
-    file: `${AGENT}/reset.ts`,
+    file: `${AGENT}/lifecycle/reset.ts`,
     edits: [
       [
         "    this._left = this._left.filter((part) => !part.forget());\n",
@@ -192,7 +192,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "reset",
     what: "nothing is forgotten before the platform has the answer",
-    file: `${AGENT}/rpc.ts`,
+    file: `${AGENT}/rpc/rpc.ts`,
     edits: [
       [
         "    const acknowledged = await this._post(entry, text);\n",
@@ -203,7 +203,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "reset",
     what: "a sector is erased unless all of it is blank",
-    file: `${AGENT}/sectors-log.ts`,
+    file: `${AGENT}/queue/flash-log/sectors.ts`,
     edits: [
       [
         "this.map.read(at, page) && (isBlank(page)",
@@ -263,13 +263,13 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "cycle",
     what: "what is in memory goes to flash before the sleep",
-    file: `${AGENT}/cycle.ts`,
+    file: `${AGENT}/lifecycle/sleep-cycle.ts`,
     edits: [["const unkept = outbox.close();", "const unkept = 0;"]],
   },
   {
     group: "cycle",
     what: "the end of an era is stored with its start",
-    file: `${AGENT}/time.ts`,
+    file: `${AGENT}/time/time.ts`,
     edits: [["Math.max(lastStamp, endOf(stored))", "lastStamp"]],
   },
 ];

@@ -1,7 +1,7 @@
 // Updates of a device that sleeps in between: each wake is a start of its own.
 import test, { type ExecutionContext } from "ava";
 import type { Wake, WakeOptions } from "../../src/index.js";
-import { Lamp, type LampOptions } from "../firmware/lamp.js";
+import { Lamp, type LampOptions } from "../src/agent/firmware/updates/lamp.js";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,9 +1,9 @@
 // The README's table of how many points a board holds, and how long its flash lasts: measured with the outbox on sectors of a board's partition.
 import test, { type ExecutionContext } from "ava";
 import { readPartitions } from "../../hosts/sdk/partitions.js";
-import { rig } from "../agent/outbox-rig.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { read } from "../house/tree.js";
+import { rig } from "../src/agent/queue/rig.js";
 
 const SECTOR = 4096;
 /** What makers of flash promise for each sector. */

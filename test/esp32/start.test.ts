@@ -2,11 +2,11 @@
 import test, { type ExecutionContext } from "ava";
 import { type Application, startBoard } from "../../hosts/esp32/start.js";
 import type { Agent } from "../../src/index.js";
-import { sha256 } from "../agent/firmware-bench.js";
 import { FakeFlash } from "../fakes/flash.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 import { answer } from "../fakes/server.js";
 import { pattern } from "../port/check.js";
+import { sha256 } from "../src/agent/firmware/rig.js";
 import { BUILT, FakeBoard } from "./board.js";
 
 const NAME = "mote-240ac4000102";

@@ -1,13 +1,14 @@
 // What a start finds on flash: the durable queue's sectors, and the small values of the store.
-import { countMembers, KeySet, memberAt, memberEnd } from "../../src/agent/point-keys.js";
-import { lengthOf, MARK_BYTES, seal, whole as wholeRecord } from "../../src/agent/record.js";
-import { HEADER_BYTES, headerKind, sequenceOf } from "../../src/agent/sectors-header.js";
+
+import { HEADER_BYTES, headerKind, sequenceOf } from "../../src/agent/queue/flash-log/sector-header.js";
+import { lengthOf, MARK_BYTES, seal, whole as wholeRecord } from "../../src/agent/queue/log-entry.js";
+import { countMembers, KeySet, memberAt, memberEnd } from "../../src/agent/telemetry/point-keys.js";
 import { Agent, MoteError } from "../../src/index.js";
-import { crc32 } from "../../src/wire/crc32.js";
-import { isObject, parseJson } from "../../src/wire/json.js";
-import { rig, textAt, textOf, waitingStamps } from "../agent/outbox-rig.js";
+import { crc32 } from "../../src/wire/crypto/crc32.js";
+import { isObject, parseJson } from "../../src/wire/text/json.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
+import { rig, textAt, textOf, waitingStamps } from "../src/agent/queue/rig.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const SECTOR = 512;

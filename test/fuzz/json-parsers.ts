@@ -1,13 +1,13 @@
 // Parsers of texts that a peer sent.
 import { parseAttributes, parseNotification } from "../../src/wire/attributes.js";
 import { parseAssignment } from "../../src/wire/firmware.js";
-import { isObject, type Json, MAX_DEPTH, parseJson } from "../../src/wire/json.js";
-import { findMembers, jsonOf } from "../../src/wire/members.js";
 import { checkToken } from "../../src/wire/paths.js";
 import { parseProvision } from "../../src/wire/provision.js";
 import { parseCallAnswer, parseRpcRequest } from "../../src/wire/rpc.js";
-import { decodeStart } from "../../src/wire/text.js";
-import { allFixtures } from "../wire/support.js";
+import { isObject, type Json, MAX_DEPTH, parseJson } from "../../src/wire/text/json.js";
+import { findMembers, jsonOf } from "../../src/wire/text/members.js";
+import { decodeStart } from "../../src/wire/text/text.js";
+import { allFixtures } from "../src/wire/support.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const FIRMWARE = [

@@ -1,18 +1,18 @@
 // What the application hands in, and names and addresses: read on the way out.
 import type { Digest } from "../../src/port.js";
 import { attributesQuery, splitKeys } from "../../src/wire/attributes.js";
-import { isChecksum, openDigest, sameChecksum, toAlgorithm } from "../../src/wire/checksum.js";
 import { encodeClaim } from "../../src/wire/claim.js";
-import { encodeJson } from "../../src/wire/encode.js";
-import { toHex } from "../../src/wire/hex.js";
-import { parseJson } from "../../src/wire/json.js";
+import { isChecksum, openDigest, sameChecksum, toAlgorithm } from "../../src/wire/crypto/checksum.js";
+import { toHex } from "../../src/wire/crypto/hex.js";
 import { checkKey } from "../../src/wire/keys.js";
-import { numberText } from "../../src/wire/numbers.js";
 import { checkToken, devicePrefix, escapeText, firmwarePath } from "../../src/wire/paths.js";
 import { encodeProvision } from "../../src/wire/provision.js";
 import { encodeAnswer, encodeCall, encodeError } from "../../src/wire/rpc.js";
 import { encodePoint } from "../../src/wire/telemetry.js";
-import { fits, mend, quote, utf8Length } from "../../src/wire/text.js";
+import { encodeJson } from "../../src/wire/text/encode.js";
+import { parseJson } from "../../src/wire/text/json.js";
+import { numberText } from "../../src/wire/text/numbers.js";
+import { fits, mend, quote, utf8Length } from "../../src/wire/text/text.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const LIMIT = 4096;

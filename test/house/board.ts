@@ -14,7 +14,7 @@ const script = () =>
 /** The sources of all modules that boards and the simulator get, of an application's main, and of what takes the place of parts that are left out. */
 export async function boardSources(): Promise<Source[]> {
   const { MODULES } = await script();
-  const instead = files("src", /^no-.*\.ts$/).map(({ path }) => path);
+  const instead = files("src", /\.stub\.ts$/).map(({ path }) => path);
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [...MODULES.map(([, entry]) => entry), "hosts/app/main.ts", ...instead],

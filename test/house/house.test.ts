@@ -9,7 +9,7 @@ const hosts = files("hosts", /\.ts$/);
 
 // Tables that are built once and only read: a preloaded module keeps them in ROM. File and name.
 const TABLES = [
-  ["src/wire/crc32.ts", "TABLE"],
+  ["src/wire/crypto/crc32.ts", "TABLE"],
   ["src/wire/telemetry.ts", "BEFORE"],
 ] as const;
 
@@ -42,7 +42,7 @@ test("the port has 32 members at most", (t) => {
 });
 
 test("a regular expression of what a board runs is made when it is first used, and only then", async (t) => {
-  const sources = (await boardSources()).filter(({ path }) => path !== "src/wire/regexp.ts");
+  const sources = (await boardSources()).filter(({ path }) => path !== "src/wire/text/regexp.ts");
   t.true(sources.length > 150);
   t.deepEqual(offences(sources, rules.regexpsNotLazy), []);
   t.true(boardModules().length > 10);
@@ -51,8 +51,8 @@ test("a regular expression of what a board runs is made when it is first used, a
 
 // A private name of the language costs each method that uses it, and each object, a slot of 16 bytes. It is for what must not be read by who logs an object.
 const SECRET: Readonly<Record<string, readonly string[]>> = {
-  "src/agent/link.ts": ["#prefix"],
-  "src/agent/provisioning.ts": ["#options", "#token", "#proposed"],
+  "src/agent/session/session.ts": ["#prefix"],
+  "src/agent/provisioning/provisioning.ts": ["#options", "#token", "#proposed"],
   "src/net/connection.ts": ["#queue", "#job"],
   "src/report/session.ts": ["#user", "#token", "#refreshToken"],
 };

@@ -28,9 +28,9 @@ test("imports are found in all their forms", (t) => {
 
 test("imports that run down the house pass", (t) => {
   for (const [file, specifier] of [
-    ["src/wire/json.ts", "./paths.js"],
-    ["src/net/http1.ts", "../port.js"],
-    ["src/agent/link.ts", "../net/exchange.js"],
+    ["src/wire/text/json.ts", "./paths.js"],
+    ["src/net/http/write-request.ts", "../port.js"],
+    ["src/agent/session/session.ts", "../net/exchange.js"],
     ["src/report/session.ts", "../wire/report.js"],
     ["src/index.ts", "./agent/agent.js"],
     ["hosts/node/host.ts", "node:fs"],
@@ -46,15 +46,15 @@ test("imports that run down the house pass", (t) => {
 test("imports that run up, across or out of the house are told", (t) => {
   for (const [file, specifier] of [
     ["src/port.ts", "./wire/json.js"],
-    ["src/wire/json.ts", "../net/http1.js"],
-    ["src/net/http1.ts", "../agent/link.js"],
-    ["src/agent/link.ts", "../report/session.js"],
-    ["src/agent/link.ts", "../index.js"],
-    ["src/agent/link.ts", "../../hosts/none.js"],
-    ["src/agent/link.ts", "node:fs"],
-    ["src/agent/link.ts", "fastify"],
-    ["src/agent/link.ts", "./events.ts"],
-    ["src/agent/link.ts", "(computed)"],
+    ["src/wire/text/json.ts", "../net/http1.js"],
+    ["src/net/http/write-request.ts", "../agent/link.js"],
+    ["src/agent/session/session.ts", "../report/session.js"],
+    ["src/agent/session/session.ts", "../index.js"],
+    ["src/agent/session/session.ts", "../../hosts/none.js"],
+    ["src/agent/session/session.ts", "node:fs"],
+    ["src/agent/session/session.ts", "fastify"],
+    ["src/agent/session/session.ts", "./events.ts"],
+    ["src/agent/session/session.ts", "(computed)"],
     ["src/elsewhere/x.ts", "../port.js"],
     ["hosts/xs/clock.ts", "node:fs"],
     ["hosts/simulator/main.ts", "../node/host.js"],

@@ -4,7 +4,7 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
-import { isSignedBy, toPublicKey, toSignature } from "../../src/wire/p256.js";
+import { isSignedBy, toPublicKey, toSignature } from "../../src/wire/crypto/p256.js";
 import { killAll, mote } from "./commands.js";
 import { temporaryState } from "./session.js";
 

@@ -3,7 +3,7 @@ import { FakeClock, settle } from "../fakes/clock.js";
 import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { type SeenRequest, serve } from "../fakes/server.js";
-import { jwt, VIEW } from "../report/rig.js";
+import { jwt, VIEW } from "../src/report/rig.js";
 import { Bridge } from "./bridge.js";
 import { testOnXs } from "./on-xs.js";
 

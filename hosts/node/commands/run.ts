@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { checkOptions } from "../../../src/agent/options.js";
+import { checkOptions } from "../../../src/agent/options/options.js";
 import { MoteError } from "../../../src/index.js";
 import type { Values } from "../../commission/values.js";
 import { commission, joined, keptIn, pemOf } from "../commission.js";

@@ -1,4 +1,4 @@
-import { generator } from "../core/random.js";
+import { generator } from "./random.js";
 
 /** In which order the platform tells of things that have none. */
 export type Order = <T>(items: readonly T[]) => readonly T[];

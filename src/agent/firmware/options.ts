@@ -1,6 +1,6 @@
 import { parseUrl } from "../../net/target.js";
-import { toPublicKey } from "../../wire/p256.js";
-import { isCall, isText, type Rules } from "../option-rules.js";
+import { toPublicKey } from "../../wire/crypto/p256.js";
+import { isCall, isText, type Rules } from "../options/rules.js";
 import { compareVersions } from "./versions.js";
 
 /** An update that the platform assigned. */

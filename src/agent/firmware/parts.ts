@@ -1,12 +1,12 @@
 // What does the work of an update, put together.
 import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
-import type { Events } from "../events.js";
-import type { Link } from "../link.js";
-import type { Loop } from "../loop.js";
-import { Assignment } from "./assignment.js";
-import { Ledger } from "./ledger.js";
+import type { Events } from "../common/events.js";
+import type { Loop } from "../session/loop.js";
+import type { Link } from "../session/session.js";
+import { Assignment } from "./assigned-update.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter, type Reports } from "./reporter.js";
+import { Ledger } from "./update-journal.js";
 import { Updater } from "./updater.js";
 
 export { FIRMWARE } from "./options.js";

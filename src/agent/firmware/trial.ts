@@ -1,12 +1,13 @@
 // A new image is on trial: it is kept once it reached the platform with its token and passed the application's own check.
-import type { Link } from "../link.js";
-import type { Signal } from "../signal.js";
+
+import type { Signal } from "../common/signal.js";
+import type { Link } from "../session/session.js";
 import { askApplication } from "./application.js";
 import type { Failure } from "./failures.js";
-import type { Ledger } from "./ledger.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
+import type { Ledger } from "./update-journal.js";
 
 /** While the platform answers. */
 const ONLINE_LIMIT_MS = 600_000;

@@ -1,18 +1,18 @@
 // The loop of an update: one step per state, each of which leads to the next state in the ledger.
 import type { Host } from "../../port.js";
-import type { Link } from "../link.js";
-import type { Job, Loop, Wait } from "../loop.js";
+import type { Job, Loop, Wait } from "../session/loop.js";
+import type { Link } from "../session/session.js";
+import { type Image, pass } from "./admission-rules.js";
 import { askApplication } from "./application.js";
-import type { Assignment } from "./assignment.js";
+import type { Assignment } from "./assigned-update.js";
+import { Transfer } from "./download/transfer.js";
 import type { Failure } from "./failures.js";
-import { type Image, pass } from "./gate.js";
-import type { Ledger } from "./ledger.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
 import { STATES } from "./states.js";
-import { Transfer } from "./transfer.js";
 import { Trial } from "./trial.js";
+import type { Ledger } from "./update-journal.js";
 
 const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;

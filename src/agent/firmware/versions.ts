@@ -1,4 +1,4 @@
-import { lazyRegExp } from "../../wire/regexp.js";
+import { lazyRegExp } from "../../wire/text/regexp.js";
 
 const VERSION = lazyRegExp(() => /^v?(\d{1,9}(?:\.\d{1,9}){0,7})(?:-([0-9A-Za-z.-]+))?(?:\+.*)?$/);
 

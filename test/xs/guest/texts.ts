@@ -1,11 +1,11 @@
 // What the portable part makes of a table of values, as texts: to be the same on XS and on Node.
-import { Crc32 } from "../../../src/wire/crc32.js";
-import { toHex } from "../../../src/wire/hex.js";
-import { parseJson } from "../../../src/wire/json.js";
-import { Murmur32 } from "../../../src/wire/murmur3.js";
-import { Murmur128 } from "../../../src/wire/murmur128.js";
+import { Crc32 } from "../../../src/wire/crypto/crc32.js";
+import { toHex } from "../../../src/wire/crypto/hex.js";
+import { Murmur32 } from "../../../src/wire/crypto/murmur3.js";
+import { Murmur128 } from "../../../src/wire/crypto/murmur128.js";
 import { escapeText } from "../../../src/wire/paths.js";
-import { decodeStart, mend, quoteBriefly, utf8Length } from "../../../src/wire/text.js";
+import { parseJson } from "../../../src/wire/text/json.js";
+import { decodeStart, mend, quoteBriefly, utf8Length } from "../../../src/wire/text/text.js";
 import { encodeValues } from "../../../src/wire/values.js";
 
 const STRINGS = [

@@ -1,0 +1,183 @@
+// The loop that keeps shared attributes equal to the platform's and brings client attributes there.
+//
+// The platform tells a change only to a poll that is open at that instant, and ends the poll with the first of them; what changes
+// between two polls is never told. So a poll is only a hint: first the poll is opened, then the values are read.
+import type { PollTiming } from "../../net/long-poll.js";
+import { attributesPath } from "../../wire/paths.js";
+import { EXCHANGE_MS } from "../common/deadline.js";
+import type { Events } from "../common/events.js";
+import type { Firmware } from "../firmware/firmware.js";
+import type { AttributeLimits } from "../options/options.js";
+import type { Job, Loop, Wait } from "../session/loop.js";
+import { Lane } from "../session/request-channel.js";
+import { CONTENT, PROBE, post } from "../session/requests.js";
+import type { Link } from "../session/session.js";
+import type { Batch, ClientAttributes } from "./client-attributes.js";
+import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
+import { AttributeReader } from "./reader.js";
+import { READ_EVERY_MS, SECOND_LOOK_MS, type SharedValues } from "./shared-values.js";
+
+/** In good times a look may be due every 30 s: in bad ones it needs not be much rarer, and a change is seen within a minute once they are over. */
+const LONGEST_HOLD_MS = 55_000;
+
+export class AttributeLoop implements Job {
+  private readonly _link: Link;
+  private readonly _events: Events;
+  private readonly _client: ClientAttributes;
+  private readonly _values: SharedValues;
+  private readonly _reader: AttributeReader;
+  private readonly _uplink: Lane;
+  private readonly _polls: AttributePolls;
+  private readonly _loop: Loop;
+  private _keys: string[] = [];
+  private _readAt: number | undefined;
+  private _alone = false;
+  private _greeted = false;
+  /** Called with the keys whose value changed, or that are gone. */
+  onChange: ((keys: readonly string[]) => void) | undefined;
+  /** Offered every trusted look at the firmware's keys. */
+  firmware: Firmware | undefined;
+
+  constructor(
+    link: Link,
+    events: Events,
+    timing: PollTiming,
+    client: ClientAttributes,
+    values: SharedValues,
+    limits: AttributeLimits,
+  ) {
+    this._link = link;
+    this._events = events;
+    this._client = client;
+    this._values = values;
+    this._uplink = new Lane(link, "uplink", LONGEST_HOLD_MS);
+    this._polls = new AttributePolls(link, timing, limits.answerBytes, this);
+    this._reader = new AttributeReader(link, this._uplink, limits.answerBytes, client);
+    this._loop = link.loop("attributes", this);
+  }
+
+  /** The application's keys. */
+  want(keys: string[]): void {
+    this._keys = keys;
+    this.readSoon();
+  }
+
+  wake(): void {
+    this._loop.notify();
+  }
+
+  /** Something may have changed: the values are read as soon as possible, or `inMs` from now. */
+  readSoon(inMs = 0): void {
+    const at = this._link.host.clock.now() + inMs;
+    if (this._readAt === undefined || at < this._readAt) this._readAt = at;
+    if (this._looks()) this.wake();
+  }
+
+  /** All was read and sent, and nothing is to be read again in a moment. */
+  get settled(): boolean {
+    return this._greeted && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
+  }
+
+  /** The device was provisioned anew. */
+  provisioned(): void {
+    this._client.again();
+    this._reader.forgetMark();
+  }
+
+  begin(): void {
+    this._polls.clear();
+    this._greeted = false;
+    this.readSoon();
+  }
+
+  async turn(): Promise<Wait> {
+    await this._uplink.ready();
+    if (!this._link.running) return 0;
+    this._hear();
+    if (this._wanted().length > 0) this._polls.open();
+    if (this._restMs() === 0) await this._read();
+    else if (this._client.dirty) await this._post();
+    else return this._restMs();
+    return 0;
+  }
+
+  private _wanted(): string[] {
+    const firmware = this.firmware?.keys ?? [];
+    return firmware.concat(this._keys.filter((key) => !firmware.includes(key)));
+  }
+
+  /** One look at each start, even with nothing to look for: it tells soon whether the platform is there. */
+  private _looks(): boolean {
+    return this._readAt !== undefined && (!this._greeted || this._wanted().length > 0);
+  }
+
+  private _restMs(): number | undefined {
+    if (this._readAt === undefined || !this._looks()) return undefined;
+    return Math.max(0, this._readAt - this._link.host.clock.now());
+  }
+
+  private _hear(): void {
+    const told = this._polls.take();
+    if (!told) return;
+    const keys = told.kind === "updated" ? Object.keys(told.values) : told.keys;
+    this.firmware?.told(keys);
+    // What waited until a refused token was good again, or a back-off over, may be long past: what holds now is read.
+    if (this._polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
+    else if (told.kind === "updated") this._changed(this._values.update(this._keys, told.values), []);
+    else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
+  }
+
+  private async _read(): Promise<void> {
+    this._readAt = undefined;
+    const trusted = await this._reader.read(this._wanted());
+    if (!this._link.running) return;
+    // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.
+    if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
+    if (this._link.mode !== 3 || this._polls.blocked) this.readSoon(READ_EVERY_MS);
+    if (!trusted) return this.readSoon();
+    this._greeted = true;
+    const changed = this._values.update(this._keys, trusted.values);
+    const missing = this._values.missing(
+      this._keys.filter((key) => trusted.keys.includes(key)),
+      trusted.values,
+    );
+    this._changed(changed, missing.gone);
+    if (missing.pending) this.readSoon(SECOND_LOOK_MS);
+    const firmware = this.firmware;
+    if (firmware?.keys.every((key) => trusted.keys.includes(key))) firmware.offer(trusted.values);
+  }
+
+  private _changed(keys: string[], deleted: string[]): void {
+    if (keys.length === 0 && deleted.length === 0) return;
+    this._values.keep();
+    this._events.emit("attributes", { keys, deleted });
+    this.onChange?.(keys.concat(deleted));
+  }
+
+  private async _post(): Promise<void> {
+    const batch = this._client.batch(this._alone);
+    if (!batch) return;
+    const outcome = await this._uplink.send(post(attributesPath(), this._link.host.encode(batch.text)));
+    if (!this._link.running) return;
+    if (outcome.kind === "done") {
+      this._alone = false;
+      this._uplink.clear();
+      this._client.accepted(batch);
+    } else if (outcome.kind === "busy") this._uplink.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") await this._refused(batch, outcome.status);
+  }
+
+  /** Only what the platform refuses alone, while it accepts the token, is dropped. */
+  private async _refused(batch: Batch, status: number): Promise<void> {
+    if (!CONTENT.includes(status)) return this._uplink.hold();
+    const probe = await this._uplink.send(PROBE);
+    if (!this._link.running) return;
+    if (probe.kind !== "done") return this._uplink.hold();
+    if (batch.items.length > 1) {
+      this._alone = true;
+      return;
+    }
+    this._link.host.log("error", `the platform refuses a client attribute (${status}); it is dropped`);
+    this._client.drop(batch);
+  }
+}

@@ -1,0 +1,17 @@
+// In place of polls.ts in the lean build: two connections at the most, so shared attributes are read every 30 s.
+import type * as full from "./polls.js";
+
+export const READ_AFTER_POLL_MS = 0;
+export const MOST_CONNECTIONS = 2;
+
+export class AttributePolls implements Pick<full.AttributePolls, keyof full.AttributePolls> {
+  readonly blocked = true;
+  readonly hasNews = false;
+  readonly waitedMs = 0;
+
+  clear(): void {}
+
+  open(): void {}
+
+  take(): undefined {}
+}

@@ -1,0 +1,148 @@
+// Reads shared attributes so that the answer can be trusted.
+//
+// A database error of the platform reads as 200 `{}`, the same as "no such attributes". So each GET also asks for one client attribute
+// that the agent itself published, the mark: an answer without it proves nothing.
+import type { Outcome } from "../../net/retry/outcome.js";
+import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
+import { attributesPath } from "../../wire/paths.js";
+import type { Json, JsonObject } from "../../wire/text/json.js";
+import { EXCHANGE_MS } from "../common/deadline.js";
+import type { Lane } from "../session/request-channel.js";
+import { post } from "../session/requests.js";
+import type { DeviceRequest, Link } from "../session/session.js";
+import type { ClientAttributes } from "./client-attributes.js";
+import { MARK_KEY, MARK_VALUE } from "./freshness-marker.js";
+
+/** Storage may be asynchronous: the mark is given this long to appear before it is published again. */
+const MARK_LAG_MS = 10_000;
+/** Of a request line the platform takes 8 KiB with all headers. */
+const QUERY_LENGTH = 1500;
+/** A value that was too large may be another one by now, or was no answer of the platform. */
+const SKIP_MS = 10 * 60_000;
+
+/** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can tell. */
+export interface Trusted {
+  readonly keys: string[];
+  readonly values: JsonObject;
+}
+
+export class AttributeReader {
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _limit: number;
+  private readonly _client: ClientAttributes;
+  private readonly _skippedAt = new Map<string, number>();
+  private _markPostedAt: number | undefined;
+
+  constructor(link: Link, lane: Lane, limit: number, client: ClientAttributes) {
+    this._link = link;
+    this._lane = lane;
+    this._limit = limit;
+    this._client = client;
+  }
+
+  /** The device was provisioned anew: it has no mark. */
+  forgetMark(): void {
+    this._markPostedAt = undefined;
+  }
+
+  /**
+   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the lane waits. A key whose value alone is larger than the limit is told once, left out,
+   * and asked for again after 10 min.
+   */
+  async read(keys: readonly string[]): Promise<Trusted | undefined> {
+    const trusted: Trusted = { keys: [], values: Object.create(null) };
+    const asked = keys.filter((key) => !this._skips(key));
+    // Without keys the mark alone is asked for: a look whether the platform is there.
+    let groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
+    for (let group = groups.shift(); group; group = groups.shift()) {
+      const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
+      // No key gets here that can't be asked for: `subscribe` refused it.
+      if (!query.ok) continue;
+      const outcome = await this._lane.send(this._get(query.query));
+      if (!this._link.running) return undefined;
+      if (outcome.kind === "done" && !outcome.whole) {
+        if (group.length === 0) {
+          this._lane.hold();
+          return undefined;
+        }
+        groups = this._smaller(group).concat(groups);
+        continue;
+      }
+      if (!(await this._take(outcome, group, trusted))) return undefined;
+    }
+    return trusted;
+  }
+
+  private async _take(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
+    if (outcome.kind !== "done") {
+      if (outcome.kind !== "lost")
+        this._lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+      return false;
+    }
+    const answer = parseAttributes(this._link.host.decode(outcome.body) ?? "");
+    if (!answer.ok) {
+      this._link.counters.malformed("an answer to GET attributes");
+      this._lane.hold();
+      return false;
+    }
+    const marked = Object.hasOwn(answer.client, MARK_KEY);
+    if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this._postMark(marked);
+    if (!marked) {
+      this._lane.hold();
+      return false;
+    }
+    this._lane.clear();
+    this._link.watcher?.proven();
+    group.forEach((key) => {
+      trusted.keys.push(key);
+      if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
+    });
+    return true;
+  }
+
+  /** `isOld`: the one there is of another version. */
+  private async _postMark(isOld: boolean): Promise<void> {
+    const now = this._link.host.clock.now();
+    if (this._markPostedAt !== undefined && now - this._markPostedAt < MARK_LAG_MS) return;
+    const body = this._link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
+    const outcome = await this._lane.send(post(attributesPath(), body));
+    if (outcome.kind !== "done") return;
+    this._markPostedAt = now;
+    // It has none of the client attributes either.
+    if (!isOld) this._client.again();
+  }
+
+  private _get(query: string): DeviceRequest {
+    return {
+      method: "GET",
+      path: attributesPath(query),
+      deadlineMs: EXCHANGE_MS,
+      limit: this._limit,
+      repeatable: true,
+    };
+  }
+
+  private _smaller(group: string[]): string[][] {
+    if (group.length > 1) return halves(group);
+    group.forEach((key) => {
+      if (!this._skippedAt.has(key))
+        this._link.host.log(
+          "error",
+          `a shared attribute is larger than ${this._limit} bytes and is left out`,
+        );
+      this._skippedAt.set(key, this._link.host.clock.now());
+    });
+    return [];
+  }
+
+  private _skips(key: string): boolean {
+    const at = this._skippedAt.get(key);
+    return at !== undefined && this._link.host.clock.now() - at < SKIP_MS;
+  }
+}
+
+function halves(group: string[]): string[][] {
+  const half = Math.ceil(group.length / 2);
+  return [group.slice(0, half), group.slice(half)];
+}

@@ -1,0 +1,121 @@
+// What the platform assigned, as far as the shared attributes tell.
+import type { Host } from "../../port.js";
+import { crc32 } from "../../wire/crypto/crc32.js";
+import { toHex } from "../../wire/crypto/hex.js";
+import { Murmur128 } from "../../wire/crypto/murmur128.js";
+import { type Assigned, imageKey, parseAssignment } from "../../wire/firmware.js";
+import type { Json, JsonObject } from "../../wire/text/json.js";
+
+/** The platform writes the keys one after the other, after deleting some: only what two looks this far apart agree on counts. */
+export const AGREE_MS = 2000;
+/** An incomplete set on which two looks agreed is looked at again so often, so far apart, before it is believed. */
+const TORN_LOOKS = 2;
+const TORN_MS = 10_000;
+
+export class Assignment {
+  private readonly _host: Host;
+  private readonly _keys: readonly string[];
+  private _text: string | undefined;
+  private _candidate: string | undefined;
+  private _since = 0;
+  private _torn = 0;
+  /** `look` at the set that `_torn` counts. */
+  private _tornLook = -1;
+  private _cancel: (() => void) | undefined;
+  /** What two looks agreed on; undefined as long as there is nothing that they did. */
+  settled: Assigned | undefined;
+  /** Stands for the image that is assigned, or for the flawed set of keys; "" if nothing is settled or assigned. */
+  key = "";
+  /** What is settled was in doubt, and came back: most likely it was assigned once more. */
+  again = false;
+  /** `look` of before a sleep: the first one now may agree with it. */
+  before = -1;
+  /** Called when the keys should be read again. */
+  reader: { readSoon(): void } | undefined;
+
+  constructor(host: Host, keys: readonly string[]) {
+    this._host = host;
+    this._keys = keys;
+  }
+
+  /** The last look said something else than what is settled, and no second one agreed yet. */
+  get doubtful(): boolean {
+    return this._candidate !== undefined;
+  }
+
+  /** Stands for what the last look saw; -1: there was none. */
+  get look(): number {
+    const text = this._candidate ?? this._text;
+    return text === undefined ? this._tornLook : this._check(text);
+  }
+
+  /** Takes a look at all keys. True if something is settled now that was not before. */
+  offer(all: JsonObject): boolean {
+    const there = this._keys.filter((key) => Object.hasOwn(all, key));
+    const shared: JsonObject = Object.fromEntries(there.map((key) => [key, all[key] as Json]));
+    const text = JSON.stringify(shared);
+    if (text === this._text) {
+      const settled = this.doubtful;
+      this._candidate = undefined;
+      this.again ||= settled;
+      return settled;
+    }
+    const now = this._host.clock.now();
+    // A look before the last sleep, however it ended, is long enough ago.
+    const agreed = this._candidate === undefined && this.before === this._check(text);
+    this.before = -1;
+    if (text !== this._candidate && !agreed) {
+      this._candidate = text;
+      this._since = now;
+      this._lookIn(AGREE_MS);
+      return false;
+    }
+    if (!agreed && now - this._since < AGREE_MS) return false;
+    const settled = parseAssignment(shared);
+    // A sleep is as good as those looks, and no wake is as long as they take.
+    if (settled.kind === "torn" && !agreed && this._torn < TORN_LOOKS) {
+      this._torn++;
+      this._tornLook = this._check(text);
+      this.forget(TORN_MS);
+      return false;
+    }
+    this._torn = 0;
+    this._tornLook = -1;
+    this._candidate = undefined;
+    this._text = text;
+    this.settled = settled;
+    this.key = this._name(settled, text);
+    return true;
+  }
+
+  /** The platform told of a change that may be over before the next look. */
+  doubt(): void {
+    if (this._text !== undefined) this._candidate ??= "";
+  }
+
+  /** Believes nothing any more, and looks again `inMs` from now. */
+  forget(inMs: number): void {
+    this._text = undefined;
+    this._candidate = undefined;
+    this.settled = undefined;
+    this.key = "";
+    this._lookIn(inMs);
+  }
+
+  private _check(text: string): number {
+    const bytes = this._host.encode(text);
+    return crc32(bytes, 0, bytes.length);
+  }
+
+  private _lookIn(ms: number): void {
+    this._cancel?.();
+    this._cancel = this._host.clock.timer(ms, () => this.reader?.readSoon());
+  }
+
+  private _name(settled: Assigned, text: string): string {
+    if (settled.kind === "absent") return "";
+    const digest = new Murmur128();
+    digest.write(this._host.encode(settled.kind === "assigned" ? imageKey(settled.assignment) : text));
+    return toHex(digest.close());
+  }
+}

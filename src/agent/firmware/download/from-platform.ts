@@ -1,0 +1,74 @@
+// An image that the platform holds: GET /api/v1/{token}/firmware?title=&version=&size=&chunk=
+//
+// The platform knows no offset, only `size` bytes from `size * chunk` on. From offset N go on `size=N&chunk=1` (as many bytes
+// again), or a power of two that divides N. Past the end it answers 200 without a byte; its cache losing the file is a 500 without a body; another
+// assignment meanwhile is a 400 or a 404.
+import type { Outcome } from "../../../net/retry/outcome.js";
+import { firmwarePath } from "../../../wire/paths.js";
+import type { Lane } from "../../session/request-channel.js";
+import type { Link } from "../../session/session.js";
+import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
+
+const PART_DEADLINE_MS = 60_000;
+
+/** Which bytes to ask for at `offset` of an image of `end` bytes. No `size`: all of it. */
+export function nextPart(
+  offset: number,
+  end: number,
+  whole: boolean,
+  chunkBytes: number,
+): { size: number; chunk: number; bytes: number } | undefined {
+  if (whole && offset === 0) return undefined;
+  let size = chunkBytes;
+  if (whole) size = offset;
+  // The lowest bit that is set: the next offset has more zeros at its end, up to those of chunkBytes.
+  else if (offset % chunkBytes !== 0) size = offset & -offset;
+  return { size, chunk: offset / size, bytes: Math.min(size, end - offset) };
+}
+
+export class FromPlatform implements Source {
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _chunkBytes: number;
+  private readonly _package: { readonly title: string; readonly version: string };
+  readonly unanswered = "unanswered";
+  readonly anew = false;
+
+  constructor(
+    link: Link,
+    lane: Lane,
+    wanted: { readonly title: string; readonly version: string },
+    chunkBytes: number,
+  ) {
+    this._link = link;
+    this._lane = lane;
+    this._chunkBytes = chunkBytes;
+    this._package = wanted;
+  }
+
+  part(sink: ImageSink, done: (outcome: Outcome) => void): void {
+    const { offset, end, size } = sink.writer;
+    // Only with three connections does the image have one of its own; elsewhere the others get their turn between two parts.
+    const complete = end === size;
+    const whole = this._link.mode === 3 && complete;
+    const part = nextPart(offset, end, whole, complete ? this._chunkBytes : Math.min(this._chunkBytes, end));
+    sink.expect(part ? part.bytes : end);
+    const path = firmwarePath(this._package.title, this._package.version, part);
+    const deadlineMs = whole ? STREAM_DEADLINE_MS : PART_DEADLINE_MS;
+    this._lane.dispatch({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink }, done);
+  }
+
+  failed(outcome: Outcome): Failed | undefined {
+    if (outcome.kind === "done") return { failure: "short", detail: "" };
+    if (outcome.kind !== "refused") return undefined;
+    const { status } = outcome;
+    // The token is not known any more: that is not the image's fault, and others see to it.
+    if (status === 401 || status === 403) return undefined;
+    const failure = status === 400 ? "changed" : status === 404 ? "missing" : "refused";
+    return { failure, detail: String(status) };
+  }
+
+  hangUp(): void {
+    this._lane.hangUp();
+  }
+}

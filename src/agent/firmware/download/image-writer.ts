@@ -1,0 +1,122 @@
+// Writes an image to the slot while it comes, and checks it on the way.
+//
+// Sector 0 is erased first and written last, after the checksum was found right: a slot that holds a part of an image, or a wrong one, has
+// no header that anything could start. Every other sector is erased when its first byte comes. The only copy of anything is sector 0.
+import type { Host, Slot } from "../../../port.js";
+import type { Image } from "../admission-rules.js";
+import { pause } from "../pause.js";
+import { type Check, type Flaw, openCheck } from "./verification.js";
+
+/** With sector 0 (4 KiB) and what is on its way on top, still less than the 16 KiB that a restart may cost. */
+const STEP_BYTES = 8192;
+const PIECE_BYTES = 1024;
+/** Read without a break for other work. */
+const SLICE_BYTES = 32_768;
+
+export class ImageWriter {
+  private readonly _slot: Slot;
+  private readonly _host: Host;
+  private readonly _check: Check;
+  private readonly _first: Uint8Array;
+  private readonly _step: number;
+  readonly size: number;
+  /** Bytes taken: in the slot, or in memory those of sector 0. */
+  offset = 0;
+  /** A download before a restart left these bytes in the slot, all but sector 0. */
+  kept: number;
+  /** True if every byte came over the network in this run. */
+  readonly fresh: boolean;
+  /** Called with the place of bytes that came. */
+  onTake: ((from: number, to: number) => void) | undefined;
+  /** Called when all before `offset` is in the slot, sector 0 apart, every 8 KiB. */
+  onStep: ((offset: number) => void) | undefined;
+
+  constructor(host: Host, check: Check, size: number, kept: number) {
+    this._host = host;
+    this._slot = host.slot;
+    this._check = check;
+    this.size = size;
+    const { sectorSize } = host.slot;
+    this._step = Math.max(1, Math.floor(STEP_BYTES / sectorSize)) * sectorSize;
+    this.kept = kept > sectorSize && kept < size && kept % sectorSize === 0 ? kept : 0;
+    this.fresh = this.kept === 0;
+    this._first = new Uint8Array(Math.min(sectorSize, size));
+  }
+
+  /** Where the next request must end: before bytes that are in the slot already. */
+  get end(): number {
+    return this.kept > 0 ? this._first.length : this.size;
+  }
+
+  /** Makes the slot unfit to start. False if it could not. */
+  open(): boolean {
+    return this._slot.erase(0);
+  }
+
+  /** Takes the bytes from `offset` on, `end` not exceeded. False if the slot could not be written. */
+  take(bytes: Uint8Array): boolean {
+    this._check.write(bytes);
+    this.onTake?.(this.offset, this.offset + bytes.length);
+    let from = 0;
+    while (from < bytes.length) {
+      const sector = this._slot.sectorSize;
+      const room = sector - (this.offset % sector);
+      const piece = bytes.subarray(from, from + room);
+      if (this.offset < this._first.length) this._first.set(piece, this.offset);
+      else if (!this._write(piece)) return false;
+      from += piece.length;
+      this.offset += piece.length;
+      if (this.offset % this._step === 0 && this.offset < this.size) this.onStep?.(this.offset);
+    }
+    return true;
+  }
+
+  /** Sector 0 is there again: takes what the slot holds after it. False if it could not be read. */
+  async recall(): Promise<boolean> {
+    const kept = this.kept;
+    this.kept = 0;
+    const good = await readSlot(this._host, this._check, this.offset, kept);
+    if (good) this.offset = kept;
+    return good;
+  }
+
+  /** The checksum of all bytes, once `flaw` was asked. */
+  get found(): string {
+    return this._check.found;
+  }
+
+  /** Of all bytes. To be called once. */
+  flaw(): Promise<Flaw> {
+    return this._check.flaw();
+  }
+
+  /** Writes sector 0. False if it could not. */
+  finish(): boolean {
+    return this._slot.erase(0) && this._slot.write(0, this._first);
+  }
+
+  private _write(piece: Uint8Array): boolean {
+    const inSector = this.offset % this._slot.sectorSize;
+    if (inSector === 0 && !this._slot.erase(this.offset)) return false;
+    return this._slot.write(this.offset, piece);
+  }
+}
+
+/** Reads back what was written: true if it is the image, whole. */
+export async function slotHolds(host: Host, image: Image): Promise<boolean> {
+  const check = openCheck(host, image);
+  if (!check || !(await readSlot(host, check, 0, image.size))) return false;
+  return (await check.flaw()) === undefined;
+}
+
+/** Feeds `check` with what the slot holds from `from` to `to`. False if it could not be read. */
+async function readSlot(host: Host, check: Check, from: number, to: number): Promise<boolean> {
+  const buffer = new Uint8Array(PIECE_BYTES);
+  for (let at = from; at < to; at += PIECE_BYTES) {
+    const piece = to - at < PIECE_BYTES ? buffer.subarray(0, to - at) : buffer;
+    if (!host.slot.read(at, piece)) return false;
+    check.write(piece);
+    if ((at - from) % SLICE_BYTES === 0) await pause(host.clock);
+  }
+  return true;
+}

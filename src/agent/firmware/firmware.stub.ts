@@ -1,0 +1,43 @@
+// In place of firmware.ts in the lean build: no updates. Options of a firmware are refused, so that nobody waits for one in vain.
+
+import { refuseLeftOut } from "../options/rules.js";
+import type { Link } from "../session/session.js";
+import type * as full from "./firmware.js";
+
+export const FIRMWARE = refuseLeftOut;
+
+export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy" | "underWay"> {
+  readonly keys = [];
+  readonly downloading = false;
+  private readonly _link: Link;
+
+  constructor(link: Link) {
+    this._link = link;
+    link.loop("firmware", this);
+  }
+
+  set reader(_: { readSoon(): void }) {}
+
+  retry(): void {}
+
+  interrupted(): void {}
+
+  crashed(): void {}
+
+  offer(): void {}
+
+  told(): void {}
+
+  platformReached(): void {}
+
+  begin(): void {
+    // Nothing could ever replace such an image, so it is not kept.
+    const { host } = this._link;
+    if (host.slot.state() === "pending") {
+      host.log("error", "a new image that takes no updates is not kept");
+      if (host.slot.revert()) host.restart("firmware");
+    }
+  }
+
+  turn(): undefined {}
+}

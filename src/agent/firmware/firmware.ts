@@ -1,0 +1,134 @@
+// The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
+import type { JsonObject } from "../../wire/text/json.js";
+import type { Events } from "../common/events.js";
+import type { Memory } from "../lifecycle/wake.js";
+import type { Job, Loop, Wait } from "../session/loop.js";
+import type { Link } from "../session/session.js";
+import type { FirmwareOptions } from "./options.js";
+import { makeParts, type Parts } from "./parts.js";
+import type { Reports } from "./reporter.js";
+
+/** States that an update goes on from in the next wake. */
+const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
+
+export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
+export { FIRMWARE } from "./parts.js";
+export type { Reports } from "./reporter.js";
+
+/**
+ * Updates of the firmware. An image starts only after its length and checksum were verified twice: while it came, and read back from
+ * the slot. A download goes on after a dropped connection without fetching a byte twice, and after a restart with 16 KiB at most. A
+ * new image is kept only after it reached the platform and passed `selfTest`; otherwise the one before it returns: after 10 min in which the
+ * platform answered, or 1 h in which it did not.
+ *
+ * Reported as telemetry: `current_fw_title`, `current_fw_version`, `fw_state` (DOWNLOADING, DOWNLOADED, VERIFIED, UPDATING, UPDATED,
+ * FAILED), `fw_error` (empty if there is none), `fw_progress` in percent. A failed update is tried again after 1 min, 10 min and 1 h; then, or
+ * at once where that can't help (a wrong checksum, another device's title), not before it is assigned anew, or `retry()`. A new image that could
+ * not reach the platform, or lost its power, is tried again all the same, every 6 h after the third time.
+ */
+export class Firmware implements Job {
+  /** The shared attributes that must be read for `offer`; none without options. */
+  readonly keys: readonly string[];
+  private readonly _link: Link;
+  private readonly _loop: Loop;
+  private readonly _parts: Parts | undefined;
+
+  constructor(link: Link, events: Events, options: FirmwareOptions | undefined, reports: Reports) {
+    this._link = link;
+    this._loop = link.loop("firmware", this);
+    this._parts = options && makeParts(link, this._loop, options, events, reports);
+    this.keys = this._parts?.keys ?? [];
+  }
+
+  /** Tries a failed update again now, also one that would wait until it is assigned anew. */
+  retry(): void {
+    this._parts?.updater.retry();
+    this._loop.notify();
+  }
+
+  /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
+  get downloading(): boolean {
+    return this._parts?.ledger.state === "downloading";
+  }
+
+  /** For the agent alone: something is to be done now, or a new image is on trial. */
+  get busy(): boolean {
+    if (!this._parts) return false;
+    const { assignment, updater } = this._parts;
+    return !updater.resting || !assignment.settled || assignment.doubtful;
+  }
+
+  /** For the agent alone: what is to be done is known, and being done. A platform that does not say holds nobody awake. */
+  get underWay(): boolean {
+    const { assignment, updater } = this._parts ?? {};
+    return assignment?.settled !== undefined && updater?.resting === false;
+  }
+
+  /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
+  awake({ look, state, retry }: Memory, trialMs: number): void {
+    if (!this._parts) return;
+    const { assignment, ledger, updater } = this._parts;
+    assignment.before = look;
+    updater.trial.limitMs = trialMs;
+    Object.assign(ledger, { reported: state, retryMs: retry });
+  }
+
+  /** For the agent alone: before a sleep. `settled`: nothing is left to be done or told. */
+  asleep(memory: Memory, settled: boolean): void {
+    Object.assign(memory, { look: -1, state: "", retry: -1, busy: 0 });
+    if (!this._parts) return;
+    const { assignment, ledger } = this._parts;
+    memory.look = assignment.look;
+    if (settled) memory.state = ledger.state;
+    if (ledger.state === "failed") memory.retry = ledger.retryIn;
+    if (TRANSFERS.includes(ledger.state)) memory.busy = 1;
+    Object.assign(ledger, { reported: "", retryMs: -1 });
+  }
+
+  /** For the agent alone: called when the keys should be read, and offered, again. */
+  set reader(reader: { readSoon(): void }) {
+    if (this._parts) this._parts.assignment.reader = reader;
+  }
+
+  /** For Recovery alone: the power went, or somebody pressed reset, and that ended the run before this one. */
+  interrupted(): void {
+    if (this._parts) this._parts.ledger.interrupted = true;
+  }
+
+  /** For Recovery alone: the run before this one crashed, and why. */
+  crashed(cause: string): void {
+    if (this._parts) this._parts.ledger.crash = cause;
+  }
+
+  /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
+  offer(shared: JsonObject): void {
+    if (this._parts?.assignment.offer(shared)) this._loop.notify();
+  }
+
+  /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */
+  told(keys: readonly string[]): void {
+    if (this.keys.some((key) => keys.includes(key))) this._parts?.assignment.doubt();
+  }
+
+  /** For the agent alone: the platform took a request with the token. */
+  platformReached(): void {
+    const trial = this._parts?.updater.trial;
+    if (!trial || trial.reached) return;
+    trial.reached = true;
+    this._loop.notify();
+  }
+
+  /** For the agent alone, as the one that follows. */
+  begin(): void {
+    this._parts?.updater.begin();
+    // Nothing could ever replace such an image, so it is not kept.
+    if (!this._parts && this._link.host.slot.state() === "pending") {
+      this._link.host.log("error", "a new image without firmware options is not kept");
+      if (this._link.host.slot.revert()) this._link.host.restart("firmware");
+    }
+  }
+
+  turn(): Wait | Promise<Wait> {
+    return this._parts?.updater.turn();
+  }
+}

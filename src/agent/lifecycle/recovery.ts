@@ -1,0 +1,228 @@
+// Keeps a device within reach whose application crashes again and again: after five crashes in ten minutes the agent starts without
+// it, so that a fix can arrive. So it does for somebody at the device: after three starts by power that were each shorter than ten seconds.
+import type { Host } from "../../port.js";
+import { isObject } from "../../wire/text/json.js";
+import type { Agent } from "../agent.js";
+import { guarded } from "../common/guarded.js";
+import { readStored, writeStored } from "../common/stored.js";
+
+/** How the run before this one ended. */
+export interface LastRun {
+  /** Tells the running image from others: its version, or a digest of it. */
+  image: string;
+  /**
+   * Why it crashed, for people; false if it did not (power, a button, asked for). Undefined if the machine can't tell: then every end counts
+   * but a restart that the agent asked for.
+   */
+  crash?: string | false | undefined;
+  /** True if the machine knows that the power went, or somebody pressed reset: if it was a trial, that does not count against the image. */
+  interrupted?: boolean | undefined;
+  /**
+   * True if the power came, and that is why this run started: three such starts in a row, each shorter than 10 s, and the next one is in recovery mode. Each
+   * takes two writes of the store, other starts none. A restart that was asked for or a wake from sleep ends the row, a crash does not count.
+   */
+  powered?: boolean | undefined;
+  /** Crashes in the last ten minutes with no restart between them that was asked for, as the machine counts them: for a store that takes nothing. */
+  crashes?: number | undefined;
+  /** How long it slept before this start, in ms: that counts as time that passed. */
+  sleptMs?: number | undefined;
+}
+
+const KEY = "recovery";
+const CRASHES = 5;
+const WINDOW_MS = 600_000;
+const STAY_MS = 3_600_000;
+/** Between two notes of the time that passed: what a crash may make it forget. */
+const TICK_MS = 30_000;
+/** For the answer of the RPC to arrive. */
+const RESTART_MS = 5000;
+const CAUSE_LENGTH = 200;
+/** Starts by power, each shorter than this. */
+const CYCLES = 3;
+const QUICK_MS = 10_000;
+const CYCLED = "quick power cycles";
+
+interface Kept {
+  image: string;
+  /** ms of running since each crash of the last ten minutes; times without power do not count. */
+  ages: number[];
+  /** Left to stay in recovery mode; 0: not in it. */
+  leftMs: number;
+  cause: string;
+  /** However this run ends, it is no crash of the image that starts next: a restart was asked for, or another image is on trial. */
+  asked: boolean;
+  /** The platform was told of a recovery once: it is told of the end, too. */
+  told: boolean;
+  /** Starts by power in a row that did not last. */
+  cycles: number;
+}
+
+/**
+ * To be made once, before the agent, and before anything that is the application's:
+ *
+ *     const recovery = new Recovery(host, { image: VERSION, crash: host.crash });
+ *     const agent = new Agent(host, options);
+ *     if (!recovery.active) application(agent, host);
+ *     recovery.attend(agent);
+ *     agent.start();
+ *
+ * A pending image is not counted: the host falls back from it at its first crash.
+ */
+export class Recovery {
+  private readonly _host: Host;
+  private readonly _tells: boolean;
+  private readonly _interrupted: boolean | undefined;
+  private readonly _crash: string;
+  private _kept: Kept;
+  private _agent: Agent | undefined;
+  private _cancel: (() => void) | undefined;
+  private _cancelQuick: (() => void) | undefined;
+  /** The application must not be started. */
+  readonly active: boolean;
+
+  constructor(host: Host, { image, crash, interrupted, powered = false, crashes = 0, sleptMs = 0 }: LastRun) {
+    this._host = host;
+    this._tells = crash !== undefined;
+    this._interrupted = interrupted;
+    this._crash = crash || "";
+    const before = readKept(host);
+    const kept = before ?? fresh(image, false);
+    const pending = host.slot.state() === "pending";
+    const crashed = !kept.asked && !powered && (this._tells ? crash !== false : before !== undefined);
+    this._kept = { ...pass(kept, sleptMs), asked: pending };
+    if (!pending) this._count(image, crashed, crash || "unknown", crashes);
+    if (!pending) this._power(powered, crashed);
+    this.active = !pending && this._kept.leftMs > 0;
+    const changed = JSON.stringify(this._kept) !== JSON.stringify(before ?? fresh(image, false));
+    // Where nobody else can tell a crash, the record itself says that there was a run.
+    if (changed || (!before && !this._tells)) this._keep();
+    if (this.active) host.log("error", `recovery: the application is not started (${this.cause})`);
+    this._tick();
+    if (this._kept.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
+  }
+
+  /** Why the application is not started; empty if it is. 200 characters at most. */
+  get cause(): string {
+    return this.active ? this._kept.cause : "";
+  }
+
+  /**
+   * Tells the agent that the power went, if it did, or why the run before crashed: a failed update says so. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
+   * mode answers the RPC `restart`: with params `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
+   */
+  attend(agent: Agent): void {
+    this._agent = agent;
+    if (this._interrupted) agent.firmware.interrupted();
+    agent.firmware.crashed(this._crash);
+    agent.on("restart", () => this._asked());
+    const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
+    if (this._kept.told) guarded(this._host, "recovery: the cause could not be published", publish);
+    if (!this.active) return;
+    agent.rpc.handle("restart", (params) => {
+      const leave = isObject(params) && params.application === true;
+      this._host.clock.timer(RESTART_MS, () => (leave ? this._leave() : this._restart()));
+      return true;
+    });
+  }
+
+  /** This start is no quick one: after 10 s by itself, before that if the run ends in good order. */
+  steady(): void {
+    this._cancelQuick?.();
+    if (this._kept.cycles === 0) return;
+    this._kept.cycles = 0;
+    this._keep();
+  }
+
+  /** Lets go of its timers. What is stored stays. */
+  close(): void {
+    this._cancel?.();
+    this._cancelQuick?.();
+  }
+
+  private _count(image: string, crashed: boolean, cause: string, counted: number): void {
+    const kept = this._kept;
+    if (kept.image !== image) this._kept = fresh(image, kept.told);
+    else if (crashed && kept.leftMs === 0) {
+      kept.ages = kept.ages.concat(0).slice(-CRASHES);
+      kept.cause = cause.slice(0, CAUSE_LENGTH);
+      if (Math.max(kept.ages.length, counted) >= CRASHES) this._enter();
+    }
+  }
+
+  private _power(powered: boolean, crashed: boolean): void {
+    const kept = this._kept;
+    // A supply that fails again and again must not hold it there.
+    if (kept.leftMs > 0) kept.leftMs = powered ? Math.max(0, kept.leftMs - TICK_MS) : kept.leftMs;
+    else if (powered && kept.cycles >= CYCLES) {
+      kept.cause = CYCLED;
+      this._enter();
+    } else if (powered) kept.cycles++;
+    else if (!crashed) kept.cycles = 0;
+  }
+
+  private _enter(): void {
+    Object.assign(this._kept, { ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
+  }
+
+  private _tick(): void {
+    if (!this.active && this._kept.ages.length === 0) return;
+    this._cancel = this._host.clock.timer(TICK_MS, () => {
+      const kept = this._kept;
+      if (this.active) kept.leftMs = Math.max(1, kept.leftMs - TICK_MS);
+      else kept.ages = older(kept.ages, TICK_MS);
+      // An update under way is what recovery mode is for.
+      if (this.active && kept.leftMs === 1 && !this._agent?.firmware.downloading) return this._leave();
+      this._keep();
+      this._tick();
+    });
+  }
+
+  private _leave(): void {
+    this._kept = { ...this._kept, leftMs: 0, ages: [] };
+    this._keep();
+    this._restart();
+  }
+
+  private _restart(): void {
+    this.close();
+    this._asked();
+    this._host.restart("recovery");
+  }
+
+  private _asked(): void {
+    if (this._tells || this._kept.asked) return;
+    this._kept.asked = true;
+    this._keep();
+  }
+
+  private _keep(): void {
+    writeStored(this._host, KEY, this._kept);
+  }
+}
+
+const older = (ages: number[], ms: number): number[] =>
+  ages.map((age) => age + ms).filter((age) => age < WINDOW_MS);
+
+/** Time in which the machine slept. */
+function pass(kept: Kept, ms: number): Kept {
+  return { ...kept, ages: older(kept.ages, ms), leftMs: Math.max(0, kept.leftMs - ms) };
+}
+
+function fresh(image: string, told: boolean): Kept {
+  return { image, ages: [], leftMs: 0, cause: "", asked: false, told, cycles: 0 };
+}
+
+function readKept(host: Host): Kept | undefined {
+  const kept = readStored(host, KEY);
+  if (!isObject(kept) || typeof kept.image !== "string") return undefined;
+  const { image, ages, leftMs, cause, asked, told, cycles } = kept;
+  return {
+    image,
+    ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number").slice(-CRASHES) : [],
+    leftMs: typeof leftMs === "number" ? Math.min(leftMs, STAY_MS) : 0,
+    cause: typeof cause === "string" ? cause.slice(0, CAUSE_LENGTH) : "",
+    asked: asked === true,
+    told: told === true,
+    cycles: typeof cycles === "number" ? cycles : 0,
+  };
+}

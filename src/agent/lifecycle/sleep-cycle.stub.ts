@@ -1,0 +1,17 @@
+// In place of sleep-cycle.ts in the lean build: a device that does not sleep.
+
+import { leftOut } from "../common/errors.js";
+import { refuseLeftOut } from "../options/rules.js";
+import type * as full from "./sleep-cycle.js";
+
+export const CYCLE = refuseLeftOut;
+
+export class Cycle implements Pick<full.Cycle, "run" | "running" | "stopped"> {
+  readonly running = false;
+
+  stopped(): void {}
+
+  run(): never {
+    throw leftOut("runOnce");
+  }
+}

@@ -1,0 +1,252 @@
+// The wakes of a device that sleeps in between: sample, record, and now and then all that needs the platform, by the loops of
+// `start()` themselves, which run until none of them has anything left to do.
+//
+// What a wake must know of those before it is handed over as a text, for memory that outlives the sleep and nothing else: no flash is
+// written for it. Without it a wake is the first after power-on.
+import { share } from "../../net/retry/backoff.js";
+import { checkDeadline } from "../common/deadline.js";
+import { MoteError } from "../common/errors.js";
+import { limited } from "../common/guarded.js";
+import { Signal } from "../common/signal.js";
+import type { Core } from "../core.js";
+import type { CycleSettings } from "../options/options.js";
+import {
+  type Memory,
+  measure,
+  readMemory,
+  schedule,
+  type Wake,
+  type WakeOptions,
+  writeMemory,
+} from "./wake.js";
+
+const DEADLINE_MS = 30_000;
+/** For what is under way at the deadline to see that it is over. */
+const MARGIN_MS = 200;
+const LOOK_MS = 50;
+const SHORTEST_SLEEP_MS = 100;
+const MOST_SLEEP_MS = 1e11;
+/** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
+const JITTER = 0.05;
+
+export { CYCLE } from "./wake.js";
+
+type Parts = Pick<
+  Core,
+  | "host"
+  | "link"
+  | "events"
+  | "time"
+  | "outbox"
+  | "telemetry"
+  | "attributes"
+  | "rpc"
+  | "firmware"
+  | "state"
+  | "start"
+  | "stop"
+>;
+
+export class Cycle {
+  private readonly _parts: Parts;
+  private readonly _settings: CycleSettings;
+  private readonly _signal: Signal;
+  private readonly _mode: 1 | 2 | 3;
+  private _memory: Memory | undefined;
+  private _endedAt = 0;
+  private _delivered = 0;
+  private _online = false;
+  private _over = false;
+  private _done = false;
+  private _restarting = false;
+  /** The application stopped the agent, or reset it: this wake does not connect any more. */
+  private _halted = false;
+  /** A wake is under way. */
+  running = false;
+
+  constructor(parts: Parts, settings: CycleSettings) {
+    this._parts = parts;
+    this._settings = settings;
+    this._signal = new Signal(parts.host.clock);
+    this._mode = parts.link.mode;
+    const { events } = parts;
+    const end = () => this._enough();
+    events.on("delivered", ({ points }) => {
+      this._delivered += points;
+    });
+    events.on("online", () => {
+      this._online = true;
+    });
+    events.on("offline", end);
+    events.on("refused", end);
+    events.on("restart", () => {
+      this._restarting = true;
+      end();
+    });
+  }
+
+  stopped(): void {
+    this._halted = true;
+    this._enough();
+  }
+
+  private _enough(): void {
+    this._over = true;
+    this._signal.notify();
+  }
+
+  /** See `Agent.runOnce`. */
+  async run(options: WakeOptions): Promise<Wake> {
+    const { deadline = DEADLINE_MS } = options;
+    checkDeadline(deadline);
+    const { clock } = this._parts.host;
+    const began = clock.now();
+    this.running = true;
+    this._delivered = 0;
+    this._online = this._done = this._restarting = this._halted = false;
+    const memory = this._wakeUp(options, began);
+    const alarm = await this._sample(options, deadline / 2);
+    const reason = this._reason(memory, alarm, options.connect === true);
+    const from = clock.now();
+    if (reason !== "none") await this._connect(options, memory, began + deadline - MARGIN_MS);
+    // What the application asked for while it took its sample connects, too.
+    else if (this._parts.link.running) await this._stop();
+    memory.radio += clock.now() - from;
+    memory.points += this._delivered;
+    this.running = false;
+    return this._end(memory, reason, began, clock.now() - from);
+  }
+
+  private _wakeUp({ kept, sleptMs }: WakeOptions, began: number): Memory {
+    const before = this._memory;
+    const memory = before ?? readMemory(this._parts.host, kept);
+    this._memory = memory;
+    const asleep = before ? began - this._endedAt : memory.sleep;
+    const slept = typeof sleptMs === "number" && sleptMs >= 0 && sleptMs < MOST_SLEEP_MS ? sleptMs : asleep;
+    memory.own += slept;
+    const passed = slept * memory.rate;
+    if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
+    const { time, telemetry } = this._parts;
+    if (!before) telemetry.verdict.awake(memory, slept);
+    if (memory.exactFrom < 0) memory.exactFrom = time.ticks;
+    time.awake(memory.at && memory.at + passed, memory.ticks + passed, memory.exactFrom, memory.own);
+    memory.wakes++;
+    return memory;
+  }
+
+  /** Takes the sample and records it. True if it is an alarm. */
+  private async _sample({ sample }: WakeOptions, limitMs: number): Promise<boolean> {
+    const { host, telemetry } = this._parts;
+    const taken = sample && (await limited(host, "the sample", limitMs, sample));
+    if (typeof taken !== "object" || taken === null) return false;
+    let isAlarm = false;
+    try {
+      const { values, alarm } = taken;
+      const wrapped = typeof values === "object" && values !== null;
+      isAlarm = wrapped && alarm === true;
+      telemetry.record(wrapped ? (values as Record<string, unknown>) : taken);
+    } catch (error) {
+      host.log("error", `the sample: ${error instanceof MoteError ? error.message : "unknown"}`);
+    }
+    return isAlarm;
+  }
+
+  /** Why this wake connects. */
+  private _reason(memory: Memory, alarm: boolean, asked: boolean): Wake["reason"] {
+    const { outbox } = this._parts;
+    memory.due--;
+    if (this._onTrial) return "firmware";
+    if (memory.wakes === 1) return "start";
+    // What could not be told at once is tried again as `due` says: nobody may keep a radio on by it.
+    if ((alarm || asked) && memory.urgent === 0) {
+      memory.urgent = 1;
+      memory.step = 0.5;
+      return alarm ? "alarm" : "asked";
+    }
+    if (memory.due <= 0) return memory.busy === 1 ? "firmware" : "schedule";
+    return outbox.fill >= 0.5 && memory.step <= this._settings.connectEvery / 2 ? "outbox" : "none";
+  }
+
+  private async _connect({ network }: WakeOptions, memory: Memory, end: number): Promise<void> {
+    const { host, link, firmware, telemetry } = this._parts;
+    const { clock } = host;
+    const { updateMs } = this._settings;
+    this._over = false;
+    const joins = network && !this._halted;
+    const joined = joins ? await limited(host, "the network", end - clock.now(), network) : true;
+    const long = Math.max(end, clock.now() + updateMs - MARGIN_MS);
+    // A new image must not sleep before it is kept or given up, with a network or without: the host would take it for one that crashed.
+    const runs = (joined === true && !this._halted) || this._onTrial;
+    if (runs) {
+      this._alone(1, true);
+      firmware.awake(memory, updateMs / 2);
+      this._parts.start();
+      void telemetry.flush(updateMs);
+    }
+    while (runs && link.running && !this._settled && (!this._over || this._onTrial)) {
+      const rest = (this._onTrial || firmware.underWay ? long : end) - clock.now();
+      // It was refused in an earlier wake, and waits.
+      if (rest <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
+      await this._signal.wait(Math.min(LOOK_MS, rest));
+    }
+    this._done =
+      runs && !this._over && this._parts.state !== "refused" && this._settled && !telemetry.verdict.outage;
+    if (runs) firmware.asleep(memory, this._done);
+    schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
+    if (memory.busy === 1 && this._online) memory.due = 1;
+    await this._stop();
+  }
+
+  private get _onTrial(): boolean {
+    return !this._restarting && this._parts.host.slot.state() === "pending";
+  }
+
+  private get _settled(): boolean {
+    const { telemetry, attributes, rpc, firmware } = this._parts;
+    return telemetry.settled && attributes.loop.settled && rpc.settled && !firmware.busy;
+  }
+
+  private async _stop(): Promise<void> {
+    const stopped = this._parts.stop();
+    await limited(this._parts.host, "what the application does", MARGIN_MS / 2, () => stopped);
+    this._alone(this._mode, false);
+  }
+
+  private _end(memory: Memory, reason: Wake["reason"], began: number, radioMs: number): Wake {
+    const { host, time, outbox, telemetry } = this._parts;
+    // Memory does not outlive the sleep.
+    const unkept = outbox.close();
+    const now = host.clock.now();
+    this._endedAt = now;
+    memory.own += now - began;
+    const wall = time.now() ?? 0;
+    if (time.told) measure(memory, wall);
+    memory.at = wall;
+    memory.ticks = time.ticks;
+    telemetry.verdict.asleep(memory);
+    const { everyMs } = this._settings;
+    const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
+    memory.sleep = Math.max(SHORTEST_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));
+    return {
+      sleepMs: memory.sleep,
+      reason,
+      connected: this._online,
+      settled: this._done,
+      delivered: this._delivered,
+      waiting: outbox.waiting,
+      unkept,
+      radioMs: reason === "none" ? 0 : radioMs,
+      radioMsPerPoint: memory.points === 0 ? undefined : memory.radio / memory.points,
+      wakes: memory.wakes,
+      restarting: this._restarting,
+      kept: writeMemory(host, memory),
+    };
+  }
+
+  /** One connection for all, and brief polls. */
+  private _alone(mode: 1 | 2 | 3, brief: boolean): void {
+    const { link } = this._parts;
+    link.mode = mode;
+    Object.assign(link.ways, { mode, brief });
+  }
+}

@@ -1,5 +1,0 @@
-import { VERSION } from "./version.js";
-
-/** The client attribute by which an answer of GET attributes is told from a failed look-up. */
-export const MARK_KEY = "moteVersion";
-export const MARK_VALUE = `mote ${VERSION}`;

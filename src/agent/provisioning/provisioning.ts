@@ -1,0 +1,249 @@
+// How the device gets its access token: given, kept from before, or by POST /api/v1/provision.
+//
+// The platform answers a wrong secret with 200 NOT_FOUND and a second attempt under the same name with 200 FAILURE, so a lost
+// answer would lose the device. Therefore a random token is proposed, and stored before it is proposed: whatever happens to the
+// answer, `GET attributes` with the proposed token tells whether the platform took it.
+import { Backoff } from "../../net/retry/backoff.js";
+import type { Outcome } from "../../net/retry/outcome.js";
+import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
+import { encodeProvision, parseProvision } from "../../wire/provision.js";
+import type { Events } from "../common/events.js";
+import type { ProvisioningOptions } from "../options/options.js";
+import type { Job, Loop, Wait } from "../session/loop.js";
+import { PROBE, post } from "../session/requests.js";
+import type { Link } from "../session/session.js";
+import { PASSING, type Refusal, RefusalGate, SLOWER, TAKEN } from "./refusal-gate.js";
+import { TokenStore } from "./token-store.js";
+
+const STORE_RETRY_MS = 60_000;
+/** A FAILURE that came so often in a row is no passing one. */
+const LASTING = 4;
+
+/**
+ * - `begin`: what is kept is read, once no reset is under way any more.
+ * - `probe`: find out whether the platform knows the token in hand.
+ * - `ask`: provision with the proposed token.
+ * - `keep`: the answer is there, the token goes to the store.
+ * - `ready`: the token is in use.
+ */
+const STEPS = { begin: "begin", probe: "probe", ask: "ask", keep: "keep", ready: "ready" } as const;
+type Step = keyof typeof STEPS;
+
+export class Provisioning implements Job {
+  private readonly _link: Link;
+  readonly loop: Loop;
+  private readonly _events: Events;
+  readonly #options: ProvisioningOptions | undefined;
+  private readonly _tokens: TokenStore;
+  private readonly _backoff: Backoff;
+  private _step: Step = "begin";
+  private readonly _given: boolean;
+  /** Version of the running firmware. */
+  private readonly _image: string;
+  #token: string | undefined;
+  #proposed: string | undefined;
+  private _fresh = false;
+  private _told: string | undefined;
+  private readonly _gate: RefusalGate;
+  /** With its mark in the store a new token would be forgotten, too. */
+  reset: { finish(): boolean } | undefined;
+  /** Told before a new token is kept: the platform knows nothing of the device yet. */
+  attributes: { provisioned(): void } | undefined;
+  /** The platform will not have this device, as far as it was asked. */
+  refused = false;
+
+  constructor(
+    link: Link,
+    events: Events,
+    token: string | undefined,
+    options: ProvisioningOptions | undefined,
+    image = "",
+  ) {
+    this._image = image;
+    this._link = link;
+    this._events = events;
+    this.#options = options;
+    this.loop = link.loop("provisioning", this);
+    const { secure, authority, prefix } = link.target;
+    const base = `${secure ? "https" : "http"}://${authority}${prefix}`;
+    this._tokens = new TokenStore(link.host, base);
+    this._backoff = new Backoff(link.host);
+    this._gate = new RefusalGate(link.host, base);
+    this._given = token !== undefined;
+    this.#token = token;
+  }
+
+  get deviceName(): string | undefined {
+    return this.#options && (this.#options.deviceName ?? `mote-${this._link.host.hardwareId}`);
+  }
+
+  get ready(): boolean {
+    return this._step === "ready";
+  }
+
+  begin(): void {
+    this.refused = false;
+    this._step = "begin";
+  }
+
+  /** Forgets the token for good, unless it was given; false if the store keeps it. */
+  forget(): boolean {
+    this.#proposed = undefined;
+    if (!this._given) this.#token = undefined;
+    return this._tokens.forget() && this._gate.forget();
+  }
+
+  private _begin(): Wait {
+    if (this.reset?.finish() === false) return STORE_RETRY_MS;
+    this._fresh = false;
+    if (!this.#token) {
+      this.#token = this._tokens.get("token");
+      this.#proposed = this._tokens.get("proposed");
+    }
+    const { key, secret } = this.#options ?? {};
+    // Another image asks at once: the one that comes back from a failed trial has a result to tell.
+    const who = this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`;
+    this.refused = this._gate.begin(`${who} ${this._image}`);
+    if (this.refused) this._link.host.log("warn", "refused before this start: not asked again at once");
+    if (this.#token && this._gate.count === 0) this._ready(true, false);
+    else this._step = this.#token || this.#proposed ? "probe" : "ask";
+    return 0;
+  }
+
+  turn(): Wait | Promise<Wait> {
+    switch (this._step) {
+      case "begin":
+        return this._begin();
+      case "ready":
+        return undefined;
+      case "probe":
+        return this._gate.wait || this._probe();
+      case "ask":
+        return this._gate.wait || this._ask();
+      case "keep":
+        return this._keep();
+    }
+  }
+
+  private async _probe(): Promise<number> {
+    const token = this.#token ?? this.#proposed ?? "";
+    const outcome = await this._link.sendTo("uplink", PROBE, devicePrefix(token));
+    if (!this._link.running) return 0;
+    if (outcome.kind === "done") {
+      this._step = this.#token ? "ready" : "keep";
+      if (this.#token) this._ready(true);
+      return 0;
+    }
+    if (outcome.kind !== "refused" || outcome.status !== 401) return this._later();
+    if (this.#token && this.#token !== this.#proposed) return this._unknown();
+    // It was only taken for accepted: by an answer that was not the platform's, perhaps.
+    this.#token = undefined;
+    this._step = "ask";
+    return 0;
+  }
+
+  private async _ask(): Promise<number> {
+    const options = this.#options;
+    if (!options) return this._gate.refused("unknown");
+    this.#proposed ??= this._tokens.propose();
+    if (this.#proposed === undefined) return STORE_RETRY_MS;
+    const { key, secret } = options;
+    const body = encodeProvision({ deviceName: this.deviceName ?? "", key, secret, token: this.#proposed });
+    let wasSent = false;
+    const sent = () => {
+      wasSent = true;
+    };
+    const request = { ...post(PROVISION_PATH, this._link.host.encode(body)), repeatable: false, sent };
+    const outcome = await this._link.sendTo("uplink", request, API_PREFIX);
+    return this._link.running ? this._judge(outcome, wasSent) : 0;
+  }
+
+  private _judge(outcome: Outcome, wasSent: boolean): number {
+    if (outcome.kind === "refused") return this._refused(`the platform answered ${outcome.status}`);
+    if (outcome.kind !== "done") {
+      // The platform may have created the device all the same; not if it never had the whole request, as before there is a network.
+      if (wasSent) this._step = "probe";
+      return this._later();
+    }
+    const answer = parseProvision(this._link.host.decode(outcome.body) ?? "");
+    switch (answer.kind) {
+      case "success":
+        this.#proposed = answer.token;
+        this._fresh = true;
+        this._step = "keep";
+        return 0;
+      case "not-found":
+        return this._refused("wrong provisioning key or secret", "unknown");
+      case "failure":
+        this._step = "probe";
+        return this._refused(this._gate.count + 1 < LASTING ? PASSING : TAKEN);
+      case "malformed":
+        this._step = "probe";
+        return this._refused(answer.reason);
+    }
+  }
+
+  private _later(): number {
+    return Math.max(this._link.delay(), this._backoff.next());
+  }
+
+  private _refused(reason: string, what: Refusal = "failed"): number {
+    this.refused = true;
+    if (this._told !== reason) {
+      this._told = reason;
+      this._link.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
+      this._events.emit("refused", { what: "provisioning", reason });
+    }
+    return this._gate.refused(what);
+  }
+
+  private _keep(): number {
+    const token = this.#proposed ?? "";
+    // Also if the answer was lost and the token found accepted later, or the power goes between these steps.
+    this.attributes?.provisioned();
+    // Without a kept token the next start could not prove who it is.
+    if (!this._tokens.keep(token, this.deviceName)) return STORE_RETRY_MS;
+    this.#token = token;
+    if (this._fresh) this._forgetProposed();
+    this._ready(!this._fresh);
+    return 0;
+  }
+
+  private _ready(adopted: boolean, proven = true): void {
+    this._step = "ready";
+    this._told = undefined;
+    this.refused = false;
+    this._backoff.reset();
+    this._link.authorize(devicePrefix(this.#token ?? ""));
+    this._events.emit("provisioned", { deviceName: this._given ? undefined : this._tokens.name, adopted });
+    this._gate.ready(proven);
+  }
+
+  private _forgetProposed(): void {
+    this.#proposed = undefined;
+    this._tokens.proven();
+  }
+
+  /** A token found accepted by a 200 alone stays proposed until the platform gave back what was published with it. */
+  proven(): void {
+    if (this._step === "ready" && this.#proposed !== undefined) this._forgetProposed();
+  }
+
+  /** The platform does not know the token in use. */
+  unauthorized(): void {
+    if (this._step !== "ready") return;
+    this._step = "probe";
+    this._link.authorize(undefined);
+    this._unknown();
+    this.loop.notify();
+  }
+
+  private _unknown(): number {
+    const wait = this._gate.refused("unknown");
+    const reason = "the platform does not know the access token (401)";
+    if (this._gate.isNews) this._link.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
+    this.refused = true;
+    this._events.emit("refused", { what: "token", reason });
+    return wait;
+  }
+}

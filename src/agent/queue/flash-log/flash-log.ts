@@ -1,0 +1,246 @@
+// The durable queue: a log of records over raw sectors.
+//
+// A sector is erased, gets a header with all that is known at that moment, then records until it is full; then comes the next one round.
+// Points are records; that points are delivered or dropped is a record too (a mark). Every byte is written once between two erases.
+// The sector behind the one being written is always free of waiting points (else the oldest ones are dropped, or the new one is
+// refused): so marks always find room, and a sector is only ever erased when nothing in it is wanted any more.
+import type { Blocks } from "../../../port.js";
+import {
+  DONE,
+  FULL,
+  isPoint,
+  lengthOf,
+  MAX_RECORD,
+  type Records,
+  seal,
+  TOLD,
+  UNREADABLE,
+} from "../log-entry.js";
+import { SectorsHead } from "./head.js";
+import { applyMark, applyRecords, HEADER_BYTES, type SectorState } from "./sector-header.js";
+import { SectorLog } from "./sectors.js";
+import type { SectorsOwner } from "./watcher.js";
+
+export class Sectors implements Records {
+  readonly state: SectorState;
+  /** The point that `step` came to, in `bytes`. */
+  readonly bytes: Uint8Array;
+  readonly words: Int32Array;
+  at = 0;
+  end = 0;
+  /** For who looks after its failures. */
+  readonly log: SectorLog;
+  private readonly _dropOldest: boolean;
+  private readonly _owner: SectorsOwner;
+  private readonly _head: SectorsHead;
+  /** The sector behind this one holds nothing that waits, as long as this one is the newest. */
+  private _freeBehind = -1;
+  // Where `step` is.
+  private _sequence = 1;
+  private _cursor = HEADER_BYTES;
+  private _number = 0;
+
+  constructor(blocks: Blocks, dropOldest: boolean, owner: SectorsOwner) {
+    this.log = new SectorLog(blocks, owner);
+    this.state = this.log.state;
+    this._head = new SectorsHead(this.log.map, this.state);
+    this.bytes = this.log.page.bytes;
+    this.words = this.log.page.words;
+    this._dropOldest = dropOldest;
+    this._owner = owner;
+    const oldest = this.log.open();
+    if (oldest === undefined) return;
+    // Before anything is counted in this run.
+    this.log.unsaid = owner.opened(this.state);
+    this._start(oldest);
+  }
+
+  /** False: nothing more is written. What waits may still be read. */
+  get usable(): boolean {
+    return this.log.usable;
+  }
+
+  /** Tries once more to write after a failure. `last`: the run ends. */
+  retry(now: number, last: boolean): void {
+    const log = this.log;
+    log.retry(now, last);
+    // Where nothing can be appended the next sector is opened at once, and takes what marks could not say.
+    if (log.usable && log.room === 0 && this._nextIsFree()) this._openNext();
+  }
+
+  /** `points` were dropped that never were on flash. The next header says so. */
+  count(points: number, reason: "full" | "refused"): void {
+    this.state[reason] += points;
+    if (this.log.failing) this.log.unsaid = true;
+  }
+
+  /** Points that are neither delivered nor dropped. */
+  get waiting(): number {
+    return this.state.next - this.state.confirmed;
+  }
+
+  /** The part of the sectors that holds what waits. */
+  get fill(): number {
+    return this.waiting === 0 ? 0 : (this.state.sequence - this._head.sequence + 1) / this.log.map.count;
+  }
+
+  /** Longest record. */
+  get most(): number {
+    return Math.min(this.log.map.size - HEADER_BYTES, MAX_RECORD);
+  }
+
+  /** Bytes left in the newest sector. */
+  get room(): number {
+    return this.log.room;
+  }
+
+  /** Makes room for a record of `length` bytes. False: full and the oldest points stay, or unusable. */
+  place(length: number): boolean {
+    const { map, tail } = this.log;
+    if (this._freeBehind === this.state.sequence && length <= map.size - tail) return true;
+    while (this.usable) {
+      const free = this._nextIsFree();
+      if (free) this._freeBehind = this.state.sequence;
+      if (free && length <= this.room) return true;
+      if (free) this._openNext();
+      else if (this._dropOldest) this._dropBefore(FULL, this.log.next + 1 - this.log.map.count);
+      else return false;
+    }
+    return false;
+  }
+
+  /** Appends the records from `from` to `to`, for which `place` and `room` have found room. False if they are not on flash. */
+  append({ bytes, words }: Records, from: number, to: number): boolean {
+    const { state } = this;
+    seal(words, from, to, state.sequence);
+    if (!this.log.write(bytes.subarray(from, to))) return false;
+    applyRecords(state, words, from, to);
+    return true;
+  }
+
+  /** The next `step` comes to the first point waiting. What can't be read there is dropped, of those below `limit`: the others are in memory. */
+  rewind(limit = this.state.next): void {
+    const { state } = this;
+    while (state.confirmed < limit) {
+      this._toHead();
+      while (this._number < state.confirmed && this.step());
+      const beyond = this._number > state.confirmed;
+      if (this._number === state.confirmed) {
+        this._keepHead();
+        if (this.step()) break;
+      }
+      this._dropBefore(UNREADABLE, beyond ? this._sequence : this._sequence + 1, limit);
+    }
+    this._toHead();
+  }
+
+  /** Goes to the next point. False at the end, and before what can't be read. */
+  step(): boolean {
+    const log = this.log;
+    while (this._number < this.state.next) {
+      if (!log.load(this._sequence)) return false;
+      const length = log.lengthAt(this._cursor, this._sequence);
+      if (length === 0) {
+        const next = this._head.behind(this._sequence);
+        if (next === undefined || log.map.firstIn(next) !== this._number) return false;
+        this._sequence = next;
+        this._cursor = HEADER_BYTES;
+        continue;
+      }
+      this.at = this._cursor;
+      this._cursor += length;
+      this.end = this.at + lengthOf(this.words, this.at);
+      if (!isPoint(this.words, this.at)) continue;
+      this._number++;
+      return true;
+    }
+    return false;
+  }
+
+  /** Goes back before the point that `step` came to. */
+  back(): void {
+    this._cursor = this.at;
+    this._number--;
+  }
+
+  /** All points below `number` are dealt with: `kind` is DONE or REFUSED. Returns how many were not before. */
+  settle(kind: number, number: number): number {
+    const points = applyMark(this.state, kind, number);
+    if (points === 0) return 0;
+    if (this.waiting === 0) this._headToEnd();
+    else if (this._number === this.state.confirmed) this._keepHead();
+    else this._head.pass();
+    this._mark(kind, this.state.confirmed, points);
+    return points;
+  }
+
+  /** The platform was told of `drops` in all. */
+  told(drops: number): void {
+    applyMark(this.state, TOLD, drops);
+    this._mark(TOLD, drops, 0);
+  }
+
+  /** Forgets all points, and erases them; false if any sector could not be erased. */
+  forget(): boolean {
+    this.settle(DONE, this.state.next);
+    const gone = this.log.erase();
+    this._freeBehind = -1;
+    this.state.told = 0;
+    this._headToEnd();
+    return gone;
+  }
+
+  private _start(oldest: number): void {
+    this._head.sequence = oldest;
+    if (this.waiting === 0) this._headToEnd();
+    // A sector that was erased for room when the power failed, before the next header could say so.
+    else this._dropBefore(this._dropOldest ? FULL : UNREADABLE, oldest);
+    this.rewind();
+  }
+
+  private _toHead(): void {
+    this._sequence = this._head.sequence;
+    this._cursor = this._head.at;
+    this._number = this._head.number;
+  }
+
+  private _keepHead(): void {
+    this._head.set(this._sequence, this._cursor, this._number);
+  }
+
+  private _headToEnd(): void {
+    this._head.set(this.state.sequence, this.log.tail, this.state.next);
+  }
+
+  /** Drops what waits before sector `from`, or before the next one whose header can be read; the head goes there. Nothing from `limit` on. */
+  private _dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = this.state.next): void {
+    const { state } = this;
+    const { map } = this.log;
+    let sequence = from;
+    let first = map.firstIn(sequence);
+    while (first === undefined && sequence < state.sequence) first = map.firstIn(++sequence);
+    const points = applyMark(state, kind, Math.min(limit, first ?? limit));
+    if (first === undefined) this._headToEnd();
+    else this._head.set(sequence, HEADER_BYTES, first);
+    if (points === 0) return;
+    this._mark(kind, state.confirmed, points);
+    this._owner.dropped(points, kind === FULL ? "full" : "unreadable");
+  }
+
+  private _nextIsFree(): boolean {
+    return this._head.frees(this.log.next);
+  }
+
+  private _openNext(): void {
+    if (this.log.openNext() && this.waiting === 0) this._headToEnd();
+  }
+
+  private _mark(kind: number, number: number, points: number): void {
+    const log = this.log;
+    if (log.usable && log.mark(kind, number)) return;
+    log.owed.owe(kind, points);
+    // The next header says it. It can only come later if a cut closed the sector that was free.
+    if (log.usable && this._nextIsFree()) this._openNext();
+    if (log.failing) log.unsaid = true;
+  }
+}

@@ -1,0 +1,80 @@
+// What a start finds in the sectors: one header each is read, then the newest sector, then headers back to the first point waiting.
+import { type Records, soundLength } from "../log-entry.js";
+import {
+  applyRecords,
+  HEADER_BYTES,
+  headerKind,
+  isBlank,
+  readHeader,
+  type SectorState,
+  sequenceOf,
+} from "./sector-header.js";
+import type { SectorMap } from "./sector-map.js";
+
+/**
+ * - `ready`: go on at `end` of the newest sector (its size: nothing may be appended to it). `oldest` is the sector to read from. An unused
+ *   or foreign-looking (`strange`) partition is as empty as a new one: `end` is the sector's size and the sequence number 0.
+ * - `foreign`: written by another format of this queue.
+ * - `failed`: the host could not read.
+ */
+export type Recovered =
+  | { readonly kind: "ready"; readonly end: number; readonly oldest: number; readonly strange: boolean }
+  | { readonly kind: "foreign" }
+  | { readonly kind: "failed" };
+
+/** Fills `state`, anchors `map`, leaves the newest sector in the page. */
+export function recover(map: SectorMap, { bytes: page, words }: Records, state: SectorState): Recovered {
+  let newest = 0;
+  let index = 0;
+  // One alone is the first header of all, cut while it was written.
+  let strange = 0;
+  for (let i = 0; i < map.count; i++) {
+    if (!map.read(i * map.size, map.header)) return { kind: "failed" };
+    const kind = headerKind(map.header);
+    if (kind === "foreign") return { kind: "foreign" };
+    if (kind === "none" && !isBlank(map.header)) strange++;
+    if (kind === "none" || sequenceOf(map.header) <= newest) continue;
+    newest = sequenceOf(map.header);
+    index = i;
+  }
+  if (newest === 0) {
+    map.anchor(0, map.count - 1);
+    return { kind: "ready", end: map.size, oldest: 1, strange: strange > 1 };
+  }
+  map.anchor(newest, index);
+  if (!map.read(index * map.size, page)) return { kind: "failed" };
+  readHeader(page, state);
+  const end = replay(page, words, state);
+  const oldest = findOldest(map, state);
+  return map.unread ? { kind: "failed" } : { kind: "ready", end, oldest, strange: false };
+}
+
+/** Applies the records of the newest sector; returns where the next may go. */
+function replay(page: Uint8Array, words: Int32Array, state: SectorState): number {
+  const size = page.length;
+  let at = HEADER_BYTES;
+  for (;;) {
+    const length = soundLength(words, at, size, state.sequence);
+    if (length === 0) break;
+    applyRecords(state, words, at, at + length);
+    at += length;
+  }
+  for (let i = at; i < size; i++) {
+    // A record was cut while it was written. Its bytes can't be written again, and what stood behind them would not be found.
+    if (page[i] !== 0xff) return size;
+  }
+  return at;
+}
+
+/** Sectors without a header are passed over: one was set aside when its turn came, or is damaged. */
+function findOldest(map: SectorMap, state: SectorState): number {
+  let oldest = state.sequence;
+  let first = map.firstIn(oldest) ?? 0;
+  for (let at = oldest - 1; at > state.sequence - map.count && first > state.confirmed; at--) {
+    const found = map.firstIn(at);
+    if (found === undefined) continue;
+    oldest = at;
+    first = found;
+  }
+  return oldest;
+}

@@ -1,0 +1,107 @@
+// What happens while the durable queue's flash fails: when it is tried again, and what stands for its points in the small store meanwhile.
+import type { Host } from "../../port.js";
+import type { Sectors } from "./flash-log/flash-log.js";
+import { SpareCount } from "./spare-count.js";
+
+/** After a failed write it is tried again after so many seconds, and then every minute. */
+const WAITS_S = [1, 2, 5, 10, 20, 30, 60];
+/** After a failure that was reported, the next is reported so much later. */
+const QUIET_MS = 600_000;
+/** The count in the store is at most so old. */
+const COUNT_MS = 1000;
+
+/** The outbox. */
+interface Owner {
+  sync(): void;
+  /** Points in memory only, as flash fails. */
+  readonly atRisk: number;
+}
+
+export class FlashRetry {
+  readonly spare: SpareCount;
+  private readonly _host: Host;
+  private readonly _owner: Owner;
+  /** Which of the waits comes next, when it is over, and its timer. */
+  private _tries = 0;
+  private _dueAt = 0;
+  private _triedAt = 0;
+  private _timer: (() => void) | undefined;
+  private _told = false;
+  private _toldAt = Number.NEGATIVE_INFINITY;
+  private _countTimer: (() => void) | undefined;
+
+  constructor(host: Host, owner: Owner) {
+    this._host = host;
+    this._owner = owner;
+    this.spare = new SpareCount(host);
+  }
+
+  /** Something may be written: nothing failed, or it is time to try again: as the waits say, or `afterMs` after the last try. `last`: the run ends. */
+  ready(sectors: Sectors, afterMs?: number, last = false): boolean {
+    if (sectors.usable) return true;
+    const now = this._host.clock.now();
+    const due = afterMs === undefined ? this._dueAt : this._triedAt + afterMs;
+    if (!sectors.log.failing || now < due) return false;
+    // At once after the first failure, then ever more slowly.
+    const wait = WAITS_S[Math.min(this._tries++, WAITS_S.length - 1)] as number;
+    this._triedAt = now;
+    this._dueAt = now + wait * 1000;
+    sectors.retry(now, last);
+    return sectors.usable;
+  }
+
+  /** After anything that may have failed, or have come through again. */
+  look(sectors: Sectors): void {
+    const { clock } = this._host;
+    if (sectors.log.behind && this.spare.age < COUNT_MS)
+      this._countTimer ??= clock.timer(COUNT_MS, () => {
+        this._countTimer = undefined;
+        this._count(sectors);
+      });
+    else this._count(sectors);
+    if (!sectors.usable && sectors.log.failing) this._timer ??= clock.timer(this._wait, () => this._again());
+    else this._cancel();
+  }
+
+  failed(): void {
+    const now = this._host.clock.now();
+    if (this._told || now - this._toldAt < QUIET_MS) return;
+    this._told = true;
+    this._toldAt = now;
+    this._host.log("error", "the durable queue can't be written: points are kept in memory only");
+  }
+
+  healed(): void {
+    this._tries = 0;
+    this._dueAt = 0;
+    if (this._told) this._host.log("error", "the durable queue is written again");
+    this._told = false;
+  }
+
+  /** The run ends, or may. False if neither flash nor store has the count of what ends with it. */
+  close(sectors: Sectors): boolean {
+    this._cancel();
+    return this._count(sectors);
+  }
+
+  private get _wait(): number {
+    const first = (WAITS_S[0] as number) * 1000;
+    return Math.max(this._tries === 0 ? first : 0, this._dueAt - this._host.clock.now());
+  }
+
+  private _again(): void {
+    this._timer = undefined;
+    this._owner.sync();
+  }
+
+  private _cancel(): void {
+    this._timer?.();
+    this._timer = undefined;
+  }
+
+  /** What flash can't be told goes to the store. */
+  private _count({ log }: Sectors): boolean {
+    const newest = log.unread ? -1 : log.state.sequence;
+    return log.behind ? this.spare.keep(log.state, newest, this._owner.atRisk) : this.spare.clear();
+  }
+}

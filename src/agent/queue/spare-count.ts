@@ -1,0 +1,88 @@
+// What the durable queue could not be told while its flash failed, in the small store: how many points are in memory only, how many were dropped, and which
+// are dealt with. So points that end with a run are counted by the next, and none that was counted or delivered comes back behind later ones.
+import type { Host } from "../../port.js";
+import { readStored, writeStored } from "../common/stored.js";
+import { applyMark, type SectorState } from "./flash-log/sector-header.js";
+import { DONE } from "./log-entry.js";
+
+const STORED = "spare";
+
+/**
+ * Where the queue stood, -1 if the host could not read it; the number of the first point in memory only; all drops; points in memory only; points below
+ * `confirmed` are dealt with.
+ */
+type Spare = [
+  newest: number,
+  next: number,
+  full: number,
+  refused: number,
+  unreadable: number,
+  points: number,
+  confirmed: number,
+];
+
+export class SpareCount {
+  private readonly _host: Host;
+  private _at = Number.NEGATIVE_INFINITY;
+  /** What is in the store; "" is nothing. */
+  private _stored = "";
+  /** It can't be written, and that was reported. */
+  private _failed = false;
+
+  constructor(host: Host) {
+    this._host = host;
+  }
+
+  /**
+   * Adds to `state`, as flash has it, what the run before it left in the store. Once a header has it the same is found again, and not added again: a queue that
+   * was read counts in totals. `newest`: -1 if it could not be read. True if that changed anything.
+   */
+  restore(state: SectorState, newest: number): boolean {
+    const found = readStored(this._host, STORED);
+    if (!isSpare(found)) return false;
+    this._stored = JSON.stringify(found);
+    const [known, next, full, refused, unreadable, points, confirmed] = found;
+    if (known >= 0 && newest >= 0) {
+      const lost = Math.max(0, next + points - state.next);
+      const drops = state.full + state.refused + state.unreadable;
+      // A queue that was erased meanwhile counts its points anew, and begins with the first sector.
+      const dealtWith = newest >= known ? applyMark(state, DONE, confirmed) : 0;
+      state.full = Math.max(state.full, full);
+      state.refused = Math.max(state.refused, refused);
+      state.unreadable = Math.max(state.unreadable, unreadable + lost);
+      return dealtWith > 0 || state.full + state.refused + state.unreadable > drops;
+    }
+    state.full += full;
+    state.refused += refused;
+    state.unreadable += unreadable + points;
+    return true;
+  }
+
+  /** ms since it was written. */
+  get age(): number {
+    return this._host.clock.now() - this._at;
+  }
+
+  /** `points` are in memory only and `state` is not on flash. False if the store does not take it. */
+  keep(state: SectorState, newest: number, points: number): boolean {
+    const { next, full, refused, unreadable, confirmed } = state;
+    const spare: Spare = [newest, next, full, refused, unreadable, points, confirmed];
+    const text = JSON.stringify(spare);
+    if (text === this._stored) return true;
+    this._at = this._host.clock.now();
+    const kept = writeStored(this._host, STORED, spare, this._failed);
+    this._failed = !kept;
+    if (kept) this._stored = text;
+    return kept;
+  }
+
+  /** Flash has it all. False if it can't be deleted: then the next start finds that it is old. */
+  clear(): boolean {
+    if (this._stored !== "" && this._host.store.delete(STORED)) this._stored = "";
+    return this._stored === "";
+  }
+}
+
+function isSpare(value: unknown): value is Spare {
+  return Array.isArray(value) && value.length === 7 && value.every((one) => Number.isSafeInteger(one));
+}

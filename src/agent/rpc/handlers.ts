@@ -1,0 +1,121 @@
+// The application's handlers of server-side RPC, run under a time limit.
+import type { Host } from "../../port.js";
+import { encodeAnswer, encodeError, type RpcErrorCode } from "../../wire/rpc.js";
+import type { Json } from "../../wire/text/json.js";
+import { MoteError } from "../common/errors.js";
+
+/**
+ * Given the RPC's params (any JSON; null if there are none); what it returns, or resolves to, is the answer (undefined answers null). What it throws is
+ * answered `HANDLER_FAILED` with its message, a `MoteError` with the code `BAD_PARAMS` as that.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: a handler names the type of params it expects
+export type RpcHandler = (params: any) => unknown;
+
+export interface HandleOptions {
+  /**
+   * True (default): the handler runs at most once even if the device restarts meanwhile: one small value is stored before it runs.
+   * False: nothing is stored, and a restart may run it again; for handlers that only read.
+   */
+  once?: boolean;
+  /** Time for the handler in ms, then the answer is `TIMEOUT`. Default 10,000 (what the platform waits by default); 1 to 600,000. */
+  timeoutMs?: number;
+}
+
+export interface Handler {
+  readonly method: string;
+  readonly call: RpcHandler;
+  readonly once: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface HandlerResult {
+  readonly text: string;
+  readonly error: RpcErrorCode | undefined;
+}
+
+const TIMEOUT_MS = 10_000;
+const TIMEOUT_LIMIT_MS = 600_000;
+
+export class Handlers {
+  private readonly _host: Host;
+  private readonly _answerBytes: number;
+  private readonly _handlers: Handler[] = [];
+
+  constructor(host: Host, answerBytes: number) {
+    this._host = host;
+    this._answerBytes = answerBytes;
+  }
+
+  /** Methods are compared whole, never by prefix. A second handler of a method takes the place of the first. */
+  add(method: string, call: RpcHandler, options: HandleOptions): void {
+    const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    if (typeof method !== "string" || method === "")
+      throw new MoteError("BAD_VALUE", "a method is a text that is not empty");
+    if (typeof call !== "function")
+      throw new MoteError("BAD_VALUE", `the handler of "${method}" is no function`);
+    if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS)) {
+      throw new MoteError("BAD_VALUE", `timeoutMs of "${method}" is 1 to ${TIMEOUT_LIMIT_MS}`);
+    }
+    const handler = { method, call, once: options.once !== false, timeoutMs };
+    const at = this._handlers.findIndex((other) => other.method === method);
+    if (at < 0) this._handlers.push(handler);
+    else this._handlers[at] = handler;
+  }
+
+  find(method: string): Handler | undefined {
+    return this._handlers.find((handler) => handler.method === method);
+  }
+
+  /** Runs the handler; its result or failure as the text of an answer. Never rejects. */
+  run(handler: Handler, params: Json | undefined): Promise<HandlerResult> {
+    return new Promise((resolve) => {
+      const fail = (code: RpcErrorCode, message: string) =>
+        end({ text: encodeError(code, message), error: code });
+      let cancel: (() => void) | undefined;
+      const end = (result: HandlerResult) => {
+        cancel?.();
+        resolve(result);
+      };
+      const failed = (error: unknown) => {
+        fail(isUnfit(error) ? "BAD_PARAMS" : "HANDLER_FAILED", messageOf(error));
+      };
+      const succeed = (value: unknown) => {
+        const answer = encodeAnswer(value, this._answerBytes);
+        if (answer.ok) end({ text: answer.text, error: undefined });
+        else fail(answer.code, answer.reason);
+      };
+      try {
+        const returned = handler.call(params === undefined ? null : params);
+        if (!isThenable(returned)) return succeed(returned);
+        cancel = this._host.clock.timer(handler.timeoutMs, () =>
+          fail("TIMEOUT", "the handler took too long"),
+        );
+        Promise.resolve(returned).then(succeed).catch(failed);
+      } catch (error) {
+        failed(error);
+      }
+    });
+  }
+}
+
+/** The handler's own words reach the operator: 80 characters of them. What was thrown is the application's: even reading it may throw. */
+function messageOf(error: unknown): string {
+  try {
+    const message: unknown = error instanceof Error ? error.message : undefined;
+    if (typeof message === "string") return message.slice(0, 80);
+  } catch {}
+  return "the handler failed";
+}
+
+function isUnfit(error: unknown): boolean {
+  try {
+    return error instanceof MoteError && error.code === "BAD_PARAMS";
+  } catch {
+    return false;
+  }
+}
+
+/** What `await` would wait for. */
+function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}

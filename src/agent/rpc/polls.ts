@@ -1,0 +1,185 @@
+// Keeps a poll for server-side RPC open (GET /api/v1/{token}/rpc?timeout=MS).
+//
+// A one-way RPC that arrives while no poll is open is lost by the platform if the last poll ended by time-out. So with two
+// connections or more the next poll opens, on a connection of its own, shortly before the last one ends.
+
+import type { PollTiming, PollVerdict } from "../../net/long-poll.js";
+import type { Outcome } from "../../net/retry/outcome.js";
+import { rpcPollPath } from "../../wire/paths.js";
+import type { Loop } from "../session/loop.js";
+import { Lane } from "../session/request-channel.js";
+import type { Link } from "../session/session.js";
+
+const OVERLAP_MS = 2000;
+/** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't
+ *  come to an end, it is a brief one now and then. */
+const SHARED_POLL_MS = 25_000;
+const BRIEF_POLL_MS = 1000;
+const QUIET_MS = 50;
+const PATIENCE_MS = 5000;
+
+export interface EndedPoll {
+  /** Polls that were sent later have higher ones. */
+  readonly number: number;
+  readonly outcome: Outcome;
+  readonly verdict: PollVerdict;
+}
+
+interface OpenPoll {
+  number: number;
+  readonly lane: Lane;
+  readonly askedMs: number;
+  /** When it was handed to the connection. */
+  since: number;
+}
+
+export class RpcPolls {
+  private readonly _link: Link;
+  private readonly _timing: PollTiming;
+  private readonly _loop: Loop;
+  private readonly _lanes: readonly [Lane, Lane];
+  private readonly _limit: number;
+  private _open: OpenPoll[] = [];
+  private _ended: EndedPoll[] = [];
+  private _lastEnd = 0;
+  /** The last poll that ended brought something: where one RPC follows the other, so do their heads. */
+  private _brought = false;
+  private _lost = false;
+  /** Ends the wait for the next poll's turn. */
+  private _interrupt: (() => void) | undefined;
+  /** The number of the next poll. */
+  next = 0;
+
+  constructor(link: Link, timing: PollTiming, loop: Loop, limit: number) {
+    this._link = link;
+    this._timing = timing;
+    this._loop = loop;
+    this._lanes = [new Lane(link, "rpc"), new Lane(link, "rpc2")];
+    this._limit = limit;
+  }
+
+  /** The lowest number of the polls that are open, or ended and were not taken yet. */
+  get oldest(): number {
+    const numbers = [...this._open, ...this._ended].map(({ number }) => number);
+    return numbers.reduce((oldest, number) => Math.min(oldest, number), this.next);
+  }
+
+  /** A new start: what an earlier one left open is of no interest. */
+  clear(): void {
+    this._open = [];
+    this._ended = [];
+    this._lost = false;
+    this._lastEnd = this._link.host.clock.now();
+  }
+
+  /** Takes the next poll that ended. */
+  take(): EndedPoll | undefined {
+    return this._ended.shift();
+  }
+
+  /** ms until the next poll is due: 0 now, undefined not before one of the open ones ends. */
+  dueMs(): number | undefined {
+    const [only, other] = this._open;
+    if (!only) return this._link.mode === 1 && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
+    if (other || this._link.mode === 1) return undefined;
+    return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._link.host.clock.now());
+  }
+
+  open(): void {
+    const clock = this._link.host.clock;
+    const free = this._lanes.find((lane) => !this._open.some((poll) => poll.lane === lane));
+    if (!free) return;
+    const askedMs = this._askedMs();
+    const poll: OpenPoll = { number: this.next++, lane: free, askedMs, since: clock.now() };
+    this._open.push(poll);
+    const request = {
+      method: "GET",
+      path: rpcPollPath(askedMs),
+      deadlineMs: this._timing.deadlineMs - this._timing.askedMs + askedMs,
+      limit: this._limit,
+      // A poll whose connection was dead takes no RPC with it that would not be lost anyway.
+      repeatable: true,
+      alike: this._brought,
+      sent: () => {
+        poll.since = clock.now();
+        poll.number = this.next++;
+      },
+    } as const;
+    free.dispatch(request, (outcome) => this._end(poll, outcome));
+  }
+
+  /** The platform was busy: the next polls wait. */
+  hold(): void {
+    this._lanes.forEach((lane) => void lane.hold());
+  }
+
+  /** The next polls wait `ms`. */
+  pause(ms: number): void {
+    this._lanes.forEach((lane) => void lane.pause(ms));
+  }
+
+  clearHold(): void {
+    this._lanes.forEach((lane) => void lane.clear());
+  }
+
+  /** True when the next poll may be opened; if that is not now, false as soon as an open one ends: it may have brought an RPC. */
+  ready(): true | Promise<boolean> {
+    if (this._lanes.every((lane) => lane.free)) return true;
+    return new Promise((resolve) => {
+      this._interrupt = () => resolve(false);
+      this._lanes[0]
+        .ready()
+        .then(() => this._lanes[1].ready())
+        .then(() => resolve(true));
+    });
+  }
+
+  private get _quiet(): boolean {
+    return this._untilQuiet === 0;
+  }
+
+  /** Since the last poll ended, too: what waited for that end has its turn now, and may not have been sent yet. */
+  private get _untilQuiet(): number {
+    const quietMs = Math.min(this._link.quietMs, this._link.host.clock.now() - this._lastEnd);
+    return Math.max(0, Math.ceil(QUIET_MS - quietMs));
+  }
+
+  private get _patienceMs(): number {
+    return this._lastEnd + PATIENCE_MS - this._link.host.clock.now();
+  }
+
+  private _askedMs(): number {
+    const one = this._link.mode === 1;
+    if (one && (this._link.ways.brief || !this._quiet)) return BRIEF_POLL_MS;
+    const askedMs = this._lost ? this._timing.afterLoss(this._link.host) : this._timing.askedMs;
+    return one ? Math.min(SHARED_POLL_MS, askedMs) : askedMs;
+  }
+
+  private _end(poll: OpenPoll, outcome: Outcome): void {
+    const at = this._open.indexOf(poll);
+    if (at < 0) return;
+    this._open.splice(at, 1);
+    // What stop() ended says nothing of how long a poll may last.
+    if (!this._link.running) return;
+    // One idle connection is enough: the other poll has its own.
+    if (this._open.length > 0) poll.lane.hangUp();
+    this._lastEnd = this._link.host.clock.now();
+    const tookMs = this._lastEnd - poll.since;
+    const verdict =
+      poll.askedMs === BRIEF_POLL_MS
+        ? judgeBrief(outcome)
+        : this._timing.judge(outcome, tookMs, poll.lane.heard(poll.since), poll.askedMs);
+    this._brought = verdict === "delivered";
+    this._lost = verdict === "lost";
+    this._ended.push({ number: poll.number, outcome, verdict });
+    this._loop.notify();
+    this._interrupt?.();
+  }
+}
+
+/** A brief poll says nothing about longer ones. */
+function judgeBrief(outcome: Outcome): PollVerdict {
+  if (outcome.kind === "lost") return "lost";
+  if (outcome.kind === "done") return outcome.body.length > 0 ? "delivered" : "ended";
+  return outcome.status === 408 ? "ended" : "busy";
+}

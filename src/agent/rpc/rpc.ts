@@ -1,0 +1,232 @@
+// Server-side RPC: the loop from a poll to the handler and back with the answer.
+import type { PollTiming } from "../../net/long-poll.js";
+import { rpcAnswerPath } from "../../wire/paths.js";
+import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../../wire/rpc.js";
+import { decodeStart } from "../../wire/text/text.js";
+import { EXCHANGE_MS } from "../common/deadline.js";
+import type { Events } from "../common/events.js";
+import type { RpcLimits } from "../options/options.js";
+import type { Job, Wait } from "../session/loop.js";
+import { PollMemory } from "../session/poll-ceiling.js";
+import { Lane } from "../session/request-channel.js";
+import { post } from "../session/requests.js";
+import type { Link } from "../session/session.js";
+import { HEAD_ROOM } from "../telemetry/batch.js";
+import type { Time } from "../time/time.js";
+import type { Handler, HandlerResult, Handlers } from "./handlers.js";
+import { type JournalEntry, RpcJournal } from "./journal.js";
+import { type EndedPoll, RpcPolls } from "./polls.js";
+
+const ANSWER_DEADLINE_MS = 10_000;
+const TOO_LARGE = 413;
+/** So often the next poll follows in a moment when an answer came to nothing, within the time that a caller waits; then ever more rarely. */
+const QUICK = 12;
+const PAUSE_MS = 500;
+const ROOM = " ".repeat(HEAD_ROOM);
+const UNSTORED = "the device can't store that the RPC was begun";
+/** Bytes of an answer that is refused as too large for another reason. */
+const SMALL = 256;
+
+/** Told of what comes of RPCs. */
+export interface RpcWatcher {
+  /** Poll number `poll` ended; if it brought an RPC, that was answered. `heard`: the platform held it or brought one, as far as one can tell. */
+  pollEnded(poll: number, heard: boolean): void;
+  /** An answer was posted, also one that a run before this one gave. `acknowledged`: a 200 came for it. `nextPoll`: the number of the next poll. */
+  answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void;
+}
+
+export class Rpc implements Job {
+  private readonly _link: Link;
+  private readonly _events: Events;
+  private readonly _handlers: Handlers;
+  private readonly _journal: RpcJournal;
+  private readonly _memory: PollMemory;
+  private readonly _polls: RpcPolls;
+  private readonly _uplink: Lane;
+  /** Acknowledged last, and how often in a row the same came again. */
+  private _last: JournalEntry | undefined;
+  private _repeats = 0;
+  watcher: RpcWatcher | undefined;
+  /** With brief polls: the last one brought nothing, so there is no other. */
+  settled = false;
+
+  constructor(
+    link: Link,
+    events: Events,
+    time: Time,
+    timing: PollTiming,
+    handlers: Handlers,
+    limits: RpcLimits,
+  ) {
+    this._link = link;
+    this._events = events;
+    this._handlers = handlers;
+    this._journal = new RpcJournal(link.host, time, limits.rememberMs, limits.answerBytes);
+    const loop = link.loop("rpc", this);
+    this._polls = new RpcPolls(link, timing, loop, limits.requestBytes);
+    this._uplink = new Lane(link, "uplink");
+    this._memory = new PollMemory(link.host, link.target, timing);
+  }
+
+  begin(): void {
+    this._polls.clear();
+    this.settled = false;
+  }
+
+  async turn(): Promise<Wait> {
+    const ended = this._polls.take();
+    if (ended) {
+      await this._end(ended);
+      return 0;
+    }
+    const tidyMs = this._journal.tidyMs;
+    if (tidyMs === 0) this._journal.tidy();
+    const due = this.settled ? undefined : this._polls.dueMs();
+    if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
+    const ready = this._polls.ready();
+    if ((ready === true || (await ready)) && this._link.running) this._polls.open();
+    return 0;
+  }
+
+  end(): void {
+    this._journal.tidy();
+  }
+
+  forget(): boolean {
+    return this._journal.forget();
+  }
+
+  private async _end(poll: EndedPoll): Promise<void> {
+    const { outcome, verdict, number } = poll;
+    this._memory.keep();
+    this.settled = this._link.ways.brief && (verdict === "ended" || verdict === "busy");
+    if (verdict === "busy") this._polls.hold();
+    if (verdict === "ended") this._polls.clearHold();
+    const delivered = verdict === "delivered" && outcome.kind === "done";
+    if (delivered && !(await this._take(outcome.body, outcome.whole, number))) return;
+    this._journal.pollEnded(this._polls.oldest);
+    if (!delivered) this._journal.tidy();
+    this.watcher?.pollEnded(number, delivered || verdict === "ended");
+  }
+
+  /** False if nothing could be made of what poll number `poll` brought. */
+  private async _take(body: Uint8Array, whole: boolean, poll: number): Promise<boolean> {
+    const request = parseRpcRequest(this._link.host.decode(body) ?? decodeStart(body), whole);
+    if (!request.ok) {
+      this._link.counters.malformed("an RPC");
+      this._polls.hold();
+      return false;
+    }
+    const entry = this._journal.find(request.id, request.hash, poll);
+    // What is not as the platform writes it may not be its own.
+    if (!entry && !request.flaw) this._journal.overtaken(poll);
+    if (!entry) await this._handle(request);
+    // A copy on a poll that was sent before the answer was acknowledged: the platform has the answer.
+    else if (entry.acknowledgedAt === undefined) await this._answer(entry, request, undefined);
+    return true;
+  }
+
+  private async _handle(request: RpcRequest): Promise<void> {
+    const { id, hash, method } = request;
+    if (!this._again(request)) this._polls.clearHold();
+    this._events.emit("rpc", { stage: "received", id, method });
+    const handler = this._handlers.find(method);
+    const refusal = refuse(request, handler);
+    const effect = refusal ? "none" : handler?.once ? "stored" : "unstored";
+    const entry = this._journal.open(id, hash, effect, this._polls.next);
+    // Unheard of by the next start, it could run a second time.
+    if (entry === "not stored") return this._refuse(request, failure("HANDLER_FAILED", UNSTORED));
+    if (entry === "full") return this._refuse(request, failure("BUSY"));
+    const result = refusal ?? (await this._handlers.run(handler as Handler, request.params));
+    this._journal.answered(entry, result.text);
+    await this._answer(entry, request, result.error);
+  }
+
+  /** Answers without a handler. */
+  private async _refuse(request: RpcRequest, result: HandlerResult): Promise<void> {
+    const { id, hash } = request;
+    const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
+    this._journal.answered(entry, result.text);
+    await this._answer(entry, request, result.error);
+  }
+
+  /** Posts the answer once: a poll must hand the RPC out again before it is posted again. */
+  private async _answer(
+    entry: JournalEntry,
+    request: RpcRequest,
+    failed: RpcErrorCode | undefined,
+  ): Promise<void> {
+    const { id, method } = request;
+    const unknown = entry.answer === undefined;
+    const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");
+    const error = unknown ? "OUTCOME_UNKNOWN" : failed;
+    const acknowledged = await this._post(entry, text);
+    if (acknowledged) this._acknowledged(entry);
+    else this._journal.unacknowledged(entry);
+    if (!this._link.running) return;
+    this.watcher?.answered(method, text, acknowledged, this._polls.next);
+    this._pace(acknowledged ? this._repeats : ++entry.failures);
+    this._events.emit("rpc", {
+      stage: acknowledged ? "answered" : "unanswered",
+      id,
+      method,
+      ...(error && { error }),
+    });
+  }
+
+  private _acknowledged(entry: JournalEntry): void {
+    this._repeats = this._again(entry) ? this._repeats + 1 : 0;
+    this._last = entry;
+    this._journal.acknowledged(entry, this._polls.next);
+  }
+
+  /** The same call as the one answered last: an operator's, after a restart of the platform, or it does not take what it acknowledges. */
+  private _again({ id, hash }: Pick<JournalEntry, "id" | "hash">): boolean {
+    return this._last?.id === id && this._last.hash === hash;
+  }
+
+  /** Who hands out what was answered, or takes no answer, would do so without a pause. */
+  private _pace(times: number): void {
+    if (times === 0) this._polls.clearHold();
+    else if (times <= QUICK) this._polls.pause(PAUSE_MS);
+    else this._polls.hold();
+  }
+
+  /**
+   * Posts an answer for 10 s at most, and longer each time it did not come through: a long one may take that long on a slow line. Once: after a restart
+   * of the platform the id may be that of another call, and the first answer counts.
+   */
+  private async _post(entry: JournalEntry, text: string): Promise<boolean> {
+    const body = this._roomy(text);
+    const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
+    const answer = post(rpcAnswerPath(entry.id), body, patience);
+    const outcome = await this._uplink.send({
+      ...answer,
+      headRoom: HEAD_ROOM,
+      repeatable: false,
+      onIdle: true,
+    });
+    if (outcome.kind === "done") return true;
+    // The way to the platform takes less than the platform: without an answer this RPC would block those behind it.
+    const tooLarge = outcome.kind === "refused" && outcome.status === TOO_LARGE && body.length > SMALL;
+    if (tooLarge) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
+    return false;
+  }
+
+  /** The text as a body with room before it, so that it is copied no more. */
+  private _roomy(text: string): Uint8Array {
+    return this._link.host.encode(ROOM + text).subarray(HEAD_ROOM);
+  }
+}
+
+/** The error answer to what no handler is run for. */
+function refuse(request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined {
+  if (request.flaw === "too-large") return failure("PARAMS_TOO_LARGE");
+  if (request.flaw) return failure("BAD_PARAMS");
+  return handler ? undefined : failure("METHOD_NOT_FOUND");
+}
+
+const failure = (error: RpcErrorCode, message?: string): HandlerResult => ({
+  text: encodeError(error, message),
+  error,
+});

@@ -1,0 +1,97 @@
+import { Signal } from "../common/signal.js";
+import type { Link } from "./session.js";
+
+const RESTART_MS = 10_000;
+
+/** ms until the next turn, 0 for at once, undefined for "until it is woken". */
+export type Wait = number | undefined;
+
+/** What a loop does. */
+export interface Job {
+  /** The link has started, or a turn failed and all begins anew. */
+  begin(): void;
+  turn(): Wait | Promise<Wait>;
+  /** The link has stopped. */
+  end?(): void;
+}
+
+/**
+ * Takes the turns of a job for as long as the link runs. Nothing of it is suspended while it rests: an async function that waits takes a board 1 KB.
+ * A mistake of the agent's own must not silence it: the job begins anew. Within a turn it is the signal that the job may wait for.
+ */
+export class Loop extends Signal {
+  private readonly _link: Link;
+  private readonly _name: string;
+  private readonly _job: Job;
+  private _state: "over" | "busy" | "resting" | "failed" = "over";
+  /** Ends the rest's timer. */
+  private _cancel: (() => void) | undefined;
+  private _onEnd: (() => void) | undefined;
+
+  constructor(link: Link, name: string, job: Job) {
+    super(link.host.clock);
+    this._link = link;
+    this._name = name;
+    this._job = job;
+  }
+
+  /** Begins, unless it goes on already. */
+  start(): void {
+    if (this._state === "over") void this._run(true);
+  }
+
+  /** Nothing is to be done before something happens, or a time is over. */
+  get resting(): boolean {
+    return this._state === "resting";
+  }
+
+  /** Resolves when it is over, which it is soon after the link stopped. To be called once. */
+  ended(): Promise<void> {
+    if (this._state === "over") return Promise.resolve();
+    return new Promise((resolve) => {
+      this._onEnd = resolve;
+    });
+  }
+
+  override notify(): void {
+    if (this.resting || (this._state === "failed" && !this._link.running)) this._wakeUp();
+    else super.notify();
+  }
+
+  private async _run(anew: boolean): Promise<void> {
+    this._state = "busy";
+    try {
+      if (anew) this._job.begin();
+      while (this._link.running) {
+        const wait = await this._job.turn();
+        if (wait === 0 || !this._link.running || this.take()) continue;
+        this._rest("resting", wait);
+        return;
+      }
+      this._job.end?.();
+    } catch (error) {
+      const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
+      this._link.host.log("error", `the ${this._name} loop failed and begins anew in 10 s (${what})`);
+      if (this._link.running) {
+        this._rest("failed", RESTART_MS);
+        return;
+      }
+    }
+    this._state = "over";
+    this._onEnd?.();
+  }
+
+  private _rest(state: "resting" | "failed", ms: Wait): void {
+    this._state = state;
+    if (ms !== undefined) this._cancel = this._link.host.clock.timer(ms, () => this._wakeUp());
+  }
+
+  private _wakeUp(): void {
+    this._cancel?.();
+    this._cancel = undefined;
+    const anew = this._state === "failed";
+    this._state = "busy";
+    // Whoever woke it goes on first, and its stack is no longer below.
+    void Promise.resolve().then(() => this._run(anew));
+  }
+}

@@ -1,0 +1,73 @@
+import type { Way } from "../../net/connection-pool.js";
+import { Backoff } from "../../net/retry/backoff.js";
+import type { Outcome } from "../../net/retry/outcome.js";
+import type { DeviceRequest, Link } from "./session.js";
+
+/** One loop's access to the platform: its own back-off for "busy", and the link's for "lost". */
+export class Lane {
+  private readonly _link: Link;
+  private readonly _way: Way;
+  private readonly _backoff: Backoff;
+  private _until = 0;
+
+  /** `longestMs`: what a hold grows to, about; 5 min if not given. */
+  constructor(link: Link, way: Way, longestMs?: number) {
+    this._link = link;
+    this._way = way;
+    this._backoff = new Backoff(link.host, longestMs);
+  }
+
+  /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the link stops: check `link.running`. */
+  ready(): Promise<void> {
+    return this._link.ready(this._until);
+  }
+
+  /** `ready()` would not wait. */
+  get free(): boolean {
+    return this._link.free(this._until);
+  }
+
+  /** Sends `request` to the device API. Never rejects. */
+  send(request: DeviceRequest): Promise<Outcome> {
+    return new Promise((resolve) => this.dispatch(request, resolve));
+  }
+
+  /** As `send`, for what may take long: calls `done` with the outcome. */
+  dispatch(request: DeviceRequest, done: (outcome: Outcome) => void): void {
+    this._link.dispatch(this._way, request, undefined, done, this);
+  }
+
+  /** For the link alone: what was sent at `since` has come to its end. */
+  ended(outcome: Outcome, since: number): void {
+    // The platform answered others meanwhile: it is not away, so nothing else would slow this lane down.
+    if (outcome.kind === "lost" && this._link.running && this._link.answeredAt > since) this.hold();
+  }
+
+  /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
+  hold(retryAfterMs?: number): void {
+    const delay = this._backoff.next();
+    this._until = this._link.host.clock.now() + (retryAfterMs ?? delay);
+  }
+
+  /** The next `ready()` waits `ms`, and a `hold()` after it no longer for that. */
+  pause(ms: number): void {
+    this._until = this._link.host.clock.now() + ms;
+  }
+
+  /** The platform took something: the next `hold()` is a short one again. */
+  clear(): void {
+    this._until = 0;
+    this._backoff.reset();
+  }
+
+  /** Whether something was answered in the second half of a poll sent at `since`. With one connection nothing else can be. */
+  heard(since: number): boolean {
+    const { mode, answeredAt, host } = this._link;
+    return mode === 1 || answeredAt > (since + host.clock.now()) / 2;
+  }
+
+  /** Gives up the connection that this lane alone uses (none, if others share it). */
+  hangUp(): void {
+    this._link.ways.hangUp(this._way);
+  }
+}

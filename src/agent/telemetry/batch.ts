@@ -1,0 +1,179 @@
+import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
+import { eraOf, GIVEN, POINT_HEAD, TICKS, TWO_32 } from "../queue/log-entry.js";
+import type { Outbox } from "../queue/outbox.js";
+import type { Time } from "../time/time.js";
+import { countMembers, KeySet, memberAt } from "./point-keys.js";
+
+/** What one POST brings to the platform: the first points waiting, or some keys of the first. */
+export interface Batch {
+  readonly points: number;
+  /** The number of the first point in it. */
+  readonly number: number;
+  /** The body; valid until the next batch is built. */
+  readonly body: Uint8Array;
+  /** Points whose time stamp is a guess. */
+  readonly guessed: number;
+  /** Of one point: its keys, and which of them are in the batch. 0 of more. */
+  readonly keys: number;
+  readonly fromKey: number;
+  readonly toKey: number;
+}
+
+/** Bytes before each body that may be overwritten: for the head of its request. */
+export const HEAD_ROOM = 320;
+const FRONT = BEFORE_BYTES + HEAD_ROOM;
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+/** Bytes that a writer takes for bodies of `limit` bytes. */
+export const writerBytes = (limit: number): number => FRONT + limit;
+
+/** Writes the body of a batch point by point. What it is written from may lie in the same bytes: then it is moved, which is by far the quickest on XS. */
+export class BatchWriter {
+  points = 0;
+  keys = 0;
+  fromKey = 0;
+  toKey = 0;
+  private readonly _bytes: Uint8Array;
+  private readonly _frame: PointFrame;
+  /** Where the body begins and how far it goes: each point with a comma before it, the first too. */
+  private readonly _from: number;
+  private readonly _most: number;
+  private _to = 0;
+  /** Where the text of the first point ends. */
+  private _firstTo = 0;
+  readonly apart: boolean;
+  private readonly _keys: KeySet | undefined;
+  /** The first point has too many keys to be compared with others. */
+  private _alone = false;
+
+  /** It takes `writerBytes(limit)` of the bytes from `at` on. `apart`: untimed points that share a key are kept apart, since all of a batch get one time stamp. */
+  constructor(bytes: Uint8Array, at: number, limit: number, apart: boolean) {
+    this._bytes = bytes;
+    this._frame = new PointFrame(bytes, at);
+    this._from = at + FRONT;
+    this._most = at + FRONT + limit;
+    this.apart = apart;
+    this._keys = apart ? new KeySet() : undefined;
+  }
+
+  begin(): void {
+    this.points = 0;
+    this.keys = this.fromKey = this.toKey = 0;
+    this._to = this._from;
+    this._keys?.clear();
+    this._alone = false;
+  }
+
+  /** Adds the point whose text is `from` to `to`; false if it does not go with those before. */
+  add(bytes: Uint8Array, from: number, to: number, ts: number | undefined): boolean {
+    const own = this._bytes;
+    const length = to - from;
+    let at = this._to;
+    if (at + length + FRAME_BYTES > this._most) {
+      if (ts !== undefined || at + length + LISTED_BYTES > this._most) return false;
+    }
+    if (ts !== undefined) at = this._frame.write(at, ts);
+    else if (!this._joins(bytes, from, to)) return false;
+    else own[at++] = COMMA;
+    if (bytes === own) own.copyWithin(at, from, to);
+    else own.set(bytes.subarray(from, to), at);
+    at += length;
+    if (this.points++ === 0) this._firstTo = at;
+    if (ts !== undefined) own[at++] = CLOSE_BRACE;
+    this._to = at;
+    return true;
+  }
+
+  /** The first point again, but only `most` of its keys, from `fromKey` on. */
+  cut(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    ts: number | undefined,
+    fromKey: number,
+    most: number,
+  ): void {
+    this.begin();
+    const own = this._bytes;
+    this.keys = countMembers(bytes, from, to);
+    this.fromKey = fromKey < this.keys ? fromKey : 0;
+    this.toKey = Math.min(this.keys, this.fromKey + most);
+    const begin = memberAt(bytes, from, to, this.fromKey);
+    const end = memberAt(bytes, from, to, this.toKey) - 1;
+    let at = ts === undefined ? this._from + 1 : this._frame.write(this._from, ts);
+    own[at++] = OPEN_BRACE;
+    own.set(bytes.subarray(begin, end), at);
+    at += end - begin;
+    own[at++] = CLOSE_BRACE;
+    if (ts !== undefined) own[at++] = CLOSE_BRACE;
+    this._to = at;
+    this.points = 1;
+  }
+
+  /** The body: an object for one point, an array for more. Before it `HEAD_ROOM` bytes are free. */
+  body(): Uint8Array {
+    const own = this._bytes;
+    if (this.points === 1) {
+      const first = this._from + (this._firstTo < this._to ? BEFORE_BYTES : 1);
+      if (this.keys === 0) this.toKey = this.keys = countMembers(own, first, this._firstTo);
+      return own.subarray(this._from + 1, this._to);
+    }
+    own[this._from] = OPEN_BRACKET;
+    own[this._to] = CLOSE_BRACKET;
+    return own.subarray(this._from, this._to + 1);
+  }
+
+  /** Whether a point without a time stamp goes with those before. */
+  private _joins(bytes: Uint8Array, from: number, to: number): boolean {
+    if (!this._keys) return true;
+    if (this._alone) return false;
+    this._alone = !this._keys.add(bytes, from, to);
+    return !this._alone || this.points === 0;
+  }
+}
+
+/**
+ * Builds the body of the next request: `mostPoints` of the points waiting at most; if that is one, `mostKeys` of its keys from `fromKey` on.
+ * Undefined if nothing waits, or the time stamp of the first point is not known yet.
+ */
+export function buildBatch(
+  outbox: Outbox,
+  times: Time,
+  writer: BatchWriter,
+  part: { readonly points: number; readonly keys: number; readonly fromKey: number },
+): Batch | undefined {
+  const { apart } = writer;
+  const { points: most } = part;
+  let guessed = 0;
+  writer.begin();
+  outbox.rewind();
+  while (writer.points < most) {
+    const place = outbox.step();
+    if (!place) break;
+    const { bytes, words, at, end } = place;
+    // As kindOf and timeOf, without a call: of each point.
+    const word = at >> 2;
+    const kind = ((words[word + 1] as number) >> 16) & 0xff;
+    const time = ((words[word + 3] as number) & 0xffff) * TWO_32 + ((words[word + 2] as number) >>> 0);
+    let ts = apart && kind !== GIVEN ? undefined : time;
+    if (kind === TICKS && !apart) {
+      ts = times.resolve(kind, eraOf(words, at), time);
+      if (ts === undefined) break;
+    }
+    if (most === 1) writer.cut(bytes, at + POINT_HEAD, end, ts, part.fromKey, part.keys);
+    else if (!writer.add(bytes, at + POINT_HEAD, end, ts)) {
+      place.back();
+      break;
+    }
+    if (kind === TICKS && !apart && times.guessed(kind, eraOf(words, at), time)) guessed++;
+  }
+  if (writer.points === 0) return undefined;
+  const body = writer.body();
+  const { points, keys, fromKey, toKey } = writer;
+  return { points, number: outbox.first, body, guessed, keys, fromKey, toKey };
+}

@@ -1,0 +1,57 @@
+import type { Clock } from "../../port.js";
+import type { Outbox } from "../queue/outbox.js";
+
+interface Flush {
+  /** The number of the first point that need not be delivered. */
+  readonly number: number;
+  readonly end: (all: boolean) => void;
+}
+
+/** Those who wait until all that was recorded before has left the outbox. */
+export class FlushQueue {
+  private readonly _clock: Clock;
+  private readonly _outbox: Outbox;
+  private _queue: Flush[] = [];
+
+  constructor(clock: Clock, outbox: Outbox) {
+    this._clock = clock;
+    this._outbox = outbox;
+  }
+
+  get waiting(): boolean {
+    return this._queue.length > 0;
+  }
+
+  /** True once nothing recorded before waits any more, false after `deadlineMs`, at `end()`, and at once if nobody sends. */
+  add(deadlineMs: number, running: boolean): Promise<boolean> {
+    if (this._outbox.waiting === 0 || !running) return Promise.resolve(this._outbox.waiting === 0);
+    return new Promise((resolve) => {
+      const flush: Flush = {
+        number: this._outbox.next,
+        end: (all) => {
+          cancel();
+          resolve(all);
+        },
+      };
+      const cancel = this._clock.timer(deadlineMs, () => {
+        this._queue = this._queue.filter((one) => one !== flush);
+        resolve(false);
+      });
+      this._queue.push(flush);
+    });
+  }
+
+  /** Ends those whose points are gone. */
+  check(): void {
+    const { first } = this._outbox;
+    for (const flush of this._queue) if (flush.number <= first) flush.end(true);
+    this._queue = this._queue.filter((flush) => flush.number > first);
+  }
+
+  /** Nobody sends any more. */
+  end(): void {
+    this.check();
+    for (const flush of this._queue) flush.end(false);
+    this._queue = [];
+  }
+}

@@ -1,0 +1,248 @@
+// The loop that brings points from the outbox to the platform (POST /api/v1/{token}/telemetry), and the application's way in.
+//
+// What the platform answers decides: `done` forgets, `busy` and `lost` keep and try again smaller or later. A point that is refused alone is dropped only if
+// the platform takes a probe right after it, a small point of the agent's own: else not the content is wrong but the address, the
+// token, a proxy or the platform, and all is kept (verdict.ts).
+import type { Outcome } from "../../net/retry/outcome.js";
+import { TELEMETRY_PATH } from "../../wire/paths.js";
+import { checkTs, PointEncoder } from "../../wire/telemetry.js";
+import { checkDeadline, EXCHANGE_MS } from "../common/deadline.js";
+import type { Events } from "../common/events.js";
+import { type TelemetryOptions, telemetrySettings } from "../options/telemetry.js";
+import { type Drops, DropTeller } from "../queue/drops.js";
+import type { Outbox } from "../queue/outbox.js";
+import type { Job, Loop, Wait } from "../session/loop.js";
+import { Lane } from "../session/request-channel.js";
+import { CONTENT, post } from "../session/requests.js";
+import type { DeviceRequest, Link } from "../session/session.js";
+import type { Time } from "../time/time.js";
+import { type Batch, HEAD_ROOM } from "./batch.js";
+import { BatchSource } from "./batch-source.js";
+import { DropReporter } from "./drop-reporter.js";
+import { FlushQueue } from "./flush-queue.js";
+import type { Step } from "./steps.js";
+import { Verdict } from "./verdict.js";
+
+/** The host does not say when it learns the time. */
+const TIME_LOOK_MS = 1000;
+const TOO_LARGE = 413;
+/** Statuses of an empty bucket: a smaller batch may pass at once. */
+const BUCKET = [429, 500];
+
+/** Telemetry: `record` at any time, also before `start()` and while offline. */
+export class Telemetry implements Job {
+  /** For the agent alone. */
+  readonly verdict: Verdict;
+  private readonly _link: Link;
+  private readonly _lane: Lane;
+  private readonly _events: Events;
+  private readonly _loop: Loop;
+  private readonly _outbox: Outbox;
+  private readonly _points = new PointEncoder();
+  private readonly _source: BatchSource;
+  private readonly _reporter: DropReporter;
+  private readonly _flushes: FlushQueue;
+  private _step: Step = "wait";
+  private _batch: Batch | undefined;
+  private _sentAt = 0;
+  private _toldTime = false;
+  /** Points wait, and the time stamp of the first is not known. */
+  private _stuck = false;
+
+  constructor(link: Link, events: Events, time: Time, outbox: Outbox, options: TelemetryOptions) {
+    this._link = link;
+    this._lane = new Lane(link, "uplink");
+    this._events = events;
+    this._loop = link.loop("telemetry", this);
+    this._outbox = outbox;
+    const settings = telemetrySettings(options);
+    this._source = new BatchSource(link.host, time, outbox, settings);
+    this._reporter = new DropReporter(link.host, time, outbox, settings.timestamps);
+    this._flushes = new FlushQueue(link.host.clock, outbox);
+    this.verdict = new Verdict(link.host, this._source.limit);
+    const teller = new DropTeller(link.host, events);
+    outbox.watch((points, reason) => teller.add(points, reason));
+  }
+
+  /**
+   * Takes a point: values by key (string, boolean, finite number, BigInt of 64 bits, JSON of 32 levels). It reaches the platform at
+   * least once and in order, or the event `drop` counts it. False if it was dropped at once: no room, with `drop: "newest"`.
+   * `ts`: milliseconds since 1970, 13 digits; default: now, each point its own.
+   * Throws `BAD_VALUE` for what JSON or the platform can't hold, `TOO_LARGE` for more than fits in one request; nothing is kept then.
+   */
+  record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
+    const ts = options?.ts;
+    const flaw = ts === undefined ? undefined : checkTs(ts);
+    if (flaw !== undefined) throw this._link.counters.error("BAD_VALUE", flaw);
+    const text = this.check(values);
+    if (!this._outbox.append(text, ts)) return false;
+    if (this._source.added(text.length)) this._loop.notify();
+    return true;
+  }
+
+  /** Throws as `record` would, and records nothing. Returns the JSON text of the values as UTF-8. */
+  check(values: Record<string, unknown>): Uint8Array {
+    const { counters, host } = this._link;
+    const most = this._outbox.maxText;
+    const encoded = this._points.encode(values, most);
+    if (!encoded.ok) throw counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
+    const text = host.encode(encoded.text);
+    if (text.length > most) throw counters.error("TOO_LARGE", `the point is longer than ${most} bytes`);
+    return text;
+  }
+  /** Points that wait to be delivered. */
+  get waiting(): number {
+    return this._outbox.waiting;
+  }
+  /** Points dropped, by reason, since the durable queue began or, without one, since the agent was made. */
+  get dropped(): Readonly<Drops> {
+    return this._outbox.dropped;
+  }
+
+  /**
+   * Sends what waits now, without waiting for full batches. True once nothing of it waits any more, false after `deadlineMs`, at `stop()`,
+   * and at once if the agent is stopped and points wait. Rejects with `BAD_VALUE` for what is no deadline.
+   */
+  async flush(deadlineMs: number): Promise<boolean> {
+    checkDeadline(deadlineMs);
+    const flushed = this._flushes.add(deadlineMs, this._link.running);
+    this._loop.notify();
+    return flushed;
+  }
+
+  /** For the agent alone: nothing waits, and there are no drops to tell of, or the platform takes none now. */
+  get settled(): boolean {
+    return this.verdict.outage || (this._outbox.waiting === 0 && !this._reporter.due);
+  }
+
+  /** For the agent alone, as the two that follow. */
+  begin(): void {
+    this._step = "wait";
+  }
+
+  turn(): Wait | Promise<Wait> {
+    if (this._step === "wait") {
+      const wait = this._untilDue();
+      if (wait !== 0) return wait;
+      this._step = this._outbox.waiting > 0 ? "send" : "report";
+    }
+    return this._talk(this._step);
+  }
+
+  end(): void {
+    this._outbox.sync();
+    this._flushes.end();
+  }
+
+  private async _talk(step: Step): Promise<Wait> {
+    await this._lane.ready();
+    const request = this._link.running ? this._request(step) : undefined;
+    this._step = request ? this._judge(step, await this._lane.send(request)) : "wait";
+    return 0;
+  }
+
+  /** ms until a batch or, if nothing waits, a report is to be sent, undefined for "when woken". */
+  private _untilDue(): number | undefined {
+    this._flushes.check();
+    if (this._outbox.waiting === 0) return this._reporter.untilDue;
+    if (this._stuck) {
+      this._stuck = false;
+      return TIME_LOOK_MS;
+    }
+    return this._source.full || this._flushes.waiting ? 0 : this._source.untilDue;
+  }
+
+  private _request(step: Step): DeviceRequest | undefined {
+    const body =
+      step === "send" ? this._nextBatch()?.body : this._reporter[step === "probe" ? "probe" : "body"]();
+    this._sentAt = this._link.host.clock.now();
+    if (!body) return undefined;
+    return { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
+  }
+
+  private _nextBatch(): Batch | undefined {
+    this._batch = this._source.next();
+    this._stuck = !this._batch && this._outbox.waiting > 0;
+    if (this._stuck && !this._toldTime) {
+      this._toldTime = true;
+      this._link.host.log("warn", "the time is not known yet: telemetry waits for it");
+    }
+    return this._batch;
+  }
+
+  private _judge(step: Step, outcome: Outcome): Step {
+    if (step === "report") return this._reported(outcome);
+    const batch = this._batch;
+    if (!batch) return "wait";
+    if (step === "probe") return this._probed(batch, outcome);
+    if (outcome.kind === "done") return this._delivered(batch);
+    if (outcome.kind === "refused") return this._refused(batch, outcome.status);
+    if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
+    // A batch that is too much for the platform may also hang.
+    if (this._link.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.busy(batch);
+    return "send";
+  }
+
+  private _delivered(batch: Batch): Step {
+    this._lane.clear();
+    this.verdict.passed();
+    const whole = this._source.done(batch);
+    if (whole === "part") return "send";
+    if (whole === "spoiled") return this._condemned(batch);
+    this._reporter.guessed(batch.guessed);
+    this._outbox.confirm(batch.number + batch.points);
+    this._events.emit("delivered", { points: batch.points });
+    return this._reporter.due ? "report" : "wait";
+  }
+
+  private _condemned(batch: Batch): Step {
+    this._source.gone(batch);
+    this._outbox.refuse(batch.number + 1);
+    return this._reporter.due ? "report" : "wait";
+  }
+
+  private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
+    const smaller = this._source.limit.busy(batch);
+    if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._lane.hold(retryAfterMs);
+    return "send";
+  }
+
+  private _refused(batch: Batch, status: number): Step {
+    const verdict = this.verdict;
+    verdict.status = status;
+    // 401 is the link's: it waits for a token that is known.
+    if (status === 401) return "send";
+    if (!CONTENT.includes(status)) return this._hold();
+    if (this._source.limit.refused(batch, status === TOO_LARGE)) return "send";
+    return verdict.refused() ? "probe" : this._hold();
+  }
+
+  /** Whatever becomes of it, the point that was refused is still the first. */
+  private _probed(batch: Batch, outcome: Outcome): Step {
+    const verdict = this.verdict;
+    if (outcome.kind === "busy") this._lane.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused" && outcome.status !== 401) {
+      verdict.outage = true;
+      return this._hold();
+    }
+    // After a 401 the point is to be refused once more.
+    if (outcome.kind !== "done" || !verdict.accepted()) return "send";
+    if (batch.number !== this._outbox.first) return "send";
+    if (verdict.status !== TOO_LARGE) return this._condemned(batch);
+    this._link.counters.error("TOO_LARGE", "");
+    this._link.host.log("warn", "a value is too large for the platform and is left out of its point");
+    return this._source.spoiled(batch) ? this._condemned(batch) : "send";
+  }
+
+  private _hold(): Step {
+    this._lane.hold(this.verdict.wait());
+    return "send";
+  }
+
+  private _reported(outcome: Outcome): Step {
+    if (outcome.kind === "done") this._reporter.done();
+    else if (outcome.kind === "busy") this._lane.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") this._lane.hold();
+    return "wait";
+  }
+}

@@ -1,0 +1,85 @@
+// Who is to blame when a point is refused alone: the point, or the platform and what is before it. A probe tells: a small point of the agent's own, sent right after.
+import { Backoff } from "../../net/retry/backoff.js";
+import type { Host } from "../../port.js";
+import type { Memory } from "../lifecycle/wake.js";
+import type { BatchLimit } from "./batch-limit.js";
+
+/** A probe that was accepted judges what was refused no longer before it. */
+const FRESH_MS = 10_000;
+/** While probes are refused as well, one goes out so often at most. */
+const PROBE_MS = 60_000;
+/** The longest wait between two attempts in an outage, about. */
+const LONGEST_MS = 600_000;
+/** An outage is reported so often at most. */
+const QUIET_MS = 3_600_000;
+
+export class Verdict {
+  /** The probe was refused, too: nothing is condemned. */
+  outage = false;
+  /** The status of the last refusal. */
+  status = 0;
+  private readonly _host: Host;
+  private readonly _limit: BatchLimit;
+  private readonly _backoff: Backoff;
+  private _refusedAt = 0;
+  private _probedAt = Number.NEGATIVE_INFINITY;
+  private _told = false;
+  private _quietUntil = 0;
+
+  constructor(host: Host, limit: BatchLimit) {
+    this._host = host;
+    this._limit = limit;
+    this._backoff = new Backoff(host, LONGEST_MS);
+  }
+
+  /** A point, or one key of it, was refused alone. True if a probe may go out. */
+  refused(): boolean {
+    const now = this._host.clock.now();
+    this._refusedAt = now;
+    if (this.outage && now - this._probedAt < PROBE_MS) return false;
+    this._probedAt = now;
+    return true;
+  }
+
+  /** The probe was accepted. True if what was refused is to blame; else that was too long ago to tell. */
+  accepted(): boolean {
+    this.passed();
+    return this._host.clock.now() - this._refusedAt <= FRESH_MS;
+  }
+
+  /** The platform takes telemetry. */
+  passed(): void {
+    this.outage = false;
+    this._told = false;
+    this._backoff.reset();
+  }
+
+  /** ms until the next attempt, after a refusal that nobody is blamed for. */
+  wait(): number {
+    const now = this._host.clock.now();
+    if (!this._told && now >= this._quietUntil) {
+      this._quietUntil = now + QUIET_MS;
+      this._host.log(
+        "error",
+        `telemetry is refused with ${this.status}: is the base URL right? Points are kept`,
+      );
+    }
+    this._told = true;
+    return this._backoff.next();
+  }
+
+  /** A wake begins: what was found out about a point that is refused outlives the sleep. */
+  awake(memory: Memory, sleptMs: number): void {
+    if (memory.alone === 1) this._limit.alone();
+    if (memory.probed === 0) return;
+    this.outage = true;
+    this._told = true;
+    this._probedAt = this._host.clock.now() - memory.probed - sleptMs;
+  }
+
+  /** A wake ends. */
+  asleep(memory: Memory): void {
+    memory.alone = this._limit.points === 1 ? 1 : 0;
+    memory.probed = this.outage ? Math.max(1, Math.ceil(this._host.clock.now() - this._probedAt)) : 0;
+  }
+}

@@ -1,0 +1,234 @@
+// Time stamps of points.
+//
+// The platform stores a point by key and time stamp, so each point gets one of its own: `ts = max(now, last + 1)`. As long as the
+// time is not known, a point gets ticks (ms) instead, and its time stamp when its batch is built. Ticks count on over restarts until the
+// time is learnt: such a stretch is an era. When its start is learnt it is noted in the store, before any point gets a
+// time stamp, so that the order of points is the order of their time stamps. Starts that never knew the time thus
+// end where the next begins.
+import type { Host } from "../../port.js";
+import type { Json } from "../../wire/text/json.js";
+import { readStored, writeStored } from "../common/stored.js";
+import { STAMPED, TICKS } from "../queue/log-entry.js";
+
+/** A clock set back by less is waited for: points count on by 1 ms. */
+const SET_BACK_MS = 5000;
+/** The same for a clock that went on asleep, and may have been fast: 5 % of 40 hours; of a longer sleep a tenth. */
+const SLEPT_BACK_MS = 7_200_000;
+/** A time before 2001 is none (it has 12 digits). */
+const LEAST_MS = 1_000_000_000_000;
+const MOST_ERAS = 32;
+const LAST_ERA = 65_535;
+const STORED = "boots";
+/** Points of an era that is not in the store any more are placed within this time before all others. */
+const LOST_ERA_MS = 86_400_000;
+
+/** The era's start in ms since 1970; ticks below `exactFrom` are of starts that never knew the time. */
+interface Era {
+  readonly era: number;
+  readonly start: number;
+  readonly exactFrom: number;
+}
+
+export class Time {
+  /** What `next` gave: the record's kind, era and time. */
+  kind = STAMPED;
+  era = 1;
+  time = 0;
+  private readonly _host: Host;
+  private _eras: Era[] = [];
+  /** The starts of eras go to the store: points outlive a restart. */
+  private _keeps = false;
+  /** Points get time stamps from now on. */
+  private _stamping = false;
+  private _learning = true;
+  /** Ticks are the host's clock plus this. */
+  private _offset = 0;
+  private _lastTick = -1;
+  private _lastStamp = 0;
+  /** Time minus the host's clock, as the host or an answer told last. */
+  private _learnt: number | undefined;
+  /** Time minus the host's clock when last looked at: it shrinks when the clock is set back. */
+  private _skew: number | undefined;
+  /** What was learnt is reckoned from before a sleep. */
+  private _reckoned = false;
+  private _setBackMs = SET_BACK_MS;
+  /** Ticks from here on are of starts that know how long they slept in between. */
+  private _exactFrom: number | undefined;
+
+  constructor(host: Host) {
+    this._host = host;
+  }
+
+  /** Whether points of now can be given a time stamp. */
+  get known(): boolean {
+    return this.now() !== undefined;
+  }
+
+  /** Milliseconds since 1970, or undefined as long as nobody told. */
+  now(): number | undefined {
+    return this._at(this._ms());
+  }
+
+  /** Somebody told the time since the start or the last sleep. */
+  get told(): boolean {
+    return this.known && !this._reckoned;
+  }
+
+  /** Milliseconds that count on over restarts, and over sleeps as far as `awake` tells them. */
+  get ticks(): number {
+    return this._ms() + this._offset;
+  }
+
+  /** The time as an answer of the platform tells it. Only used as long as the host does not know it. */
+  learn(ms: number): void {
+    if (ms < LEAST_MS || (this.known && !this._reckoned)) return;
+    this._reckoned = false;
+    this._learnt = Math.floor(ms) - this._ms();
+  }
+
+  /**
+   * Goes on after a sleep: by what was known before it is `at` now (ms since 1970; 0: nobody noted it, what this run knows stays), and `ticks` have passed, which are exact from
+   * `exactFrom` on. Nobody told the time for `untoldMs`.
+   */
+  awake(at: number, ticks: number, exactFrom: number, untoldMs: number): void {
+    this._setBackMs = Math.max(SLEPT_BACK_MS, untoldMs / 10);
+    this._exactFrom = exactFrom;
+    this._offset += Math.max(0, Math.floor(ticks) - this.ticks);
+    this._reckoned = true;
+    if (at >= LEAST_MS) this._learnt = Math.floor(at) - this._ms();
+  }
+
+  /** Goes on behind what a durable queue holds: the last time stamp, era (0: none) and tick in it, and how many points wait. */
+  restore(lastStamp: number, era: number, tick: number, waiting: number): void {
+    this._keeps = true;
+    const stored = readStored(this._host, STORED);
+    this._lastStamp = Math.max(lastStamp, endOf(stored));
+    this._eras = readEras(stored);
+    const last = this._eras.at(-1);
+    const open = era !== 0 && !this._eras.some((one) => one.era === era);
+    if (open) {
+      this.era = era;
+      this._offset = tick + 1;
+      this._lastTick = tick;
+    } else if (last) this.era = last.era === LAST_ERA ? 1 : last.era + 1;
+    if (waiting === 0 && last) this._eras = [last];
+  }
+
+  /** The next point's kind, era and time. */
+  next(): void {
+    const { clock } = this._host;
+    const wall = clock.wall();
+    const ticked = clock.now();
+    const ms = ticked - (ticked % 1);
+    let now: number | undefined;
+    // What most points find, without a call.
+    if (wall !== undefined && wall >= LEAST_MS && !this._reckoned) {
+      now = wall - (wall % 1);
+      this._learnt = now - ms;
+    } else now = this._at(ms);
+    if (now !== undefined && (this._learning ? this._settled(now) : this._stamping)) {
+      const skew = now - ms;
+      if (skew !== this._skew) this._skewed(now, skew);
+      const next = this._lastStamp + 1;
+      this.kind = STAMPED;
+      this.time = this._lastStamp = now > next ? now : next;
+      return;
+    }
+    this.kind = TICKS;
+    this._lastTick = Math.max(ms + this._offset, this._lastTick + 1);
+    this.time = this._lastTick;
+  }
+
+  /** The time stamp of a point, or undefined if it is not known yet. */
+  resolve(kind: number, era: number, time: number): number | undefined {
+    if (kind !== TICKS) return time;
+    const found = this._find(era);
+    if (found) return found.start + time;
+    const now = this.now();
+    if (now === undefined) return undefined;
+    if (era !== this.era) return (this._eras[0]?.start ?? now) - LOST_ERA_MS + (time % LOST_ERA_MS);
+    this._settled(now);
+    const start = this._find(era)?.start;
+    return start === undefined ? undefined : start + time;
+  }
+
+  /** Whether a point is of a start that never knew the time: its time stamp is a guess. */
+  guessed(kind: number, era: number, time: number): boolean {
+    return kind === TICKS && time < (this._find(era)?.exactFrom ?? time + 1);
+  }
+
+  /** The host's clock was set, or is looked at for the first time. */
+  private _skewed(now: number, skew: number): void {
+    const back = this._skew === undefined ? this._lastStamp - now : this._skew - skew;
+    this._skew = skew;
+    if (back <= this._setBackMs) return;
+    this._tellSetBack(back);
+    this._lastStamp = 0;
+  }
+
+  /** Notes the start of the era that ends now. True if points get time stamps from now on. */
+  private _settled(now: number): boolean {
+    if (!this._learning) return this._stamping;
+    this._learning = false;
+    this._stamping = true;
+    if (this._lastTick < 0) return true;
+    let start = now - this._ms() - this._offset;
+    // The era came after the last time stamp given.
+    const back = this._lastStamp - start;
+    if (back > this._setBackMs) this._tellSetBack(back);
+    else if (back >= 0) start = this._lastStamp + 1;
+    this._lastStamp = start + this._lastTick;
+    this._eras.push({ era: this.era, start, exactFrom: this._exactFrom ?? this._offset });
+    if (this._eras.length > MOST_ERAS) this._eras.shift();
+    // If the store fails, a restart must find the era still open: all its points go on with ticks.
+    const rows = this._eras.map<number | number[]>(toRow).concat(this._lastStamp);
+    if (this._keeps) this._stamping = writeStored(this._host, STORED, rows);
+    return this._stamping;
+  }
+
+  private _tellSetBack(ms: number): void {
+    this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps begin anew`);
+  }
+
+  private _find(era: number): Era | undefined {
+    return this._eras.find((one) => one.era === era);
+  }
+
+  /** The time when the host's clock shows `ms`. */
+  private _at(ms: number): number | undefined {
+    const wall = this._host.clock.wall();
+    if (wall !== undefined && wall >= LEAST_MS) {
+      const now = Math.floor(wall);
+      this._reckoned = false;
+      this._learnt = now - ms;
+      return now;
+    }
+    return this._learnt === undefined ? undefined : ms + this._learnt;
+  }
+
+  private _ms(): number {
+    return Math.floor(this._host.clock.now());
+  }
+}
+
+function toRow(one: Era): number[] {
+  return [one.era, one.start, one.exactFrom];
+}
+
+/** The time stamp of the last point of all eras: the platform tells whole seconds, so the next time told may be before it. */
+function endOf(rows: Json | undefined): number {
+  const end = Array.isArray(rows) ? rows.at(-1) : undefined;
+  return typeof end === "number" ? end : 0;
+}
+
+function readEras(rows: Json | undefined): Era[] {
+  const eras: Era[] = [];
+  if (!Array.isArray(rows)) return eras;
+  for (const row of rows) {
+    if (!Array.isArray(row) || row.length !== 3) continue;
+    const [era, start, exactFrom] = row;
+    if (typeof era !== "number" || typeof start !== "number" || typeof exactFrom !== "number") continue;
+    eras.push({ era, start, exactFrom });
+  }
+  return eras;
+}

@@ -1,0 +1,45 @@
+// The request as it leaves: HTTP/1.1, head and body in one piece, so that a socket that takes it sends one packet (and one TLS record).
+
+import type { Host } from "../../port.js";
+import { lazyRegExp } from "../../wire/text/regexp.js";
+import type { Target } from "../target.js";
+import type { Request } from "./request.js";
+
+/** No blank, no control character: nothing that could end the request line. */
+const PATH = lazyRegExp(() => /^\/[!-~]*$/);
+/** Nothing that could begin another header. */
+const HEADER = lazyRegExp(() => /^[A-Za-z-]+: [ -~]+$/);
+
+/** The bytes of a request; undefined if its path is not escaped, or its header is none. */
+export function writeRequest(
+  host: Pick<Host, "encode">,
+  target: Target,
+  request: Request,
+): Uint8Array | undefined {
+  if (!PATH().test(request.path)) return undefined;
+  if (request.header !== undefined && !HEADER().test(request.header)) return undefined;
+  const head = host.encode(headText(target, request));
+  const { body, headRoom = 0 } = request;
+  if (!body || body.length === 0) return head;
+  if (head.length <= headRoom) {
+    const from = body.byteOffset - head.length;
+    const room = new Uint8Array(body.buffer, from, head.length + body.length);
+    room.set(head);
+    return room;
+  }
+  const whole = new Uint8Array(head.length + body.length);
+  whole.set(head);
+  whole.set(body, head.length);
+  return whole;
+}
+
+function headText(target: Target, request: Request): string {
+  const { method, path, header, body, sink } = request;
+  // What is fetched by GET into a sink is an image.
+  const accept = sink && method === "GET" ? "*/*" : "application/json";
+  let text = `${method} ${target.prefix}${path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: mote\r\nAccept: ${accept}\r\n`;
+  if (header !== undefined) text += `${header}\r\n`;
+  if (body && body.length > 0) text += "Content-Type: application/json\r\n";
+  if (body || method === "POST") text += `Content-Length: ${body?.length ?? 0}\r\n`;
+  return `${text}\r\n`;
+}

@@ -1,0 +1,138 @@
+// Checks signatures: ECDSA over P-256 (secp256r1). All values are public ones, so nothing here must take the same time for each of them.
+import { lazyRegExp } from "../text/regexp.js";
+
+/** Of the field, of the group, of the curve y² = x³ - 3x + B, and its generator. */
+const P = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
+const N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
+const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+const G: Point = {
+  x: 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n,
+  y: 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n,
+  z: 1n,
+};
+const BITS = 256;
+/** Bits that are worked off without a break for others. */
+const SLICE = 8;
+const UNCOMPRESSED = lazyRegExp(() => /^04[0-9a-f]{128}$/i);
+/** DER: a sequence of two integers below 2^256, in all their lawful lengths. */
+const DER = lazyRegExp(() => /^30([0-9a-f]{2})02([0-9a-f]{2})((?:[0-9a-f]{2}){2,})$/i);
+
+/** x/z², y/z³; z = 0 is the point at infinity. */
+export interface Point {
+  readonly x: bigint;
+  readonly y: bigint;
+  readonly z: bigint;
+}
+
+export interface Signature {
+  readonly r: bigint;
+  readonly s: bigint;
+}
+
+/** The point of a public key: 04, x and y as 130 hexadecimal digits. Undefined for what is no point of the curve. */
+export function toPublicKey(digits: string): Point | undefined {
+  if (!UNCOMPRESSED().test(digits)) return undefined;
+  const x = BigInt(`0x${digits.slice(2, 66)}`);
+  const y = BigInt(`0x${digits.slice(66)}`);
+  if (x >= P || y >= P || modulo(y * y - (x * x * x - 3n * x + B), P) !== 0n) return undefined;
+  return { x, y, z: 1n };
+}
+
+/** r and s of a signature in DER, as hexadecimal digits; undefined for what is none. */
+export function toSignature(digits: string): Signature | undefined {
+  const parts = DER().exec(digits);
+  if (!parts || digits.length !== 4 + 2 * hex(parts[1])) return undefined;
+  const end = 2 * hex(parts[2]);
+  const [first, rest] = [parts[3]?.slice(0, end) ?? "", parts[3]?.slice(end) ?? ""];
+  const last = rest.slice(4);
+  if (rest.slice(0, 2) !== "02" || last.length !== 2 * hex(rest.slice(2, 4))) return undefined;
+  const [r, s] = [integer(first), integer(last)];
+  return r > 0n && r < N && s > 0n && s < N ? { r, s } : undefined;
+}
+
+/**
+ * True if the key signed this SHA-256 (64 hexadecimal digits). Takes long on a board, so `rest` is called between pieces of the work.
+ */
+export async function isSignedBy(
+  key: Point,
+  digest: string,
+  signature: Signature,
+  rest: () => Promise<void>,
+): Promise<boolean> {
+  const { r, s } = signature;
+  const inverse = invert(s);
+  const u = modulo(BigInt(`0x${digest}`) * inverse, N);
+  const v = modulo(r * inverse, N);
+  const both = add(G, key);
+  let sum: Point = { x: 1n, y: 1n, z: 0n };
+  for (let bit = BITS - 1; bit >= 0; bit--) {
+    sum = double(sum);
+    const at = BigInt(bit);
+    const [inU, inV] = [(u >> at) & 1n, (v >> at) & 1n];
+    if (inU === 1n) sum = add(sum, inV === 1n ? both : G);
+    else if (inV === 1n) sum = add(sum, key);
+    if (bit % SLICE === 0) await rest();
+  }
+  if (sum.z === 0n) return false;
+  const zz = modulo(sum.z * sum.z, P);
+  // x of the sum, which is below P, was reduced by N to become r.
+  return modulo(r * zz, P) === sum.x || (r + N < P && modulo((r + N) * zz, P) === sum.x);
+}
+
+function modulo(value: bigint, by: bigint): bigint {
+  const rest = value % by;
+  return rest < 0n ? rest + by : rest;
+}
+
+/** 1/value in the group: by Euclid. */
+function invert(value: bigint): bigint {
+  let [a, b] = [value, N];
+  let [x, y] = [1n, 0n];
+  while (b !== 0n) {
+    const q = a / b;
+    const [b1, y1] = [a - q * b, x - q * y];
+    a = b;
+    b = b1;
+    x = y;
+    y = y1;
+  }
+  return modulo(x, N);
+}
+
+function double({ x, y, z }: Point): Point {
+  const zz = (z * z) % P;
+  const yy = (y * y) % P;
+  const xyy = (x * yy) % P;
+  const slope = modulo(3n * (x - zz) * (x + zz), P);
+  const x3 = modulo(slope * slope - 8n * xyy, P);
+  return { x: x3, y: modulo(slope * (4n * xyy - x3) - 8n * yy * yy, P), z: (2n * y * z) % P };
+}
+
+function add(a: Point, b: Point): Point {
+  if (a.z === 0n) return b;
+  if (b.z === 0n) return a;
+  const aa = (a.z * a.z) % P;
+  const bb = (b.z * b.z) % P;
+  const u = (a.x * bb) % P;
+  const s = (((a.y * bb) % P) * b.z) % P;
+  const h = modulo(b.x * aa - u, P);
+  const r = modulo(((b.y * aa) % P) * a.z - s, P);
+  if (h === 0n) return r === 0n ? double(a) : { x: 1n, y: 1n, z: 0n };
+  const hh = (h * h) % P;
+  const hhh = (h * hh) % P;
+  const uhh = (u * hh) % P;
+  const x = modulo(r * r - hhh - 2n * uhh, P);
+  return { x, y: modulo(r * (uhh - x) - s * hhh, P), z: (((a.z * b.z) % P) * h) % P };
+}
+
+function hex(byte: string | undefined): number {
+  return Number.parseInt(byte ?? "", 16);
+}
+
+/** Of DER: 0 for what is negative, empty, or longer than it must be. */
+function integer(digits: string): bigint {
+  const first = hex(digits.slice(0, 2));
+  if (!(first < 0x80) || digits.length > 66) return 0n;
+  if (first === 0 && digits.length > 2 && hex(digits.slice(2, 4)) < 0x80) return 0n;
+  return BigInt(`0x${digits}`);
+}

@@ -1,0 +1,195 @@
+// The application's values as JSON text: the same text on XS and on Node, checked while it is written.
+//
+// `stored`: what the platform types and stores (telemetry, client attributes). `free`: parameters and answers of RPC, passed on as they are.
+
+import { isPlainKey, keyFlaw } from "../keys.js";
+import { MAX_DEPTH } from "./json.js";
+import { longText, numberText } from "./numbers.js";
+import { quote, quoteBriefly } from "./text.js";
+
+export type Encoded =
+  | { readonly ok: true; readonly text: string }
+  /** `reason` is a sentence that names the key; `tooLarge` tells a value that is fine but for its size. */
+  | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean };
+
+/** An object or array that is being written. */
+interface Level {
+  readonly value: object;
+  /** Undefined: an array. */
+  readonly keys: readonly string[] | undefined;
+  readonly length: number;
+  /** The member at hand. */
+  at: number;
+  text: string;
+}
+
+interface State {
+  readonly stored: boolean;
+  /** From the outermost to the one at hand. In place of calls: what is nested deeply would take the engine's stack. */
+  readonly levels: Level[];
+  /** Characters left. */
+  room: number;
+  reason: string;
+  tooLarge: boolean;
+}
+
+const tagOf = Object.prototype.toString;
+
+/**
+ * Writes any value. Refused: undefined, functions, symbols, NaN, Infinity, BigInt beyond 64 bits, cycles, more than 32 levels, what is no plain
+ * data (a Date, Map, typed array, Promise, ...), text beyond `limit` characters. `toJSON` is not called; fields of class instances count.
+ * `stored` also refuses |x| >= 2^63 and null as a member (the platform drops it; in an array it stays) and shortens numbers;
+ * `free` leaves numbers as they are, drops members that are undefined, and writes them as null in an array.
+ */
+export function encodeJson(value: unknown, manner: "stored" | "free", limit: number): Encoded {
+  const state: State = {
+    stored: manner === "stored",
+    levels: [],
+    room: limit,
+    reason: "",
+    tooLarge: false,
+  };
+  let path = "";
+  try {
+    const text = isNested(value) ? encodeNested(value, state) : encodeScalar(value, state);
+    if (text !== undefined) return { ok: true, text };
+    for (const level of state.levels) path += stepOf(level, path === "");
+  } catch {
+    // A getter or a proxy of the application threw.
+    state.reason = "holds a value that can't be read";
+    path = "";
+  }
+  return { ok: false, reason: `${path === "" ? "it" : path} ${state.reason}`, tooLarge: state.tooLarge };
+}
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+function stepOf({ keys, at }: Level, top: boolean): string {
+  return keys ? `${top ? "" : "."}${quoteBriefly(keys[at] as string)}` : `[${at}]`;
+}
+
+function refuse(state: State, reason: string): undefined {
+  state.reason = reason;
+  return undefined;
+}
+
+function encodeScalar(value: unknown, state: State): string | undefined {
+  switch (typeof value) {
+    case "string":
+      return encodeText(value, state);
+    case "number":
+      return encodeNumber(value, state);
+    case "boolean":
+      return spend(value ? "true" : "false", state);
+    case "bigint": {
+      const text = longText(value);
+      return text === undefined ? refuse(state, "is beyond 64 bits") : spend(text, state);
+    }
+    case "object":
+      return spend("null", state);
+    case "undefined":
+      return refuse(state, "is undefined");
+    default:
+      return refuse(state, `is a ${typeof value}`);
+  }
+}
+
+function spend(text: string, state: State): string | undefined {
+  state.room -= text.length;
+  if (state.room >= 0) return text;
+  state.tooLarge = true;
+  return refuse(state, "is too large");
+}
+
+function encodeText(value: string, state: State): string | undefined {
+  // Before it is copied.
+  return value.length > state.room ? spend(value, state) : spend(quote(value), state);
+}
+
+function encodeNumber(value: number, state: State): string | undefined {
+  if (!Number.isFinite(value)) return refuse(state, `is ${value}`);
+  const text = state.stored ? numberText(value) : String(value);
+  return text === undefined ? refuse(state, `is ${value}, beyond 64 bits`) : spend(text, state);
+}
+
+function encodeNested(root: object, state: State): string | undefined {
+  const { levels } = state;
+  let level = enter(root, state);
+  while (level) {
+    const inner = writeMembers(level, state);
+    if (inner === undefined) return undefined;
+    if (inner !== COMPLETE) {
+      level = enter(inner, state);
+      continue;
+    }
+    const text = `${level.text}${level.keys ? "}" : "]"}`;
+    levels.pop();
+    level = levels[levels.length - 1];
+    if (!level) return text;
+    level.text += text;
+    level.at++;
+  }
+  return undefined;
+}
+
+/** Where no member is left. */
+const COMPLETE = {};
+
+/** Undefined: it is refused. */
+function enter(value: object, state: State): Level | undefined {
+  const { levels } = state;
+  if (levels.length >= MAX_DEPTH) return refuse(state, `is nested deeper than ${MAX_DEPTH} levels`);
+  if (levels.some((outer) => outer.value === value)) return refuse(state, "refers to itself");
+  if (spend("{}", state) === undefined) return undefined;
+  const isArray = Array.isArray(value);
+  const tag = isArray ? "" : tagOf.call(value);
+  if (!isArray && tag !== "[object Object]")
+    return refuse(state, `is of type ${tag.slice(8, -1)}, which JSON can't hold`);
+  const keys = isArray ? undefined : Object.keys(value);
+  const { length } = keys ?? (value as unknown[]);
+  const level: Level = { value, keys, length, at: 0, text: isArray ? "[" : "{" };
+  levels.push(level);
+  return level;
+}
+
+/** Writes members up to one that is an object or an array itself, which it returns; COMPLETE at the end; undefined if one is refused. */
+function writeMembers(level: Level, state: State): object | undefined {
+  const { keys, length } = level;
+  for (; level.at < length; level.at++) {
+    const value = keys ? memberOf(level, keys) : (level.value as unknown[])[level.at];
+    const isLeftOut = value === undefined && !state.stored;
+    if (isLeftOut && keys) continue;
+    if (keys && !writeName(keys[level.at] as string, value, level, state)) return undefined;
+    if (!keys) separate(level, state);
+    if (isNested(value)) return value;
+    const written = encodeScalar(isLeftOut ? null : value, state);
+    if (written === undefined) return undefined;
+    level.text += written;
+  }
+  return COMPLETE;
+}
+
+const memberOf = ({ value, at }: Level, keys: readonly string[]): unknown =>
+  (value as Record<string, unknown>)[keys[at] as string];
+
+function separate(level: Level, state: State): void {
+  state.room--;
+  if (level.at > 0) level.text += ",";
+}
+
+/** Of a member of an object, with what stands before and behind it. False if it is refused. */
+function writeName(key: string, value: unknown, level: Level, state: State): boolean {
+  const plain = isPlainKey(key);
+  if (state.stored) {
+    const flaw = plain || state.levels.length > 1 ? undefined : keyFlaw(key);
+    if (flaw !== undefined || value === null) {
+      refuse(state, flaw ?? "is null, which the platform drops");
+      return false;
+    }
+  }
+  const name = plain ? spend(`"${key}"`, state) : encodeText(key, state);
+  if (name === undefined) return false;
+  state.room -= 2;
+  level.text += level.text === "{" ? `${name}:` : `,${name}:`;
+  return true;
+}

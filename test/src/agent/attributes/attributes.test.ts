@@ -1,0 +1,293 @@
+import { details, NAME, type Rig, startRig, test } from "../rig.js";
+
+const started = async (rig: Rig, connections: 1 | 2 | 3, keys: string[] = ["interval"]) => {
+  const agent = rig.agent({ connections });
+  const seen: unknown[] = [];
+  for (const key of keys) agent.attributes.subscribe(key, (value) => seen.push(value));
+  agent.start();
+  await rig.clock.advance(5000);
+  return { agent, seen, device: rig.platform.device(NAME) };
+};
+const posts = (rig: Rig) =>
+  rig.platform.seen.filter(({ method, path }) => method === "POST" && path.endsWith("/attributes"));
+
+for (const [connections, boundMs] of [
+  [1, 31_000],
+  [2, 31_000],
+  [3, 26_000],
+] as const) {
+  test(`${connections} connection(s): a subscriber sees a change and a deletion within ${boundMs / 1000} s, each once`, async (t, as) => {
+    const rig = startRig(t, as);
+    const { seen, device } = await started(rig, connections);
+    rig.platform.setShared(device, { interval: 5 });
+    await rig.clock.advance(boundMs);
+    t.deepEqual(seen, [5]);
+    rig.platform.setShared(device, { interval: 7, other: 1 });
+    await rig.clock.advance(boundMs);
+    t.deepEqual(seen, [5, 7]);
+    rig.platform.deleteShared(device, ["interval"]);
+    await rig.clock.advance(boundMs + 3000);
+    t.deepEqual(seen, [5, 7, undefined]);
+    t.deepEqual(details(rig, "attributes"), [
+      { keys: ["interval"], deleted: [] },
+      { keys: ["interval"], deleted: [] },
+      { keys: [], deleted: ["interval"] },
+    ]);
+  });
+}
+
+for (const connections of [1, 2] as const) {
+  test(`${connections} connection(s): an RPC ends the poll, and the values are read after it was answered`, async (t, as) => {
+    const rig = startRig(t, as);
+    const { agent, seen, device } = await started(rig, connections);
+    agent.rpc.handle("reload", () => "done");
+    rig.platform.setShared(device, { interval: 5 });
+    const results = rig.platform.rpc(device, "reload", null);
+    await rig.clock.advance(1000);
+    t.is(results.length, 1);
+    t.deepEqual(seen, [5]);
+  });
+}
+
+test("three connections: a change while a poll is open is seen at once", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 3);
+  await rig.clock.advance(5000);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.advance(10);
+  t.deepEqual(seen, [5]);
+});
+
+test("changes that fall between two polls are all found: after 300 random changes the subscriber has the last value", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 3);
+  let random = 7;
+  for (let i = 0; i < 300; i++) {
+    random = (random * 48_271) % 2_147_483_647;
+    rig.platform.setShared(device, { interval: i });
+    await rig.clock.advance(random % 40 === 0 ? 26_000 : random % 30);
+  }
+  await rig.clock.advance(26_000);
+  t.is(seen.at(-1), 299);
+});
+
+test("a deletion followed at once by an assignment, as the platform does it for firmware, ends with the assignment", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 3);
+  rig.platform.setShared(device, { interval: 1 });
+  await rig.clock.advance(100);
+  rig.platform.deleteShared(device, ["interval"]);
+  rig.platform.setShared(device, { interval: 2 });
+  await rig.clock.advance(2000);
+  t.is(seen.at(-1), 2);
+});
+
+for (const connections of [2, 3] as const) {
+  test(`${connections} connections: an empty answer, as a database error gives it, is never taken for a deletion`, async (t, as) => {
+    const rig = startRig(t, as);
+    const { seen, device } = await started(rig, connections);
+    rig.platform.setShared(device, { interval: 5 });
+    await rig.clock.advance(40_000);
+    rig.platform.fault = ({ method, path }) =>
+      method === "GET" && path.includes("/attributes?") ? { status: 200, body: {} } : undefined;
+    await rig.clock.advance(10 * 60_000);
+    t.deepEqual(seen, [5]);
+    rig.platform.fault = undefined;
+    rig.platform.setShared(device, { interval: 6 });
+    await rig.clock.advance(6 * 60_000);
+    t.deepEqual(seen, [5, 6]);
+  });
+}
+
+test("one answer without a key deletes nothing: it is gone after a second one, two seconds later", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 2);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.advance(31_000);
+  let torn = 1;
+  rig.platform.fault = ({ method, path }) => {
+    if (method !== "GET" || !path.includes("/attributes?") || torn-- <= 0) return undefined;
+    return { status: 200, body: { client: { moteVersion: "mote 0.1.0" } } };
+  };
+  await rig.clock.advance(60_000);
+  t.deepEqual(seen, [5]);
+});
+
+test("a subscriber is called at once with what is known, also from before a restart without a network", async (t, as) => {
+  const rig = startRig(t, as);
+  const { agent, device } = await started(rig, 3);
+  rig.platform.setShared(device, { interval: { s: 5 } });
+  await rig.clock.advance(1000);
+  await agent.stop();
+  rig.platform.fault = () => "drop";
+  const again = rig.agent();
+  const seen: unknown[] = [];
+  again.attributes.subscribe("interval", (value) => seen.push(value));
+  t.deepEqual(seen, [{ s: 5 }]);
+  seen[0] = Object.assign(seen[0] as object, { s: 6 });
+  again.attributes.subscribe("interval", (value) => seen.push(value));
+  t.deepEqual(seen[1], { s: 5 });
+});
+
+test("a value equal to the known one is not told again", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 3);
+  for (let i = 0; i < 5; i++) {
+    rig.platform.setShared(device, { interval: 5 });
+    await rig.clock.advance(2000);
+  }
+  t.deepEqual(seen, [5]);
+});
+
+test("a subscriber that throws harms neither the others nor the agent", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  const seen: unknown[] = [];
+  agent.attributes.subscribe("a", () => {
+    throw new Error("mine");
+  });
+  agent.attributes.subscribe("a", (value) => seen.push(value));
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.setShared(rig.platform.device(NAME), { a: 1 });
+  await rig.clock.advance(40_000);
+  t.deepEqual(seen, [1]);
+  t.true(rig.host.lines.some((line) => line.includes("subscriber")));
+});
+
+test("a key whose value is larger than the agent takes is left out and told, and the others are still read", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 2, ["a", "large", "b", "c"]);
+  rig.platform.setShared(device, { a: 1, large: "x".repeat(20_000), b: 2, c: 3 });
+  await rig.clock.advance(90_000);
+  t.deepEqual(seen.sort(), [1, 2, 3]);
+  t.is(rig.host.lines.filter((line) => line.includes("larger than")).length, 1);
+});
+
+test("a key that the platform can't be asked for is refused", (t, as) => {
+  const agent = startRig(t, as).agent();
+  for (const key of ["", " ", "a,b", "__proto__"]) {
+    t.throws(() => agent.attributes.subscribe(key, () => {}), { code: "BAD_VALUE" }, `"${key}"`);
+  }
+});
+
+test("client attributes reach the platform, merged by key, and an unchanged one is not sent again", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.attributes.publish({ serial: "A-113", colour: "red" });
+  agent.attributes.publish({ colour: "blue" });
+  agent.start();
+  await rig.clock.advance(5000);
+  t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113", colour: "blue" });
+  const before = posts(rig).length;
+  agent.attributes.publish({ serial: "A-113" });
+  await rig.clock.advance(60_000);
+  t.is(posts(rig).length, before);
+  agent.attributes.publish({ serial: "A-114" });
+  await rig.clock.advance(60_000);
+  t.is(posts(rig).length, before + 1);
+  t.is(posts(rig).at(-1)?.body, '{"serial":"A-114"}');
+});
+
+test("client attributes that the platform has not accepted outlive a restart", async (t, as) => {
+  const rig = startRig(t, as);
+  rig.platform.fault = ({ method, path }) =>
+    method === "POST" && path.endsWith("/attributes") ? "drop" : undefined;
+  const first = rig.agent();
+  first.attributes.publish({ serial: "A-113" });
+  first.start();
+  await rig.clock.advance(5000);
+  await first.stop();
+  rig.platform.fault = undefined;
+  rig.agent().start();
+  await rig.clock.advance(5000);
+  t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
+});
+
+test("client attributes are published again after the device was provisioned anew", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.attributes.publish({ serial: "A-113" });
+  agent.start();
+  await rig.clock.advance(5000);
+  await agent.stop();
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  rig.store.values.delete("token");
+  rig.agent().start();
+  await rig.clock.advance(5000);
+  t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
+});
+
+test("a client attribute that the platform refuses is dropped alone, and told", async (t, as) => {
+  const rig = startRig(t, as);
+  rig.platform.fault = ({ method, path, body }) =>
+    method === "POST" && path.endsWith("/attributes") && body.includes("bad") ? { status: 400 } : undefined;
+  const agent = rig.agent();
+  agent.attributes.publish({ good: 1, bad: 2, fine: 3 });
+  agent.start();
+  await rig.clock.advance(120_000);
+  const kept = rig.platform.attributes(rig.platform.device(NAME));
+  t.like(kept, { good: 1, fine: 3 });
+  t.false("bad" in kept);
+  t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
+});
+
+test("more client attributes than fit are refused, and nothing of them is kept", (t, as) => {
+  const agent = startRig(t, as).agent();
+  t.throws(() => agent.attributes.publish({ a: "x".repeat(4000) }), { code: "TOO_LARGE" });
+  t.throws(() => agent.attributes.publish({ b: Number.NaN }), { code: "BAD_VALUE" });
+  t.throws(() => agent.attributes.publish({ moteVersion: "1" }), { code: "BAD_VALUE" });
+  t.notThrows(() => agent.attributes.publish({ a: "x".repeat(3000) }));
+});
+
+test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t, as) => {
+  const rig = startRig(t, as);
+  const { agent, device } = await started(rig, 2);
+  rig.platform.setShared(device, { interval: 5, mode: "auto" });
+  agent.attributes.publish({ serial: "A-113" });
+  await rig.clock.advance(35_000);
+  const read = async (keys?: Parameters<typeof agent.attributes.read>[0]) => {
+    const reading = agent.attributes.read(keys);
+    await rig.clock.advance(1000);
+    return JSON.parse(JSON.stringify(await reading));
+  };
+  t.deepEqual(await read({ clientKeys: ["serial"], sharedKeys: ["interval", "absent"] }), {
+    client: { serial: "A-113" },
+    shared: { interval: 5 },
+  });
+  t.deepEqual(await read({ sharedKeys: ["mode"] }), { client: {}, shared: { mode: "auto" } });
+  t.like(await read(), { client: { serial: "A-113" }, shared: { interval: 5, mode: "auto" } });
+});
+
+test("read ends with TIMEOUT at its deadline while the platform is away, and with STOPPED at a stop", async (t, as) => {
+  const rig = startRig(t, as);
+  const { agent } = await started(rig, 2);
+  rig.platform.fault = () => "drop";
+  const late = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], deadlineMs: 5000 }), {
+    code: "TIMEOUT",
+  });
+  await rig.clock.advance(5001);
+  await late;
+  const stopped = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"] }), { code: "STOPPED" });
+  await rig.clock.advance(1);
+  await agent.stop();
+  await rig.clock.advance(30_000);
+  await stopped;
+});
+
+test("3 connections: what was read is not seen any more when a notification came meanwhile", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 3);
+  let reads = 0;
+  rig.platform.fault = ({ method, path, peer }) => {
+    if (method !== "GET" || !path.includes("/attributes?") || reads++ > 0) return undefined;
+    return { answer: (bytes) => void rig.clock.timer(2000, () => peer.send(bytes)) };
+  };
+  // The second comes when no poll is open, and is only to be had by reading.
+  rig.platform.setShared(device, { interval: 1 });
+  rig.platform.setShared(device, { interval: 2 });
+  await rig.clock.runUntil(() => reads === 1, 30_000);
+  rig.platform.setShared(device, { interval: 3 });
+  await rig.clock.advance(10_000);
+  t.deepEqual(seen, [1, 3]);
+});

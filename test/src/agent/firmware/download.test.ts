@@ -1,0 +1,221 @@
+import test from "ava";
+import { nextPart } from "../../../../src/agent/firmware/download/from-platform.js";
+import type { Outcome } from "../../../../src/net/retry/outcome.js";
+import { Device, imageOf, type Mode, Platform } from "./rig.js";
+
+const SIZE = 50_000;
+const NONE = new Uint8Array();
+const MINUTE = 60_000;
+
+function updating(mode: Mode, size = SIZE): { platform: Platform; device: Device } {
+  const platform = new Platform();
+  platform.assign("2.0.0", imageOf("2.0.0", size));
+  return { platform, device: new Device(platform, mode) };
+}
+
+const done = (platform: Platform) => () => ["FAILED", "UPDATED"].includes(String(platform.last.fw_state));
+
+for (const mode of [1, 2, 3] as const) {
+  test(`after dropped connections not a byte is fetched twice, ${mode} connection(s)`, async (t) => {
+    const { platform, device } = updating(mode);
+    platform.drops = [1, 100, 4095, 4097, 16_384, 20_001, 33_333, 49_999];
+    await device.until(done(platform));
+    t.is(platform.last.fw_state, "UPDATED");
+    t.is(platform.fetched, SIZE);
+  });
+
+  test(`an image of any size arrives whole, ${mode} connection(s)`, async (t) => {
+    for (const size of [9, 4095, 4096, 4097, 8192, 16_384, 32_768, 65_536]) {
+      const { platform, device } = updating(mode, size);
+      platform.drops = [Math.floor(size / 3)];
+      await device.until(done(platform));
+      t.is(platform.last.fw_state, "UPDATED", `${size} bytes`);
+      t.is(platform.fetched, size);
+    }
+  });
+
+  test(`after a restart midway the download goes on, ${mode} connection(s)`, async (t) => {
+    const { platform, device } = updating(mode);
+    await device.until(() => platform.fetched > 30_000);
+    device.machine.off();
+    await device.until(done(platform));
+    t.is(platform.last.fw_state, "UPDATED");
+    t.true(platform.fetched <= SIZE + 16_384, `${platform.fetched}`);
+    t.deepEqual(device.booted, ["1.0.0", "1.0.0", "2.0.0"]);
+  });
+
+  test(`a version replaced midway is fetched instead, ${mode} connection(s)`, async (t) => {
+    const { platform, device } = updating(mode);
+    await device.until(() => platform.fetched > 20_000);
+    platform.assign("3.0.0", imageOf("3.0.0", 30_000));
+    device.firmware.offer(platform.shared);
+    await device.until(() => platform.last.fw_state === "UPDATED");
+    t.deepEqual(device.booted, ["1.0.0", "3.0.0"]);
+    t.false(platform.states.includes("FAILED"));
+  });
+}
+
+test("a version replaced midway is found by the 400 of the next request", async (t) => {
+  const { platform, device } = updating(2);
+  await device.until(() => platform.fetched > 20_000);
+  platform.assign("3.0.0", imageOf("3.0.0", 30_000));
+  await device.until(() => platform.last.fw_state === "UPDATED");
+  t.deepEqual(device.booted, ["1.0.0", "3.0.0"]);
+  t.false(platform.states.includes("FAILED"));
+});
+
+test("an assignment withdrawn midway is reported and forgotten", async (t) => {
+  const { platform, device } = updating(2);
+  await device.until(() => platform.fetched > 20_000);
+  platform.shared = {};
+  platform.answer = () => ({ kind: "refused", status: 404, body: NONE });
+  await device.until(done(platform));
+  t.is(platform.last.fw_error, "the assignment was withdrawn");
+  await device.pass(3 * 60 * MINUTE);
+  t.is(platform.states.filter((state) => state === "FAILED").length, 1);
+  t.deepEqual(device.booted, ["1.0.0"]);
+});
+
+const ANSWERS: { title: string; outcome: Outcome; error: string }[] = [
+  {
+    title: "404 of a package that is assigned",
+    outcome: { kind: "refused", status: 404, body: NONE },
+    error: "the platform has no such package (404)",
+  },
+  {
+    title: "400 of a package that is assigned",
+    outcome: { kind: "refused", status: 400, body: NONE },
+    error: "the platform refuses title and version (400)",
+  },
+  {
+    title: "500 with a text",
+    outcome: { kind: "refused", status: 500, body: NONE },
+    error: "the platform refuses the download (500)",
+  },
+  {
+    title: "500 again and again (the file left the platform's cache)",
+    outcome: { kind: "busy", status: 500, retryAfterMs: undefined },
+    error: "the platform does not hand out the image (500)",
+  },
+  {
+    title: "200 without a byte",
+    outcome: { kind: "done", status: 200, body: NONE, whole: true, date: undefined },
+    error: "the platform has fewer bytes than fw_size",
+  },
+];
+
+for (const { title, outcome, error } of ANSWERS) {
+  test(`a ${title} midway fails by name, and the update is tried again`, async (t) => {
+    const { platform, device } = updating(2);
+    await device.until(() => platform.fetched > 20_000);
+    platform.answer = () => outcome;
+    await device.until(done(platform));
+    t.is(platform.last.fw_state, "FAILED");
+    t.is(platform.last.fw_error, error);
+    platform.answer = undefined;
+    await device.until(() => platform.last.fw_state === "UPDATED", 2 * MINUTE);
+    t.deepEqual(device.booted, ["1.0.0", "2.0.0"]);
+  });
+}
+
+test("one 500 without a body only delays the download", async (t) => {
+  const { platform, device } = updating(2);
+  let times = 3;
+  platform.answer = () => (times-- > 0 ? { kind: "busy", status: 500, retryAfterMs: undefined } : undefined);
+  await device.until(done(platform));
+  t.is(platform.last.fw_state, "UPDATED");
+  t.is(platform.fetched, SIZE);
+});
+
+for (const hidden of [false, true]) {
+  test(`a file one byte longer or shorter than fw_size never starts, its length ${hidden ? "unknown" : "told"}`, async (t) => {
+    for (const mode of [2, 3] as const) {
+      for (const difference of [-1, 1]) {
+        const { platform, device } = updating(mode);
+        platform.hidesLength = hidden;
+        platform.packages.set("2.0.0", imageOf("2.0.0", SIZE + difference));
+        await device.until(done(platform));
+        t.is(platform.last.fw_state, "FAILED", `${mode}, ${difference}`);
+        if (mode === 3 && !hidden) t.is(platform.fetched, 0, "the length said enough");
+        await device.pass(3 * 60 * MINUTE);
+        t.deepEqual(device.booted, ["1.0.0"]);
+      }
+    }
+  });
+}
+
+test("from an answer that is longer than what was asked for nothing is taken beyond", async (t) => {
+  const { platform, device } = updating(3);
+  platform.hidesLength = true;
+  platform.packages.set("2.0.0", imageOf("2.0.0", SIZE + 1));
+  await device.until(done(platform));
+  t.is(platform.last.fw_error, "the platform sent another length than was asked for");
+});
+
+test("a failed download is tried again after 1 minute, 10 minutes and 1 hour, then no more", async (t) => {
+  const { platform, device } = updating(2);
+  const { clock } = device.machine;
+  platform.answer = () => ({ kind: "refused", status: 500, body: NONE });
+  const at: number[] = [];
+  platform.onReport = (values) => values.fw_state === "FAILED" && at.push(clock.now());
+  await device.pass(10 * 60 * MINUTE);
+  const waits = at.slice(1).map((ms, i) => Math.round((ms - (at[i] ?? 0)) / MINUTE));
+  t.deepEqual(waits, [1, 10, 60]);
+});
+
+test("a slot that fails is told, and tried again", async (t) => {
+  const { platform, device } = updating(2);
+  await device.until(() => platform.fetched > 0);
+  const [, slot] = device.machine.slots;
+  slot.fails = (call, at) => call === "write" && at >= 8192;
+  await device.until(done(platform));
+  t.is(platform.last.fw_error, "the slot could not be written");
+  slot.fails = undefined;
+  await device.until(() => platform.last.fw_state === "UPDATED");
+  t.pass();
+});
+
+test("an image that changes in the slot after it was written is found before it starts", async (t) => {
+  const { platform, device } = updating(2);
+  device.machine.onOperation = (name) => {
+    if (!name.startsWith("write 0+")) return;
+    device.machine.onOperation = undefined;
+    device.machine.slots[1].bytes[20_000]! ^= 1;
+  };
+  await device.until(done(platform));
+  t.is(platform.last.fw_error, "the slot does not hold what was written");
+  t.is(device.machine.slots[1].bytes[0], 0xff, "the header is gone");
+  await device.until(() => platform.last.fw_state === "UPDATED");
+  t.deepEqual(device.booted, ["1.0.0", "2.0.0"]);
+});
+
+test("progress is reported every 5 percent at most, or every 5 s", async (t) => {
+  const percents: number[] = [];
+  const platform = new Platform();
+  platform.assign("2.0.0", imageOf("2.0.0", SIZE));
+  const device = new Device(platform, 3, { onProgress: (percent) => percents.push(percent) });
+  await device.until(done(platform));
+  t.true(percents.length > 10 && percents.length <= 20, `${percents}`);
+  t.true(percents.every((percent, i) => percent - (percents[i - 1] ?? 0) >= 5));
+  const reported = platform.reports
+    .map(({ values }) => values.fw_progress)
+    .filter((percent) => percent !== undefined);
+  t.deepEqual(reported, percents);
+});
+
+test("every part begins at the offset and is no longer than what is missing", (t) => {
+  for (const end of [50_000, 65_536]) {
+    for (const whole of [true, false]) {
+      for (let offset = 0; offset < end; offset += 1 + (offset % 97)) {
+        const part = nextPart(offset, end, whole, 16_384);
+        if (!part) {
+          t.true(whole && offset === 0);
+          continue;
+        }
+        if (part.size * part.chunk !== offset) t.fail(`${offset}: ${part.size} * ${part.chunk}`);
+        if (!whole && part.size > 16_384) t.fail(`${offset}: ${part.size}`);
+        if (part.bytes !== Math.min(part.size, end - offset)) t.fail(`${offset}: ${part.bytes}`);
+      }
+    }
+  }
+});

@@ -1,0 +1,221 @@
+// A device for the firmware tests: two slots with a boot loader, a store, and power that can go at any durable operation and at any
+// event of the network.
+import type { Host, Socket } from "../../../../src/port.js";
+import { Power, PowerCut, poweredBlocks, poweredStore } from "../../../cut/power.js";
+import { FakeClock } from "../../../fakes/clock.js";
+import { FakeFlash, FakeSlot } from "../../../fakes/flash.js";
+import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
+import { FakeNet } from "../../../fakes/net.js";
+import { Fetched } from "./fetched.js";
+
+export const SECTOR = 4096;
+
+type Live = () => boolean;
+
+/** What outlives a power cut, and the boot loader: an image that was started once and not confirmed is given up at the next start. */
+export class Machine {
+  readonly clock = new FakeClock(Date.UTC(2026, 0, 1));
+  readonly net = new FakeNet(this.clock, { segmentBytes: 1460 });
+  readonly store = new FakeStore();
+  readonly slots: [FakeFlash, FakeFlash];
+  /** Written, and not sure to outlive a power cut. */
+  #loose: { readonly slot: FakeFlash; readonly from: number; readonly to: number } | undefined;
+  readonly lengths: [number, number];
+  active: 0 | 1 = 0;
+  state: "confirmed" | "pending" = "confirmed";
+  #started = true;
+  /** Starts so far; what belongs to an earlier one is dead. */
+  starts = 0;
+  alive = false;
+  /** The agent asked for the restart that ended the last start. */
+  asked = false;
+  /** Another one is another life: it may be cut again. */
+  power = new Power();
+  /** Durable operations and events of the network so far, by name. */
+  readonly operations: string[] = [];
+  /** Called before each of them: `false` makes it fail, `off()` is a power cut just before it. */
+  onOperation: ((name: string) => unknown) | undefined;
+  /** What the boot loader makes of an image that shall be activated. */
+  fit: (image: Uint8Array) => boolean = () => true;
+  /** Of the image, what came over its sockets. */
+  readonly fetched = new Fetched();
+  lines: string[] = [];
+
+  constructor(image: Uint8Array, slotSize: number) {
+    this.slots = [new FakeFlash(slotSize, SECTOR), new FakeFlash(slotSize, SECTOR)];
+    this.slots[0].bytes.set(image);
+    this.lengths = [image.length, 0];
+  }
+
+  /** Starts the machine: returns its host and the image that runs, as it lies in its slot. */
+  start(): { host: Host; image: Uint8Array } {
+    if (this.state === "pending" && this.#started) this.#swap();
+    this.#started = true;
+    this.starts++;
+    this.alive = true;
+    this.asked = false;
+    // What the flash knows of its writes is forgotten with the power.
+    for (const i of [0, 1] as const) {
+      this.slots[i] = new FakeFlash(this.slots[i].size, SECTOR, this.slots[i].bytes);
+    }
+    return {
+      host: this.#host(),
+      image: this.slots[this.active].bytes.subarray(0, this.lengths[this.active]),
+    };
+  }
+
+  /** The power goes, or the application crashes. At every second start the platform never learns that the connections are gone. */
+  off(): void {
+    this.alive = false;
+    this.#lose();
+    const silent = this.starts % 2 === 0;
+    for (const peer of this.net.peers.splice(0)) if (!peer.closed && !silent) peer.onClose?.();
+  }
+
+  /** A slot need not keep what was written to a sector that was not finished. */
+  #lose(): void {
+    const loose = this.#loose;
+    this.#loose = undefined;
+    loose?.slot.bytes.fill(0xff, loose.from, loose.to);
+  }
+
+  /** A host for this start. Once it is over, every call that could have an effect throws. */
+  #host(): Host {
+    const start = this.starts;
+    const live: Live = () => this.alive && start === this.starts;
+    const base: FakeHost = fakeHost({
+      clock: this.clock,
+      network: this.net,
+      store: this.store,
+      seed: this.starts,
+      slot: new FakeSlot(0, SECTOR),
+    });
+    this.lines = base.lines;
+    const power = this.#power(live);
+    return {
+      ...base,
+      open: this.#opener(live, power, base.open),
+      clock: {
+        now: () => this.clock.now(),
+        wall: () => this.clock.wall(),
+        timer: (ms, due) => this.clock.timer(ms, () => live() && guarded(live, due)),
+      },
+      store: poweredStore(this.store, power),
+      slot: this.#slot(power),
+      restart: () => {
+        if (!live()) return;
+        this.off();
+        this.asked = true;
+      },
+    };
+  }
+
+  /** The machine's power as this start sees it. */
+  #power(live: Live): Power {
+    const { operations, power } = this;
+    power.onOff = () => this.off();
+    const check = () => {
+      if (!live()) throw new PowerCut();
+    };
+    const change: Power["change"] = (name, act, piece) => {
+      check();
+      operations.push(name);
+      if (this.onOperation?.(name) === false) return false as ReturnType<typeof act>;
+      check();
+      return power.change(name, act, piece);
+    };
+    return Object.assign(Object.create(power) as Power, { check, change });
+  }
+
+  /** Each event of a connection and each write of the device's own is an instant at which the power may go. */
+  #opener(live: Live, power: Power, open: Host["open"]): Host["open"] {
+    return (name, port, secure, event) => {
+      power.check();
+      const socket: Socket = open(name, port, secure, (what, reason) => {
+        if (live()) guarded(live, () => power.change(`net ${what}`, () => event(what, reason)));
+      });
+      const meter = this.fetched.connection();
+      return {
+        write: (bytes) => {
+          const taken = power.change("net write", () => socket.write(bytes));
+          meter.wrote(bytes);
+          return taken;
+        },
+        read: (into) => {
+          power.check();
+          const count = socket.read(into);
+          meter.read(into.subarray(0, count));
+          return count;
+        },
+        close: () => socket.close(),
+      };
+    };
+  }
+
+  #slot(power: Power): Host["slot"] {
+    const other = this.slots[this.active === 0 ? 1 : 0];
+    const blocks = poweredBlocks(other, power);
+    const unlessPending = (): void => {
+      if (this.state === "pending") throw new Error("the way back was touched");
+    };
+    return {
+      ...blocks,
+      read: (at, into) => {
+        this.#loose = undefined;
+        return blocks.read(at, into);
+      },
+      write: (at, bytes) => {
+        unlessPending();
+        const to = at + bytes.length;
+        const from = this.#loose?.to === at ? this.#loose.from : at;
+        const written = blocks.write(at, bytes);
+        this.#loose = to % SECTOR === 0 ? undefined : { slot: other, from, to };
+        return written;
+      },
+      erase: (at) => {
+        unlessPending();
+        this.#loose = undefined;
+        return blocks.erase(at);
+      },
+      state: () => this.state,
+      activate: (length) => {
+        this.#loose = undefined;
+        return power.change("activate", () => this.#activate(other, length));
+      },
+      confirm: () =>
+        power.change("confirm", () => {
+          this.state = "confirmed";
+          return true;
+        }),
+      revert: () =>
+        power.change("revert", () => {
+          if (this.state !== "pending") return false;
+          this.#swap();
+          return true;
+        }),
+    };
+  }
+
+  #activate(other: FakeFlash, length: number): boolean {
+    if (!this.fit(other.bytes.subarray(0, length))) return false;
+    this.#swap();
+    this.lengths[this.active] = length;
+    this.state = "pending";
+    this.#started = false;
+    return true;
+  }
+
+  #swap(): void {
+    this.active = this.active === 0 ? 1 : 0;
+    this.state = "confirmed";
+  }
+}
+
+/** Calls back; that the power goes meanwhile ends the callback and nothing else. */
+function guarded(live: Live, call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    if (live() || !(error instanceof PowerCut)) throw error;
+  }
+}

@@ -1,0 +1,101 @@
+// Devices that take only what their maker signed, whoever holds the platform.
+import { generateKeyPairSync } from "node:crypto";
+import test from "ava";
+import { signImage } from "../../../../../hosts/node/commands/sign.js";
+import { Agent, MoteError } from "../../../../../src/index.js";
+import { fakeHost } from "../../../../fakes/host.js";
+import { Lamp } from "./lamp.js";
+import { each, failed, SIZE, stays, UPDATED } from "./reported.js";
+
+const maker = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+const { publicKey } = signImage(maker, new Uint8Array());
+
+/** A lamp that asks for signatures, with its second version assigned, signed as `by` says. */
+function signedLamp(shape: object, by: typeof maker | undefined, algorithm?: "MD5"): Lamp {
+  const lamp = new Lamp({ ...shape, firmware: { publicKey } });
+  const image = lamp.image("2.0.0", SIZE);
+  if (by) lamp.platform.setShared(lamp.device, { fw_signature: signImage(by, image).signature });
+  lamp.assign(lamp.package("2.0.0", image, algorithm && { algorithm }));
+  return lamp;
+}
+
+each("an image that its maker signed is taken", async (t, shape) => {
+  const lamp = signedLamp(shape, maker);
+  await lamp.untilState("UPDATED", "FAILED");
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+each("the SHA-256 is what is signed, whatever the checksum is", async (t, shape) => {
+  const lamp = signedLamp(shape, maker, "MD5");
+  await lamp.untilState("UPDATED", "FAILED");
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+each("an image without a signature is refused before a byte is fetched", async (t, shape) => {
+  const lamp = signedLamp(shape, undefined);
+  await lamp.untilState("UPDATED", "FAILED");
+  t.deepEqual(lamp.shown, failed("the image has no signature (fw_signature)"));
+  await stays(t, lamp, 0);
+});
+
+for (const algorithm of [undefined, "MD5"] as const) {
+  each(
+    `an image that somebody else signed gets no header, and is not tried again (${algorithm ?? "SHA256"})`,
+    async (t, shape) => {
+      const lamp = signedLamp(shape, other, algorithm);
+      await lamp.untilState("UPDATED", "FAILED");
+      t.deepEqual(lamp.shown, failed("the signature is not that of this device's key"));
+      t.true(lamp.machine.slots[1].bytes.subarray(0, 4096).every((byte) => byte === 0xff));
+      t.false(lamp.machine.operations.some((name) => name.startsWith("write 0+")));
+      await stays(t, lamp);
+    },
+  );
+}
+
+test("a signature that comes after the image was refused is an assignment anew", async (t) => {
+  const lamp = signedLamp({}, undefined);
+  await lamp.untilState("FAILED");
+  const image = lamp.images.get("2.0.0") as Uint8Array;
+  lamp.platform.setShared(lamp.device, { fw_signature: signImage(other, image).signature });
+  await lamp.until(() => lamp.latest("fw_error") === "the signature is not that of this device's key");
+  lamp.platform.setShared(lamp.device, { fw_signature: signImage(maker, image).signature });
+  await lamp.untilState("UPDATED");
+  t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
+});
+
+test("what is no signature at all is told as such", async (t) => {
+  for (const value of ["yes", "3006020101020100", 5, true]) {
+    const lamp = signedLamp({}, undefined);
+    lamp.platform.setShared(lamp.device, { fw_signature: value });
+    await lamp.untilState("FAILED", "UPDATED");
+    t.regex(String(lamp.latest("fw_error")), /^the assignment makes no sense \(fw_signature is no /);
+  }
+});
+
+test("a signature that is left when the package is withdrawn is no assignment", async (t) => {
+  const lamp = signedLamp({}, maker);
+  await lamp.untilState("UPDATED");
+  lamp.assign(undefined);
+  await lamp.pass(120_000);
+  t.deepEqual(lamp.shown, UPDATED);
+});
+
+test("over http a signed image is taken, an unsigned one is not", async (t) => {
+  const agent = { baseUrl: "http://platform.test" };
+  const signed = signedLamp({ agent }, maker);
+  await signed.untilState("UPDATED", "FAILED");
+  t.deepEqual(signed.shown, UPDATED);
+  const lamp = new Lamp({ agent });
+  lamp.release("2.0.0", SIZE);
+  await lamp.untilState("UPDATED", "FAILED");
+  t.deepEqual(lamp.shown, failed("no update over http without a signature or allowHttp"));
+});
+
+test("a key that is none is told when the agent is made", (t) => {
+  for (const wrong of ["", "04", publicKey.slice(2), `${publicKey}00`, 5]) {
+    const firmware = { title: "lamp", version: "1.0.0", publicKey: wrong as string };
+    const error = t.throws(() => new Agent(fakeHost(), { baseUrl: "https://p.test", token: "T", firmware }));
+    t.true(error instanceof MoteError && /firmware\.publicKey is a point/.test(error.message));
+  }
+});

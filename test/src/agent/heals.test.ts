@@ -1,0 +1,283 @@
+// What went wrong once does not stay wrong.
+import { RpcActor } from "../../../hosts/platform/core/rpc.js";
+import { details, NAME, startRig, test } from "./rig.js";
+
+const MINUTE = 60_000;
+
+test("an RPC's copy that comes late, after another RPC was handled, does not run the handler again", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  const runs: unknown[] = [];
+  agent.rpc.handle("setLed", (params) => runs.push(params));
+  agent.start();
+  const polls = () => rig.platform.seen.filter(({ path }) => path.includes("rpc?"));
+  await rig.clock.runUntil(() => polls().length === 2);
+  const late = polls()[1]!.peer;
+  const send = late.send.bind(late);
+  late.send = (data) => {
+    rig.clock.timer(30_000, () => send(data));
+  };
+  const device = rig.platform.device(NAME);
+  rig.platform.rpc(device, "setLed", { on: 1 }, { oneWay: true });
+  await rig.clock.runUntil(() => polls().length === 3);
+  await rig.clock.advance(1000);
+  rig.platform.rpc(device, "setLed", { on: 2 }, { oneWay: true });
+  await rig.clock.advance(2 * MINUTE);
+  t.deepEqual(runs, [{ on: 1 }, { on: 2 }]);
+});
+
+test("an RPC is handled at once though the next poll still waits after a busy spell", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  let runs = 0;
+  agent.rpc.handle("setLed", () => ++runs);
+  // What is answered meanwhile makes the loss of a poll the poll's own.
+  agent.attributes.subscribe("interval", () => {});
+  agent.start();
+  let answer: "busy" | "hang" | "as ever" = "busy";
+  const polls: string[] = [];
+  rig.platform.fault = ({ path }) => {
+    if (!path.includes("rpc?")) return undefined;
+    polls.push(answer);
+    if (answer === "busy") return { status: 503 };
+    const fault = answer === "hang" ? "hang" : undefined;
+    answer = "as ever";
+    return fault;
+  };
+  await rig.clock.advance(30 * MINUTE);
+  answer = "hang";
+  await rig.clock.runUntil(() => polls.at(-1) === "as ever");
+  // The poll that hung is lost by now, so the turn of the next one comes in minutes; this one is still open.
+  await rig.clock.advance(24_000);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "setLed", {});
+  await rig.clock.advance(500);
+  t.is(runs, 1);
+  t.is(results[0]?.kind, "answer");
+});
+
+for (const [later, answer] of [
+  ["the same call as the same id after a restart of the platform is taken for it: nobody could tell", "1"],
+  ["24 h later the same call is a new one", "2"],
+] as const)
+  test(`an RPC under way at stop() was never answered; ${later}`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = rig.agent();
+    let runs = 0;
+    agent.rpc.handle("setLed", () => {
+      runs++;
+      return new Promise((resolve) => rig.clock.timer(3000, () => resolve(runs)));
+    });
+    agent.start();
+    await rig.clock.advance(1000);
+    const device = rig.platform.device(NAME);
+    rig.platform.rpc(device, "setLed", {}, { timeoutMs: 2000 });
+    await rig.clock.advance(100);
+    const stopped = agent.stop();
+    await rig.clock.advance(5000);
+    await stopped;
+    Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
+    agent.start();
+    await rig.clock.advance(answer === "1" ? 2 * MINUTE : 24 * 60 * MINUTE);
+    const results = rig.platform.rpc(device, "setLed", {});
+    await rig.clock.advance(10_000);
+    t.deepEqual(results, [{ kind: "answer", text: answer }]);
+  });
+
+test("an answer that the way to the platform does not take for its size is answered ANSWER_TOO_LARGE", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.rpc.handle("list", () => "x".repeat(5000));
+  rig.platform.fault = ({ method, body }) =>
+    method === "POST" && body.length > 4000 ? { status: 413 } : undefined;
+  agent.start();
+  await rig.clock.advance(1000);
+  const [result] = await (async () => {
+    const results = rig.platform.rpc(rig.platform.device(NAME), "list", {});
+    await rig.clock.advance(9000);
+    return results;
+  })();
+  t.true(result?.kind === "answer" && result.text.includes("ANSWER_TOO_LARGE"));
+});
+
+test("a handler that fails with an error of no text is answered at once", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.rpc.handle("setLed", () => {
+    throw Object.assign(new Error("x"), { message: 7 });
+  });
+  agent.start();
+  await rig.clock.advance(1000);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "setLed", {});
+  await rig.clock.advance(1000);
+  t.is(results[0]?.kind, "answer");
+});
+
+test("a shared attribute that was too large is seen again once it is smaller", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  let seen: unknown;
+  agent.attributes.subscribe("interval", (value) => {
+    seen = value;
+  });
+  agent.start();
+  await rig.clock.advance(1000);
+  const device = rig.platform.device(NAME);
+  rig.platform.setShared(device, { interval: "x".repeat(20_000) });
+  await rig.clock.advance(MINUTE);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.advance(11 * MINUTE);
+  t.is(seen, 5);
+  t.is(rig.host.lines.filter((line) => line.includes("left out")).length, 1);
+});
+
+test("shared attributes whose text is longer in bytes than in characters do not overrun the store", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.attributes.subscribe("note", () => {});
+  agent.start();
+  await rig.clock.advance(1000);
+  rig.platform.setShared(rig.platform.device(NAME), { note: "ü".repeat(2500) });
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(
+    rig.host.lines.filter((line) => line.includes("failed")),
+    [],
+  );
+});
+
+test("a client attribute refused by a status that says nothing of its content is kept", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = ({ method }) => (method === "POST" ? { status: 404 } : undefined);
+  agent.attributes.publish({ serial: "A-113" });
+  await rig.clock.advance(MINUTE);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(6 * MINUTE);
+  t.is(rig.platform.attributes(rig.platform.device(NAME)).serial, "A-113");
+});
+
+test("a client attribute published with the value it has writes nothing to the store", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.attributes.publish({ serial: "A-113" });
+  const { length } = rig.store.changes;
+  agent.attributes.publish({ serial: "A-113" });
+  t.is(rig.store.changes.length, length);
+});
+
+test("client attributes that the platform lost are published again", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.attributes.subscribe("interval", () => {});
+  agent.attributes.publish({ serial: "A-113" });
+  agent.start();
+  await rig.clock.advance(MINUTE);
+  const device = rig.platform.device(NAME);
+  rig.platform.core.deleteAttributes(device, "CLIENT_SCOPE", ["serial", "moteVersion"]);
+  await rig.clock.advance(MINUTE);
+  t.is(rig.platform.attributes(device).serial, "A-113");
+});
+
+test("client attributes are published again by a device provisioned anew whose answer was lost", async (t, as) => {
+  const rig = startRig(t, as);
+  const first = rig.agent();
+  first.attributes.publish({ serial: "A-113" });
+  first.start();
+  await rig.clock.advance(MINUTE);
+  await first.stop();
+  rig.store.delete("token");
+  const next = rig.agent({
+    provisioning: { key: "provision-key", secret: "provision-secret", deviceName: "b" },
+  });
+  rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "lose-answer" : undefined);
+  next.start();
+  await rig.clock.advance(MINUTE);
+  t.is(rig.platform.attributes(rig.platform.device("b")).serial, "A-113");
+});
+
+test("a proposed token that only a proxy found good is provisioned once the platform refuses it", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "drop" : { status: 200, body: {} });
+  agent.start();
+  await rig.clock.advance(MINUTE);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(11 * MINUTE);
+  t.is(agent.state, "online");
+});
+
+test("reset and start in one breath begin like a new device, and the old token is sent no more", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(1000);
+  const before = rig.platform.device(NAME).credentials.credentialsId;
+  rig.platform.core.devices.delete(rig.platform.device(NAME));
+  const { length } = rig.platform.seen;
+  void agent.reset();
+  agent.start();
+  await rig.clock.advance(MINUTE);
+  t.false(rig.platform.seen.slice(length).some(({ path }) => path.includes(before)));
+  t.is(details(rig, "provisioned").length, 2);
+  t.not(rig.platform.device(NAME).credentials.credentialsId, before);
+});
+
+test("a subscriber and a listener whose promise rejects are logged, and harm nothing", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.on("online", async () => {
+    throw new Error("mine");
+  });
+  agent.attributes.subscribe("interval", async () => {
+    throw new Error("mine");
+  });
+  agent.start();
+  await rig.clock.advance(1000);
+  rig.platform.setShared(rig.platform.device(NAME), { interval: 1 });
+  await rig.clock.advance(MINUTE);
+  t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 2);
+});
+
+test("a change that a poll told while the token was refused is past when it is good again: only what holds then is seen", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 3 });
+  const seen: unknown[] = [];
+  agent.attributes.subscribe("interval", (value) => seen.push(value));
+  agent.start();
+  await rig.clock.advance(30_000);
+  rig.platform.fault = () => ({ status: 401 });
+  agent.attributes.publish({ serial: "A-113" });
+  await rig.clock.runUntil(() => details(rig, "refused").length > 0);
+  const device = rig.platform.device(NAME);
+  rig.platform.setShared(device, { interval: 4 });
+  await rig.clock.advance(MINUTE);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.advance(8 * MINUTE);
+  rig.platform.fault = undefined;
+  await rig.clock.advance(20 * MINUTE);
+  t.deepEqual(seen, [5]);
+});
+
+test("shared attributes that are refused for long are asked for once a minute, so that they are there soon after", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  const seen: unknown[] = [];
+  agent.attributes.subscribe("interval", (value) => seen.push(value));
+  agent.start();
+  await rig.clock.advance(30_000);
+  const asked: number[] = [];
+  rig.platform.fault = ({ path }) => {
+    if (!path.includes("attributes")) return undefined;
+    asked.push(rig.clock.now());
+    return { status: 404 };
+  };
+  await rig.clock.advance(30 * MINUTE);
+  const apart = asked.slice(1).map((at, i) => at - (asked[i] as number));
+  t.true(Math.max(...apart) < MINUTE + 5000, `${apart}`);
+  t.true(asked.length < 60);
+  rig.platform.fault = undefined;
+  rig.platform.setShared(rig.platform.device(NAME), { interval: 5 });
+  await rig.clock.advance(MINUTE + 5000);
+  t.deepEqual(seen, [5]);
+});

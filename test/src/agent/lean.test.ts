@@ -1,0 +1,97 @@
+// The lean build, as a board takes it: dist/xs/mote-lean.js.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as Mote from "../../../src/index.js";
+import { FakeSlot } from "../../fakes/flash.js";
+import { fakeHost } from "../../fakes/host.js";
+import { read, root } from "../../house/tree.js";
+import { details, NAME, startRig, test } from "./rig.js";
+
+const lean: typeof Mote = await import(pathToFileURL(join(root, "dist/xs/mote-lean.js")).href);
+
+test("lean: telemetry, attributes and RPC work as they do otherwise", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({}, lean.Agent as typeof Mote.Agent);
+  agent.rpc.handle("double", (value) => Number(value) * 2);
+  const changes: unknown[] = [];
+  agent.attributes.subscribe("interval", (value) => changes.push(value));
+  agent.start();
+  agent.telemetry.record({ temperature: 21 });
+  await rig.clock.runUntil(() => agent.state === "online");
+  await rig.clock.runUntil(() => details(rig, "delivered").length > 0);
+  const device = rig.platform.device(NAME);
+  rig.platform.setShared(device, { interval: 5 });
+  await rig.clock.runUntil(() => changes.includes(5));
+  let answer: unknown;
+  device.rpc.send({
+    method: "double",
+    params: "21",
+    oneWay: false,
+    expiresAt: rig.platform.core.clock.now() + 60_000,
+    result: (result) => {
+      answer = result;
+    },
+  });
+  await rig.clock.runUntil(() => answer !== undefined);
+  t.regex(JSON.stringify(answer), /42/);
+});
+
+const OPTIONS = { baseUrl: "http://platform.test", token: "T1" };
+
+test("lean: options of what is left out are refused by name", (t) => {
+  const options = {
+    ...OPTIONS,
+    connections: 3 as const,
+    firmware: { title: "lamp", version: "1.0.0" },
+    cycle: {},
+  };
+  t.throws(() => new lean.Agent(fakeHost(), options), {
+    code: "BAD_OPTIONS",
+    message:
+      "connections is a whole number from 1 to 2; cycle is left out of this build; firmware is left out of this build",
+  });
+});
+
+test("lean: calls of what is left out reject by name", async (t) => {
+  const agent = new lean.Agent(fakeHost(), OPTIONS);
+  const calls: [string, Promise<unknown>][] = [
+    ["runOnce", agent.runOnce()],
+    ["claim", agent.claim({ secretKey: "s" })],
+    ["rpc.call", agent.rpc.call("getTime", {})],
+  ];
+  for (const [name, call] of calls)
+    await t.throwsAsync(call, { code: "LEFT_OUT", message: `${name} is left out of this build` });
+  agent.firmware.retry();
+});
+
+test("lean: the application is started whatever ended the runs before", (t) => {
+  const host = fakeHost();
+  for (let run = 0; run < 7; run++) {
+    const recovery = new lean.Recovery(host, { image: "1", crash: "RangeError" });
+    recovery.attend(new lean.Agent(host, OPTIONS) as unknown as Mote.Agent);
+    t.deepEqual([recovery.active, recovery.cause], [false, ""]);
+  }
+});
+
+test("lean: a new image on trial is not kept, as nothing could ever replace it", async (t) => {
+  const slot = new FakeSlot(8 * 4096, 4096);
+  slot.current = "pending";
+  const host = fakeHost({ slot });
+  const agent = new lean.Agent(host, OPTIONS);
+  agent.start();
+  await host.clock.advance(10);
+  t.true(slot.reverted);
+  t.deepEqual(host.restarts, ["firmware"]);
+  await Promise.all([agent.stop(), host.clock.advance(0)]);
+});
+
+test("lean: nothing of what is left out is in the build, and its manifest replaces the other's module alone", (t) => {
+  t.notRegex(
+    read("dist/xs/mote-lean.js"),
+    /fw_checksum|SHA384|Ledger|Murmur|0xffffffff00000001|connectEvery|secretKey|moteRecovery|updates\?timeout/,
+  );
+  t.deepEqual(JSON.parse(read("manifest-lean.json")), {
+    modules: { mote: "./dist/xs/mote-lean", "~": "./dist/xs/mote" },
+    preload: ["mote"],
+  });
+});

@@ -1,0 +1,286 @@
+// Five crashes in ten minutes, on in-memory hosts that share a store.
+import test from "ava";
+import { type Agent, type LastRun, Recovery } from "../../../../src/index.js";
+import { FakeClock } from "../../../fakes/clock.js";
+import { FakeSlot } from "../../../fakes/flash.js";
+import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
+import { test as inModes, NAME, startRig } from "../rig.js";
+
+const MINUTE = 60_000;
+
+/** A device that is started again and again. */
+class Starts {
+  readonly clock = new FakeClock();
+  readonly store = new FakeStore();
+  readonly slot = new FakeSlot(64 * 4096, 4096);
+  host!: FakeHost;
+  recovery: Recovery | undefined;
+  image = "1.0.0";
+
+  start(crash?: LastRun["crash"], crashes?: number, powered?: boolean): Recovery {
+    this.recovery?.close();
+    this.host = fakeHost({ clock: this.clock, store: this.store, slot: this.slot });
+    this.recovery = new Recovery(this.host, { image: this.image, crash, crashes, powered });
+    return this.recovery;
+  }
+
+  /** Somebody switches it on `times` times, for `ms` each. */
+  async switchOn(times: number, ms = 9000): Promise<Recovery> {
+    for (let i = 0; i < times; i++) {
+      this.start(false, 0, true);
+      await this.clock.advance(ms);
+    }
+    return this.recovery as Recovery;
+  }
+
+  /** Runs for `ms` and ends by a crash. */
+  async crash(times: number, ms = 1000): Promise<Recovery> {
+    for (let i = 0; i < times; i++) {
+      if (!this.recovery) this.start(false);
+      await this.clock.advance(ms);
+      this.start("TypeError");
+    }
+    return this.recovery as Recovery;
+  }
+}
+
+test("four crashes are none too many, the fifth in ten minutes starts recovery mode with its cause", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.crash(4)).active);
+  t.is(starts.recovery?.cause, "");
+  t.true((await starts.crash(1)).active);
+  t.is(starts.recovery?.cause, "TypeError");
+});
+
+test("crashes more than ten minutes apart are forgotten, and with them the timer", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.crash(4)).active);
+  await starts.clock.advance(10 * MINUTE);
+  t.is(starts.clock.waiting, 0);
+  t.false((await starts.crash(4)).active);
+});
+
+test("the ten minutes slide: five crashes 2 min 30 s apart are too few, and so are any number of them", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.crash(30, 2.5 * MINUTE)).active);
+});
+
+test("a device that is not crashing writes nothing", async (t) => {
+  const starts = new Starts();
+  starts.start(false);
+  await starts.clock.advance(20 * MINUTE);
+  starts.start(false);
+  t.deepEqual(starts.store.changes, []);
+});
+
+test("starts after the power came back are no crashes", (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10; i++) t.false(starts.start(false).active);
+});
+
+test("where the machine can't tell, every end counts that the agent did not ask for", (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 5; i++) t.false(starts.start().active, `start ${i}`);
+  t.true(starts.start().active);
+  t.is(starts.recovery?.cause, "unknown");
+});
+
+test("recovery mode lasts an hour of running, over restarts, and ends by a restart with the application", async (t) => {
+  const starts = new Starts();
+  await starts.crash(5);
+  for (let i = 0; i < 3; i++) {
+    await starts.clock.advance(15 * MINUTE);
+    t.true(starts.start(false).active);
+  }
+  await starts.clock.advance(14 * MINUTE);
+  t.deepEqual(starts.host.restarts, []);
+  await starts.clock.advance(2 * MINUTE);
+  t.deepEqual(starts.host.restarts, ["recovery"]);
+  t.false(starts.start(false).active);
+  t.false((await starts.crash(4)).active, "it takes five crashes again");
+});
+
+test("after three starts by power, each shorter than ten seconds, the next is in recovery mode and says why", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.switchOn(3)).active);
+  t.true((await starts.switchOn(1)).active);
+  t.is(starts.recovery?.cause, "quick power cycles");
+  t.true(starts.host.lines.some((line) => line.includes("quick power cycles")));
+  await starts.clock.advance(61 * MINUTE);
+  t.deepEqual(starts.host.restarts, ["recovery"]);
+  t.false(starts.start(false).active);
+  t.false((await starts.switchOn(3)).active, "it takes three again");
+  t.true((await starts.switchOn(1)).active);
+});
+
+test("slow power cycles are none, however many, and each takes two writes of the store", async (t) => {
+  const starts = new Starts();
+  t.false((await starts.switchOn(2)).active);
+  t.false((await starts.switchOn(30, 11_000)).active);
+  t.deepEqual(starts.store.changes, Array(2 + 2 * 30).fill("recovery"));
+});
+
+test("a wake from sleep and a restart that was asked for end the row of quick power cycles", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10; i++) {
+    t.false((await starts.switchOn(2, 1000)).active);
+    t.false(starts.start(false).active);
+    await starts.clock.advance(1000);
+  }
+});
+
+test("ten thousand wakes from sleep, a second each, write nothing", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10_000; i++) starts.start(false);
+  t.deepEqual(starts.store.changes, []);
+});
+
+test("a crash between quick power cycles is none, and does not hide them", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 3; i++) {
+    await starts.switchOn(1, 1000);
+    t.false(starts.start("TypeError").active);
+  }
+  t.true((await starts.switchOn(1)).active);
+  t.is(starts.recovery?.cause, "quick power cycles");
+});
+
+test("a run that ends in good order is no quick power cycle", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 10; i++) {
+    t.false((await starts.switchOn(1, 500)).active);
+    starts.recovery?.steady();
+  }
+});
+
+test("a supply that fails every few seconds can't hold a board in recovery mode", async (t) => {
+  const starts = new Starts();
+  t.true((await starts.switchOn(4, 5000)).active);
+  let left = 0;
+  while ((await starts.switchOn(1, 5000)).active) if (++left > 200) break;
+  t.is(left, 119);
+});
+
+test("a store that refuses any one write of quick power cycles delays recovery mode, and nothing else", async (t) => {
+  for (let at = 0; at < 8; at++) {
+    const starts = new Starts();
+    let changes = 0;
+    starts.store.fails = () => changes++ === at;
+    for (let i = 0; i < 6; i++) await starts.switchOn(1, 1000);
+    t.true(starts.recovery?.active, `write ${at}`);
+    starts.store.fails = undefined;
+    await starts.clock.advance(61 * MINUTE);
+    t.deepEqual(starts.host.restarts, ["recovery"]);
+  }
+});
+
+test("an image on trial counts no power cycles", async (t) => {
+  const starts = new Starts();
+  starts.slot.current = "pending";
+  t.false((await starts.switchOn(6)).active);
+});
+
+test("a new image leaves recovery mode", async (t) => {
+  const starts = new Starts();
+  await starts.crash(5);
+  starts.image = "1.0.1";
+  t.false(starts.start(false).active);
+  t.false((await starts.crash(4)).active);
+});
+
+test("an image on trial runs with its application, and its crash does not count for the one before it", async (t) => {
+  const starts = new Starts();
+  await starts.crash(4);
+  starts.slot.current = "pending";
+  starts.image = "2.0.0";
+  t.false(starts.start(false).active);
+  starts.slot.current = "confirmed";
+  starts.image = "1.0.0";
+  t.false(starts.start("TypeError").active);
+  t.true((await starts.crash(1)).active);
+});
+
+test("an image that comes back from a trial in recovery mode is in it still", async (t) => {
+  const starts = new Starts();
+  await starts.crash(5);
+  starts.slot.current = "pending";
+  starts.image = "2.0.0";
+  t.false(starts.start(false).active);
+  starts.slot.current = "confirmed";
+  starts.image = "1.0.0";
+  t.true(starts.start("TypeError").active);
+});
+
+test("a store that takes nothing does not keep the device from starting", async (t) => {
+  const starts = new Starts();
+  starts.store.fails = () => true;
+  t.false((await starts.crash(6)).active);
+});
+
+test("with a store that takes nothing what the machine counted counts, and recovery mode ends after an hour", async (t) => {
+  const starts = new Starts();
+  starts.store.fails = () => true;
+  t.false(starts.start("TypeError", 4).active);
+  t.true(starts.start("TypeError", 5).active);
+  t.is(starts.recovery?.cause, "TypeError");
+  await starts.clock.advance(59 * MINUTE);
+  t.deepEqual(starts.host.restarts, []);
+  await starts.clock.advance(2 * MINUTE);
+  t.deepEqual(starts.host.restarts, ["recovery"]);
+  t.false(starts.start(false, 0).active);
+});
+
+test("what is stored is bounded, whatever the cause, and what makes no sense is taken for nothing", async (t) => {
+  const starts = new Starts();
+  for (let i = 0; i < 6; i++) starts.start("x".repeat(100_000));
+  t.is(starts.recovery?.cause.length, 200);
+  for (const text of [
+    "[]",
+    "{}",
+    '{"image":1}',
+    '{"image":"1.0.0","ages":"x","leftMs":1e99,"cause":7}',
+    "{",
+  ]) {
+    starts.store.values.set("recovery", new Uint8Array([1, ...new TextEncoder().encode(text)]));
+    t.notThrows(() => starts.start("y"));
+  }
+});
+
+inModes("in recovery mode the cause is published, and the RPC restart restarts or leaves", async (t, as) => {
+  const rig = startRig(t, as);
+  const start = (crash: string | false): Agent => {
+    const agent = rig.agent({ firmware: { title: "lamp", version: "1.0.0" } });
+    const recovery = new Recovery(rig.host, { image: "1.0.0", crash });
+    t.teardown(() => recovery.close());
+    recovery.attend(agent);
+    agent.start();
+    active = recovery.active;
+    return agent;
+  };
+  let active = false;
+  const stop = async (agent: Agent): Promise<void> => {
+    const stopped = agent.stop();
+    await rig.clock.advance(0);
+    await stopped;
+  };
+  for (let i = 0; i < 4; i++) await stop(start("TypeError"));
+  let agent = start("RangeError");
+  t.true(active);
+  await rig.clock.advance(10_000);
+  const device = rig.platform.device(NAME);
+  t.is(rig.platform.attributes(device).moteRecovery, "RangeError");
+  for (const [params, stays] of [
+    [{}, true],
+    [{ application: true }, false],
+  ] as const) {
+    const results = rig.platform.rpc(device, "restart", params);
+    await rig.clock.advance(10_000);
+    t.is(results[0]?.kind, "answer");
+    t.deepEqual(rig.host.restarts, ["recovery"]);
+    await stop(agent);
+    agent = start(false);
+    t.is(active, stays);
+    await rig.clock.advance(10_000);
+  }
+  t.is(rig.platform.attributes(device).moteRecovery, "");
+});

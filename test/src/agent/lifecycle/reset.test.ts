@@ -1,0 +1,270 @@
+// A device forgets who it is: all of it or nothing, whoever asks, and whatever the store does.
+import { MoteError } from "../../../../src/index.js";
+import { FakeClock } from "../../../fakes/clock.js";
+import { FakeFlash } from "../../../fakes/flash.js";
+import { fakeHost } from "../../../fakes/host.js";
+import { details, NAME, type Rig, startRig, test } from "../rig.js";
+
+const MINUTE = 60_000;
+/** What a reset forgets, and what it leaves. */
+const GIVEN = ["wifi", "commission", "new-token", "new-proposed", "rpc0"];
+const FORGOTTEN = [...GIVEN, "token", "proposed", "pending", "shared", "reset"];
+const LEFT = ["site", "firmware", "recovery", "boots", "polls"];
+
+function furnish(rig: Rig): void {
+  for (const key of [...GIVEN, "site", "firmware", "recovery", "boots", "polls"])
+    rig.store.values.set(key, new TextEncoder().encode(`\u0001"${key}"`));
+}
+
+const kept = (rig: Rig, keys: readonly string[]) => keys.filter((key) => rig.store.values.has(key));
+
+/** Runs `call` to its end on a clock that a test moves; returns the code of its error. */
+async function codeOf(rig: Rig, call: Promise<unknown>): Promise<string | undefined> {
+  let code: string | undefined;
+  const done = call.catch((error) => {
+    code = error instanceof MoteError ? error.code : String(error);
+  });
+  await rig.clock.advance(0);
+  await done;
+  return code;
+}
+
+test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async (t, as) => {
+  const rig = startRig(t, as);
+  furnish(rig);
+  const agent = rig.agent();
+  agent.attributes.publish({ serial: "A" });
+  agent.attributes.subscribe("interval", () => {});
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.setShared(rig.platform.device(NAME), { interval: 5 });
+  await rig.clock.advance(MINUTE);
+  rig.platform.fault = () => "drop";
+  agent.telemetry.record({ old: 1 });
+  t.deepEqual(kept(rig, ["wifi", "token", "pending", "shared"]).length, 4);
+  t.is(await codeOf(rig, agent.reset()), undefined);
+  t.deepEqual(kept(rig, FORGOTTEN), []);
+  t.deepEqual(kept(rig, LEFT), LEFT);
+  t.true(rig.host.blocks.bytes.every((byte) => byte === 0xff));
+});
+
+test("the RPC mote.reset resets once the platform has its answer, and restarts", async (t, as) => {
+  const rig = startRig(t, as);
+  furnish(rig);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  const device = rig.platform.device(NAME);
+  const marked: boolean[] = [];
+  rig.platform.fault = ({ path }) => {
+    if (!/rpc\/\d/.test(path)) return undefined;
+    marked.push(rig.store.values.has("reset") || !rig.store.values.has("token"));
+    return marked.length === 1 ? "drop" : undefined;
+  };
+  const results = rig.platform.rpc(device, "mote.reset", { confirm: true });
+  await rig.clock.advance(10_000);
+  t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
+  t.true(marked.length >= 2 && !marked.includes(true), "nothing is forgotten before");
+  t.deepEqual(kept(rig, FORGOTTEN), []);
+  t.deepEqual(rig.host.restarts, ["reset"]);
+  t.deepEqual(details(rig, "restart"), [{ reason: "reset" }]);
+  t.is(agent.state, "stopped");
+});
+
+test("the answer to mote.reset arrived and nobody said so: the device resets when a later poll was held and did not bring it again", async (t, as) => {
+  const rig = startRig(t, as);
+  furnish(rig);
+  rig.agent().start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = ({ path }) => (/rpc\/\d/.test(path) ? "lose-answer" : undefined);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  await rig.clock.advance(10_000);
+  t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
+  t.deepEqual(rig.host.restarts, []);
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(rig.host.restarts, ["reset"]);
+  t.deepEqual(kept(rig, FORGOTTEN), []);
+});
+
+test("as long as the platform can't have the answer to mote.reset nothing is forgotten, however long that takes", async (t, as) => {
+  const rig = startRig(t, as);
+  furnish(rig);
+  rig.agent().start();
+  await rig.clock.advance(5000);
+  const before = kept(rig, FORGOTTEN);
+  let away = true;
+  // Behind a proxy the platform stands still; polls end as they do before one that goes on.
+  rig.platform.fault = ({ path, reply }) => {
+    if (!away) return undefined;
+    if (path.includes("timeout=")) rig.clock.timer(1000, () => reply(504));
+    return path.includes("timeout=") ? "hang" : { status: 504 };
+  };
+  const results = rig.platform.rpc(
+    rig.platform.device(NAME),
+    "mote.reset",
+    { confirm: true },
+    { timeoutMs: 3_600_000 },
+  );
+  await rig.clock.advance(20 * MINUTE);
+  t.deepEqual([kept(rig, FORGOTTEN), rig.host.restarts], [before, []]);
+  away = false;
+  await rig.clock.advance(10 * MINUTE);
+  t.deepEqual(results, [{ kind: "answer", text: '{"reset":true}' }]);
+  t.deepEqual(rig.host.restarts, ["reset"]);
+});
+
+test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing happens", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  for (const params of [undefined, null, {}, [], "confirm", { confirm: "true" }, { confirm: 1 }]) {
+    const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", params ?? null);
+    await rig.clock.advance(2000);
+    t.like(JSON.parse((results[0] as { text: string }).text), { error: { code: "BAD_PARAMS" } });
+  }
+  t.is(agent.state, "online");
+  t.deepEqual(rig.host.restarts, []);
+});
+
+test("the RPC mote.reset waits for the end of a trial, as its restart would bring the image before back", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.host.slot.current = "pending";
+  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  await rig.clock.advance(5000);
+  t.regex((results[0] as { text: string }).text, /HANDLER_FAILED.*on trial/);
+  t.is(agent.state, "online");
+});
+
+test("an application's own handler of mote.reset takes the place of the agent's", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.rpc.handle("mote.reset", () => "not here");
+  agent.start();
+  await rig.clock.advance(5000);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  await rig.clock.advance(5000);
+  t.deepEqual(results, [{ kind: "answer", text: '"not here"' }]);
+  t.is(agent.state, "online");
+});
+
+test("a store that does not take the mark leaves all as it was, and the agent goes on", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.store.fails = (_, key) => key === "reset";
+  t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
+  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true });
+  await rig.clock.advance(5000);
+  t.is(results.length, 1);
+  t.is(agent.state, "online");
+  t.deepEqual(rig.host.restarts, []);
+  t.deepEqual(kept(rig, ["token"]), ["token"]);
+  t.true(rig.host.lines.some((line) => line.includes('"reset" could not be written')));
+});
+
+for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) {
+  test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t, as) => {
+    const rig = startRig(t, as);
+    furnish(rig);
+    const agent = rig.agent();
+    agent.start();
+    await rig.clock.advance(5000);
+    rig.store.fails = (call, key) => call === "delete" && key === stays;
+    t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
+    rig.platform.core.deleteDevice(rig.platform.device(NAME));
+    const { length } = rig.platform.seen;
+    agent.start();
+    await rig.clock.advance(3 * MINUTE);
+    t.is(rig.platform.seen.length, length, "no token is got that would be forgotten");
+    t.is(rig.host.lines.filter((line) => line.includes("the reset is not complete")).length, 1);
+    rig.store.fails = undefined;
+    await rig.clock.advance(MINUTE + 5000);
+    t.is(agent.state, "online");
+    t.false(rig.store.values.has("reset"));
+  });
+}
+
+test("a reset that a start finds under way is completed before anything is sent", async (t, as) => {
+  const rig = startRig(t, as);
+  const first = rig.agent();
+  first.start();
+  await rig.clock.advance(5000);
+  first.telemetry.record({ old: 1 });
+  rig.cut();
+  await rig.clock.advance(0);
+  const { credentialsId } = rig.platform.device(NAME).credentials;
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  rig.store.values.set("reset", Uint8Array.of(7));
+  const { length } = rig.platform.seen;
+  rig.agent().start();
+  await rig.clock.advance(10_000);
+  t.false(rig.platform.seen.slice(length).some(({ path }) => path.includes(credentialsId)));
+  t.is(rig.platform.points(rig.platform.device(NAME), "old").length, 0);
+  t.false(rig.store.values.has("reset"));
+});
+
+test("a device that was reset is told that its name is taken, until the operator removes the old device", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  t.is(await codeOf(rig, agent.reset()), undefined);
+  agent.start();
+  await rig.clock.advance(5000);
+  t.is(agent.state, "refused");
+  await rig.clock.advance(2 * MINUTE);
+  t.true(rig.host.lines.some((line) => line.includes("the device name is taken")));
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  await rig.clock.advance(21 * MINUTE);
+  t.is(agent.state, "online");
+});
+
+test("drops that were counted before a reset are not told to the platform afterwards", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5000);
+  rig.platform.fault = ({ path, body }) =>
+    path.endsWith("telemetry") && body.includes("poison") ? { status: 400 } : undefined;
+  agent.telemetry.record({ poison: 1 });
+  await rig.clock.advance(2000);
+  t.is(await codeOf(rig, agent.reset()), undefined);
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  agent.start();
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(rig.platform.points(rig.platform.device(NAME), "moteDroppedRefused"), []);
+});
+
+test("a token that was given stays, whatever else is given", async (t, as) => {
+  const rig = startRig(t, as);
+  rig.platform.create("given", "given-token");
+  const agent = rig.agent({ token: "given-token" });
+  agent.start();
+  await rig.clock.advance(5000);
+  t.is(await codeOf(rig, agent.reset()), undefined);
+  agent.start();
+  await rig.clock.advance(5000);
+  t.is(agent.state, "online");
+  t.is(rig.platform.seen.filter(({ path }) => path.endsWith("/provision")).length, 0);
+});
+
+test("flash that can't be erased makes a reset fail, and one that another version wrote is erased", async (t) => {
+  const rig = { clock: new FakeClock() } as Rig;
+  const { Agent } = await import("../../../../src/index.js");
+  const blocks = new FakeFlash(4 * 4096, 4096);
+  const host = fakeHost({ clock: rig.clock, blocks });
+  blocks.write(0, Uint8Array.of(0x4d, 0x6f, 0x51, 0x0a, 9, 0xf6));
+  const agent = new Agent(host, { baseUrl: "http://platform.test", token: "given-token" });
+  blocks.fails = (call) => call === "erase";
+  t.is(await codeOf(rig, agent.reset()), "STORE_FAILED");
+  t.true(host.store.values.has("reset"));
+  blocks.fails = undefined;
+  t.is(await codeOf(rig, agent.reset()), undefined);
+  t.true(blocks.bytes.every((byte) => byte === 0xff));
+  t.false(host.store.values.has("reset"));
+});

@@ -1,0 +1,147 @@
+// Whatever a platform or a proxy answers, and however fast: the agent goes slowly, and goes on.
+import type { ExecutionContext } from "ava";
+import type { Mode } from "../../../hosts/platform/device/modes.js";
+import type { AgentOptions } from "../../../src/index.js";
+import type { Fault } from "../../fakes/platform.js";
+import type { SeenRequest } from "../../fakes/server.js";
+import { details, NAME, type Rig, startRig, test } from "./rig.js";
+
+const MINUTE = 60_000;
+
+async function online(t: ExecutionContext, as: Mode, options: Partial<AgentOptions>): Promise<Rig> {
+  const rig = startRig(t, as);
+  const agent = rig.agent(options);
+  agent.attributes.subscribe("interval", () => {});
+  agent.rpc.handle("setLed", () => true);
+  agent.start();
+  await rig.clock.advance(5000);
+  return rig;
+}
+
+/** Requests within ten minutes of `fault`. */
+async function requests(rig: Rig, fault: (request: SeenRequest) => Fault): Promise<number> {
+  const before = rig.platform.seen.length;
+  rig.platform.fault = fault;
+  await rig.clock.advance(10 * MINUTE);
+  return rig.platform.seen.length - before;
+}
+
+const RPC = { status: 200, body: { id: 0, method: "setLed", params: {} } };
+const isPoll = (path: string) => path.includes("rpc?");
+const isUpdates = (path: string) => path.includes("updates");
+const FAULTS: [what: string, fault: (request: SeenRequest) => Fault, most: number][] = [
+  ["hands out an answered RPC again and again", ({ path }) => (path.includes("/rpc") ? RPC : undefined), 120],
+  [
+    "hands out an RPC and refuses each answer",
+    ({ path }) => (isPoll(path) ? RPC : path.includes("/rpc") ? { status: 404 } : undefined),
+    120,
+  ],
+  [
+    "answers each attribute poll with {} at once",
+    ({ path }) => (isUpdates(path) ? { status: 200, body: {} } : undefined),
+    120,
+  ],
+  [
+    "answers each attribute poll with a change at once",
+    ({ path }) => (isUpdates(path) ? { status: 200, body: { interval: 1 } } : undefined),
+    2600,
+  ],
+  [
+    "answers each attribute poll with more than fits",
+    ({ path }) => (isUpdates(path) ? { status: 200, body: { interval: "x".repeat(20_000) } } : undefined),
+    120,
+  ],
+  ["resets each RPC poll at once and takes all else", ({ path }) => (isPoll(path) ? "drop" : undefined), 150],
+  [
+    "resets each attribute poll at once and takes all else",
+    ({ path }) => (isUpdates(path) ? "drop" : undefined),
+    120,
+  ],
+  ["answers 401 to RPC polls alone", ({ path }) => (isPoll(path) ? { status: 401 } : undefined), 200],
+];
+
+for (const connections of [1, 2, 3] as const) {
+  for (const [what, fault, most] of FAULTS) {
+    test(`${connections} connection(s): a platform that ${what} is not asked without a pause`, async (t, as) => {
+      const rig = await online(t, as, { connections });
+      const count = await requests(rig, fault);
+      t.true(count <= most, `${count} requests in ten minutes`);
+      t.true(rig.host.lines.length < 20, rig.host.lines.join("\n"));
+    });
+  }
+
+  test(`${connections} connection(s): an idle device sends few requests`, async (t, as) => {
+    const rig = await online(t, as, { connections });
+    const count = await requests(rig, () => undefined);
+    t.true(count <= 80, `${count} requests in ten minutes`);
+  });
+
+  test(`${connections} connection(s): where new connections are refused and an old one works, no circle forms`, async (t, as) => {
+    const rig = await online(t, as, { connections });
+    const accept = rig.net.onConnect;
+    let refused = 0;
+    rig.net.onConnect = (peer) => {
+      refused++;
+      peer.reset("connection refused");
+      return false;
+    };
+    const count = (await requests(rig, () => undefined)) + refused;
+    t.true(count <= 600, `${count} requests and attempts in ten minutes`);
+    rig.net.onConnect = accept;
+  });
+}
+
+test("a token that some requests find unknown and others good is told once", async (t, as) => {
+  const rig = await online(t, as, {});
+  await requests(rig, ({ path }) => (isPoll(path) ? { status: 401 } : undefined));
+  t.is(rig.host.lines.filter((line) => line.includes("401")).length, 1);
+});
+
+test("three connections: where attribute polls are refused, a change is still seen within 31 s", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 3 });
+  let seen: unknown;
+  agent.attributes.subscribe("interval", (value) => {
+    seen = value;
+  });
+  rig.platform.fault = ({ path }) => (isUpdates(path) ? { status: 404 } : undefined);
+  agent.start();
+  await rig.clock.advance(10 * MINUTE);
+  rig.platform.setShared(rig.platform.device(NAME), { interval: 7 });
+  await rig.clock.advance(31_000);
+  t.is(seen, 7);
+});
+
+test("fifty reads at once all end with their answer, and are not taken for an outage", async (t, as) => {
+  const rig = await online(t, as, {});
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(1000);
+  const reads = Array.from({ length: 50 }, () => agent.attributes.read({ sharedKeys: ["interval"] }));
+  await rig.clock.advance(5000);
+  const ended = await Promise.allSettled(reads);
+  t.true(ended.every(({ status }) => status === "fulfilled"));
+  t.deepEqual(details(rig, "offline"), []);
+});
+
+test("a deadline that is no number of ms is refused", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent();
+  await t.throwsAsync(agent.attributes.read({ deadlineMs: Number.NaN }), { code: "BAD_VALUE" });
+  await t.throwsAsync(agent.rpc.call("getTime", {}, { timeoutMs: -1 }), { code: "BAD_VALUE" });
+});
+
+test("an agent that is stopped after 15 s each time does not take its own stops for polls that were cut", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  for (let runs = 0; runs < 5; runs++) {
+    agent.start();
+    await rig.clock.advance(15_000);
+    const stopped = agent.stop();
+    await rig.clock.advance(0);
+    await stopped;
+  }
+  const polls = rig.platform.seen.filter(({ path }) => path.includes("/rpc?timeout="));
+  t.true(polls.length >= 5);
+  t.true(polls.every(({ path }) => path.endsWith("timeout=25000")));
+});

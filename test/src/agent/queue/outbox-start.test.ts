@@ -1,0 +1,111 @@
+// What a start finds in the blocks: the queue, one of another format, something else, or nothing that can be read.
+import test from "ava";
+import fc from "fast-check";
+import { HEADER_BYTES } from "../../../../src/agent/queue/flash-log/sector-header.js";
+import { FakeFlash } from "../../../fakes/flash.js";
+import { upTo } from "../telemetry/rig.js";
+import { rig, textOf, waitingNumbers } from "./rig.js";
+
+const flash = (sectors = 4, sectorSize = 512) => new FakeFlash(sectors * sectorSize, sectorSize);
+/** The same flash after a restart. */
+const again = (blocks: FakeFlash) => new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes);
+
+test("blocks written by another format are kept, told and not used", (t) => {
+  const blocks = flash(4);
+  rig(blocks).outbox.append(textOf(0), undefined);
+  blocks.bytes[4] = 3;
+  blocks.bytes[5] = 0xfc;
+  const before = blocks.bytes.slice();
+  const copy = again(blocks);
+  const { outbox, host } = rig(copy);
+  t.true(outbox.append(textOf(1), undefined));
+  t.deepEqual(waitingNumbers(outbox), [1]);
+  t.deepEqual(copy.bytes, before);
+  t.true(host.lines.some((line) => line.includes("another version")));
+});
+
+test("blocks that can't be read at the start are told, not written to, and points wait in memory", (t) => {
+  for (const reads of [0, 2, 4]) {
+    const blocks = flash(4);
+    for (let n = 0; n < 5; n++) rig(blocks).outbox.append(textOf(n), undefined);
+    const before = blocks.bytes.slice();
+    const copy = again(blocks);
+    let left = reads;
+    copy.fails = (what) => what === "read" && left-- <= 0;
+    const { outbox, host } = rig(copy);
+    copy.fails = undefined;
+    t.true(outbox.append(textOf(7), undefined));
+    t.deepEqual(waitingNumbers(outbox), [7], `${reads} reads`);
+    t.deepEqual(copy.bytes, before);
+    t.deepEqual(host.lines, ["error: the durable queue can't be read: points are kept in memory only"]);
+  }
+});
+
+test("a read that fails once costs no point, and reads that fail from then on at a start none that the next start can read", (t) => {
+  const blocks = flash(6);
+  const { outbox } = rig(blocks);
+  for (let n = 0; n < 30; n++) outbox.append(textOf(n), undefined);
+  const all = waitingNumbers(outbox);
+  for (let failing = 1; failing <= 20; failing++) {
+    for (const lasts of [1, 3]) {
+      const copy = new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes.slice());
+      let read = 0;
+      copy.fails = (what) => what === "read" && ++read >= failing && read < failing + lasts;
+      const found = rig(copy).outbox;
+      if (lasts === 1) t.deepEqual(waitingNumbers(found), all, `read ${failing}`);
+      else if (found.waiting === 0)
+        t.deepEqual(waitingNumbers(rig(again(copy)).outbox), all, `from read ${failing}`);
+    }
+  }
+});
+
+test("blocks too small for a durable queue are told, and points wait in memory", (t) => {
+  for (const [sectors, sectorSize] of [
+    [1, 4096],
+    [8, 256],
+  ] as const) {
+    const { outbox, host } = rig(flash(sectors, sectorSize));
+    t.true(outbox.append(textOf(7), undefined));
+    t.deepEqual(waitingNumbers(outbox), [7]);
+    t.deepEqual(host.lines, [
+      "error: the blocks are too small for a durable queue: points are kept in memory only",
+    ]);
+  }
+});
+
+test("a header torn at the start is not taken for another format: the points of the others are delivered", (t) => {
+  for (let torn = 1; torn < HEADER_BYTES; torn++) {
+    const blocks = flash(4);
+    const { outbox } = rig(blocks);
+    let n = 0;
+    // The second sector has a header and no point.
+    for (; blocks.changes < 2 || blocks.erases[1] === 0; n++) outbox.append(textOf(n), undefined);
+    blocks.bytes.fill(0xff, 512 + torn, 1024);
+    const next = rig(again(blocks));
+    t.deepEqual(waitingNumbers(next.outbox), upTo(n - 1), `${torn} bytes`);
+    t.true(next.outbox.append(textOf(n), undefined));
+    t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), [...upTo(n - 1), n], `${torn} bytes`);
+    t.deepEqual(next.host.lines, [`info: ${n - 1} points wait from before`]);
+  }
+});
+
+test("whatever the blocks held before they were the outbox's, it starts empty and works", (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 2048, maxLength: 2048 }), (bytes) => {
+      const blocks = new FakeFlash(2048, 512, bytes);
+      const { outbox } = rig(blocks);
+      for (let n = 0; n < 5; n++) outbox.append(textOf(n), undefined);
+      t.deepEqual(waitingNumbers(rig(again(blocks)).outbox), upTo(5));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("blocks full of something else are told, as points may have been in them; blank ones are not", (t) => {
+  const strange = rig(new FakeFlash(2048, 512, new Uint8Array(2048).fill(0x5a)));
+  t.true(
+    strange.host.lines.some((line) => line.includes("it begins empty")),
+    strange.host.lines.join(),
+  );
+  t.deepEqual(rig(flash(4)).host.lines, []);
+});

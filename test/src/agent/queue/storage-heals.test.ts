@@ -1,0 +1,302 @@
+// What becomes of accepted points when the durable queue's flash fails for a while, or for good: delivered, or counted, over every end of a run.
+import test, { type ExecutionContext } from "ava";
+import { Agent, type AgentOptions, type Host } from "../../../../src/index.js";
+import { FakeClock } from "../../../fakes/clock.js";
+import { FakeFlash } from "../../../fakes/flash.js";
+import { FakeStore, fakeHost } from "../../../fakes/host.js";
+import { FakeNet } from "../../../fakes/net.js";
+import { serve } from "../../../fakes/server.js";
+
+const STEP_MS = 250;
+
+/** A device and what it keeps; the platform is there as long as `up`. */
+class Device {
+  readonly clock = new FakeClock(Date.UTC(2026, 0, 1));
+  readonly net = new FakeNet(this.clock);
+  readonly store = new FakeStore();
+  readonly blocks: FakeFlash;
+  readonly arrived = new Set<number>();
+  /** In the order in which they came, each time they did. */
+  readonly order: number[] = [];
+  /** As the platform was told last, by key. */
+  readonly dropped: Record<string, number> = {};
+  up = false;
+  recorded = 0;
+  host!: Host;
+  agent!: Agent;
+  #life = { on: true };
+
+  constructor(sectors = 16) {
+    this.blocks = new FakeFlash(sectors * 512, 512);
+    serve(this.net, ({ method, path, body, reply }) => {
+      if (method === "POST" && path.endsWith("telemetry")) this.#take(JSON.parse(body));
+      reply(200, method === "GET" ? "{}" : "");
+    });
+    const serves = this.net.onConnect;
+    this.net.onConnect = (peer) => {
+      if (this.up) return serves?.(peer) as false | undefined;
+      peer.reset("connection refused");
+      return false;
+    };
+  }
+
+  #take(body: { values: Record<string, number> } | { values: Record<string, number> }[]): void {
+    for (const { values } of Array.isArray(body) ? body : [body]) {
+      if (values.n !== undefined) {
+        this.arrived.add(values.n);
+        this.order.push(values.n);
+      }
+      for (const key of Object.keys(values)) if (key.startsWith("mote")) this.dropped[key] = values[key]!;
+    }
+  }
+
+  /** A start on what was kept. */
+  start(options: Partial<AgentOptions> = {}): Agent {
+    const { clock, net: network, store, blocks } = this;
+    const life = { on: true };
+    this.#life = life;
+    this.host = {
+      ...fakeHost({ clock, network, store, blocks }),
+      open: (...address) =>
+        life.on ? network.open(...address) : { write: () => 0, read: () => 0, close: () => {} },
+      store: {
+        get: (key) => store.get(key),
+        set: (key, value) => life.on && store.set(key, value),
+        delete: (key) => life.on && store.delete(key),
+      },
+      blocks: {
+        size: blocks.size,
+        sectorSize: blocks.sectorSize,
+        read: (at, into) => blocks.read(at, into),
+        write: (at, bytes) => life.on && blocks.write(at, bytes),
+        erase: (at) => life.on && blocks.erase(at),
+      },
+    };
+    this.agent = new Agent(this.host, { baseUrl: "http://platform.test", token: "TOKEN", ...options });
+    this.agent.start();
+    return this.agent;
+  }
+
+  /** Records a point every 250 ms for `ms`. */
+  async record(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP_MS) {
+      this.agent.telemetry.record({ n: this.recorded++ });
+      await this.clock.advance(STEP_MS);
+    }
+  }
+
+  /** As by SIGTERM: the process is gone afterwards. Returns what `stop` did. */
+  async stop(): Promise<unknown> {
+    const stopped = this.agent.stop();
+    await this.clock.advance(3000);
+    const told = await stopped;
+    this.gone();
+    return told;
+  }
+
+  /** As by a power cut: nothing that this run does has an effect any more. */
+  gone(): void {
+    this.#life.on = false;
+    for (const peer of this.net.peers) if (!peer.closed) peer.reset();
+    void this.agent.stop();
+  }
+
+  /** The next start, with a platform: how many points neither arrived nor were counted. */
+  async lost(): Promise<number> {
+    this.up = true;
+    this.start();
+    await this.clock.advance(10 * 60_000);
+    const counted = Object.values(this.dropped).reduce((sum, points) => sum + points, 0);
+    return this.recorded - this.arrived.size - counted;
+  }
+}
+
+const full = (what: string) => what !== "read";
+
+for (const bufferBytes of [1024, 16_384])
+  test(`offline, the disk full for 8 s, free for 15 s, then stopped: no point is gone (${bufferBytes} bytes of memory)`, async (t) => {
+    const device = new Device();
+    device.start({ telemetry: { bufferBytes } });
+    await device.record(3000);
+    device.blocks.fails = full;
+    await device.record(8000);
+    device.blocks.fails = undefined;
+    await device.record(15_000);
+    const ended = await device.stop();
+    t.is(await device.lost(), 0);
+    t.is(ended, 0);
+    t.deepEqual(device.dropped, {});
+    t.deepEqual(device.blocks.violations, []);
+  });
+
+test("the disk full up to the end, freed as it is stopped: the last try keeps what is in memory", async (t) => {
+  const device = new Device();
+  device.start();
+  await device.record(3000);
+  device.blocks.fails = full;
+  await device.record(8000);
+  device.blocks.fails = undefined;
+  const ended = await device.stop();
+  t.is(await device.lost(), 0);
+  t.is(ended, 0);
+  t.deepEqual(device.dropped, {});
+});
+
+for (const [what, fails] of [
+  ["can't be written", full],
+  ["can't be written or read", () => true],
+] as const)
+  test(`what was dealt with while flash ${what} does not come again, behind later points, when it works`, async (t) => {
+    const device = new Device();
+    device.start({ telemetry: { bufferBytes: 1024 } });
+    await device.record(20_000);
+    device.blocks.fails = fails;
+    device.up = true;
+    await device.record(20_000);
+    device.gone();
+    device.blocks.fails = undefined;
+    // What was in memory only a second before the power went may be counted, although it had just arrived.
+    const lost = await device.lost();
+    t.true(lost <= 0 && lost >= -4, `${lost}`);
+    const first = [...device.arrived];
+    t.deepEqual(
+      first,
+      first.toSorted((one, other) => one - other),
+    );
+    // What arrived in the last second may come again, and what was on its way.
+    t.true(device.order.length - first.length <= 10, `${device.order.length} of ${first.length}`);
+  });
+
+for (const [how, end] of [
+  ["stopped", (device: Device) => device.stop()],
+  ["without power", (device: Device) => device.clock.advance(2000).then(() => device.gone())],
+] as const)
+  test(`the disk full for good, then ${how}: the points that it did not take are counted by the next start`, async (t) => {
+    const device = new Device();
+    device.start({ telemetry: { bufferBytes: 1024 } });
+    await device.record(3000);
+    device.blocks.fails = full;
+    await device.record(20_000);
+    await end(device);
+    t.is(await device.lost(), 0);
+    t.true(device.arrived.size >= 12);
+    t.is(device.dropped.moteDroppedUnreadable! + device.dropped.moteDroppedFull!, 92 - device.arrived.size);
+  });
+
+test("disk and store full for good: stop() returns how many points end with it", async (t) => {
+  const device = new Device();
+  device.start();
+  await device.record(3000);
+  device.blocks.fails = full;
+  device.store.fails = () => true;
+  await device.record(2000);
+  t.is(await device.stop(), 8);
+});
+
+test("disk and store full for good: a wake returns how many points end with it", async (t) => {
+  const device = new Device();
+  device.start();
+  await device.stop();
+  device.start();
+  const stopped = device.agent.stop();
+  await device.clock.advance(100);
+  await stopped;
+  device.blocks.fails = full;
+  device.store.fails = () => true;
+  const wake = device.agent.runOnce({ sample: () => ({ n: device.recorded++ }), deadline: 1000 });
+  await device.clock.advance(5000);
+  t.is(((await wake) as unknown as { unkept: number }).unkept, 1);
+});
+
+test("stopped online with a full disk: what is in memory goes out first, within 2 s", async (t) => {
+  const device = new Device();
+  device.up = true;
+  device.start({ telemetry: { batchAgeMs: 60_000 } });
+  await device.record(1000);
+  await device.clock.advance(60_000);
+  device.blocks.fails = full;
+  await device.record(1000);
+  t.is(device.arrived.size, 4);
+  t.is(await device.stop(), 0);
+  t.is(device.arrived.size, 8);
+});
+
+test("a count in the store is told once, and gone when flash has it", async (t) => {
+  const device = new Device();
+  device.start();
+  await device.record(1000);
+  device.blocks.fails = full;
+  await device.record(1000);
+  await device.stop();
+  device.blocks.fails = undefined;
+  t.is(await device.lost(), 0);
+  t.is(device.dropped.moteDroppedUnreadable, 4);
+  await device.stop();
+  device.dropped.moteDroppedUnreadable = 0;
+  device.start();
+  await device.record(60_000);
+  await device.stop();
+  t.is(await device.lost(), 4);
+  t.is(device.agent.telemetry.dropped.unreadable, 4);
+});
+
+function sectorFails(t: ExecutionContext, what: "write" | "erase"): Promise<void> {
+  return (async () => {
+    const device = new Device(5);
+    device.start();
+    const bad = 2 * 512;
+    let failures = 0;
+    device.blocks.fails = (call, at) => {
+      const fails = call === what && at >= bad && at < bad + 512;
+      if (fails) failures++;
+      return fails;
+    };
+    device.up = true;
+    await device.record(600_000);
+    t.is(failures, 3);
+    t.is(await device.stop(), 0);
+    t.is(await device.lost(), 0);
+    t.deepEqual(device.dropped, {});
+  })();
+}
+test("a sector that can't be erased three times is passed over, and its neighbours are used on", (t) =>
+  sectorFails(t, "erase"));
+test("a sector that can't be written three times is passed over, and its neighbours are used on", (t) =>
+  sectorFails(t, "write"));
+
+test("points on both sides of a sector that was passed over outlive a restart", async (t) => {
+  const device = new Device(8);
+  device.start();
+  device.blocks.fails = (call, at) => call === "erase" && at === 3 * 512;
+  await device.record(15_000);
+  await device.clock.advance(240_000);
+  await device.record(3000);
+  t.is(device.blocks.erases[3], 0);
+  t.true(device.blocks.erases[4]! > 0);
+  device.gone();
+  t.is(await device.lost(), 0);
+  t.is(device.arrived.size, 72);
+});
+
+test("while all of flash fails it is erased once a minute at most, and tried after 1, 2, 5, 10, 20, 30, 60 s", async (t) => {
+  const device = new Device();
+  device.start();
+  await device.record(1000);
+  const tries: number[] = [];
+  let erases = 0;
+  device.blocks.fails = (call) => {
+    if (call === "erase") erases++;
+    if (call !== "read" && tries.at(-1) !== device.clock.now()) tries.push(device.clock.now());
+    return call !== "read";
+  };
+  const from = device.clock.now();
+  device.agent.telemetry.record({ n: device.recorded++ });
+  await device.clock.advance(360_000);
+  t.true(erases >= 4 && erases <= 7, `${erases} erases`);
+  t.true(tries.length <= 13, tries.map((at) => (at - from) / 1000).join());
+  device.blocks.fails = undefined;
+  await device.clock.advance(60_000);
+  device.gone();
+  t.is(await device.lost(), 0);
+  t.deepEqual(device.dropped, {});
+});

@@ -1,0 +1,97 @@
+// An agent and a platform on one clock that stands still until a test moves it.
+import anyTest, { type ExecutionContext } from "ava";
+import type { Mode } from "../../../hosts/platform/device/modes.js";
+import { Agent, type AgentOptions } from "../../../src/index.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { FakeFlash, FakeSlot } from "../../fakes/flash.js";
+import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";
+import { FakeNet } from "../../fakes/net.js";
+import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
+
+export const NAME = "greenhouse-7";
+const MODE_NAMES = ["documented", "deployed"] as const;
+const WALL = Date.UTC(2026, 0, 1);
+
+export interface Rig {
+  readonly clock: FakeClock;
+  readonly net: FakeNet;
+  readonly platform: FakePlatform;
+  readonly store: FakeStore;
+  /** The host of the agent made last. */
+  host: FakeHost;
+  /** What the agent made last has told: `event` and its detail. */
+  readonly told: [string, unknown][];
+  /** A new agent on what the one before kept: a restart. Not started. `Made`: of another build. */
+  agent(options?: Partial<AgentOptions>, Made?: typeof Agent): Agent;
+  /** Lets a device go as a power cut does: its agent is heard no more, and hears nothing. */
+  cut(): void;
+}
+
+const EVENTS = [
+  "provisioned",
+  "online",
+  "offline",
+  "delivered",
+  "drop",
+  "attributes",
+  "rpc",
+  "firmware",
+  "refused",
+  "restart",
+] as const;
+
+/** Declares a test once for each mode of the platform, which begins its title. */
+export function test(title: string, run: (t: ExecutionContext, as: Mode) => void | Promise<void>): void {
+  for (const as of MODE_NAMES) anyTest(`${as}: ${title}`, (t) => run(t, as));
+}
+
+export function startRig(t: ExecutionContext, as: Mode): Rig {
+  const clock = new FakeClock(WALL);
+  const net = new FakeNet(clock);
+  const platform = new FakePlatform(clock, net, as);
+  const store = new FakeStore();
+  const blocks = new FakeFlash(16 * 4096, 4096);
+  const slot = new FakeSlot(64 * 4096, 4096);
+  const agents: Agent[] = [];
+  const told: [string, unknown][] = [];
+  const rig: Rig = {
+    clock,
+    net,
+    platform,
+    store,
+    told,
+    host: fakeHost({ clock, network: net, store, blocks, slot }),
+    agent: (options = {}, Made = Agent) => {
+      rig.host = fakeHost({ clock, network: net, store, blocks, slot, seed: agents.length + 1 });
+      const agent = new Made(rig.host, {
+        baseUrl: "http://platform.test",
+        provisioning: { key: KEY, secret: SECRET, deviceName: NAME },
+        ...options,
+      });
+      agents.push(agent);
+      for (const event of EVENTS) agent.on(event, (detail) => told.push([event, detail]));
+      return agent;
+    },
+    cut: () => {
+      for (const peer of net.peers) if (!peer.closed) peer.onClose?.();
+      Object.assign(rig.host, { open: () => ({ write: () => 0, read: () => 0, close: () => {} }) });
+      agents.at(-1)?.stop();
+      rig.store.fails = undefined;
+    },
+  };
+  t.teardown(async () => {
+    for (const agent of agents) {
+      const stopped = agent.stop();
+      await clock.advance(0);
+      await stopped;
+    }
+    const failed = rig.host.lines.find((line) => line.includes("loop failed"));
+    if (failed) throw new Error(failed);
+  });
+  return rig;
+}
+
+/** The details of one event, in order. */
+export function details(rig: Rig, event: string): unknown[] {
+  return rig.told.filter(([name]) => name === event).map(([, detail]) => detail);
+}

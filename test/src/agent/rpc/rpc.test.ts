@@ -1,0 +1,290 @@
+import { details, NAME, type Rig, startRig, test } from "../rig.js";
+
+const text = (results: { kind: string; text?: string }[]) => results.map(({ kind, text }) => text ?? kind);
+const started = async (rig: Rig, connections: 1 | 2 | 3 = 2) => {
+  const agent = rig.agent({ connections });
+  agent.start();
+  await rig.clock.advance(3000);
+  return agent;
+};
+
+for (const connections of [1, 2, 3] as const) {
+  test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = await started(rig, connections);
+    const seen: unknown[] = [];
+    agent.rpc.handle("setLed", (params) => {
+      seen.push(params);
+      return { on: params.on };
+    });
+    const results = rig.platform.rpc(rig.platform.device(NAME), "setLed", { on: true });
+    await rig.clock.advance(2000);
+    t.deepEqual(text(results), ['{"on":true}']);
+    t.deepEqual(seen, [{ on: true }]);
+    t.deepEqual(details(rig, "rpc"), [
+      { stage: "received", id: 0, method: "setLed" },
+      { stage: "answered", id: 0, method: "setLed" },
+    ]);
+  });
+}
+
+for (const connections of [2, 3] as const) {
+  test(`${connections} connections: of one-way RPCs sent at any time over ten minutes none is lost, and each runs once`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = await started(rig, connections);
+    const seen: number[] = [];
+    agent.rpc.handle("note", (params) => {
+      seen.push(params);
+    });
+    const device = rig.platform.device(NAME);
+    const sent: number[] = [];
+    for (let i = 0; i < 200; i++) {
+      rig.platform.rpc(device, "note", i, { oneWay: true });
+      sent.push(i);
+      await rig.clock.advance(2971);
+    }
+    t.deepEqual(seen, sent);
+  });
+}
+
+for (const points of [0, 1]) {
+  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a brief one`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = rig.agent({ connections: 1 });
+    agent.attributes.subscribe("interval", () => {});
+    agent.start();
+    for (let second = 0; second < 600; second++) {
+      if (points > 0) agent.telemetry.record({ second });
+      await rig.clock.advance(1000);
+    }
+    const polls = rig.platform.seen.filter(({ path }) => path.includes("/rpc?timeout="));
+    t.true(polls.length >= 23 && polls.length <= 26, `${polls.length} polls`);
+    t.true(polls.every(({ path }) => path.endsWith("timeout=25000")));
+  });
+}
+
+test("polls that somebody on the way ends with an empty 200 do not make an RPC a new one", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  let runs = 0;
+  agent.rpc.handle("open", () => ++runs);
+  let away = true;
+  rig.platform.fault = ({ method, path, reply }) => {
+    if (!away) return undefined;
+    if (method === "POST" && path.includes("/rpc/")) return "drop";
+    if (!path.includes("/rpc?") || runs === 0) return undefined;
+    rig.clock.timer(15_000, () => reply(200, ""));
+    return "hang";
+  };
+  const results = rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: 3_600_000 });
+  await rig.clock.advance(120_000);
+  away = false;
+  await rig.clock.advance(400_000);
+  t.deepEqual([runs, text(results)], [1, ["1"]]);
+});
+
+for (const connections of [1, 2, 3] as const) {
+  test(`${connections} connection(s): an answer that a slow line carries in 13 s reaches the caller, and its handler runs once`, async (t, as) => {
+    const rig = startRig(t, as);
+    Object.assign(rig.net.options, { writeBytes: 7, latencyMs: 10 });
+    const agent = rig.agent({ connections, rpc: { answerBytes: 16_384 } });
+    let runs = 0;
+    agent.rpc.handle("dump", () => {
+      runs++;
+      return "z".repeat(9000);
+    });
+    agent.start();
+    await rig.clock.advance(20_000);
+    const results = rig.platform.rpc(rig.platform.device(NAME), "dump", {}, { timeoutMs: 120_000 });
+    await rig.clock.advance(120_000);
+    t.deepEqual(
+      text(results).map((answer) => answer.length),
+      [9002],
+    );
+    t.is(runs, 1);
+  });
+}
+
+test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t, as) => {
+  const rig = startRig(t, as);
+  let refusals = 0;
+  rig.platform.fault = ({ method, path }) => {
+    if (method !== "POST" || !/\/rpc\/\d+$/.test(path) || refusals >= 12) return undefined;
+    refusals++;
+    return "drop";
+  };
+  const agent = await started(rig);
+  let runs = 0;
+  agent.rpc.handle("count", () => ++runs);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "count", null, { timeoutMs: 3_600_000 });
+  await rig.clock.advance(1_800_000);
+  t.is(refusals, 12);
+  t.is(runs, 1);
+  t.deepEqual(text(results), ["1"]);
+});
+
+test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNOWN and does not run again", async (t, as) => {
+  const rig = startRig(t, as);
+  let runs = 0;
+  const endless = () => {
+    runs++;
+    return new Promise(() => {});
+  };
+  const first = await started(rig);
+  first.rpc.handle("reboot", endless);
+  const results = rig.platform.rpc(
+    rig.platform.device(NAME),
+    "reboot",
+    { now: true },
+    { timeoutMs: 600_000 },
+  );
+  await rig.clock.advance(1000);
+  t.is(runs, 1);
+  void first.stop();
+  const second = rig.agent();
+  second.rpc.handle("reboot", endless);
+  second.start();
+  await rig.clock.advance(5000);
+  t.is(runs, 1);
+  t.regex(text(results)[0] ?? "", /OUTCOME_UNKNOWN/);
+  await rig.clock.advance(20_000);
+});
+
+test("an answer that was not acknowledged before a restart is the one that is given after it", async (t, as) => {
+  const rig = startRig(t, as);
+  rig.platform.fault = ({ method, path }) =>
+    method === "POST" && /\/rpc\/\d+$/.test(path) ? "drop" : undefined;
+  let runs = 0;
+  const first = await started(rig);
+  first.rpc.handle("count", () => ++runs);
+  const results = rig.platform.rpc(rig.platform.device(NAME), "count", null, { timeoutMs: 600_000 });
+  await rig.clock.advance(3000);
+  await first.stop();
+  rig.platform.fault = undefined;
+  const second = rig.agent();
+  second.rpc.handle("count", () => ++runs);
+  second.start();
+  await rig.clock.advance(5000);
+  t.is(runs, 1);
+  t.deepEqual(text(results), ["1"]);
+});
+
+test("the same id with other content is a new RPC: ids begin at 0 again when the platform restarts", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  const seen: unknown[] = [];
+  agent.rpc.handle("set", (params) => seen.push(params));
+  rig.platform.rpc(rig.platform.device(NAME), "set", 1);
+  await rig.clock.advance(1000);
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  const { credentialsId } = { credentialsId: JSON.parse(rig.platform.seen[0]?.body ?? "{}").token };
+  const again = rig.platform.create(NAME, credentialsId);
+  await rig.clock.advance(11 * 60_000);
+  rig.platform.rpc(again, "set", 2);
+  await rig.clock.advance(2000);
+  t.deepEqual(seen, [1, 2]);
+});
+
+test("the same id with the same content is a new RPC once a poll has ended without it", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  let runs = 0;
+  agent.rpc.handle("set", () => ++runs);
+  rig.platform.rpc(rig.platform.device(NAME), "set", 1);
+  await rig.clock.advance(60_000);
+  const token = rig.platform.device(NAME).credentials.credentialsId;
+  rig.platform.core.deleteDevice(rig.platform.device(NAME));
+  const again = rig.platform.create(NAME, token);
+  await rig.clock.advance(11 * 60_000);
+  rig.platform.rpc(again, "set", 1);
+  await rig.clock.advance(2000);
+  t.is(runs, 2);
+});
+
+const ERRORS: [string, (params: unknown) => unknown, string][] = [
+  [
+    "that throws",
+    () => {
+      throw new Error("no water");
+    },
+    '{"error":{"code":"HANDLER_FAILED","message":"no water"}}',
+  ],
+  [
+    "that rejects",
+    async () => {
+      throw new Error("no water");
+    },
+    '{"error":{"code":"HANDLER_FAILED","message":"no water"}}',
+  ],
+  [
+    "that throws what can't be read",
+    () => {
+      throw Object.defineProperty(new Error(), "message", { get: () => JSON.parse("no JSON") });
+    },
+    '{"error":{"code":"HANDLER_FAILED","message":"the handler failed"}}',
+  ],
+  [
+    "that rejects with what can't be read",
+    async () => {
+      throw new Proxy(new Error("no water"), { getPrototypeOf: () => JSON.parse("no JSON") });
+    },
+    '{"error":{"code":"HANDLER_FAILED","message":"the handler failed"}}',
+  ],
+  ["that answers nothing", () => undefined, "null"],
+];
+for (const [what, handler, expected] of ERRORS) {
+  test(`a handler ${what} is answered ${expected}`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = await started(rig);
+    agent.rpc.handle("act", handler);
+    const results = rig.platform.rpc(rig.platform.device(NAME), "act", {});
+    await rig.clock.advance(2000);
+    t.deepEqual(text(results), [expected]);
+  });
+}
+
+test("a handler that takes too long is answered TIMEOUT, and the next RPC is handled", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  agent.rpc.handle("hang", () => new Promise(() => {}), { timeoutMs: 500 });
+  agent.rpc.handle("next", () => "done");
+  const device = rig.platform.device(NAME);
+  const hung = rig.platform.rpc(device, "hang", {});
+  const next = rig.platform.rpc(device, "next", {});
+  await rig.clock.advance(3000);
+  t.regex(text(hung)[0] ?? "", /"TIMEOUT"/);
+  t.deepEqual(text(next), ['"done"']);
+});
+
+test("a method is compared whole: a handler of setLed gets neither set nor setLedColour", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  agent.rpc.handle("setLed", () => "wrong");
+  const device = rig.platform.device(NAME);
+  for (const method of ["set", "setLedColour", ""]) {
+    const results = rig.platform.rpc(device, method, {});
+    await rig.clock.advance(3000);
+    t.regex(text(results)[0] ?? "", /METHOD_NOT_FOUND/, method);
+  }
+});
+
+test("params larger than the device takes are answered PARAMS_TOO_LARGE, and what is behind them is handled", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  agent.rpc.handle("take", (params) => String(params).length);
+  const device = rig.platform.device(NAME);
+  const large = rig.platform.rpc(device, "take", "x".repeat(60_000));
+  const small = rig.platform.rpc(device, "take", "x");
+  await rig.clock.advance(5000);
+  t.regex(text(large)[0] ?? "", /PARAMS_TOO_LARGE/);
+  t.deepEqual(text(small), ["1"]);
+});
+
+test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = await started(rig);
+  agent.rpc.handle("dump", () => "x".repeat(100_000));
+  const results = rig.platform.rpc(rig.platform.device(NAME), "dump", {});
+  await rig.clock.advance(5000);
+  t.regex(text(results)[0] ?? "", /ANSWER_TOO_LARGE/);
+});

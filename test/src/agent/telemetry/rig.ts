@@ -1,0 +1,113 @@
+// Telemetry on a fake host, against a platform that the test scripts.
+import { Events } from "../../../../src/agent/common/events.js";
+import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
+import { Outbox } from "../../../../src/agent/queue/outbox.js";
+import { Link, type LinkWatcher } from "../../../../src/agent/session/session.js";
+import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
+import { Time } from "../../../../src/agent/time/time.js";
+import { parseTarget } from "../../../../src/net/target.js";
+import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
+import { type SeenRequest, serve } from "../../../fakes/server.js";
+
+export interface Element {
+  readonly ts?: number;
+  readonly values: Record<string, unknown>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export class TelemetryRig {
+  readonly host: FakeHost;
+  readonly link: Link;
+  readonly time: Time;
+  readonly outbox: Outbox;
+  readonly telemetry: Telemetry;
+  /** What the platform took, in order. */
+  readonly taken: Element[] = [];
+  /** `METHOD what -> status` of each request. */
+  readonly log: string[] = [];
+  readonly delivered: number[] = [];
+  readonly drops: { points: number; reason: string }[] = [];
+  /** Codes. */
+  readonly errors: string[] = [];
+  /** What the platform answers to a POST of these elements; undefined: nothing, ever. */
+  answer: (elements: Element[], body: string) => Answer | undefined = () => ({ status: 200 });
+  /** What it answers to GET attributes. */
+  attributes: () => Answer = () => ({ status: 200, body: "{}" });
+
+  /** What the link tells. */
+  readonly watcher: LinkWatcher;
+
+  constructor(options: TelemetryOptions = {}, hostOptions: FakeHostOptions = {}) {
+    this.host = fakeHost(hostOptions);
+    const target = parseTarget("https://platform.example.com");
+    if (!target.ok) throw new Error(target.reason);
+    const events = new Events(this.host);
+    events.on("delivered", ({ points }) => this.delivered.push(points));
+    events.on("drop", (detail) => this.drops.push(detail));
+    events.on("error", ({ code }) => this.errors.push(code));
+    this.link = new Link(this.host, target.target, 3, events);
+    this.time = new Time(this.host);
+    const nothing = () => {};
+    const dated = (ms: number) => this.time.learn(ms);
+    this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized: nothing };
+    this.link.watcher = this.watcher;
+    this.outbox = new Outbox(this.host, this.time, options);
+    this.telemetry = new Telemetry(this.link, events, this.time, this.outbox, options);
+    serve(this.host.net, (request) => this.#serve(request));
+  }
+
+  start(): this {
+    this.link.start();
+    this.link.authorize("/api/v1/TOKEN/");
+    for (const loop of this.link.loops) loop.start();
+    return this;
+  }
+
+  /** Resolves when nothing of it goes on. */
+  async ended(): Promise<void> {
+    for (const loop of this.link.loops) await loop.ended();
+  }
+
+  /** Records points `{ n }` from `from` to below `to`. */
+  record(from: number, to: number): this {
+    for (let n = from; n < to; n++) this.telemetry.record({ n });
+    return this;
+  }
+
+  /** The numbers of the points that the platform took, in order, as often as they came. */
+  get numbers(): unknown[] {
+    return this.taken.map((element) => element.values.n).filter((n) => n !== undefined);
+  }
+
+  async empty(withinMs?: number): Promise<void> {
+    await this.host.clock.runUntil(() => this.outbox.waiting === 0, withinMs);
+  }
+
+  #serve(request: SeenRequest): void {
+    const post = request.method === "POST";
+    const elements = post ? elementsOf(request.body) : [];
+    const answer = post ? this.answer(elements, request.body) : this.attributes();
+    this.log.push(`${request.method} ${post ? elements.length : "attributes"} -> ${answer?.status}`);
+    if (post && answer?.status === 200) this.taken.push(...elements);
+    if (answer) request.reply(answer.status, answer.body ?? "", answer.headers);
+  }
+}
+
+/** The elements of a body as the platform reads it: without both `ts` and `values`, an object is all values. */
+function elementsOf(body: string): Element[] {
+  const parsed = JSON.parse(body);
+  const elements: Record<string, unknown>[] = Array.isArray(parsed) ? parsed : [parsed];
+  return elements.map(
+    (one) => ("ts" in one && "values" in one ? one : { values: one }) as unknown as Element,
+  );
+}
+
+/** 0, 1, ... below `count`. */
+export function upTo(count: number, from = 0): number[] {
+  return Array.from({ length: count - from }, (_, i) => from + i);
+}

@@ -1,0 +1,343 @@
+import test from "ava";
+import { MoteError } from "../../../../src/agent/common/errors.js";
+import { FakeFlash } from "../../../fakes/flash.js";
+import { TelemetryRig, upTo } from "./rig.js";
+
+test("a point leaves after the batch age as one object with its time stamp", async (t) => {
+  const rig = new TelemetryRig().start();
+  let body = "";
+  rig.answer = (_, text) => {
+    body = text;
+    return { status: 200 };
+  };
+  rig.telemetry.record({ temperature: 21.5 });
+  await rig.host.clock.advance(990);
+  t.is(body, "");
+  await rig.empty(1000);
+  t.is(body, `{"ts":${Date.UTC(2026, 0, 1)},"values":{"temperature":21.5}}`);
+  t.deepEqual(rig.delivered, [1]);
+});
+
+test("a full batch leaves at once", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 3, batchAgeMs: 60_000 }).start().record(0, 3);
+  await rig.empty(500);
+  t.deepEqual(rig.log, ["POST 3 -> 200"]);
+});
+
+test("a batch is full by its bytes too", async (t) => {
+  const rig = new TelemetryRig({ batchBytes: 512, batchAgeMs: 60_000 }).start();
+  for (let n = 0; n < 5; n++) rig.telemetry.record({ n, text: "x".repeat(100) });
+  await rig.host.clock.advance(500);
+  t.deepEqual(rig.log, ["POST 3 -> 200"]);
+});
+
+test("what was recorded before the start is delivered", async (t) => {
+  const rig = new TelemetryRig().record(0, 10);
+  rig.start();
+  await rig.empty(2000);
+  t.deepEqual(rig.numbers, upTo(10));
+});
+
+test("a burst of 1,000 points in one tick is 1,000 points with 1,000 time stamps", async (t) => {
+  const rig = new TelemetryRig({ bufferBytes: 65_536 }).start().record(0, 1000);
+  await rig.empty();
+  t.deepEqual(rig.numbers, upTo(1000));
+  t.is(new Set(rig.taken.map((element) => element.ts)).size, 1000);
+});
+
+test("a time stamp of the application's is left alone", async (t) => {
+  const rig = new TelemetryRig().start();
+  rig.telemetry.record({ n: 1 }, { ts: 1_600_000_000_000 });
+  rig.telemetry.record({ n: 2 });
+  await rig.empty();
+  t.deepEqual(
+    rig.taken.map((element) => element.ts),
+    [1_600_000_000_000, Date.UTC(2026, 0, 1)],
+  );
+});
+
+test("a time stamp in seconds is refused", (t) => {
+  const error = t.throws(() => new TelemetryRig().telemetry.record({ n: 1 }, { ts: 1_600_000_000 }));
+  t.true(error instanceof MoteError && error.code === "BAD_VALUE");
+  t.regex(error.message, /13 digits/);
+});
+
+const cycle: Record<string, unknown> = {};
+cycle.inner = cycle;
+const UNFIT: readonly (readonly [string, unknown, RegExp])[] = [
+  ["NaN", { pressure: Number.NaN }, /^"pressure" is NaN$/],
+  ["Infinity", { pressure: [Number.POSITIVE_INFINITY] }, /^"pressure"\[0\] is Infinity$/],
+  ["undefined", { pressure: undefined }, /^"pressure" is undefined$/],
+  ["a cycle", { pressure: cycle }, /^"pressure"\."inner" refers to itself$/],
+  [
+    "a key of more than 255 characters",
+    { ["k".repeat(256)]: 1 },
+    /^"k+\.*" is a key of more than 255 characters$/,
+  ],
+  ["a key with markup", { "<b>": 1 }, /^"<b>" is a key with markup$/],
+  ["a key with a comma", { "a,b": 1 }, /^"a,b" is a key with a comma$/],
+];
+for (const [what, values, reason] of UNFIT) {
+  test(`record refuses ${what} with a sentence that names it, and keeps nothing`, (t) => {
+    const rig = new TelemetryRig();
+    const error = t.throws(() => rig.telemetry.record(values as Record<string, unknown>));
+    t.true(error instanceof MoteError && error.code === "BAD_VALUE");
+    t.regex(error.message, reason);
+    t.is(rig.outbox.waiting, 0);
+  });
+}
+
+test("a point that fits in no request is refused", (t) => {
+  const rig = new TelemetryRig({ batchBytes: 512 });
+  const error = t.throws(() => rig.telemetry.record({ text: "é".repeat(250) }));
+  t.true(error instanceof MoteError && error.code === "TOO_LARGE");
+  t.is(rig.outbox.waiting, 0);
+  t.true(rig.telemetry.record({ text: "x".repeat(rig.outbox.maxText - 20) }));
+});
+
+test("with the platform's time stamps a batch is an array of bare objects, and no key is in it twice", async (t) => {
+  const rig = new TelemetryRig({ timestamps: "platform" }).start();
+  const bodies: string[] = [];
+  rig.answer = (_, body) => {
+    bodies.push(body);
+    return { status: 200 };
+  };
+  for (const values of [{ a: 1 }, { b: 2, c: 'a":1' }, { a: 3 }]) rig.telemetry.record(values);
+  rig.telemetry.record({ a: 4 }, { ts: 1_600_000_000_000 });
+  await rig.empty();
+  t.deepEqual(bodies, ['[{"a":1},{"b":2,"c":"a\\":1"}]', '[{"a":3},{"ts":1600000000000,"values":{"a":4}}]']);
+});
+
+test("flush sends at once and is true when all is delivered", async (t) => {
+  const rig = new TelemetryRig({ batchAgeMs: 60_000 }).start().record(0, 3);
+  const flushed = rig.telemetry.flush(5000);
+  await rig.host.clock.advance(100);
+  t.true(await flushed);
+  t.deepEqual(rig.numbers, upTo(3));
+});
+
+test("flush is false when the platform does not answer in time, and when nobody sends", async (t) => {
+  const rig = new TelemetryRig().record(0, 3);
+  t.false(await rig.telemetry.flush(5000));
+  rig.start().answer = () => undefined;
+  const flushed = rig.telemetry.flush(5000);
+  await rig.host.clock.advance(5001);
+  t.false(await flushed);
+  t.is(rig.outbox.waiting, 3);
+});
+
+test("stop ends the loop and an open flush, and keeps what waits", async (t) => {
+  const rig = new TelemetryRig().start().record(0, 3);
+  rig.answer = () => undefined;
+  const flushed = rig.telemetry.flush(60_000);
+  await rig.host.clock.advance(100);
+  rig.link.stop();
+  await rig.ended();
+  t.false(await flushed);
+  rig.answer = () => ({ status: 200 });
+  rig.start();
+  await rig.empty();
+  t.deepEqual(rig.numbers, upTo(3));
+});
+
+test("a lost answer leads to the same points with the same time stamps again", async (t) => {
+  const rig = new TelemetryRig().start().record(0, 5);
+  const bodies: string[] = [];
+  rig.answer = (_, body) => {
+    bodies.push(body);
+    return bodies.length === 1 ? undefined : { status: 200 };
+  };
+  await rig.host.clock.runUntil(() => bodies.length > 0);
+  await rig.empty();
+  t.true(bodies.length > 1);
+  const sent = (body: string) => ([] as unknown[]).concat(JSON.parse(body));
+  t.deepEqual(sent(bodies[0]!), bodies.slice(1).flatMap(sent));
+});
+
+test("an empty 500 never drops: the batch is halved until it passes", async (t) => {
+  const rig = new TelemetryRig().record(0, 50).start();
+  rig.answer = (elements) => ({ status: elements.length > 10 ? 500 : 200 });
+  await rig.empty();
+  t.deepEqual(rig.numbers, upTo(50));
+  t.deepEqual(rig.log.slice(0, 4), ["POST 50 -> 500", "POST 25 -> 500", "POST 12 -> 500", "POST 6 -> 200"]);
+  t.deepEqual(rig.drops, []);
+});
+
+test("a point with more keys than the platform's bucket holds is sent in parts with one time stamp", async (t) => {
+  const rig = new TelemetryRig().start();
+  rig.answer = (elements) => ({
+    status: elements.reduce((sum, one) => sum + Object.keys(one.values).length, 0) > 5 ? 500 : 200,
+  });
+  const values: Record<string, unknown> = {};
+  for (let i = 0; i < 11; i++) values[`k${i}`] = i % 2 ? [i, { a: "},{" }] : `v,"${i}`;
+  rig.telemetry.record(values);
+  await rig.empty();
+  t.deepEqual(Object.assign({}, ...rig.taken.map((one) => one.values)), values);
+  t.is(new Set(rig.taken.map((one) => one.ts)).size, 1);
+  t.deepEqual(rig.delivered, [1]);
+});
+
+test("when a point sent in parts is dropped between them, the next begins with its first key", async (t) => {
+  const rig = new TelemetryRig({ bufferBytes: 1024 }).start();
+  const values = (n: number) => ({ n, a: n, b: n, c: n });
+  rig.answer = (elements) => {
+    const keys = elements.flatMap((one) => Object.keys(one.values));
+    if (keys.length > 2) return { status: 500 };
+    // The first half is taken; while the second is on its way, the point is pushed out of the outbox.
+    if (keys.includes("b") && rig.outbox.dropped.full === 0) {
+      for (let n = 1; n < 60; n++) rig.telemetry.record(values(n));
+      return { status: 500 };
+    }
+    return { status: 200 };
+  };
+  rig.telemetry.record(values(0));
+  await rig.empty();
+  const kept = 60 - rig.outbox.dropped.full;
+  t.true(kept < 59);
+  t.is(rig.taken.filter((one) => "n" in one.values && one.values.n !== 0).length, kept);
+});
+
+test("when nothing can be made smaller the agent waits longer and longer", async (t) => {
+  const rig = new TelemetryRig().start().record(0, 1);
+  rig.answer = () => ({ status: 500 });
+  await rig.host.clock.advance(600_000);
+  t.true(rig.log.length > 5 && rig.log.length < 40, `${rig.log.length} requests in 10 min`);
+  rig.answer = () => ({ status: 200 });
+  await rig.empty();
+  t.deepEqual(rig.numbers, [0]);
+});
+
+test("Retry-After is obeyed", async (t) => {
+  const rig = new TelemetryRig({ batchAgeMs: 0 }).start().record(0, 2);
+  rig.answer = () => ({ status: 429, headers: { "Retry-After": "90" } });
+  await rig.host.clock.advance(80_000);
+  t.is(rig.log.length, 1);
+  rig.answer = () => ({ status: 200 });
+  await rig.empty(20_000);
+  t.deepEqual(rig.numbers, upTo(2));
+});
+
+for (const [status, body] of [
+  [400, ""],
+  [500, "Can't parse value: 5"],
+  [413, '"Payload size exceeds the limit of 10 bytes"'],
+] as const) {
+  test(`the one point that the platform refuses with ${status} is found, dropped and told`, async (t) => {
+    const rig = new TelemetryRig().record(0, 20).start();
+    rig.answer = (elements) =>
+      elements.some((one) => one.values.n === 13) ? { status, body } : { status: 200 };
+    await rig.empty();
+    await rig.host.clock.advance(61_000);
+    t.deepEqual(
+      rig.numbers,
+      upTo(20).filter((n) => n !== 13),
+    );
+    t.deepEqual(rig.drops, [{ points: 1, reason: "refused" }]);
+    t.is(rig.outbox.dropped.refused, 1);
+    t.is(rig.taken.findLast((one) => "moteDroppedRefused" in one.values)?.values.moteDroppedRefused, 1);
+    t.is(rig.host.lines.filter((line) => line.includes("refuses")).length, 1);
+  });
+}
+
+test("nothing is dropped as long as all is refused", async (t) => {
+  const rig = new TelemetryRig().record(0, 5).start();
+  rig.answer = () => ({ status: 403, body: "go away" });
+  rig.attributes = () => ({ status: 403, body: "go away" });
+  await rig.host.clock.advance(3_600_000);
+  t.is(rig.outbox.waiting, 5);
+  t.true(rig.log.length < 60, `${rig.log.length} requests in an hour`);
+  t.is(rig.host.lines.filter((line) => line.startsWith("error")).length, 1);
+  rig.answer = () => ({ status: 200 });
+  await rig.empty();
+  t.deepEqual(rig.numbers, upTo(5));
+});
+
+test("404 is a wrong address: all is kept, and it is said once", async (t) => {
+  const rig = new TelemetryRig().record(0, 5).start();
+  rig.answer = () => ({ status: 404 });
+  await rig.host.clock.advance(3_600_000);
+  t.is(rig.outbox.waiting, 5);
+  t.is(rig.host.lines.filter((line) => line.includes("404")).length, 1);
+});
+
+test("401 keeps all until there is a token that the platform knows", async (t) => {
+  const rig = new TelemetryRig().record(0, 5).start();
+  rig.watcher.unauthorized = () => rig.link.authorize(undefined);
+  rig.answer = () => ({ status: 401 });
+  await rig.host.clock.advance(600_000);
+  t.is(rig.log.length, 1);
+  rig.answer = () => ({ status: 200 });
+  rig.link.authorize("/api/v1/OTHER/");
+  await rig.empty();
+  t.deepEqual(rig.numbers, upTo(5));
+});
+
+test("points wait for the time, and get time stamps of when they were recorded", async (t) => {
+  const rig = new TelemetryRig({}, { wall: undefined }).start().record(0, 3);
+  await rig.host.clock.advance(10_000);
+  t.deepEqual(rig.log, []);
+  rig.time.learn(1_700_000_010_000);
+  await rig.empty(5000);
+  t.deepEqual(
+    rig.taken.map((one) => one.ts),
+    [1_700_000_000_000, 1_700_000_000_001, 1_700_000_000_002],
+  );
+});
+
+test("drops for want of room are told once a burst and reported when the line is back", async (t) => {
+  const rig = new TelemetryRig({ bufferBytes: 1024 }).record(0, 100);
+  const lost = 100 - rig.outbox.waiting;
+  t.is(rig.host.clock.waiting, 1);
+  await rig.host.clock.advance(2000);
+  t.deepEqual(rig.drops, [{ points: lost, reason: "full" }]);
+  rig.start();
+  await rig.empty();
+  await rig.host.clock.advance(1000);
+  t.deepEqual(rig.numbers, upTo(100, lost));
+  t.deepEqual(rig.taken.at(-1)?.values, { moteDroppedFull: lost });
+  await rig.host.clock.advance(20_000);
+  rig.record(100, 101);
+  await rig.empty();
+  await rig.host.clock.advance(1000);
+  t.deepEqual(rig.taken.at(-1)?.values, { n: 100 });
+});
+
+test("a drop right after a report is reported too, though nothing else is to be sent", async (t) => {
+  const rig = new TelemetryRig().record(13, 14).start();
+  rig.answer = (elements) =>
+    elements.some((one) => one.values.n === 13) ? { status: 400, body: "" } : { status: 200 };
+  await rig.empty();
+  await rig.host.clock.advance(2000);
+  t.deepEqual(rig.taken.at(-1)?.values, { moteDroppedRefused: 1 });
+  rig.record(13, 14);
+  await rig.empty();
+  await rig.host.clock.advance(12_000);
+  t.deepEqual(rig.taken.at(-1)?.values, { moteDroppedRefused: 2 });
+  const requests = rig.log.length;
+  await rig.host.clock.advance(3_600_000);
+  t.is(rig.log.length, requests);
+});
+
+test("an address that is right now and then is told once an hour", async (t) => {
+  const rig = new TelemetryRig().start();
+  let asked = 0;
+  rig.answer = () => ({ status: asked++ % 2 ? 200 : 404 });
+  for (let n = 0; n < 60; n++) {
+    rig.record(n, n + 1);
+    await rig.host.clock.advance(100_000);
+  }
+  t.deepEqual(rig.numbers, upTo(60));
+  t.is(rig.host.lines.filter((line) => line.includes("is the base URL right")).length, 2);
+});
+
+test("points on flash are delivered after a restart, drops are counted on", async (t) => {
+  const blocks = new FakeFlash(3 * 512, 512);
+  const first = new TelemetryRig({}, { blocks }).record(0, 100);
+  const lost = 100 - first.outbox.waiting;
+  t.true(lost > 0);
+  const again = new TelemetryRig({}, { blocks: new FakeFlash(3 * 512, 512, blocks.bytes) }).start();
+  await again.empty();
+  await again.host.clock.advance(1000);
+  t.deepEqual(again.numbers, upTo(100, lost));
+  t.deepEqual(again.taken.at(-1)?.values, { moteDroppedFull: lost });
+});

@@ -1,0 +1,166 @@
+import test from "ava";
+import { FakeFlash } from "../../../fakes/flash.js";
+import { FakeStore } from "../../../fakes/host.js";
+import { type Rig, rig, textOf, waitingStamps } from "../queue/rig.js";
+
+const T0 = 1_700_000_000_000;
+
+function add({ outbox }: Rig, count: number): void {
+  for (let n = 0; n < count; n++) outbox.append(textOf(n), undefined);
+}
+
+function isRising(stamps: (number | undefined)[]): boolean {
+  return stamps.every((ts, i) => ts !== undefined && (i === 0 || ts > stamps[i - 1]!));
+}
+
+test("points of one instant get time stamps one apart", (t) => {
+  const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
+  add(one, 3);
+  t.deepEqual(waitingStamps(one), [T0, T0 + 1, T0 + 2]);
+});
+
+test("a clock set back by less than 5 s is waited for", (t) => {
+  const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
+  add(one, 1);
+  one.host.clock.setWall(T0 - 4000);
+  add(one, 1);
+  t.deepEqual(waitingStamps(one), [T0, T0 + 1]);
+  t.deepEqual(one.host.lines, []);
+});
+
+test("a clock set back by more than 5 s begins anew and is told", (t) => {
+  const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
+  add(one, 1);
+  one.host.clock.setWall(T0 - 60_000);
+  add(one, 2);
+  t.deepEqual(waitingStamps(one), [T0, T0 - 60_000, T0 - 59_999]);
+  t.is(one.host.lines.filter((line) => line.includes("set back by 60 s")).length, 1);
+});
+
+test("a burst that runs ahead of the clock is no clock set back", (t) => {
+  const one = rig(new FakeFlash(0, 512), { bufferBytes: 1_000_000 }, undefined, T0);
+  add(one, 10_000);
+  t.true(isRising(waitingStamps(one)));
+  t.deepEqual(one.host.lines, []);
+});
+
+test("time stamps go on behind those of before a restart", (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  add(rig(blocks, {}, store, T0), 100);
+  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0 + 10);
+  add(next, 10);
+  t.true(isRising(waitingStamps(next)));
+});
+
+test("a time stamp of the application's has no say in those of the agent", (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  rig(blocks, {}, store, T0).outbox.append(textOf(1), 4_000_000_000_000);
+  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0);
+  add(next, 1);
+  t.deepEqual(waitingStamps(next), [4_000_000_000_000, T0]);
+  t.deepEqual(
+    next.host.lines.filter((line) => line.includes("set back")),
+    [],
+  );
+});
+
+test("as long as the time is not known points have none; once it is, they get the right one", async (t) => {
+  const one = rig(new FakeFlash(0, 512), {}, undefined, null);
+  await one.host.clock.advance(5000);
+  add(one, 2);
+  t.deepEqual(waitingStamps(one), [undefined, undefined]);
+  await one.host.clock.advance(5000);
+  one.time.learn(T0 + 10_000);
+  add(one, 1);
+  t.deepEqual(waitingStamps(one), [T0 + 5000, T0 + 5001, T0 + 10_000]);
+});
+
+test("what the platform tells is not used when the host knows the time", (t) => {
+  const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
+  one.time.learn(T0 + 99_000);
+  t.is(one.time.now(), T0);
+});
+
+test("starts that never knew the time end where the next begins, in order, and are known as guesses", async (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  add(rig(blocks, {}, store, T0), 2);
+  let flash = blocks;
+  for (let start = 0; start < 3; start++) {
+    flash = new FakeFlash(flash.size, 4096, flash.bytes);
+    const blind = rig(flash, {}, store, null);
+    await blind.host.clock.advance(1000);
+    add(blind, 2);
+  }
+  flash = new FakeFlash(flash.size, 4096, flash.bytes);
+  const last = rig(flash, {}, store, null);
+  await last.host.clock.advance(3000);
+  add(last, 1);
+  last.time.learn(T0 + 3_600_000);
+  add(last, 1);
+  const stamps = waitingStamps(last);
+  t.true(isRising(stamps), stamps.join());
+  t.is(stamps.length, 10);
+  t.deepEqual(stamps.slice(-2), [T0 + 3_600_000, T0 + 3_600_001]);
+  t.true(last.time.guessed(3, 1, 500));
+  t.false(last.time.guessed(3, 1, 6500));
+});
+
+test("the start of an era outlives a restart, and the next era is another", async (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  const first = rig(blocks, {}, store, null);
+  add(first, 2);
+  first.time.learn(T0);
+  add(first, 1);
+  const before = waitingStamps(first);
+  const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, null);
+  t.deepEqual(waitingStamps(second), before);
+  add(second, 2);
+  t.deepEqual(waitingStamps(second).slice(0, 3), before);
+  second.time.learn(T0 + 60_000);
+  t.true(isRising(waitingStamps(second)));
+});
+
+test("if the store fails, the era stays open, and a restart finds the order unchanged", (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  const first = rig(blocks, {}, store, null);
+  add(first, 2);
+  store.fails = (call) => call === "set";
+  first.time.learn(T0);
+  add(first, 2);
+  t.true(isRising(waitingStamps(first)));
+  store.fails = undefined;
+  const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0 + 60_000);
+  add(second, 2);
+  t.true(isRising(waitingStamps(second)), waitingStamps(second).join());
+});
+
+test("an era that the store forgot is delivered all the same", (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const store = new FakeStore();
+  const first = rig(blocks, {}, store, null);
+  add(first, 2);
+  first.time.learn(T0);
+  add(first, 1);
+  const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, new FakeStore(), T0 + 60_000);
+  t.true(waitingStamps(second).every((ts) => ts !== undefined && ts > 1_000_000_000_000));
+});
+
+test("an era that seems to begin within the last burst begins behind it", async (t) => {
+  const blocks = new FakeFlash(80 * 4096, 4096);
+  const store = new FakeStore();
+  add(rig(blocks, {}, store, T0), 5000);
+  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, null);
+  add(next, 2);
+  next.time.learn(T0 + 1000);
+  add(next, 2);
+  t.true(isRising(waitingStamps(next)));
+  t.deepEqual(
+    next.host.lines.filter((line) => line.includes("set back")),
+    [],
+  );
+});

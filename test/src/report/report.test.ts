@@ -1,0 +1,418 @@
+import test from "ava";
+import { ReportError, Reports, Session } from "../../../src/report/index.js";
+import { fakeHost } from "../../fakes/host.js";
+import { build, jwt, REPORT, type Rig, ROWS, rig, told, URL, USER, VIEW } from "./rig.js";
+
+const BEGUN = '{"columnLabels":["a"],"dataTable":[{"a":1},{"a":"';
+const ok = (request: { reply(status: number, body: string): void }): void => request.reply(200, REPORT);
+
+test("a report: a login, one POST with the JWT in the header, the rows one by one", async (t) => {
+  const made = rig(ok);
+  const question = {
+    rangeStartTs: 1_760_000_000_000,
+    rangeEndTs: 1_760_086_400_000,
+    filters: { 'Bau "1"': ["a", "ü"], none: [] },
+  };
+  const { rows, labels, result } = await build(made, question);
+  t.deepEqual(rows, ROWS);
+  t.deepEqual(labels, ["a"]);
+  t.deepEqual(result, { rows: 2, bytes: REPORT.length });
+  const [login, report, ...others] = made.seen;
+  t.deepEqual(others, []);
+  t.deepEqual(
+    [login?.method, login?.path, JSON.parse(login?.body ?? "")],
+    ["POST", "/base/api/auth/login", USER],
+  );
+  t.deepEqual([report?.method, report?.path], ["POST", "/base/apiAnalytics/publicApi/buildReport"]);
+  t.deepEqual(JSON.parse(report?.body ?? ""), { viewConfigId: VIEW, ...question });
+  const { jwt: sent, accept, "content-type": type } = report!.headers;
+  t.deepEqual([sent, accept, type], [jwt("user-1"), "application/json", "application/json"]);
+  t.false("x-authorization" in report!.headers);
+});
+
+test("without a range and filters the view's own hold: they are not sent", async (t) => {
+  const made = rig(ok);
+  await build(made);
+  t.is(made.seen[1]?.body, `{"viewConfigId":"${VIEW}"}`);
+});
+
+test("the JWT goes as Bearer, or in the query, and the API has the older path, if the options say so", async (t) => {
+  const bearer = rig(ok, { reports: { jwtIn: "bearer", api: "/apiTrendz/publicApi" } });
+  t.deepEqual((await build(bearer)).rows, ROWS);
+  t.is(bearer.seen[1]?.headers["x-authorization"], `Bearer ${jwt("user-1")}`);
+  t.is(bearer.seen[1]?.path, "/base/apiTrendz/publicApi/buildReport");
+  t.false("jwt" in bearer.seen[1]!.headers);
+  const query = rig(ok, { reports: { jwtIn: "query" } });
+  t.deepEqual((await build(query)).rows, ROWS);
+  t.is(query.seen[1]?.path, `/base/apiAnalytics/publicApi/buildReport?jwt=${jwt("user-1")}`);
+  t.deepEqual(Object.keys(query.seen[1]!.headers), [
+    "host",
+    "user-agent",
+    "accept",
+    "content-type",
+    "content-length",
+  ]);
+});
+
+const REFUSED: [question: object, message: string][] = [
+  [{ viewConfigId: "../../x" }, "viewConfigId is a UUID"],
+  [{ viewConfigId: undefined }, "viewConfigId is a UUID"],
+  [{ rangeStartTs: 2, rangeEndTs: 1 }, "rangeStartTs is after rangeEndTs"],
+  [{ rangeStartTs: 1.5 }, "rangeStartTs is a whole number of ms since 1970"],
+  [{ rangeEndTs: Number.NaN }, "rangeEndTs is a whole number of ms since 1970"],
+  [{ rangeEndTs: 1e300 }, "rangeEndTs is a whole number of ms since 1970"],
+  [{ filters: [] }, "filters is an object of arrays"],
+  [{ filters: { a: "x" } }, "a filter is an array of strings"],
+  [{ filters: { a: ["x", 1] } }, "a filter is an array of strings"],
+  [{ deadlineMs: 0 }, "a deadline is a number of ms, more than 0 and up to 20 days"],
+  [{ deadlineMs: Number.NaN }, "a deadline is a number of ms, more than 0 and up to 20 days"],
+];
+
+for (const [question, message] of REFUSED) {
+  test(`refused before anything is sent: ${Object.entries(question)
+    .map(([name, value]) => `${name} ${JSON.stringify(value) ?? value}`)
+    .join(", ")}`, async (t) => {
+    const made = rig(ok);
+    t.is(told((await build(made, question)).error), `BAD_VALUE: ${message}`);
+    t.deepEqual(made.seen, []);
+    t.is(made.host.net.peers.length, 0);
+  });
+}
+
+const STATUSES: [status: number, body: string, expected: string][] = [
+  [400, "{}", "REFUSED 400: report: the platform answered 400"],
+  [404, "", "NOT_FOUND 404: report: the platform knows no such view or API (404)"],
+  [415, "", "REFUSED 415: report: the platform does not take JSON here (415)"],
+  [500, "boom", "REFUSED 500: report: the platform answered 500"],
+  [500, "", "REFUSED 500: report: the platform answered 500"],
+  [502, "", "REFUSED 502: report: the platform answered 502"],
+  [504, "", "REFUSED 504: report: the platform answered 504"],
+  [302, "", "LOST: report: foreign answer (status 302)"],
+  [204, "", "MALFORMED: report: the answer is no report, or breaks off (row 1)"],
+];
+
+for (const [status, body, expected] of STATUSES) {
+  test(`${status}${body === "" ? "" : " with a text"} is told at once, without what the platform said`, async (t) => {
+    const made = rig((request) => request.reply(status, body === "" ? "" : `${body} ${request.headers.jwt}`));
+    t.is(told((await build(made)).error), expected);
+    t.is(made.seen.length, 2);
+  });
+}
+
+for (const status of [401, 403]) {
+  test(`${status}: one fresh login, and the report is built`, async (t) => {
+    const made = rig((request, count) => (count === 1 ? request.reply(status) : request.reply(200, REPORT)));
+    t.deepEqual((await build(made)).rows, ROWS);
+    const reports = made.seen.filter(({ path }) => path.endsWith("buildReport"));
+    t.deepEqual(
+      reports.map(({ headers }) => headers.jwt),
+      [jwt("user-1"), jwt("user-2")],
+    );
+    t.is(made.logins(), 2);
+  });
+
+  test(`${status} also after a fresh login is an error, not a second login`, async (t) => {
+    const made = rig((request) => request.reply(status));
+    t.is(
+      told((await build(made)).error),
+      `FORBIDDEN ${status}: report: the JWT is not valid, or has expired (${status})`,
+    );
+    t.is(made.logins(), 2);
+    t.is(made.seen.length, 4);
+  });
+
+  test(`${status} to a JWT from elsewhere is an error at once`, async (t) => {
+    const made = rig((request) => request.reply(status), {
+      session: { username: undefined, password: undefined, jwt: jwt("mine") },
+    });
+    t.is(
+      told((await build(made)).error),
+      `FORBIDDEN ${status}: report: the JWT is not valid, or has expired (${status})`,
+    );
+    t.is(made.seen.length, 1);
+  });
+}
+
+test("one fresh login, also when the platform is busy between", async (t) => {
+  const statuses = [403, 429, 503, 429, 200];
+  const made = rig((request, count) => request.reply(statuses[count - 1]!, REPORT), {
+    login: (request) => request.reply(200, { token: jwt("same") }),
+  });
+  t.deepEqual((await build(made)).rows, ROWS);
+  t.is(made.seen.filter(({ path }) => path.endsWith("login")).length, 2);
+  statuses.splice(0, 5, 403, 429, 403, 403, 403);
+  const again = rig((request, count) => request.reply(statuses[count - 1]!), {
+    login: (request) => request.reply(200, { token: jwt("same") }),
+  });
+  t.regex(told((await build(again)).error), /^FORBIDDEN 403/);
+  t.is(again.seen.filter(({ path }) => path.endsWith("login")).length, 2);
+});
+
+for (const status of [429, 503]) {
+  test(`${status} with Retry-After: not asked again before its time`, async (t) => {
+    const made = rig((request, count) =>
+      count < 3 ? request.reply(status, "", { "Retry-After": "7" }) : request.reply(200, REPORT),
+    );
+    const { rows, ms } = await build(made);
+    t.deepEqual(rows, ROWS);
+    t.true(ms >= 14_000 && ms < 14_000 + 3100, `${ms}`);
+  });
+
+  test(`${status} until the deadline is an error, told as soon as waiting is in vain`, async (t) => {
+    const made = rig((request) => request.reply(status, "", { "Retry-After": "3600" }));
+    const { error, ms } = await build(made, { deadlineMs: 60_000 });
+    t.regex(told(error), new RegExp(`^BUSY ${status}: report: .* until the deadline$`));
+    t.true(ms < 100);
+    t.is(made.seen.length, 2);
+  });
+}
+
+test("429 without Retry-After: random waits that grow, until the deadline", async (t) => {
+  const times = await Promise.all(
+    [1, 2, 3].map(async (seed) => {
+      const made: Rig = rig((request) => request.reply(429), { seed });
+      const { error, ms } = await build(made, { deadlineMs: 60_000 });
+      t.is(told(error), "BUSY 429: report: too many requests (429) until the deadline");
+      t.true(ms < 60_000);
+      const asked = made.seen.length - 1;
+      t.true(asked >= 5 && asked <= 14, `${asked} requests in 60 s`);
+      return ms;
+    }),
+  );
+  t.is(new Set(times).size, 3);
+});
+
+test("reports of one client go one after the other, on one connection, in the order in which they were asked", async (t) => {
+  let [open, most] = [0, 0];
+  const made = rig((request) => {
+    most = Math.max(most, ++open);
+    made.host.clock.timer(100, () => {
+      open--;
+      request.reply(200, REPORT);
+    });
+  });
+  const order: number[] = [];
+  const all = Array.from({ length: 50 }, async (_, i) => {
+    const end = await made.reports.build({ viewConfigId: VIEW }, { row: () => {} });
+    order.push(i);
+    return end.rows;
+  });
+  await made.host.clock.runUntil(() => order.length === 50);
+  t.deepEqual(await Promise.all(all), Array(50).fill(2));
+  t.deepEqual(
+    order,
+    Array.from({ length: 50 }, (_, i) => i),
+  );
+  t.is(most, 1);
+  t.is(made.logins(), 1);
+  // One for the login, one for all reports; both are given back.
+  t.is(made.host.net.peers.length, 2);
+  await made.host.clock.advance(10);
+  t.true(made.host.net.peers.every(({ closed }) => closed));
+  t.is(made.host.clock.waiting, 0);
+});
+
+test("a report whose turn does not come before its deadline is told so, and the one before it is not harmed", async (t) => {
+  const made = rig((request) => made.host.clock.timer(5000, () => request.reply(200, REPORT)));
+  const first = build(made);
+  const second = made.reports.build({ viewConfigId: VIEW, deadlineMs: 1000 }, { row: () => {} });
+  const error = await t.throwsAsync(Promise.race([second, first.then(() => undefined)]), {
+    instanceOf: ReportError,
+  });
+  t.is(told(error), "TIMEOUT: report: its turn did not come before the deadline");
+  t.deepEqual((await first).rows, ROWS);
+  t.deepEqual((await build(made)).rows, ROWS);
+});
+
+test("128 reports may wait for their turn; one more is told at once, and those are built", async (t) => {
+  const made = rig((request) => made.host.clock.timer(10, () => request.reply(200, REPORT)));
+  const ends: string[] = [];
+  for (let i = 0; i < 130; i++)
+    made.reports.build({ viewConfigId: VIEW }, { row: () => {} }).then(
+      ({ rows }) => ends.push(`${rows} rows`),
+      (error) => ends.push(told(error)),
+    );
+  await made.host.clock.runUntil(() => ends.length === 130);
+  t.deepEqual(ends, ["BUSY: 128 reports wait already", ...Array(129).fill("2 rows")]);
+});
+
+test("a report that takes long to be built is waited for: silence counts once the answer has begun", async (t) => {
+  const made = rig((request) => made.host.clock.timer(50_000, () => ok(request)), {
+    reports: { idleMs: 2000 },
+  });
+  t.deepEqual((await build(made)).rows, ROWS);
+});
+
+test("the taker is told how many bytes came, in the end all of them", async (t) => {
+  const made = rig(ok);
+  const bytes: number[] = [];
+  let over = false;
+  const taker = { row: () => {}, received: (so: number) => void bytes.push(so) };
+  made.reports.build({ viewConfigId: VIEW }, taker).finally(() => {
+    over = true;
+  });
+  await made.host.clock.runUntil(() => over);
+  t.is(bytes.at(-1), REPORT.length);
+  t.deepEqual(
+    bytes,
+    [...new Set(bytes)].sort((one, other) => one - other),
+  );
+});
+
+test("no answer is a time-out at the deadline", async (t) => {
+  const made = rig(() => {});
+  const { error, ms } = await build(made, { deadlineMs: 5000 });
+  t.is(told(error), "TIMEOUT: report: not over before the deadline");
+  t.is(Math.round(ms), 5000);
+});
+
+test("an answer that has begun and falls silent is given up, and the next report is built", async (t) => {
+  let stuck = true;
+  const made = rig(
+    (request) => {
+      if (!stuck) return ok(request);
+      stuck = false;
+      request.peer.send(`HTTP/1.1 200 \r\nContent-Length: 1000\r\n\r\n${REPORT.slice(0, 44)}`);
+    },
+    { reports: { idleMs: 2000 } },
+  );
+  const { error, ms, rows } = await build(made, { deadlineMs: 60_000 });
+  t.is(told(error), "TIMEOUT: report: the answer fell silent after 1 rows");
+  t.deepEqual(rows, [{ a: 1 }]);
+  t.true(ms <= 4100, `${ms}`);
+  t.deepEqual((await build(made)).rows, ROWS);
+});
+
+test("an answer that comes a byte a second goes on until the deadline", async (t) => {
+  const made = rig(
+    ({ peer }) => {
+      peer.send("HTTP/1.1 200 \r\nContent-Length: 1000\r\n\r\n");
+      let at = 0;
+      const drip = (): void => {
+        peer.send(REPORT.charAt(at++ % REPORT.length));
+        made.host.clock.timer(1000, drip);
+      };
+      drip();
+    },
+    { reports: { idleMs: 2000 } },
+  );
+  const { error, ms } = await build(made, { deadlineMs: 30_000 });
+  t.is(told(error), "TIMEOUT: report: not over before the deadline after 0 rows");
+  t.is(Math.round(ms), 30_000);
+});
+
+for (const [how, end] of [
+  ["closed", "end"],
+  ["reset", "reset"],
+] as const) {
+  test(`a connection ${how} in the middle is an error that says how many rows there were`, async (t) => {
+    const made = rig(({ peer }) => {
+      peer.send(`HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n2c\r\n${REPORT.slice(0, 44)}\r\n`);
+      peer[end]();
+    });
+    t.regex(told((await build(made)).error), /^LOST: report: connection .* after 1 rows$/);
+    t.is(made.seen.length, 2);
+  });
+}
+
+test("an answer without a length that breaks off is no report", async (t) => {
+  const made = rig(({ peer }) => {
+    peer.send(`HTTP/1.1 200 \r\n\r\n${REPORT.slice(0, -1)}`);
+    peer.end();
+  });
+  t.is(told((await build(made)).error), "MALFORMED: report: the answer is no report, or breaks off (row 3)");
+});
+
+test("chunks with extensions and trailers make no difference", async (t) => {
+  const made = rig(({ peer }) => {
+    const chunks = REPORT.match(/.{1,7}/g)!.map((part) => `${part.length.toString(16)};x=y\r\n${part}\r\n`);
+    peer.send(`HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n${chunks.join("")}0\r\nX-Sum: 1\r\n\r\n`);
+  });
+  t.deepEqual((await build(made)).rows, ROWS);
+});
+
+test("what the taker throws comes out, and the rest is not read", async (t) => {
+  const made = rig(ok);
+  const boom = new Error("disk full");
+  const building = made.reports.build(
+    { viewConfigId: VIEW },
+    {
+      row: () => {
+        throw boom;
+      },
+    },
+  );
+  const caught = building.catch((error) => error);
+  await made.host.clock.advance(1000);
+  t.is(await caught, boom);
+  t.deepEqual((await build(made)).rows, ROWS);
+});
+
+test("a row larger than allowed ends the report at once, whatever its size", async (t) => {
+  let sent = 0;
+  const made = rig(
+    ({ peer }) => {
+      peer.send(
+        `HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n${BEGUN.length.toString(16)}\r\n${BEGUN}\r\n`,
+      );
+      for (; sent < 10_485_760; sent += 65_536) peer.send(`10000\r\n${"x".repeat(65_536)}\r\n`);
+    },
+    { reports: { rowBytes: 1024 } },
+  );
+  const { error, rows } = await build(made);
+  t.is(told(error), "TOO_LARGE: report: row 2, or the list of labels, is larger than allowed");
+  t.is(rows.length, 1);
+});
+
+test("close: what runs and what waits is stopped, and so is what comes later", async (t) => {
+  const made = rig(() => {});
+  const all = [1, 2].map(() => made.reports.build({ viewConfigId: VIEW }, { row: () => {} }).catch(told));
+  await made.host.clock.advance(1000);
+  made.reports.close();
+  await made.host.clock.advance(10);
+  t.deepEqual(await Promise.all(all), Array(2).fill("STOPPED: report: the client is closed"));
+  t.is(told((await build(made)).error), "STOPPED: report: the client is closed");
+  t.is(made.host.clock.waiting, 0);
+});
+
+test("neither the JWT nor the password is ever in a log or in an error", async (t) => {
+  const texts: string[] = [];
+  for (const [status, body] of [
+    [200, "<html>"],
+    [400, "x"],
+    [403, "x"],
+    [404, "x"],
+    [500, "x"],
+    [200, "{"],
+  ] as const) {
+    for (const jwtIn of ["header", "query"] as const) {
+      const made = rig(
+        (request) => request.reply(status, `${body}${request.headers.jwt ?? request.path}${USER.password}`),
+        { reports: { jwtIn } },
+      );
+      texts.push(told((await build(made)).error), ...made.host.lines);
+    }
+  }
+  t.true(texts.length >= 12);
+  for (const text of texts) t.notRegex(text, /eyJ|pa55w0rd|jwt=/);
+});
+
+test("wrong options are told all at once, and none is quoted", (t) => {
+  const host = fakeHost();
+  const session = new Session(host, { url: URL, jwt: "abc" });
+  const wrong = {
+    url: "ftp://x",
+    session: {} as Session,
+    api: "x y",
+    jwtIn: "body" as "header",
+    rowBytes: 1,
+    idleMs: 0,
+    more: 1,
+  };
+  const error = t.throws(() => new Reports(host, wrong), { instanceOf: ReportError });
+  t.is(
+    error?.message,
+    'there is no option "more"; url is a text that begins with http:// or https://; session is a Session; api is a path like /apiTrendz/publicApi; jwtIn is header, bearer or query; rowBytes is a whole number from 256 to 16777216; idleMs is a whole number from 100 to 86400000',
+  );
+  t.notThrows(() => new Reports(host, { url: URL, session }));
+});

@@ -8,10 +8,10 @@ const { MOTE_TEST_RUN: run } = process.env;
 /** The start of a process costs as much as most test files, so those that all happen in memory share some: the first that fits takes a file. */
 const SHARED = [
   ["platform", /^platform\//],
-  ["agent", /^agent\//],
+  ["agent", /^src\/agent\//],
   ["board", /^(esp32|commission|app)\//],
-  ["parts", /^(wire|net|port|strategies|diagnostics|report|model|x509|house|bench)\//],
-  ["desk", /^(operator|doctor|fleet|desk|node|firmware)\//],
+  ["parts", /^(src\/(?!agent\/)|(port|x509|house|bench)\/)/],
+  ["desk", /^(operator|doctor|fleet|desk|node)\//],
 ];
 /**
  * What awaits before it declares its tests can't share a process. What speaks over sockets or starts processes does not either: AVA begins all

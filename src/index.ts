@@ -8,13 +8,11 @@ export { VERSION } from "./agent/common/version.js";
 export type { Firmware, FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";
 export { type LastRun, Recovery } from "./agent/lifecycle/recovery.js";
 export type { Sample, Wake, WakeOptions } from "./agent/lifecycle/wake.js";
-export type {
-  AgentOptions,
-  AttributeOptions,
-  CycleOptions,
-  ProvisioningOptions,
-  RpcOptions,
-} from "./agent/options/options.js";
+export type { AttributeOptions } from "./agent/options/attributes.js";
+export type { AgentOptions } from "./agent/options/options.js";
+export type { ProvisioningOptions } from "./agent/options/provisioning.js";
+export type { RpcOptions } from "./agent/options/rpc.js";
+export type { CycleOptions } from "./agent/options/sleep-cycle.js";
 export type { TelemetryOptions } from "./agent/options/telemetry.js";
 export type { RpcApi } from "./agent/rpc/api.js";
 export type { HandleOptions, RpcHandler } from "./agent/rpc/handlers.js";

@@ -6,11 +6,11 @@ import { MoteError } from "./common/errors.js";
 import type { AgentEvent, AgentEvents, AgentState } from "./common/events.js";
 import { Core } from "./core.js";
 import type { Firmware } from "./firmware/firmware.js";
-import type { Wake, WakeOptions } from "./lifecycle/wake.js";
+import type { Wake, WakeOptions } from "./lifecycle/index.js";
 import type { AgentOptions } from "./options/options.js";
 import { sendClaim } from "./provisioning/claim.js";
 import { RpcApi } from "./rpc/api.js";
-import { Lane } from "./session/request-channel.js";
+import { Lane } from "./session/index.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
 
 /**

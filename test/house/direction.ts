@@ -20,10 +20,32 @@ function layer(file: string): string {
   return parts.length === 2 ? "top" : parts[1]!;
 }
 
+/** Put the agent together, and know all of it: no job knows them. */
+const COMPOSITION = ["src/agent/agent.ts", "src/agent/core.ts", "src/agent/options/options.ts"];
+/** What all jobs build on: any file of them may be imported, and they import no job. */
+const GROUND = ["common", "options"];
+/** Folders of src/agent that more than one file opens. The others are opened by the file of their name. */
+export const BY_INDEX: readonly string[] = ["lifecycle", "queue", "session"];
+
+const jobOf = (file: string): string | undefined => /^src\/agent\/(\w+)\//.exec(file)?.[1];
+const firstOf = (job: string): string => `src/agent/${job}/${BY_INDEX.includes(job) ? "index" : job}.ts`;
+
+/** A job's folder is entered by its first file. */
+function inAgent(file: string, target: string): string | undefined {
+  if (COMPOSITION.includes(file)) return undefined;
+  if (COMPOSITION.includes(target)) return "a job does not know who puts it together";
+  const [from, to] = [jobOf(file), jobOf(target)];
+  if (to === undefined || from === to) return undefined;
+  if (from === "common" || (from === "options" && to !== "common")) return "this knows no job";
+  if (GROUND.includes(to) || target === firstOf(to)) return undefined;
+  return `another job is imported by ${firstOf(to)}`;
+}
+
 function inSrc(file: string, specifier: string, target: string): string | undefined {
   if (!RELATIVE.test(specifier)) return "src imports only its own files, by ./x.js";
   if (!target.startsWith("src/")) return "src imports nothing outside src";
   const [from, to] = [layer(file), layer(target)];
+  if (from === "agent" && to === "agent") return inAgent(file, target);
   if (from === to || from === "top") return undefined;
   const [low, high] = [RANK[to], RANK[from]];
   if (low === undefined || high === undefined)

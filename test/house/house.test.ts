@@ -1,6 +1,8 @@
 import test from "ava";
 import { boardModules, boardSources } from "./board.js";
-import { wrongImport } from "./direction.js";
+import { circles, graphOf } from "./circles.js";
+import { BY_INDEX, wrongImport } from "./direction.js";
+import { fileCounts, MOST_FILES, unopened } from "./folders.js";
 import * as rules from "./rules.js";
 import { files, offences, read } from "./tree.js";
 
@@ -22,6 +24,38 @@ test("imports run one way: port, wire, net, agent and report, hosts", (t) => {
   );
   t.true(src.length > 0 && hosts.length > 0);
   t.deepEqual(wrong, []);
+});
+
+test("no files of src import one another in a circle, types included", (t) => {
+  const graph = graphOf(src);
+  t.true([...graph.values()].flat().length > src.length);
+  t.deepEqual(circles(graph), []);
+});
+
+/** Folders of src in which no file comes first, and why. */
+const UNOPENED: Readonly<Record<string, string>> = {
+  "src/agent/common": "what all jobs use: each file by itself",
+  "src/net": "each file by itself",
+  "src/net/http": "a file for each part of a request and of an answer",
+  "src/net/retry": "a file for each step from an answer to the next attempt",
+  "src/wire": "a file for each endpoint",
+  "src/wire/crypto": "a file for each algorithm",
+};
+
+test("each folder of src is opened by index.ts or the file of its name, but for those with a reason", (t) => {
+  const paths = src.map(({ path }) => path);
+  t.deepEqual(unopened(paths).sort(), Object.keys(UNOPENED));
+  const indexed = paths.flatMap((path) => /^src\/agent\/(\w+)\/index\.ts$/.exec(path)?.[1] ?? []);
+  t.deepEqual(indexed.sort(), BY_INDEX);
+});
+
+test(`a folder of src or of its tests has ${MOST_FILES} files at the most`, (t) => {
+  const counts = fileCounts([...src, ...files("test/src", /./)].map(({ path }) => path));
+  t.true(counts.size > 30);
+  t.deepEqual(
+    [...counts].filter(([, count]) => count > MOST_FILES),
+    [],
+  );
 });
 
 test("no file of src or hosts is longer than 250 lines", (t) => {

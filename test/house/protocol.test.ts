@@ -85,5 +85,5 @@ test("rows are read with their citations", (t) => {
     { row: "| z | — |", names: [], isStated: true },
     { row: "| w | |", names: [], isStated: false },
   ]);
-  t.deepEqual(whereIs("wire/rpc: a: b"), { path: ["test/src/wire/rpc.test.ts"], title: "a: b" });
+  t.deepEqual(whereIs("src/wire/rpc: a: b"), { path: ["test/src/wire/rpc.test.ts"], title: "a: b" });
 });

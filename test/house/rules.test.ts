@@ -1,6 +1,8 @@
 // Each rule of the house is shown one sample that keeps it and one that breaks it: a rule that can't fail is none.
 import test from "ava";
+import { circles, type Graph } from "./circles.js";
 import { wrongImport } from "./direction.js";
+import { fileCounts, unopened } from "./folders.js";
 import * as rules from "./rules.js";
 
 test("imports are found in all their forms", (t) => {
@@ -28,9 +30,17 @@ test("imports are found in all their forms", (t) => {
 
 test("imports that run down the house pass", (t) => {
   for (const [file, specifier] of [
-    ["src/wire/text/json.ts", "./paths.js"],
-    ["src/net/http/write-request.ts", "../port.js"],
-    ["src/agent/session/session.ts", "../net/exchange.js"],
+    ["src/wire/text/json.ts", "../paths.js"],
+    ["src/net/http/response.ts", "../../port.js"],
+    ["src/agent/session/session.ts", "../../net/exchange.js"],
+    ["src/agent/session/session.ts", "./loop.js"],
+    ["src/agent/rpc/rpc.ts", "../session/index.js"],
+    ["src/agent/rpc/rpc.ts", "../time/time.js"],
+    ["src/agent/rpc/rpc.ts", "../common/errors.js"],
+    ["src/agent/rpc/rpc.ts", "../options/rpc.js"],
+    ["src/agent/options/rpc.ts", "../common/errors.js"],
+    ["src/agent/options/options.ts", "../rpc/handlers.js"],
+    ["src/agent/core.ts", "./rpc/handlers.js"],
     ["src/report/session.ts", "../wire/report.js"],
     ["src/index.ts", "./agent/agent.js"],
     ["hosts/node/host.ts", "node:fs"],
@@ -46,11 +56,19 @@ test("imports that run down the house pass", (t) => {
 test("imports that run up, across or out of the house are told", (t) => {
   for (const [file, specifier] of [
     ["src/port.ts", "./wire/json.js"],
-    ["src/wire/text/json.ts", "../net/http1.js"],
-    ["src/net/http/write-request.ts", "../agent/link.js"],
-    ["src/agent/session/session.ts", "../report/session.js"],
-    ["src/agent/session/session.ts", "../index.js"],
-    ["src/agent/session/session.ts", "../../hosts/none.js"],
+    ["src/wire/text/json.ts", "../../net/connection.js"],
+    ["src/net/connection.ts", "../agent/session/index.js"],
+    ["src/agent/session/session.ts", "../../report/session.js"],
+    ["src/agent/session/session.ts", "../../index.js"],
+    ["src/agent/session/session.ts", "../../../hosts/none.js"],
+    ["src/agent/session/session.ts", "../core.js"],
+    ["src/agent/rpc/rpc.ts", "../agent.js"],
+    ["src/agent/rpc/rpc.ts", "../options/options.js"],
+    ["src/agent/rpc/rpc.ts", "../session/session.js"],
+    ["src/agent/rpc/rpc.ts", "../queue/queue.js"],
+    ["src/agent/options/rpc.ts", "../rpc/rpc.js"],
+    ["src/agent/common/errors.ts", "../rpc/rpc.js"],
+    ["src/agent/common/errors.ts", "../options/rules.js"],
     ["src/agent/session/session.ts", "node:fs"],
     ["src/agent/session/session.ts", "fastify"],
     ["src/agent/session/session.ts", "./events.ts"],
@@ -62,6 +80,26 @@ test("imports that run up, across or out of the house are told", (t) => {
   ] as const) {
     t.not(wrongImport(file, specifier), undefined, `${file} imports ${specifier}`);
   }
+});
+
+test("circles are found, those that share a file as one, and what only leads there is in none", (t) => {
+  const graph: Graph = new Map(
+    Object.entries({ a: ["b"], b: ["c", "d"], c: ["a"], d: ["b"], e: ["a"], f: ["f"], g: ["h"], h: [] }),
+  );
+  t.deepEqual(circles(graph), [["a", "b", "c", "d"], ["f"]]);
+});
+
+test("files are counted by folder, and a folder without a first file is found", (t) => {
+  const paths = ["src/a/a.ts", "src/a/b.ts", "src/a/c/d.ts", "src/e/index.ts", "src/e/e.stub.ts"];
+  t.deepEqual(
+    [...fileCounts(paths)],
+    [
+      ["src/a", 2],
+      ["src/a/c", 1],
+      ["src/e", 2],
+    ],
+  );
+  t.deepEqual(unopened(paths), ["src/a/c"]);
 });
 
 /** One rule, what it lets pass and what it finds. */

@@ -6,13 +6,14 @@ import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
 import type { Events } from "../common/events.js";
 import { guarded } from "../common/guarded.js";
-import type { AttributeLimits } from "../options/options.js";
-import { ask } from "../session/call.js";
-import { Lane } from "../session/request-channel.js";
-import type { Link } from "../session/session.js";
+import type { AttributeLimits } from "../options/attributes.js";
+import type { Link } from "../session/index.js";
+import { ask, Lane } from "../session/index.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { AttributeLoop } from "./loop.js";
 import { SharedValues } from "./shared-values.js";
+
+export { MOST_CONNECTIONS } from "./polls.js";
 
 /** Called with the new value of a shared attribute, or undefined when it was deleted. */
 // The value is whatever JSON the operator set: the application says what it expects.

@@ -1,7 +1,7 @@
 // Client attributes on their way to the platform: one bounded object, merged by key, kept in the store until it is accepted.
 import { encodeValues } from "../../wire/values.js";
 import { forgetStored, readStored, writeStored } from "../common/stored.js";
-import type { Link } from "../session/session.js";
+import type { Link } from "../session/index.js";
 import { MARK_KEY } from "./freshness-marker.js";
 
 const STORED = "pending";

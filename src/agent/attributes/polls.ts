@@ -4,9 +4,8 @@ import type { PollTiming } from "../../net/long-poll.js";
 import type { Outcome } from "../../net/retry/outcome.js";
 import { type Notification, parseNotification } from "../../wire/attributes.js";
 import { updatesPath } from "../../wire/paths.js";
-import { Lane } from "../session/request-channel.js";
-import type { Link } from "../session/session.js";
-import type { AttributeLoop } from "./loop.js";
+import type { Link } from "../session/index.js";
+import { Lane } from "../session/index.js";
 import { READ_EVERY_MS } from "./shared-values.js";
 
 /** After the next poll was written, so that it is registered before the values are read. */
@@ -18,12 +17,18 @@ export const MOST_CONNECTIONS = 3;
 
 type News = Exclude<Notification, { kind: "malformed" }>;
 
+/** The loop that reads the values. */
+interface Reader {
+  wake(): void;
+  readSoon(inMs: number): void;
+}
+
 export class AttributePolls {
   private readonly _link: Link;
   private readonly _timing: PollTiming;
   private readonly _lane: Lane;
   private readonly _limit: number;
-  private readonly _loop: AttributeLoop;
+  private readonly _loop: Reader;
   /** That is open, or waits to be. */
   private _poll: { since: number } | undefined;
   private _ended:
@@ -35,7 +40,7 @@ export class AttributePolls {
   /** For how long what `take` gave last had waited to be taken. */
   waitedMs = 0;
 
-  constructor(link: Link, timing: PollTiming, limit: number, loop: AttributeLoop) {
+  constructor(link: Link, timing: PollTiming, limit: number, loop: Reader) {
     this._link = link;
     this._timing = timing;
     this._lane = new Lane(link, "attributes");

@@ -7,9 +7,8 @@ import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attribut
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 import { EXCHANGE_MS } from "../common/deadline.js";
-import type { Lane } from "../session/request-channel.js";
-import { post } from "../session/requests.js";
-import type { DeviceRequest, Link } from "../session/session.js";
+import type { DeviceRequest, Lane, Link } from "../session/index.js";
+import { post } from "../session/index.js";
 import type { ClientAttributes } from "./client-attributes.js";
 import { MARK_KEY, MARK_VALUE } from "./freshness-marker.js";
 

@@ -1,7 +1,7 @@
 // In place of firmware.ts in the lean build: no updates. Options of a firmware are refused, so that nobody waits for one in vain.
 
 import { refuseLeftOut } from "../options/rules.js";
-import type { Link } from "../session/session.js";
+import type { Link } from "../session/index.js";
 import type * as full from "./firmware.js";
 
 export const FIRMWARE = refuseLeftOut;

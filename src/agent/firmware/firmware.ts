@@ -1,9 +1,7 @@
 // The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
 import type { JsonObject } from "../../wire/text/json.js";
 import type { Events } from "../common/events.js";
-import type { Memory } from "../lifecycle/wake.js";
-import type { Job, Loop, Wait } from "../session/loop.js";
-import type { Link } from "../session/session.js";
+import type { Job, Link, Loop, Wait } from "../session/index.js";
 import type { FirmwareOptions } from "./options.js";
 import { makeParts, type Parts } from "./parts.js";
 import type { Reports } from "./reporter.js";
@@ -14,6 +12,18 @@ const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
 export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
 export { FIRMWARE } from "./parts.js";
 export type { Reports } from "./reporter.js";
+
+/** What it leaves for the next wake of a device that sleeps. */
+export interface UpdateMemory {
+  /** An update goes on: 0 or 1. */
+  busy: number;
+  /** Which keys the last look saw. */
+  look: number;
+  /** The state reported. */
+  state: string;
+  /** ms until a failed update is tried again, or -1. */
+  retry: number;
+}
 
 /**
  * Updates of the firmware. An image starts only after its length and checksum were verified twice: while it came, and read back from
@@ -65,7 +75,7 @@ export class Firmware implements Job {
   }
 
   /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
-  awake({ look, state, retry }: Memory, trialMs: number): void {
+  awake({ look, state, retry }: UpdateMemory, trialMs: number): void {
     if (!this._parts) return;
     const { assignment, ledger, updater } = this._parts;
     assignment.before = look;
@@ -74,7 +84,7 @@ export class Firmware implements Job {
   }
 
   /** For the agent alone: before a sleep. `settled`: nothing is left to be done or told. */
-  asleep(memory: Memory, settled: boolean): void {
+  asleep(memory: UpdateMemory, settled: boolean): void {
     Object.assign(memory, { look: -1, state: "", retry: -1, busy: 0 });
     if (!this._parts) return;
     const { assignment, ledger } = this._parts;

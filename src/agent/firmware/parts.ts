@@ -1,8 +1,7 @@
 // What does the work of an update, put together.
 import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { Events } from "../common/events.js";
-import type { Loop } from "../session/loop.js";
-import type { Link } from "../session/session.js";
+import type { Link, Loop } from "../session/index.js";
 import { Assignment } from "./assigned-update.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter, type Reports } from "./reporter.js";

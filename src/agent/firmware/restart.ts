@@ -1,5 +1,5 @@
 import type { Signal } from "../common/signal.js";
-import type { Link } from "../session/session.js";
+import type { Link } from "../session/index.js";
 import type { Reporter } from "./reporter.js";
 
 /** Restarts the machine. Resolves only if it does not: when the link stops. */

@@ -1,7 +1,6 @@
 // The loop of an update: one step per state, each of which leads to the next state in the ledger.
 import type { Host } from "../../port.js";
-import type { Job, Loop, Wait } from "../session/loop.js";
-import type { Link } from "../session/session.js";
+import type { Job, Link, Loop, Wait } from "../session/index.js";
 import { type Image, pass } from "./admission-rules.js";
 import { askApplication } from "./application.js";
 import type { Assignment } from "./assigned-update.js";

@@ -2,9 +2,12 @@
 // it, so that a fix can arrive. So it does for somebody at the device: after three starts by power that were each shorter than ten seconds.
 import type { Host } from "../../port.js";
 import { isObject } from "../../wire/text/json.js";
-import type { Agent } from "../agent.js";
+import type { AttributesApi } from "../attributes/attributes.js";
+import type { Events } from "../common/events.js";
 import { guarded } from "../common/guarded.js";
 import { readStored, writeStored } from "../common/stored.js";
+import type { Firmware } from "../firmware/firmware.js";
+import type { RpcApi } from "../rpc/rpc.js";
 
 /** How the run before this one ended. */
 export interface LastRun {
@@ -26,6 +29,14 @@ export interface LastRun {
   crashes?: number | undefined;
   /** How long it slept before this start, in ms: that counts as time that passed. */
   sleptMs?: number | undefined;
+}
+
+/** The agent, as far as it is needed here. */
+interface Attended {
+  readonly firmware: Pick<Firmware, "interrupted" | "downloading">;
+  readonly attributes: Pick<AttributesApi, "publish">;
+  readonly rpc: Pick<RpcApi, "handle">;
+  readonly on: Events["on"];
 }
 
 const KEY = "recovery";
@@ -74,7 +85,7 @@ export class Recovery {
   private readonly _interrupted: boolean | undefined;
   private readonly _crash: string;
   private _kept: Kept;
-  private _agent: Agent | undefined;
+  private _agent: Attended | undefined;
   private _cancel: (() => void) | undefined;
   private _cancelQuick: (() => void) | undefined;
   /** The application must not be started. */
@@ -110,7 +121,7 @@ export class Recovery {
    * Tells the agent that the power went, if it did, or why the run before crashed: a failed update says so. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
    * mode answers the RPC `restart`: with params `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
    */
-  attend(agent: Agent): void {
+  attend(agent: Attended): void {
     this._agent = agent;
     if (this._interrupted) agent.firmware.interrupted();
     agent.firmware.crashed(this._crash);

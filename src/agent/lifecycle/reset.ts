@@ -2,10 +2,11 @@
 //
 // A mark in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that the
 // power cuts has either not begun, or is completed by the next start before that looks at anything.
+
 import { isObject } from "../../wire/text/json.js";
 import { MoteError } from "../common/errors.js";
 import { forgetStored, writeStored } from "../common/stored.js";
-import type { Core } from "../core.js";
+import type { AgentParts, Part } from "./agent-parts.js";
 
 const MARK = "reset";
 /** Of the host's commissioning; and what that was about to keep, or got while it checked. */
@@ -14,13 +15,8 @@ const UNKEPT = ["commission", "new-token", "new-proposed"];
 const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
 
-/** What keeps something: `forget` returns false if some of it stays, and may be called again. */
-interface Part {
-  forget(): boolean;
-}
-
 export class Reset {
-  private readonly _core: Core;
+  private readonly _core: AgentParts;
   /** What is to be forgotten still. */
   private _left: readonly Part[] = [];
   /** The mark is in the store. */
@@ -29,7 +25,7 @@ export class Reset {
   /** Nobody acknowledged the answer to `mote.reset`, and polls from this number on were sent after it. */
   private _after: number | undefined;
 
-  constructor(core: Core) {
+  constructor(core: AgentParts) {
     const { host } = core;
     this._core = core;
     core.handlers.add(METHOD, (params) => this._confirm(params), {});

@@ -3,13 +3,14 @@
 //
 // What a wake must know of those before it is handed over as a text, for memory that outlives the sleep and nothing else: no flash is
 // written for it. Without it a wake is the first after power-on.
+
 import { share } from "../../net/retry/backoff.js";
 import { checkDeadline } from "../common/deadline.js";
 import { MoteError } from "../common/errors.js";
 import { limited } from "../common/guarded.js";
 import { Signal } from "../common/signal.js";
-import type { Core } from "../core.js";
-import type { CycleSettings } from "../options/options.js";
+import type { CycleSettings } from "../options/sleep-cycle.js";
+import type { AgentParts } from "./agent-parts.js";
 import {
   type Memory,
   measure,
@@ -29,26 +30,10 @@ const MOST_SLEEP_MS = 1e11;
 /** Of the sleep before a wake that connects, either way: devices switched on together come apart. */
 const JITTER = 0.05;
 
-export { CYCLE } from "./wake.js";
-
-type Parts = Pick<
-  Core,
-  | "host"
-  | "link"
-  | "events"
-  | "time"
-  | "outbox"
-  | "telemetry"
-  | "attributes"
-  | "rpc"
-  | "firmware"
-  | "state"
-  | "start"
-  | "stop"
->;
+export { CYCLE } from "../options/sleep-cycle.js";
 
 export class Cycle {
-  private readonly _parts: Parts;
+  private readonly _parts: AgentParts;
   private readonly _settings: CycleSettings;
   private readonly _signal: Signal;
   private readonly _mode: 1 | 2 | 3;
@@ -64,7 +49,7 @@ export class Cycle {
   /** A wake is under way. */
   running = false;
 
-  constructor(parts: Parts, settings: CycleSettings) {
+  constructor(parts: AgentParts, settings: CycleSettings) {
     this._parts = parts;
     this._settings = settings;
     this._signal = new Signal(parts.host.clock);

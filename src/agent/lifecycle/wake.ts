@@ -2,7 +2,9 @@
 import type { Host } from "../../port.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { parseObject } from "../../wire/text/json.js";
-import type { CycleSettings } from "../options/options.js";
+import type { UpdateMemory } from "../firmware/firmware.js";
+import type { CycleSettings } from "../options/sleep-cycle.js";
+import type { VerdictMemory } from "../telemetry/telemetry.js";
 
 /** What `sample` gives: the values of a point, or `{ values, alarm }`; nothing is recorded for undefined and null. */
 export type Sample =
@@ -61,7 +63,7 @@ export interface Wake {
 }
 
 /** `kept`, read. Flags are 0 or 1. */
-export interface Memory {
+export interface Memory extends UpdateMemory, VerdictMemory {
   wakes: number;
   /** Wakes until the next that connects. */
   due: number;
@@ -81,24 +83,9 @@ export interface Memory {
   own: number;
   /** How long 1 ms of its own clock is. */
   rate: number;
-  /** Of the firmware: an update goes on; which keys the last look saw; the state reported; ms until a failed update is tried again, or -1. */
-  busy: number;
-  look: number;
-  state: string;
-  retry: number;
   radio: number;
   points: number;
-  /** Of telemetry: points go one by one, as one is refused; ms since the last probe of an outage, 0: there is none. */
-  alone: number;
-  probed: number;
 }
-
-/** What the options of a device that sleeps may be. */
-export const CYCLE = {
-  everyMs: [60_000, 1000, 86_400_000],
-  connectEvery: [60, 1, 10_000],
-  updateMs: [600_000, 10_000, 3_600_000],
-} as const;
 
 const FORMAT = 1;
 const STATE_LENGTH = 16;

@@ -2,47 +2,16 @@
 import { parseTarget, type Target } from "../../net/target.js";
 import { checkToken } from "../../wire/paths.js";
 import { isObject } from "../../wire/text/json.js";
-import { MOST_CONNECTIONS } from "../attributes/polls.js";
+import { MOST_CONNECTIONS } from "../attributes/attributes.js";
 import { MoteError } from "../common/errors.js";
 import { FIRMWARE, type FirmwareOptions } from "../firmware/firmware.js";
-import { CYCLE } from "../lifecycle/sleep-cycle.js";
-import { checkRules, isText, type Judge, type Rules, settled } from "./rules.js";
+import { CYCLE } from "../lifecycle/index.js";
+import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "./attributes.js";
+import { PROVISIONING, type ProvisioningOptions } from "./provisioning.js";
+import { RPC, type RpcLimits, type RpcOptions } from "./rpc.js";
+import { checkRules, type Rules, settled } from "./rules.js";
+import type { CycleOptions, CycleSettings } from "./sleep-cycle.js";
 import { TELEMETRY, type TelemetryOptions } from "./telemetry.js";
-
-export interface ProvisioningOptions {
-  /** The device profile's provisioning key (POST /api/v1/provision). */
-  key: string;
-  /** The device profile's provisioning secret. */
-  secret: string;
-  /** The device's name, unique on the platform. Default: `mote-` and the host's hardware id. 1 to 255 characters. */
-  deviceName?: string | undefined;
-}
-
-export interface AttributeOptions {
-  /** Longest answer to a look at the attributes, in bytes; a larger group of keys is asked for in parts. Default 8,192; 512 to 1,048,576. */
-  answerBytes?: number | undefined;
-}
-
-export interface RpcOptions {
-  /** Longest server-side RPC, in bytes; a longer one is answered `PARAMS_TOO_LARGE`. Default 8,192; 512 to 1,048,576. */
-  requestBytes?: number | undefined;
-  /** Longest answer to a server-side RPC, and of a client-side one, in bytes. Default 8,192; 512 to 65,536 (the platform takes no more). */
-  answerBytes?: number | undefined;
-  /**
-   * For how long an RPC is remembered whose answer the platform never acknowledged, so that its handler runs once, in ms, restarts and sleep included. Default
-   * 86,400,000 (24 h); 600,000 to 2,592,000,000. It ends with the next RPC: what the platform does not hand out then waits no more.
-   */
-  rememberMs?: number | undefined;
-}
-
-export interface CycleOptions {
-  /** From wake to wake, in ms. Default 60,000; 1,000 to 86,400,000. */
-  everyMs?: number | undefined;
-  /** Every so many wakes one connects. Default 60; 1 to 10,000. */
-  connectEvery?: number | undefined;
-  /** How long a wake may take that downloads an update, or has a new image on trial, in ms. Default 600,000; 10,000 to 3,600,000. */
-  updateMs?: number | undefined;
-}
 
 export interface AgentOptions {
   /** Of the platform, `http://` or `https://`, with port and path if need be; `/api/v1/...` is appended. */
@@ -66,25 +35,6 @@ export interface AgentOptions {
   cycle?: CycleOptions | undefined;
 }
 
-/** The options with nothing left out. */
-export interface AttributeLimits {
-  readonly answerBytes: number;
-}
-
-/** The options with nothing left out. */
-export interface RpcLimits {
-  readonly requestBytes: number;
-  readonly answerBytes: number;
-  readonly rememberMs: number;
-}
-
-/** The options with nothing left out. */
-export interface CycleSettings {
-  readonly everyMs: number;
-  readonly connectEvery: number;
-  readonly updateMs: number;
-}
-
 export interface CheckedOptions {
   readonly target: Target;
   readonly connections: 1 | 2 | 3;
@@ -93,16 +43,6 @@ export interface CheckedOptions {
   readonly cycle: CycleSettings;
 }
 
-const isNeeded: Judge = (value) =>
-  typeof value === "string" && value !== "" ? undefined : "is a text that is not empty";
-const isNamed: Judge = (value) => (value === undefined ? undefined : isText(value));
-
-const ATTRIBUTES = { answerBytes: [8192, 512, 1_048_576] } as const;
-const RPC = {
-  requestBytes: [8192, 512, 1_048_576],
-  answerBytes: [8192, 512, 65_536],
-  rememberMs: [86_400_000, 600_000, 2_592_000_000],
-} as const;
 const RULES: Rules = {
   baseUrl: (url) => {
     const target = parseTarget(url as string);
@@ -116,7 +56,7 @@ const RULES: Rules = {
   attributes: ATTRIBUTES,
   rpc: RPC,
   cycle: CYCLE,
-  provisioning: { key: isNeeded, secret: isNeeded, deviceName: isNamed },
+  provisioning: PROVISIONING,
   telemetry: TELEMETRY,
   firmware: FIRMWARE,
 };

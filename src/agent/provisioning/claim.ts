@@ -1,9 +1,7 @@
 import { type Claim, encodeClaim } from "../../wire/claim.js";
 import { CLAIM_PATH } from "../../wire/paths.js";
-import { ask } from "../session/call.js";
-import type { Lane } from "../session/request-channel.js";
-import { post } from "../session/requests.js";
-import type { Link } from "../session/session.js";
+import type { Lane, Link } from "../session/index.js";
+import { ask, post } from "../session/index.js";
 
 const DEADLINE_MS = 30_000;
 

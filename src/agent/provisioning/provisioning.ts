@@ -8,10 +8,9 @@ import type { Outcome } from "../../net/retry/outcome.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
 import type { Events } from "../common/events.js";
-import type { ProvisioningOptions } from "../options/options.js";
-import type { Job, Loop, Wait } from "../session/loop.js";
-import { PROBE, post } from "../session/requests.js";
-import type { Link } from "../session/session.js";
+import type { ProvisioningOptions } from "../options/provisioning.js";
+import type { Job, Link, Loop, Wait } from "../session/index.js";
+import { PROBE, post } from "../session/index.js";
 import { PASSING, type Refusal, RefusalGate, SLOWER, TAKEN } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
 

@@ -3,17 +3,13 @@
 //
 //    0  u32  checksum of all words that follow, exclusive-or the sector's sequence number (filled in when it goes to a sector)
 //    4  u16  length of the record, without the bytes that fill its last word (they are 0)
-//    6  u8   kind
+//    6  u8   kind, of a point (see time.ts) or of a mark
 //    8  u48  time of a point (see time.ts)  |  number of a mark
 //   14  u16  era of a point                 |  0
 //   16  the values, JSON text as UTF-8      |
 //
 // The sequence number in the checksum keeps a record that survived a cut erase from being taken for one of the new sector.
 
-/** Kinds of points: stamped by the agent, by the application, or with ticks of an era whose start was not known. */
-export const STAMPED = 1;
-export const GIVEN = 2;
-export const TICKS = 3;
 /** Kinds of marks. The first four say what became of all points below a number; the last how many drops the platform was told of. */
 export const DONE = 16;
 export const REFUSED = 17;

@@ -1,13 +1,20 @@
 import type { Host } from "../../port.js";
-import { FRAME_BYTES } from "../../wire/telemetry.js";
+import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../options/telemetry.js";
-import { writerBytes } from "../telemetry/batch.js";
+import { HEAD_ROOM } from "../session/index.js";
 import type { Time } from "../time/time.js";
+import { GIVEN } from "../time/time.js";
 import type { DropReason, Drops } from "./drops.js";
 import type { Sectors } from "./flash-log/flash-log.js";
-import { DONE, GIVEN, POINT_HEAD, REFUSED, whole } from "./log-entry.js";
+import { DONE, POINT_HEAD, REFUSED, whole } from "./log-entry.js";
 import { Ring } from "./ring-buffer.js";
 import { STAGE_BYTES, Staging } from "./staging.js";
+
+/** Bytes before the body of a batch: for the head of its request, and for what comes before its first point. */
+export const BATCH_FRONT = BEFORE_BYTES + HEAD_ROOM;
+
+/** Bytes that a batch takes whose body has `limit` bytes at the most. */
+export const roomOf = (limit: number): number => BATCH_FRONT + limit;
 
 /** Where a point lies: its record, `at` to `end` in `bytes`. `back` goes back before it. */
 export type Place = Ring | Sectors;
@@ -40,7 +47,7 @@ export class Outbox {
     this._time = time;
     this._settings = telemetrySettings(options);
     const { bufferBytes, batchBytes } = this._settings;
-    this.ring = new Ring(new Uint8Array(bufferBytes + writerBytes(batchBytes)), bufferBytes);
+    this.ring = new Ring(new Uint8Array(bufferBytes + roomOf(batchBytes)), bufferBytes);
     if (host.blocks.size > 0) this._staging = this._stage();
     this._sectors = this._staging?.sectors;
     const most = this._sectors?.usable ? Math.min(bufferBytes, this._sectors.most) : bufferBytes;

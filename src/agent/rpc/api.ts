@@ -1,5 +1,5 @@
 import type { Json } from "../../wire/text/json.js";
-import type { Link } from "../session/session.js";
+import type { Link } from "../session/index.js";
 import { RpcCalls } from "./client-side.js";
 import type { HandleOptions, Handlers, RpcHandler } from "./handlers.js";
 

@@ -3,9 +3,8 @@
 import { RPC_CALL_PATH } from "../../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
 import type { Json } from "../../wire/text/json.js";
-import { ask } from "../session/call.js";
-import { Lane } from "../session/request-channel.js";
-import type { Link } from "../session/session.js";
+import type { Link } from "../session/index.js";
+import { ask, Lane } from "../session/index.js";
 
 const TIMEOUT_MS = 30_000;
 

@@ -6,9 +6,8 @@
 import type { PollTiming, PollVerdict } from "../../net/long-poll.js";
 import type { Outcome } from "../../net/retry/outcome.js";
 import { rpcPollPath } from "../../wire/paths.js";
-import type { Loop } from "../session/loop.js";
-import { Lane } from "../session/request-channel.js";
-import type { Link } from "../session/session.js";
+import type { Link, Loop } from "../session/index.js";
+import { Lane } from "../session/index.js";
 
 const OVERLAP_MS = 2000;
 /** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't

@@ -5,17 +5,16 @@ import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from
 import { decodeStart } from "../../wire/text/text.js";
 import { EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
-import type { RpcLimits } from "../options/options.js";
-import type { Job, Wait } from "../session/loop.js";
-import { PollMemory } from "../session/poll-ceiling.js";
-import { Lane } from "../session/request-channel.js";
-import { post } from "../session/requests.js";
-import type { Link } from "../session/session.js";
-import { HEAD_ROOM } from "../telemetry/batch.js";
+import type { RpcLimits } from "../options/rpc.js";
+import type { Job, Link, Wait } from "../session/index.js";
+import { HEAD_ROOM, Lane, PollMemory, post } from "../session/index.js";
 import type { Time } from "../time/time.js";
 import type { Handler, HandlerResult, Handlers } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";
 import { type EndedPoll, RpcPolls } from "./polls.js";
+
+export type { RpcApi } from "./api.js";
+export { Handlers } from "./handlers.js";
 
 const ANSWER_DEADLINE_MS = 10_000;
 const TOO_LARGE = 413;

@@ -1,10 +1,16 @@
+import type { Host } from "../../port.js";
 import { Signal } from "../common/signal.js";
-import type { Link } from "./session.js";
 
 const RESTART_MS = 10_000;
 
 /** ms until the next turn, 0 for at once, undefined for "until it is woken". */
 export type Wait = number | undefined;
+
+/** For as long as what the loops belong to. */
+export interface Runner {
+  readonly host: Host;
+  readonly running: boolean;
+}
 
 /** What a loop does. */
 export interface Job {
@@ -20,7 +26,7 @@ export interface Job {
  * A mistake of the agent's own must not silence it: the job begins anew. Within a turn it is the signal that the job may wait for.
  */
 export class Loop extends Signal {
-  private readonly _link: Link;
+  private readonly _link: Runner;
   private readonly _name: string;
   private readonly _job: Job;
   private _state: "over" | "busy" | "resting" | "failed" = "over";
@@ -28,7 +34,7 @@ export class Loop extends Signal {
   private _cancel: (() => void) | undefined;
   private _onEnd: (() => void) | undefined;
 
-  constructor(link: Link, name: string, job: Job) {
+  constructor(link: Runner, name: string, job: Job) {
     super(link.host.clock);
     this._link = link;
     this._name = name;

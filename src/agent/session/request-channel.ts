@@ -1,10 +1,10 @@
 import type { Way } from "../../net/connection-pool.js";
 import { Backoff } from "../../net/retry/backoff.js";
 import type { Outcome } from "../../net/retry/outcome.js";
-import type { DeviceRequest, Link } from "./session.js";
+import type { DeviceRequest, Link, Sender } from "./session.js";
 
 /** One loop's access to the platform: its own back-off for "busy", and the link's for "lost". */
-export class Lane {
+export class Lane implements Sender {
   private readonly _link: Link;
   private readonly _way: Way;
   private readonly _backoff: Backoff;

@@ -7,6 +7,9 @@ import { EXCHANGE_MS } from "../common/deadline.js";
 /** Of the answer to a POST only an error's text is longer than nothing, and nobody reads it to its end. */
 const LIMIT = 1024;
 
+/** Bytes before a body that may be overwritten: for the head of its request. */
+export const HEAD_ROOM = 320;
+
 /** Statuses by which the platform refuses a content; 500 is only refused if it came with a text. Others say that the address or a proxy is wrong. */
 export const CONTENT: readonly number[] = [400, 403, 413, 422, 500];
 

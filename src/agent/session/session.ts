@@ -11,7 +11,7 @@ import { EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import { guarded } from "../common/guarded.js";
 import { type Job, Loop } from "./loop.js";
-import type { Lane } from "./request-channel.js";
+import type { LinkWatcher } from "./watcher.js";
 
 const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
 /** After an answer to what was sent before the last loss. */
@@ -22,18 +22,10 @@ const MOST_UNDER_WAY = 24;
 /** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
 
-/** Told of what happens on a link. */
-export interface LinkWatcher {
-  /** The application asks for something that can't wait for `start()`. */
-  asked(): void;
-  /** The `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
-  dated(ms: number): void;
-  /** The platform took a request with the token. */
-  reached(): void;
-  /** What the agent published was found on the platform. */
-  proven(): void;
-  /** The platform answers 401 to the token. */
-  unauthorized(): void;
+/** Who sent a request. */
+export interface Sender {
+  /** What was sent at `since` has come to its end. */
+  ended(outcome: Outcome, since: number): void;
 }
 
 export class Link {
@@ -130,14 +122,14 @@ export class Link {
 
   /**
    * Sends a request and calls `done` with what became of it: what waits for long keeps no promise, which takes a board half a KB with all that hangs
-   * on it. `lane` is told before anybody else.
+   * on it. `sender` is told before anybody else.
    */
   dispatch(
     way: Way,
     request: DeviceRequest,
     prefix = this.#prefix,
     done: (outcome: Outcome) => void,
-    lane?: Lane,
+    sender?: Sender,
   ): void {
     if (!this.running || prefix === undefined) {
       done({ kind: "lost", reason: this.running ? "no token" : "stopped" });
@@ -157,7 +149,7 @@ export class Link {
       if (this.running) this.counters.note(outcome, poll);
       if (this.running)
         guarded(this.host, "link: judge() failed", () => this._judge(outcome, since, prefix, patient));
-      lane?.ended(outcome, since);
+      sender?.ended(outcome, since);
       done(outcome);
     });
   }

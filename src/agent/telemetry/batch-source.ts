@@ -1,7 +1,7 @@
 import type { Host } from "../../port.js";
 import { FRAME_BYTES } from "../../wire/telemetry.js";
 import type { TelemetrySettings } from "../options/telemetry.js";
-import type { Outbox } from "../queue/outbox.js";
+import type { Outbox } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 import { type Batch, BatchWriter, buildBatch } from "./batch.js";
 import { BatchLimit } from "./batch-limit.js";

@@ -1,7 +1,7 @@
 import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
-import { eraOf, GIVEN, POINT_HEAD, TICKS, TWO_32 } from "../queue/log-entry.js";
-import type { Outbox } from "../queue/outbox.js";
+import { BATCH_FRONT, eraOf, type Outbox, POINT_HEAD, TWO_32 } from "../queue/index.js";
 import type { Time } from "../time/time.js";
+import { GIVEN, TICKS } from "../time/time.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";
 
 /** What one POST brings to the platform: the first points waiting, or some keys of the first. */
@@ -19,18 +19,11 @@ export interface Batch {
   readonly toKey: number;
 }
 
-/** Bytes before each body that may be overwritten: for the head of its request. */
-export const HEAD_ROOM = 320;
-const FRONT = BEFORE_BYTES + HEAD_ROOM;
-
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
-
-/** Bytes that a writer takes for bodies of `limit` bytes. */
-export const writerBytes = (limit: number): number => FRONT + limit;
 
 /** Writes the body of a batch point by point. What it is written from may lie in the same bytes: then it is moved, which is by far the quickest on XS. */
 export class BatchWriter {
@@ -51,12 +44,12 @@ export class BatchWriter {
   /** The first point has too many keys to be compared with others. */
   private _alone = false;
 
-  /** It takes `writerBytes(limit)` of the bytes from `at` on. `apart`: untimed points that share a key are kept apart, since all of a batch get one time stamp. */
+  /** It takes `roomOf(limit)` of the bytes from `at` on. `apart`: untimed points that share a key are kept apart, since all of a batch get one time stamp. */
   constructor(bytes: Uint8Array, at: number, limit: number, apart: boolean) {
     this._bytes = bytes;
     this._frame = new PointFrame(bytes, at);
-    this._from = at + FRONT;
-    this._most = at + FRONT + limit;
+    this._from = at + BATCH_FRONT;
+    this._most = at + BATCH_FRONT + limit;
     this.apart = apart;
     this._keys = apart ? new KeySet() : undefined;
   }

@@ -1,5 +1,5 @@
 import type { Host } from "../../port.js";
-import type { Outbox } from "../queue/outbox.js";
+import type { Outbox } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 
 /** While drops go on they are reported so often at most. */

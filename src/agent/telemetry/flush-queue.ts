@@ -1,5 +1,5 @@
 import type { Clock } from "../../port.js";
-import type { Outbox } from "../queue/outbox.js";
+import type { Outbox } from "../queue/index.js";
 
 interface Flush {
   /** The number of the first point that need not be delivered. */

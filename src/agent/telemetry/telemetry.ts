@@ -9,19 +9,19 @@ import { checkTs, PointEncoder } from "../../wire/telemetry.js";
 import { checkDeadline, EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import { type TelemetryOptions, telemetrySettings } from "../options/telemetry.js";
-import { type Drops, DropTeller } from "../queue/drops.js";
-import type { Outbox } from "../queue/outbox.js";
-import type { Job, Loop, Wait } from "../session/loop.js";
-import { Lane } from "../session/request-channel.js";
-import { CONTENT, post } from "../session/requests.js";
-import type { DeviceRequest, Link } from "../session/session.js";
+import type { Outbox } from "../queue/index.js";
+import { type Drops, DropTeller } from "../queue/index.js";
+import type { DeviceRequest, Job, Link, Loop, Wait } from "../session/index.js";
+import { CONTENT, HEAD_ROOM, Lane, post } from "../session/index.js";
 import type { Time } from "../time/time.js";
-import { type Batch, HEAD_ROOM } from "./batch.js";
+import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { DropReporter } from "./drop-reporter.js";
 import { FlushQueue } from "./flush-queue.js";
 import type { Step } from "./steps.js";
 import { Verdict } from "./verdict.js";
+
+export type { VerdictMemory } from "./verdict.js";
 
 /** The host does not say when it learns the time. */
 const TIME_LOOK_MS = 1000;

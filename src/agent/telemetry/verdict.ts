@@ -1,7 +1,6 @@
 // Who is to blame when a point is refused alone: the point, or the platform and what is before it. A probe tells: a small point of the agent's own, sent right after.
 import { Backoff } from "../../net/retry/backoff.js";
 import type { Host } from "../../port.js";
-import type { Memory } from "../lifecycle/wake.js";
 import type { BatchLimit } from "./batch-limit.js";
 
 /** A probe that was accepted judges what was refused no longer before it. */
@@ -12,6 +11,14 @@ const PROBE_MS = 60_000;
 const LONGEST_MS = 600_000;
 /** An outage is reported so often at most. */
 const QUIET_MS = 3_600_000;
+
+/** What it leaves for the next wake of a device that sleeps. */
+export interface VerdictMemory {
+  /** Points go one by one, as one is refused: 0 or 1. */
+  alone: number;
+  /** ms since the last probe of an outage, 0: there is none. */
+  probed: number;
+}
 
 export class Verdict {
   /** The probe was refused, too: nothing is condemned. */
@@ -69,7 +76,7 @@ export class Verdict {
   }
 
   /** A wake begins: what was found out about a point that is refused outlives the sleep. */
-  awake(memory: Memory, sleptMs: number): void {
+  awake(memory: VerdictMemory, sleptMs: number): void {
     if (memory.alone === 1) this._limit.alone();
     if (memory.probed === 0) return;
     this.outage = true;
@@ -78,7 +85,7 @@ export class Verdict {
   }
 
   /** A wake ends. */
-  asleep(memory: Memory): void {
+  asleep(memory: VerdictMemory): void {
     memory.alone = this._limit.points === 1 ? 1 : 0;
     memory.probed = this.outage ? Math.max(1, Math.ceil(this._host.clock.now() - this._probedAt)) : 0;
   }

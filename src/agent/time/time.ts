@@ -8,7 +8,6 @@
 import type { Host } from "../../port.js";
 import type { Json } from "../../wire/text/json.js";
 import { readStored, writeStored } from "../common/stored.js";
-import { STAMPED, TICKS } from "../queue/log-entry.js";
 
 /** A clock set back by less is waited for: points count on by 1 ms. */
 const SET_BACK_MS = 5000;
@@ -28,6 +27,11 @@ interface Era {
   readonly start: number;
   readonly exactFrom: number;
 }
+
+/** Kinds of points: stamped by the agent, by the application, or with ticks of an era whose start was not known. */
+export const STAMPED = 1;
+export const GIVEN = 2;
+export const TICKS = 3;
 
 export class Time {
   /** What `next` gave: the record's kind, era and time. */

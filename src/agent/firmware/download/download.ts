@@ -1,8 +1,7 @@
 // Fetches an image from wherever it is, however often the connection drops.
 import type { Outcome } from "../../../net/retry/outcome.js";
 import type { Signal } from "../../common/signal.js";
-import type { Lane } from "../../session/request-channel.js";
-import type { Link } from "../../session/session.js";
+import type { Lane, Link } from "../../session/index.js";
 import type { ImageWriter } from "./image-writer.js";
 import type { Failed, ImageSink, Source } from "./source.js";
 

@@ -5,8 +5,7 @@
 // assignment meanwhile is a 400 or a 404.
 import type { Outcome } from "../../../net/retry/outcome.js";
 import { firmwarePath } from "../../../wire/paths.js";
-import type { Lane } from "../../session/request-channel.js";
-import type { Link } from "../../session/session.js";
+import type { Lane, Link } from "../../session/index.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const PART_DEADLINE_MS = 60_000;

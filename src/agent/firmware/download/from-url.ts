@@ -7,27 +7,15 @@ import type { FileHead } from "../../../net/http/file-head.js";
 import type { Sink } from "../../../net/http/request.js";
 import { lost } from "../../../net/retry/classify.js";
 import type { Outcome } from "../../../net/retry/outcome.js";
-import { isLoopback, parseUrl, resolveUrl, type Target } from "../../../net/target.js";
-import type { Link } from "../../session/session.js";
+import { parseUrl, resolveUrl, type Target } from "../../../net/target.js";
+import type { Link } from "../../session/index.js";
 import type { FirmwareOptions } from "../options.js";
+import { refusedTarget } from "./allowed-hosts.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const REDIRECTS = 5;
 const MEASURE_DEADLINE_MS = 60_000;
 const MOVED = [301, 302, 303, 307, 308];
-
-/** True if somebody on the way could replace an image unnoticed. */
-export function isOpenTo(target: Target, options: FirmwareOptions): boolean {
-  return (
-    !target.secure && !isLoopback(target) && options.publicKey === undefined && options.allowHttp !== true
-  );
-}
-
-/** Why a file is not fetched from there; undefined if it may be. */
-export function refusedTarget(target: Target, options: FirmwareOptions): "urlHost" | "insecure" | undefined {
-  if (!options.urlHosts?.includes(target.authority)) return "urlHost";
-  return isOpenTo(target, options) ? "insecure" : undefined;
-}
 
 /** What is known of the file at the address. */
 export interface FileMark {

@@ -1,8 +1,8 @@
 // Brings an assigned image into the slot, and reads it back.
 import type { Host } from "../../../port.js";
 import type { Signal } from "../../common/signal.js";
-import { Lane } from "../../session/request-channel.js";
-import type { Link } from "../../session/session.js";
+import type { Link } from "../../session/index.js";
+import { Lane } from "../../session/index.js";
 import type { Image } from "../admission-rules.js";
 import type { Assignment } from "../assigned-update.js";
 import type { Failure } from "../failures.js";

@@ -8,7 +8,8 @@
 //   36  u32 points dropped since the queue began: full    40  u32 refused    44  u32 unreadable    48  u32 told to the platform
 //   52  u32 CRC32 of what is above
 import { crc32 } from "../../../wire/crypto/crc32.js";
-import { DONE, eraOf, FULL, REFUSED, STAMPED, TICKS, TOLD, timeOf, UNREADABLE } from "../log-entry.js";
+import { STAMPED, TICKS } from "../../time/time.js";
+import { DONE, eraOf, FULL, REFUSED, TOLD, timeOf, UNREADABLE } from "../log-entry.js";
 
 export const HEADER_BYTES = 56;
 const FORMAT = 2;

@@ -1,12 +1,14 @@
 // The body of a request, byte for byte.
 import test from "ava";
-import { BatchWriter, HEAD_ROOM, writerBytes } from "../../../../src/agent/telemetry/batch.js";
+import { roomOf } from "../../../../src/agent/queue/outbox.js";
+import { HEAD_ROOM } from "../../../../src/agent/session/requests.js";
+import { BatchWriter } from "../../../../src/agent/telemetry/batch.js";
 
 const AT = 100;
 const TS = 1_700_000_000_998;
 
 function writer(limit: number, apart = false): { writer: BatchWriter; memory: Uint8Array } {
-  const memory = new Uint8Array(AT + writerBytes(limit) + 50).fill(0x2e);
+  const memory = new Uint8Array(AT + roomOf(limit) + 50).fill(0x2e);
   return { writer: new BatchWriter(memory, AT, limit, apart), memory };
 }
 
@@ -22,7 +24,7 @@ function bodyOf(texts: readonly string[], ts: number | undefined, limit = 1000, 
     if (!into.add(from, at, at + bytes.length, ts === undefined ? undefined : ts + index)) break;
   }
   const body = into.body();
-  const end = AT + writerBytes(limit);
+  const end = AT + roomOf(limit);
   if (memory.subarray(end).some((byte) => byte !== 0x2e)) throw new Error("it wrote beyond its end");
   if (body.byteOffset - HEAD_ROOM < AT) throw new Error("there is no room before the body");
   return Buffer.from(body).toString();

@@ -2,7 +2,8 @@
 import { Events } from "../../../../src/agent/common/events.js";
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
-import { Link, type LinkWatcher } from "../../../../src/agent/session/session.js";
+import { Link } from "../../../../src/agent/session/session.js";
+import type { LinkWatcher } from "../../../../src/agent/session/watcher.js";
 import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { parseTarget } from "../../../../src/net/target.js";

@@ -1,0 +1,32 @@
+import type { Host } from "../../port.js";
+import type { AttributesApi } from "../attributes/attributes.js";
+import type { AgentState, Events } from "../common/events.js";
+import type { Firmware } from "../firmware/firmware.js";
+import type { Outbox } from "../queue/index.js";
+import type { Handlers, Rpc } from "../rpc/rpc.js";
+import type { Link } from "../session/index.js";
+import type { Telemetry } from "../telemetry/telemetry.js";
+import type { Time } from "../time/time.js";
+
+/** What keeps something: `forget` returns false if some of it stays, and may be called again. */
+export interface Part {
+  forget(): boolean;
+}
+
+/** The agent, as far as a wake and a reset need it. */
+export interface AgentParts {
+  readonly host: Host;
+  readonly link: Link;
+  readonly events: Events;
+  readonly time: Time;
+  readonly outbox: Outbox;
+  readonly telemetry: Telemetry;
+  readonly attributes: AttributesApi;
+  readonly rpc: Rpc;
+  readonly handlers: Handlers;
+  readonly firmware: Firmware;
+  readonly provisioning: Part;
+  readonly state: AgentState;
+  start(): void;
+  stop(): Promise<number>;
+}

@@ -7,11 +7,11 @@ const { MOTE_TEST_RUN: run } = process.env;
 
 /** The start of a process costs as much as most test files, so those that all happen in memory share some: the first that fits takes a file. */
 const SHARED = [
-  ["platform", /^platform\//],
+  ["platform", /^tools\/platform\//],
   ["agent", /^src\/agent\//],
-  ["board", /^(esp32|commission|app)\//],
-  ["parts", /^(src\/(?!agent\/)|(port|x509|house|bench)\/)/],
-  ["desk", /^(operator|doctor|fleet|desk|node)\//],
+  ["board", /^(hosts\/(esp32|shared\/commissioning)|tools\/moddable|examples)\//],
+  ["parts", /^(src\/(?!agent\/)|hosts\/(port|shared\/x509)\/|(architecture|bench)\/)/],
+  ["tools", /^(tools\/(cli|operator|doctor|fleet|tour)|hosts\/node)\//],
 ];
 /**
  * What awaits before it declares its tests can't share a process. What speaks over sockets or starts processes does not either: AVA begins all
@@ -23,24 +23,24 @@ const ALONE =
 /** Those that take longest begin first, in this order: one that began last would have the machine to itself in the end. */
 const LONG = [
   ...[
-    "cut/firmware",
+    "power-loss/suites/firmware",
     "xs/long",
     "fuzz/fuzz",
-    "console/console",
-    "node/supervisor",
-    "node/reset",
-    "node/report",
+    "tools/console/console",
+    "hosts/node/supervisor",
+    "hosts/node/reset",
+    "tools/cli/report",
   ],
   ...[
-    "e2e/ahead",
-    "node/killed",
-    "node/recovery",
-    "desk/start",
-    "faults/",
-    "cycle/",
-    "cut/",
-    "e2e/",
-    "node/",
+    "end-to-end/ahead",
+    "hosts/node/killed",
+    "hosts/node/recovery",
+    "tools/tour/start",
+    "simulation/",
+    "power-loss/",
+    "end-to-end/",
+    "hosts/node/",
+    "tools/cli/",
   ],
 ];
 

@@ -1,4 +1,4 @@
-// The build itself: src, hosts and test file by file, the board's modules, the desk demo's firmware images, and the console.
+// The build itself: src, hosts, tools, examples and test file by file, the board's modules, the tour's firmware images, and the console.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { build } from "esbuild";
@@ -6,9 +6,9 @@ import { buildModule, MODULES } from "./board.mjs";
 import { isSame, stampFile } from "./stamp.mjs";
 
 // These run on XS alone, or in a browser. Of hosts/esp32 only the files that name modules of the SDK do; the others have tests here.
-const ELSEWHERE = /^(?:hosts\/(?:xs|simulator|console)|test\/simulator\/guest)\//;
+const ELSEWHERE = /^(?:hosts\/(?:xs|simulator)|tools\/console|test\/hosts\/simulator\/guest)\//;
 /** What this build makes in dist; the rest is of others: types, builds for the simulator. */
-const OURS = /^(?:src|hosts|test|xs)\/.*\.js(?:\.map)?$/;
+const OURS = /^(?:src|hosts|tools|examples|test|xs)\/.*\.js(?:\.map)?$/;
 
 /** Makes `out` of the sources. `now`: their signatures; `before`: the last stamp. */
 export async function compile(root, out, now, before) {
@@ -86,18 +86,18 @@ async function buildModules(root, out, now, before) {
 /** The same application in two versions, each one bundled ES module. */
 async function buildApps(root, out) {
   const how = { bundle: true, format: "esm", platform: "neutral", target: "es2022" };
-  const entryPoints = [join(root, "hosts/app/app.ts")];
+  const entryPoints = [join(root, "examples/sample/app.ts")];
   const all = ["1.0.0", "2.0.0"].map((version) => {
     const define = { VERSION: JSON.stringify(version) };
-    return filesOf(out, { ...how, entryPoints, define, outfile: join(out, `hosts/desk/app-${version}.mjs`) });
+    return filesOf(out, { ...how, entryPoints, define, outfile: join(out, `tools/tour/app-${version}.mjs`) });
   });
   return (await Promise.all(all)).flat();
 }
 
 /** One script and one style sheet for the browser, beside the server that serves them. */
 async function buildConsole(root, out) {
-  const page = join(root, "hosts/console");
-  const outdir = join(out, "hosts/platform/console");
+  const page = join(root, "tools/console");
+  const outdir = join(out, "tools/platform/console");
   const target = ["chrome120", "firefox121", "safari17"];
   const script = {
     entryPoints: { console: join(page, "main.ts") },
@@ -108,5 +108,5 @@ async function buildConsole(root, out) {
   const style = { entryPoints: { console: join(page, "style.css") } };
   const how = { outdir, bundle: true, minify: true, legalComments: "inline" };
   const built = [await filesOf(out, { ...how, ...script }), await filesOf(out, { ...how, ...style })];
-  return [...built.flat(), ["hosts/platform/console/index.html", readFileSync(join(page, "index.html"))]];
+  return [...built.flat(), ["tools/platform/console/index.html", readFileSync(join(page, "index.html"))]];
 }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-const FOLDERS = ["src", "hosts", "test", "scripts"];
+const FOLDERS = ["src", "hosts", "tools", "examples", "test", "scripts"];
 const FILES = ["package.json", "package-lock.json", "tsconfig.json"];
 const NAME = ".stamp.json";
 

@@ -17,7 +17,7 @@ import { log } from "../xs/log.js";
 import { opener } from "../xs/open.js";
 import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
-import type { Idf, Machine } from "./machine.js";
+import type { Idf, Machine } from "./board-hardware.js";
 import { type Application, type Commissioner, startBoard } from "./start.js";
 import type { AskTime } from "./time-of-day.js";
 

@@ -1,6 +1,6 @@
 import type { Host } from "../../src/port.js";
+import type { Idf, Machine } from "./board-hardware.js";
 import { type Ending, LastWords } from "./crash.js";
-import type { Idf, Machine } from "./machine.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
 import { type Domain, NvsStore } from "./store.js";

@@ -1,15 +1,15 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
 import { Agent, Recovery } from "mote";
-import type { AppHost } from "../app/app.js";
-import { Alive } from "./alive.js";
+import type { AppHost } from "../shared/application.js";
+import type { Machine } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
-import { publishHealth } from "./health.js";
+import { Naps } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
-import type { Machine } from "./machine.js";
+import { publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
-import { Naps } from "./naps.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
+import { Alive } from "./watchdog.js";
 import { Wifi } from "./wifi.js";
 
 /**
@@ -18,7 +18,7 @@ import { Wifi } from "./wifi.js";
  */
 export type Application = (agent: Agent, host: AppHost) => unknown;
 
-/** Calls `go` with what there is, now or after its owner was asked, or restarts instead (owner.ts). */
+/** Calls `go` with what there is, now or after its owner was asked, or restarts instead (commissioning/configuration.ts). */
 export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
 /** Starts the agent by this configuration; undefined if it is wrong. */
 export type Go = (host: BoardHost, config: Machine["config"]) => Agent | undefined;

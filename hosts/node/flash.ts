@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type ImageRecord, otherSlot, type SlotName, without } from "../two-slots/boot.js";
-import { imageRecord } from "../two-slots/slot.js";
+import { type ImageRecord, otherSlot, type SlotName, without } from "../shared/boot-slots/boot-record.js";
+import { imageRecord } from "../shared/boot-slots/boot-slots.js";
 import { FileBlocks, SECTOR } from "./blocks.js";
-import { readBoot, slotPath, writeBoot } from "./boot.js";
+import { readBoot, slotPath, writeBoot } from "./boot-record.js";
 import { sha256 } from "./digest.js";
 import { isDiskTrouble, makeDirectory, readIfThere, writeAll } from "./files.js";
 

@@ -1,10 +1,10 @@
 import { randomFillSync } from "node:crypto";
 import { join } from "node:path";
 import type { Host } from "../../src/port.js";
-import type { Boot } from "../two-slots/boot.js";
-import { TwoSlots } from "../two-slots/slot.js";
+import type { Boot } from "../shared/boot-slots/boot-record.js";
+import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { FileBlocks } from "./blocks.js";
-import { readBoot, slotPath, writeBoot } from "./boot.js";
+import { readBoot, slotPath, writeBoot } from "./boot-record.js";
 import { clock } from "./clock.js";
 import { digest, sha256 } from "./digest.js";
 import { RESTART } from "./exit.js";

@@ -1,6 +1,6 @@
 // What a boot loader does: which image starts, and which never again.
-import { type Boot, otherSlot, reverted, type SlotName, without } from "../two-slots/boot.js";
-import { readBoot, writeBoot } from "./boot.js";
+import { type Boot, otherSlot, reverted, type SlotName, without } from "../shared/boot-slots/boot-record.js";
+import { readBoot, writeBoot } from "./boot-record.js";
 import { unpack } from "./flash.js";
 
 export interface Start {

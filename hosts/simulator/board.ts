@@ -5,10 +5,10 @@ import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
 import { Agent } from "mote";
 import { createHost, type SimulatorHost } from "mote-simulator";
-import { wakeAgain } from "../app/wakes.js";
-import type { Config } from "../commission/built-in.js";
 import { readConfig } from "../esp32/config.js";
 import type { Application } from "../esp32/start.js";
+import type { Config } from "../shared/commissioning/built-in-configuration.js";
+import { wakeAgain } from "../shared/wakes.js";
 
 /** Of what is kept, so that nothing else of the home directory is touched. */
 const FOLDER = "mote-simulator";

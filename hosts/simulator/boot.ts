@@ -1,7 +1,7 @@
-// The boot record of the simulator's device: boot.json beside its other files. The supervisor (hosts/sdk/device.ts) is the boot loader.
+// The boot record of the simulator's device: boot.json beside its other files. The supervisor (tools/moddable/simulator/device.ts) is the boot loader.
 import type { Files } from "embedded:storage/files";
-import { bootText, parseBoot } from "../two-slots/boot.js";
-import type { BootStore } from "../two-slots/slot.js";
+import { bootText, parseBoot } from "../shared/boot-slots/boot-record.js";
+import type { BootStore } from "../shared/boot-slots/boot-slots.js";
 import { decode, encode } from "../xs/text.js";
 import { readWhole, replace } from "./files.js";
 

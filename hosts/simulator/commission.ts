@@ -1,13 +1,19 @@
 // `mote/commission` in the simulator: no Wi-Fi to be told, and the page only where `config.commission.port` asks for it, for this machine alone.
 import { Agent } from "mote";
-import { fromBase64, readAuthorities } from "../commission/authorities.js";
-import { type Config, isIncomplete, membersOf, valuesOf, withKept } from "../commission/built-in.js";
-import { Commissioning } from "../commission/commissioning.js";
-import { keep, readKept, settle } from "../commission/kept.js";
-import { PageServer } from "../commission/page-server.js";
-import { reach } from "../commission/reach.js";
-import { makeProof } from "../commission/respond.js";
-import type { Values } from "../commission/values.js";
+import { fromBase64, readAuthorities } from "../shared/commissioning/authorities.js";
+import {
+  type Config,
+  isIncomplete,
+  membersOf,
+  valuesOf,
+  withKept,
+} from "../shared/commissioning/built-in-configuration.js";
+import { Commissioning } from "../shared/commissioning/commissioning.js";
+import { PageServer } from "../shared/commissioning/page-server.js";
+import { reach } from "../shared/commissioning/platform-check.js";
+import { makeProof } from "../shared/commissioning/respond.js";
+import { keep, readKept, settle } from "../shared/commissioning/stored-settings.js";
+import type { Values } from "../shared/commissioning/values.js";
 import { listen } from "../xs/listen.js";
 import { opener } from "../xs/open.js";
 import { TcpSocket } from "../xs/tcp.js";

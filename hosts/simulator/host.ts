@@ -2,7 +2,7 @@ import type { Files } from "embedded:storage/files";
 import FFI from "mc/ffi";
 import RNG from "rng";
 import type { Digest, Host } from "../../src/port.js";
-import { TwoSlots } from "../two-slots/slot.js";
+import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { XsClock } from "../xs/clock.js";
 import { digest } from "../xs/digest.js";
 import { log } from "../xs/log.js";

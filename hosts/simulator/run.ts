@@ -3,7 +3,7 @@ import files from "embedded:storage/files";
 import { Agent, type AgentEvents, type LastRun, Recovery } from "mote";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
-import type { AppHost } from "../app/app.js";
+import type { AppHost } from "../shared/application.js";
 
 const FLUSH_MS = 2000;
 

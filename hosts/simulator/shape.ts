@@ -1,6 +1,6 @@
 import type { AgentOptions, LastRun } from "../../src/index.js";
 
-/** What the supervisor writes beside the device's files before each start (hosts/sdk/device.ts). */
+/** What the supervisor writes beside the device's files before each start (tools/moddable/simulator/device.ts). */
 export interface Settings {
   /** Without `firmware.selfTest` and the like: it went through JSON. */
   readonly agent: AgentOptions;

@@ -1,7 +1,7 @@
 // biome-ignore lint/style/useNodejsImportProtocol: the SDK's module of this name
 import Net from "net";
 import Timer from "timer";
-import { isIpv4 } from "../x509/ipv4.js";
+import { isIpv4 } from "../shared/x509/ipv4.js";
 
 /** Calls `found` once, later, with an IPv4 address, or undefined if the system's resolver knows none. The simulator's takes the first one only. */
 export function resolve(name: string, found: (address: string | undefined) => void): void {

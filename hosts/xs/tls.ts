@@ -1,7 +1,7 @@
 import Session from "ssl/session";
 import Timer from "timer";
 import type { Socket, SocketEvent } from "../../src/port.js";
-import { isIpv4 } from "../x509/ipv4.js";
+import { isIpv4 } from "../shared/x509/ipv4.js";
 import { TcpSocket, type Tell } from "./tcp.js";
 import { Line } from "./tls/line.js";
 import { isRefused, Refused } from "./tls/refused.js";

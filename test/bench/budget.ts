@@ -1,7 +1,7 @@
 // The exact figures: what budget.json holds, and what is worse than that.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../house/tree.js";
+import { root } from "../architecture/tree.js";
 
 /** By row, by figure. */
 export type Budget = Readonly<Record<string, Readonly<Record<string, number>>>>;

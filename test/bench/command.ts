@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
-import { root } from "../house/tree.js";
+import { root } from "../architecture/tree.js";
 import { draw } from "./curve.js";
 import { type Judged, judge, type Result, table } from "./judge.js";
 import type { Line, Row } from "./row.js";

@@ -1,9 +1,9 @@
 // The stand-in on sockets of memory, every byte, request and connection counted. Clock and network stand still between events, so the counts are the
 // same each time. Answers have the real server's head; connections end as there: after a minute of nothing, and after 100 requests.
-import { PlatformCore } from "../../hosts/platform/core/platform.js";
-import type { Mode } from "../../hosts/platform/device/modes.js";
-import { DeviceApi } from "../../hosts/platform/device-api.js";
-import { write } from "../../hosts/platform/http/writer.js";
+import { PlatformCore } from "../../tools/platform/core/platform.js";
+import type { Mode } from "../../tools/platform/device/modes.js";
+import { DeviceApi } from "../../tools/platform/device-api.js";
+import { write } from "../../tools/platform/http/writer.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeNet, type Peer } from "../fakes/net.js";
 import { type SeenRequest, serve } from "../fakes/server.js";

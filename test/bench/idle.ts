@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { TENANT } from "../../hosts/desk/hints.js";
-import { Operator } from "../../hosts/operator/operator.js";
-import { type Platform, startPlatform } from "../../hosts/platform/server.js";
-import { buildProgram } from "../../hosts/sdk/build.js";
-import { SimulatedDevice, simulatedImage } from "../../hosts/sdk/device.js";
-import { openDisplay } from "../../hosts/sdk/display.js";
-import { findSdk, PROJECT } from "../../hosts/sdk/sdk.js";
-import { root } from "../house/tree.js";
-import { secured } from "../simulator/secured.js";
+import { buildProgram } from "../../tools/moddable/build.js";
+import { findSdk, PROJECT } from "../../tools/moddable/sdk.js";
+import { SimulatedDevice, simulatedImage } from "../../tools/moddable/simulator/device.js";
+import { openDisplay } from "../../tools/moddable/simulator/display.js";
+import { Operator } from "../../tools/operator/operator.js";
+import { type Platform, startPlatform } from "../../tools/platform/server.js";
+import { TENANT } from "../../tools/tour/hints.js";
+import { root } from "../architecture/tree.js";
+import { secured } from "../hosts/simulator/secured.js";
 
 /** Bytes of a slot on a board; the simulator's are larger. */
 export const SLOT = 16;

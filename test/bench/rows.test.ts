@@ -1,7 +1,7 @@
 // What the rows look at is looked at: a row that can't see a fault shows nothing.
 import test from "ava";
-import { read } from "../house/tree.js";
-import { sharesOf } from "./row-11-writes.js";
+import { read } from "../architecture/tree.js";
+import { sharesOf } from "./rows/row-11-writes.js";
 import { rows } from "./rows.js";
 
 const HEAD = "POST /api/v1/t/telemetry HTTP/1.1\r\nContent-Length: 4\r\n\r\n";

@@ -1,10 +1,10 @@
 // The rows there are, and what this machine lacks for some of them.
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { unavailable } from "../xs/worker.js";
+import { unavailable } from "../xs/engine/worker.js";
 import type { Need, Row } from "./row.js";
 
-const HERE = new URL("./", import.meta.url);
+const HERE = new URL("./rows/", import.meta.url);
 const FILE = /^row-(\d\d)-[\w-]+\.js$/;
 
 /** All rows, by number. */

@@ -1,7 +1,7 @@
 // An emulated board beside a local platform for one case, and what cases ask of both.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT } from "../../hosts/sdk/sdk.js";
+import { PROJECT } from "../../tools/moddable/sdk.js";
 import { application, Board, DEVICE, type Desk, desk, imageOf, type Settings, TITLE } from "./rig.js";
 
 const FLASHES = join(PROJECT, "build", "chip", "flash");

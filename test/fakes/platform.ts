@@ -1,13 +1,13 @@
 // The stand-in's device API on the in-memory sockets and the clock that stands still: an agent and a platform in one event queue.
-import type { Device } from "../../hosts/platform/core/devices.js";
-import { parseJson } from "../../hosts/platform/core/json-reader.js";
-import { PlatformCore } from "../../hosts/platform/core/platform.js";
-import type { RpcResult } from "../../hosts/platform/core/rpc.js";
-import { typed } from "../../hosts/platform/core/values.js";
-import type { DeviceResponse } from "../../hosts/platform/device/messages.js";
-import type { Mode } from "../../hosts/platform/device/modes.js";
-import { DeviceApi } from "../../hosts/platform/device-api.js";
-import { write } from "../../hosts/platform/http/writer.js";
+import type { Device } from "../../tools/platform/core/devices.js";
+import { parseJson } from "../../tools/platform/core/json/json-reader.js";
+import { PlatformCore } from "../../tools/platform/core/platform.js";
+import type { RpcResult } from "../../tools/platform/core/rpc/rpc.js";
+import { typed } from "../../tools/platform/core/values.js";
+import type { DeviceResponse } from "../../tools/platform/device/messages.js";
+import type { Mode } from "../../tools/platform/device/modes.js";
+import { DeviceApi } from "../../tools/platform/device-api.js";
+import { write } from "../../tools/platform/http/writer.js";
 import type { FakeClock } from "./clock.js";
 import type { FakeNet, Peer } from "./net.js";
 import { type SeenRequest, serve } from "./server.js";

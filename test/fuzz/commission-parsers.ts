@@ -1,12 +1,13 @@
 // What strangers can send while a device is commissioned: requests, forms, certificates, lines, questions for names.
-import { readAuthorities } from "../../hosts/commission/authorities.js";
-import { splitWords } from "../../hosts/commission/console.js";
-import { answerDns } from "../../hosts/commission/dns.js";
-import { readForm } from "../../hosts/commission/form.js";
-import { LineReader } from "../../hosts/commission/lines.js";
-import { RequestReader } from "../../hosts/commission/request.js";
-import { FIELDS } from "../../hosts/commission/values.js";
+
 import { decode } from "../../hosts/node/text.js";
+import { readAuthorities } from "../../hosts/shared/commissioning/authorities.js";
+import { splitWords } from "../../hosts/shared/commissioning/console.js";
+import { answerDns } from "../../hosts/shared/commissioning/dns.js";
+import { readForm } from "../../hosts/shared/commissioning/form.js";
+import { LineReader } from "../../hosts/shared/commissioning/lines.js";
+import { RequestReader } from "../../hosts/shared/commissioning/request.js";
+import { FIELDS } from "../../hosts/shared/commissioning/values.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const FORM =

@@ -4,11 +4,11 @@ import type { AddressInfo } from "node:net";
 import test, { type ExecutionContext } from "ava";
 import { none } from "../../hosts/none.js";
 import * as mote from "../../src/index.js";
-import { Bridge } from "./bridge.js";
-import { bundle } from "./bundle.js";
+import { Bridge } from "./engine/bridge.js";
+import { bundle } from "./engine/bundle.js";
+import { nodeHost } from "./engine/node-host.js";
+import { testOnXs } from "./engine/on-xs.js";
 import { texts } from "./guest/texts.js";
-import { nodeHost } from "./node-host.js";
-import { testOnXs } from "./on-xs.js";
 
 const CORE = 'import * as mote from "./src/index.ts"; globalThis.mote = mote;';
 

@@ -4,8 +4,8 @@ import { FakeFlash } from "../fakes/flash.js";
 import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
-import { Bridge } from "./bridge.js";
-import { testOnXs } from "./on-xs.js";
+import { Bridge } from "./engine/bridge.js";
+import { testOnXs } from "./engine/on-xs.js";
 
 const NAME = "greenhouse-7";
 const HOUR = 3_600_000;

@@ -2,8 +2,8 @@
 // bytes of buffers that can still be reached then, each time that progress is stored.
 import { createHash } from "node:crypto";
 import type { ExecutionContext } from "ava";
-import { testOnXs } from "./on-xs.js";
-import { type Still, standStill } from "./still.js";
+import { testOnXs } from "./engine/on-xs.js";
+import { type Still, standStill } from "./engine/still.js";
 
 const SIZE = 1024 * 1024;
 const SLOT_BYTES = 16;

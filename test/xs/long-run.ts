@@ -1,9 +1,10 @@
 // Days of a device's life on XS: every loop at work, and again and again something that goes wrong for a while.
-import { RpcActor } from "../../hosts/platform/core/rpc.js";
+
 import type { AgentOptions } from "../../src/index.js";
+import { RpcActor } from "../../tools/platform/core/rpc/rpc.js";
 import type { Fault } from "../fakes/platform.js";
 import type { SeenRequest } from "../fakes/server.js";
-import { type Owner, type Still, standStill } from "./still.js";
+import { type Owner, type Still, standStill } from "./engine/still.js";
 
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
 /** Calm at the end of a day, in which everything comes to rest that the day left behind. */

@@ -1,7 +1,8 @@
 // Days in which all loops work and much goes wrong: three with the two connections that are the default, two with one and with three, whose
 // loops are the same but for their turns. More: npm run long -- --days 30
+
+import { testOnXs } from "./engine/on-xs.js";
 import { longRun } from "./long-run.js";
-import { testOnXs } from "./on-xs.js";
 
 const DAYS = { 1: 2, 2: 3, 3: 2 } as const;
 

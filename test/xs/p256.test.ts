@@ -1,11 +1,11 @@
 // Signatures of images, checked on XS with numbers of the engine's own.
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { none } from "../../hosts/none.js";
-import { Bridge } from "./bridge.js";
-import { testOnXs } from "./on-xs.js";
+import { Bridge } from "./engine/bridge.js";
+import { testOnXs } from "./engine/on-xs.js";
 
 const ENTRY = `
-  import { isSignedBy, toPublicKey, toSignature } from "./src/wire/p256.ts";
+  import { isSignedBy, toPublicKey, toSignature } from "./src/wire/crypto/p256.ts";
   globalThis.check = (key, digest, signature) =>
     isSignedBy(toPublicKey(key), digest, toSignature(signature), () => Promise.resolve());`;
 

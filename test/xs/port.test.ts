@@ -7,12 +7,12 @@ import { flash } from "../../hosts/node/flash.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { prepareStart } from "../../hosts/node/start-up.js";
 import type { Host } from "../../src/port.js";
-import { pattern } from "../port/check.js";
-import { Listeners } from "../port/node-peers.js";
-import { PROMISES } from "../port/promises.js";
-import { Bridge } from "./bridge.js";
-import { testOnXs } from "./on-xs.js";
-import { Peers } from "./peers.js";
+import { pattern } from "../hosts/port/check.js";
+import { Listeners } from "../hosts/port/node-peers.js";
+import { PROMISES } from "../hosts/port/promises.js";
+import { Bridge } from "./engine/bridge.js";
+import { testOnXs } from "./engine/on-xs.js";
+import { Peers } from "./engine/peers.js";
 
 /** A machine that can be restarted: `host` leads to the one of the present start. */
 function machine(t: ExecutionContext): { host: Host; restart(): void } {

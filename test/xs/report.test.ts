@@ -4,8 +4,8 @@ import { fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
 import { type SeenRequest, serve } from "../fakes/server.js";
 import { jwt, VIEW } from "../src/report/rig.js";
-import { Bridge } from "./bridge.js";
-import { testOnXs } from "./on-xs.js";
+import { Bridge } from "./engine/bridge.js";
+import { testOnXs } from "./engine/on-xs.js";
 
 const ENTRY = `import * as report from "./src/report/index.ts";
   const session = new report.Session(host, { url: "http://platform.test", username: "me", password: "pa55w0rd" });

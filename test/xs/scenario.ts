@@ -1,13 +1,13 @@
 // The tour's steps, seen from the platform's side, with a device that runs on XS: agent, application and updates.
 import type { ExecutionContext } from "ava";
-import { CUSTOMER, TENANT } from "../../hosts/desk/hints.js";
-import type { Tour, TourStep } from "../../hosts/desk/steps/context.js";
-import { STEPS } from "../../hosts/desk/steps/index.js";
-import { runSteps } from "../../hosts/desk/tour.js";
-import { Operator } from "../../hosts/operator/operator.js";
-import { startPlatform } from "../../hosts/platform/server.js";
-import { buildImage, XsDevice } from "./device.js";
-import { testOnXs } from "./on-xs.js";
+import { Operator } from "../../tools/operator/operator.js";
+import { startPlatform } from "../../tools/platform/server.js";
+import { CUSTOMER, TENANT } from "../../tools/tour/hints.js";
+import type { Tour, TourStep } from "../../tools/tour/steps/context.js";
+import { STEPS } from "../../tools/tour/steps/index.js";
+import { runSteps } from "../../tools/tour/tour.js";
+import { buildImage, XsDevice } from "./engine/device.js";
+import { testOnXs } from "./engine/on-xs.js";
 
 const INTERVAL_MS = 600;
 const LIMIT_MS = 30_000;

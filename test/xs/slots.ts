@@ -1,8 +1,8 @@
 // What the agent keeps does not grow with what it did: slots in use after a garbage collection, to the very slot.
 // (Chunks, the bytes of texts and buffers, are not among them: this engine does not tell them.)
 import type { ExecutionContext } from "ava";
-import { testOnXs } from "./on-xs.js";
-import { type Still, standStill } from "./still.js";
+import { testOnXs } from "./engine/on-xs.js";
+import { type Still, standStill } from "./engine/still.js";
 
 const RECORD = `globalThis.fromParent = (what, from) => {
   for (let i = from; i < from + 100; i++) agent.telemetry.record({ temperature: 20 + (i % 100) / 10, humidity: 40, count: i });

@@ -3,8 +3,8 @@ import type { ExecutionContext } from "ava";
 import { Strategies, type StrategiesAgent } from "../../src/strategies/index.js";
 import { FakeClock, settle } from "../fakes/clock.js";
 import { type FakeHost, fakeHost } from "../fakes/host.js";
-import { Bridge } from "./bridge.js";
-import { testOnXs } from "./on-xs.js";
+import { Bridge } from "./engine/bridge.js";
+import { testOnXs } from "./engine/on-xs.js";
 
 const VALUES = 10_000;
 /** Bytes of a slot on an ESP32. */

@@ -1,12 +1,12 @@
 // Takes the place of the SDK's "ssl/cert". That one passes over a certificate in the chain whose signature does not hold, takes any
 // certificate for an authority, and looks at a server's own name and dates only if it sent others with it. Here the chain is
-// judged by hosts/x509; the SDK computes the signatures.
+// judged by hosts/shared/x509; the SDK computes the signatures.
 
 import Certificates, { type Signed } from "mote-sdk/ssl/cert";
 import X509, { type SubjectKey } from "x509";
-import { ALGORITHMS, type Certificate } from "../../x509/certificate.js";
-import { refusal } from "../../x509/chain.js";
-import { sequence, TAG, unsigned } from "../../x509/der.js";
+import { ALGORITHMS, type Certificate } from "../../shared/x509/certificate.js";
+import { refusal } from "../../shared/x509/chain.js";
+import { sequence, TAG, unsigned } from "../../shared/x509/der.js";
 import { Refused } from "./refused.js";
 
 export interface CertificateOptions {

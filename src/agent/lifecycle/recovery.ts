@@ -33,7 +33,7 @@ export interface LastRun {
 
 /** The agent, as far as it is needed here. */
 interface Attended {
-  readonly firmware: Pick<Firmware, "interrupted" | "downloading">;
+  readonly firmware: Pick<Firmware, "interrupted" | "crashed" | "downloading">;
   readonly attributes: Pick<AttributesApi, "publish">;
   readonly rpc: Pick<RpcApi, "handle">;
   readonly on: Events["on"];

@@ -1,11 +1,11 @@
 import { createSocket } from "node:dgram";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { HOST_ADDRESS } from "../../../hosts/sdk/emulator.js";
-import { PROJECT } from "../../../hosts/sdk/sdk.js";
-import { Listeners } from "../../port/node-peers.js";
-import { PROMISES, SOCKET_PROMISES } from "../../port/promises.js";
-import { GuestLine } from "../../simulator/guest-line.js";
+import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
+import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { Listeners } from "../../hosts/port/node-peers.js";
+import { PROMISES, SOCKET_PROMISES } from "../../hosts/port/promises.js";
+import { GuestLine } from "../../hosts/simulator/guest-line.js";
 import { texts } from "../../xs/guest/texts.js";
 import { ONLINE_MS } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";

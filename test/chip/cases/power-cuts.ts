@@ -1,4 +1,4 @@
-import { Dice } from "../../faults/dice.js";
+import { Dice } from "../../simulation/dice.js";
 import { application, Bench, imageOf, ONLINE_MS, UPDATE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { guide } from "../../../hosts/desk/guide.js";
+import { guide } from "../../../tools/tour/run-tour.js";
 import { application, Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { DEVICE } from "../rig.js";

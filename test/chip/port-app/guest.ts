@@ -1,1 +1,1 @@
-export { Guest } from "../../simulator/guest/guest.js";
+export { Guest } from "../../hosts/simulator/guest/guest.js";

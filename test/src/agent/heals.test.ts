@@ -1,5 +1,5 @@
 // What went wrong once does not stay wrong.
-import { RpcActor } from "../../../hosts/platform/core/rpc.js";
+import { RpcActor } from "../../../tools/platform/core/rpc/rpc.js";
 import { details, NAME, startRig, test } from "./rig.js";
 
 const MINUTE = 60_000;

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Mote from "../../../src/index.js";
+import { read, root } from "../../architecture/tree.js";
 import { FakeSlot } from "../../fakes/flash.js";
 import { fakeHost } from "../../fakes/host.js";
-import { read, root } from "../../house/tree.js";
 import { details, NAME, startRig, test } from "./rig.js";
 
 const lean: typeof Mote = await import(pathToFileURL(join(root, "dist/xs/mote-lean.js")).href);

@@ -1,7 +1,7 @@
 // What the models of the agent have in common: time passes, the device and the platform start anew, requests go wrong for a while.
 import fc from "fast-check";
-import { RpcActor } from "../../../hosts/platform/core/rpc.js";
 import type { Agent } from "../../../src/index.js";
+import { RpcActor } from "../../../tools/platform/core/rpc/rpc.js";
 import type { Fault } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
 import { NAME, type Rig } from "./rig.js";

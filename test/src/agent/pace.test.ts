@@ -1,7 +1,7 @@
 // Whatever a platform or a proxy answers, and however fast: the agent goes slowly, and goes on.
 import type { ExecutionContext } from "ava";
-import type { Mode } from "../../../hosts/platform/device/modes.js";
 import type { AgentOptions } from "../../../src/index.js";
+import type { Mode } from "../../../tools/platform/device/modes.js";
 import type { Fault } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
 import { details, NAME, type Rig, startRig, test } from "./rig.js";

@@ -1,7 +1,7 @@
 // An agent and a platform on one clock that stands still until a test moves it.
 import anyTest, { type ExecutionContext } from "ava";
-import type { Mode } from "../../../hosts/platform/device/modes.js";
 import { Agent, type AgentOptions } from "../../../src/index.js";
+import type { Mode } from "../../../tools/platform/device/modes.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";

@@ -1,7 +1,7 @@
 // A device that is started anew for each wake, on what the one before kept, and sleeps in between.
 import type { ExecutionContext } from "ava";
-import type { Mode } from "../../../hosts/platform/device/modes.js";
 import type { Agent, AgentOptions, Wake, WakeOptions } from "../../../src/index.js";
+import type { Mode } from "../../../tools/platform/device/modes.js";
 import { NAME, type Rig, startRig } from "./rig.js";
 
 export class Sleeper {

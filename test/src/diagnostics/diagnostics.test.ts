@@ -8,7 +8,7 @@ import { RPC_ERRORS } from "../../../src/wire/rpc.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { fakeHost } from "../../fakes/host.js";
 import type { SeenRequest } from "../../fakes/server.js";
-import { Story } from "../../faults/stories.js";
+import { Story } from "../../simulation/simulated-run.js";
 import { Lamp } from "../agent/firmware/updates/lamp.js";
 import { NAME, type Rig, startRig, test } from "../agent/rig.js";
 import { FakeAgent } from "./fake-agent.js";

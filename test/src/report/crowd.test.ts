@@ -1,7 +1,7 @@
 // Fifty clients at once, each on a machine of its own, against the stand-in's pool and queue.
 import test from "ava";
-import { POOL_DEFAULTS, WorkerPool } from "../../../hosts/platform/rest/worker-pool.js";
 import { Reports, Session } from "../../../src/report/index.js";
+import { POOL_DEFAULTS, WorkerPool } from "../../../tools/platform/rest/worker-pool.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { fakeHost } from "../../fakes/host.js";
 import { FakeNet } from "../../fakes/net.js";

@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import test from "ava";
 import nock from "nock";
-import { reportHost } from "../../../hosts/node/report/host.js";
 import { type ReportOptions, Reports, type Row, Session } from "../../../src/report/index.js";
+import { reportHost } from "../../../tools/cli/report/host.js";
 import { jwt, told, USER, VIEW } from "./rig.js";
 
 const PLATFORM = "http://platform.test:8080";

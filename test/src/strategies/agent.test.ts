@@ -1,7 +1,7 @@
 // Strategies of an agent on a platform, in both modes.
 import type { ExecutionContext } from "ava";
-import type { Mode } from "../../../hosts/platform/device/modes.js";
 import { Strategies, type StrategiesOptions } from "../../../src/strategies/index.js";
+import type { Mode } from "../../../tools/platform/device/modes.js";
 import { NAME, type Rig, startRig, test } from "../agent/rig.js";
 
 const MINUTE = 60_000;

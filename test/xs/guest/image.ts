@@ -1,5 +1,5 @@
 // A firmware image as a board has it: the agent and its application (the desk's) as one script.
-import setUp, { firmware } from "../../../hosts/app/app.js";
+import setUp, { firmware } from "../../../examples/sample/app.js";
 import { Agent, type AgentOptions, type Host } from "../../../src/index.js";
 
 declare const host: Host;

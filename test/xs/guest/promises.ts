@@ -1,13 +1,6 @@
 // Runs one of the port's promises on XS. The peers that it needs live in the parent.
-import {
-  MANY,
-  MUCH,
-  type Peer,
-  type PeerScript,
-  type Place,
-  PROMISES,
-  type Tools,
-} from "../../port/promises.js";
+import { MANY, MUCH, type Peer, type PeerScript, type Place, type Tools } from "../../hosts/port/promised.js";
+import { PROMISES } from "../../hosts/port/promises.js";
 import { askParent, type FromParent, host, makeHost } from "./host.js";
 
 const decoder = new TextDecoder();

@@ -1,11 +1,11 @@
 // A device for the firmware tests: two slots with a boot loader, a store, and power that can go at any durable operation and at any
 // event of the network.
 import type { Host, Socket } from "../../../../src/port.js";
-import { Power, PowerCut, poweredBlocks, poweredStore } from "../../../cut/power.js";
 import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
 import { FakeNet } from "../../../fakes/net.js";
+import { Power, PowerCut, poweredBlocks, poweredStore } from "../../../power-loss/power.js";
 import { Fetched } from "./fetched.js";
 
 export const SECTOR = 4096;

@@ -1,4 +1,4 @@
-// What is in the slot while an image comes, and after a power cut. Cuts at every operation are in test/cut/firmware.slow.test.ts.
+// What is in the slot while an image comes, and after a power cut. Cuts at every operation are in test/power-loss/suites/firmware.slow.test.ts.
 import test from "ava";
 import { SECTOR } from "./machine.js";
 import { Device, imageOf, Platform } from "./rig.js";

@@ -9,7 +9,7 @@ import type { Request } from "../../../../src/net/http/request.js";
 import type { Outcome } from "../../../../src/net/retry/outcome.js";
 import type { Host } from "../../../../src/port.js";
 import type { Json } from "../../../../src/wire/text/json.js";
-import { PowerCut } from "../../../cut/power.js";
+import { PowerCut } from "../../../power-loss/power.js";
 import { Machine } from "./machine.js";
 
 export type Mode = 1 | 2 | 3;

@@ -5,8 +5,8 @@ import { HEADER_BYTES } from "../../../../src/agent/queue/flash-log/sector-heade
 import { MARK_BYTES, POINT_HEAD, whole } from "../../../../src/agent/queue/log-entry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
 import { Time } from "../../../../src/agent/time/time.js";
-import { Body } from "../../../cut/device.js";
-import { type Cut, KINDS, Power, PowerCut } from "../../../cut/power.js";
+import { Body } from "../../../power-loss/device.js";
+import { type Cut, KINDS, Power, PowerCut } from "../../../power-loss/power.js";
 import { upTo } from "../telemetry/rig.js";
 import { textOf, waitingNumbers } from "./rig.js";
 

@@ -1,6 +1,7 @@
 // How often a handler runs and whose answer goes where, when answers, polls and the platform fail.
-import { RpcActor } from "../../../../hosts/platform/core/rpc.js";
+
 import type { Agent } from "../../../../src/index.js";
+import { RpcActor } from "../../../../tools/platform/core/rpc/rpc.js";
 import { NAME, type Rig, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
 

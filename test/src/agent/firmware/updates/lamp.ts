@@ -1,11 +1,11 @@
 // A lamp on the stand-in: the whole agent, on in-memory sockets, on a machine with two firmware slots and a boot loader. All that is
 // asserted of an update is what its operator sees.
 import { createHash } from "node:crypto";
-import type { Device } from "../../../../../hosts/platform/core/devices.js";
-import type { OtaPackage } from "../../../../../hosts/platform/core/packages.js";
-import type { Mode } from "../../../../../hosts/platform/device/modes.js";
 import { Agent, type AgentOptions, type FirmwareOptions, Recovery } from "../../../../../src/index.js";
 import type { Host } from "../../../../../src/port.js";
+import type { Device } from "../../../../../tools/platform/core/devices.js";
+import type { OtaPackage } from "../../../../../tools/platform/core/ota/packages.js";
+import type { Mode } from "../../../../../tools/platform/device/modes.js";
 import { FakePlatform } from "../../../../fakes/platform.js";
 import { Machine } from "../machine.js";
 import { imageOf } from "../rig.js";

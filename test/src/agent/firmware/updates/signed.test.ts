@@ -1,8 +1,8 @@
 // Devices that take only what their maker signed, whoever holds the platform.
 import { generateKeyPairSync } from "node:crypto";
 import test from "ava";
-import { signImage } from "../../../../../hosts/node/commands/sign.js";
 import { Agent, MoteError } from "../../../../../src/index.js";
+import { signImage } from "../../../../../tools/cli/commands/sign.js";
 import { fakeHost } from "../../../../fakes/host.js";
 import { Lamp } from "./lamp.js";
 import { each, failed, SIZE, stays, UPDATED } from "./reported.js";

@@ -1,0 +1,34 @@
+import type { Clock } from "../../../src/port.js";
+
+/** Contacts bounce for less. */
+const LOOK_MS = 50;
+
+export interface Pin {
+  /** 0 while the button is pressed: it draws a pulled-up pin to ground. */
+  read(): number;
+}
+
+/** Calls `held` once the button was pressed without a break for `ms`; then not again before it was let go. Returns what ends it. */
+export function whenHeld(pin: Pin, clock: Clock, ms: number, held: () => void): () => void {
+  let pressedFor = 0;
+  let cancel = (): void => {};
+  const look = (): void => {
+    const before = pressedFor;
+    pressedFor = pin.read() === 0 ? before + LOOK_MS : 0;
+    cancel = clock.timer(LOOK_MS, look);
+    if (before < ms && pressedFor >= ms) held();
+  };
+  cancel = clock.timer(LOOK_MS, look);
+  return () => cancel();
+}
+
+/** Tells whether the button is pressed now and stays so for `ms`; not from within this call. */
+export function isHeld(pin: Pin, clock: Clock, ms: number, told: (held: boolean) => void): void {
+  const began = clock.now();
+  const look = (): void => {
+    if (pin.read() !== 0) told(false);
+    else if (clock.now() - began >= ms) told(true);
+    else clock.timer(LOOK_MS, look);
+  };
+  clock.timer(LOOK_MS, look);
+}

@@ -1,0 +1,83 @@
+/// <reference path="../sdk.d.ts" />
+/// <reference path="./sdk.d.ts" />
+// `mote/commission` on a board: the SDK's doors for configuration.ts. Like board.ts a file that the tests can't load.
+import Digital from "embedded:io/digital";
+import Serial from "embedded:io/serial";
+import UDP from "embedded:io/socket/udp";
+import { listen } from "../../xs/listen.js";
+import type { Commissioner } from "../start.js";
+import { commissionBy } from "./configuration.js";
+import type { Doors } from "./sdk-modules.js";
+
+/** The SDK's callbacks must throw nothing: it would restart the board. */
+function guarded(step: () => void): void {
+  try {
+    step();
+  } catch {
+    // The visitor asks again.
+  }
+}
+
+const doors: Doors = {
+  listen,
+  datagrams(port, received) {
+    const udp = new UDP({
+      port,
+      onReadable: (count: number) =>
+        guarded(() => {
+          for (; count > 0; count--) {
+            const packet = udp.read();
+            if (!packet) return;
+            const { address, port: from } = packet;
+            received(new Uint8Array(packet), (bytes) => udp.write(bytes, address, from));
+          }
+        }),
+    });
+    return () => udp.close();
+  },
+  serial({ port, receive, transmit, baud }, received) {
+    const serial = new Serial({
+      port,
+      receive,
+      transmit,
+      baud,
+      format: "buffer",
+      onReadable: () =>
+        guarded(() => {
+          const bytes = serial.read();
+          if (bytes) received(new Uint8Array(bytes));
+        }),
+      onWritable: (count: number) => guarded(() => pump(serial, waiting, count)),
+    });
+    const waiting: Waiting = { bytes: new Uint8Array(0), room: 0 };
+    return {
+      write: (bytes) => {
+        const all = new Uint8Array(waiting.bytes.length + bytes.length);
+        all.set(waiting.bytes);
+        all.set(bytes, waiting.bytes.length);
+        waiting.bytes = all;
+        pump(serial, waiting, waiting.room);
+      },
+      close: () => serial.close(),
+    };
+  },
+  pin(pin) {
+    const input = new Digital({ pin, mode: Digital.InputPullUp });
+    return { read: () => input.read() };
+  },
+};
+
+/** For a serial line whose buffer is shorter than a help text. */
+interface Waiting {
+  bytes: Uint8Array;
+  room: number;
+}
+
+function pump(serial: Serial, waiting: Waiting, room: number): void {
+  const count = Math.min(room, waiting.bytes.length);
+  if (count > 0) serial.write(waiting.bytes.slice(0, count));
+  waiting.bytes = waiting.bytes.subarray(count);
+  waiting.room = room - count;
+}
+
+export const commission: Commissioner = (machine, host, go) => commissionBy(doors, machine, host, go);

@@ -1,0 +1,192 @@
+// Commissioning on a board: access point, page, name server and serial line around hosts/shared/commissioning.
+import { fromBase64, readAuthorities } from "../../shared/commissioning/authorities.js";
+import { Commissioning } from "../../shared/commissioning/commissioning.js";
+import { Console } from "../../shared/commissioning/console.js";
+import { answerDns } from "../../shared/commissioning/dns.js";
+import { LineReader } from "../../shared/commissioning/lines.js";
+import { PageServer } from "../../shared/commissioning/page-server.js";
+import { reach } from "../../shared/commissioning/platform-check.js";
+import { type Desk, makeProof } from "../../shared/commissioning/respond.js";
+import { keep } from "../../shared/commissioning/stored-settings.js";
+import { checkNetwork, type Finding, type Values } from "../../shared/commissioning/values.js";
+import type { Machine } from "../board-hardware.js";
+import type { BoardHost } from "../host.js";
+import type { AccessPoint, Doors } from "./sdk-modules.js";
+import { Joiner } from "./wifi-connection.js";
+
+export interface CommissionOptions {
+  /** What is kept or built in. */
+  readonly before: Values;
+  readonly deviceName?: string | undefined;
+  /** Of the access point, unless the device has one of its own. */
+  readonly password?: string | undefined;
+  /** False: none. */
+  readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
+  /** Called once there is a network, while something is checked. */
+  readonly joined: () => void;
+  /** Forgets all but firmware and `site`, and restarts. */
+  readonly reset: () => void;
+  /** Called once, when all of it is closed. */
+  readonly over: (done: boolean) => void;
+}
+
+/** ESP-IDF's access point. */
+const ADDRESS = [192, 168, 4, 1] as const;
+const OWN = ADDRESS.join(".");
+const VISITORS = "192.168.4.";
+const [HTTP, DNS] = [80, 53];
+const BAUD = 115_200;
+/** Between two tries to open what the owner comes by, and after how many it is told. */
+const DOOR_MS = 250;
+const WARN_AFTER = 20;
+/** Of the device's own access point, as on its label; kept by the host, so that no reset forgets it. */
+const LABEL = "label";
+
+/** Opens it for 10 minutes. The radio is on when this returns. */
+export function openCommissioning(
+  doors: Doors,
+  machine: Machine,
+  host: BoardHost,
+  options: CommissionOptions,
+): Commissioning {
+  const { clock } = machine;
+  const air = machine.idf as unknown as AccessPoint;
+  const joiner = new Joiner(machine.makeRadio, air, clock);
+  const closing: (() => void)[] = [() => joiner.close(), () => void air.mote_ap_close()];
+  const commissioning = new Commissioning({
+    clock,
+    wifi: true,
+    before: options.before,
+    check: (values, isSame, tell) => check(machine, host, joiner, options, values, isSame, tell),
+    keep: (values, isSame) => keep(host, values, isSame),
+    closed: (done) => {
+      for (const close of closing) quietly(host, close);
+      options.over(done);
+    },
+  });
+  const name = `mote-${host.hardwareId}`;
+  const desk: Desk = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
+  const server = new PageServer(desk, host);
+  closing.unshift(() => server.close());
+  const password = label(host) ?? options.password ?? "";
+  keepTrying(host, closing, [
+    () => {
+      if (air.mote_ap_open(name, password) !== 0) throw new Error("the access point could not be opened");
+    },
+    () => closing.unshift(listen(doors, machine, server)),
+    () => closing.unshift(answerNames(doors)),
+  ]);
+  openSerial(doors, air.mote_serial_pins(), host, commissioning, options, closing);
+  host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
+  commissioning.open();
+  return commissioning;
+}
+
+/** Until each step succeeded once: the SDK has no network to listen in before another task brought the access point up. */
+function keepTrying(host: BoardHost, closing: (() => void)[], steps: readonly (() => void)[]): void {
+  let [left, tries] = [steps, 0];
+  let cancel = (): void => {};
+  closing.push(() => cancel());
+  const round = (): void => {
+    let problem = "";
+    left = left.filter((step) => {
+      try {
+        step();
+        return false;
+      } catch (error) {
+        problem = error instanceof Error ? error.message : "unknown";
+        return true;
+      }
+    });
+    if (++tries === WARN_AFTER && left.length > 0) host.log("warn", `commissioning: ${problem}`);
+    if (left.length > 0) cancel = host.clock.timer(DOOR_MS, round);
+  };
+  round();
+}
+
+/** The page. Not for the network that is being joined: its owner need not be the device's. */
+function listen(doors: Doors, machine: Machine, server: PageServer): () => void {
+  return doors.listen(
+    HTTP,
+    (address, visitor) =>
+      address.startsWith(VISITORS) && server.accept((event) => machine.taken(visitor, event)),
+  );
+}
+
+/** Every name leads to the page, so that a phone shows it by itself. */
+function answerNames(doors: Doors): () => void {
+  return doors.datagrams(DNS, (packet, answer) => {
+    const bytes = answerDns(packet, ADDRESS);
+    if (bytes) answer(bytes);
+  });
+}
+
+/** A debug build has the debugger on its line: then there is none. */
+function openSerial(
+  doors: Doors,
+  known: number,
+  host: BoardHost,
+  commissioning: Commissioning,
+  options: CommissionOptions,
+  closing: (() => void)[],
+): void {
+  const pins = options.serial ?? (known > 0 && { receive: Math.floor(known / 256), transmit: known % 256 });
+  if (!pins) return;
+  quietly(host, () => {
+    const serial = doors.serial({ port: 0, baud: BAUD, ...pins }, (bytes) => lines.feed(bytes));
+    const write = (text: string): void => serial.write(host.encode(text.replaceAll("\n", "\r\n")));
+    const console = new Console({
+      commissioning,
+      write,
+      reset: options.reset,
+      setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
+    });
+    const lines = new LineReader(host, (line) => {
+      if (line === undefined) console.say("that line can't be read");
+      else console.line(line);
+    });
+    commissioning.onChange = () => console.changed();
+    closing.unshift(() => serial.close());
+  });
+}
+
+async function check(
+  machine: Machine,
+  host: BoardHost,
+  joiner: Joiner,
+  options: CommissionOptions,
+  values: Values,
+  isSame: boolean,
+  tell: (stage: string) => void,
+): Promise<Finding | undefined> {
+  tell("Joining the Wi-Fi");
+  const finding = await joiner.join({ ssid: values.ssid ?? "", password: values.password });
+  if (finding) return finding;
+  options.joined();
+  tell("Asking the platform");
+  return reach(trusting(machine, host, values.ca), values, isSame, options.deviceName);
+}
+
+/** `host` with the authorities that were kept in place of those that were built in. */
+export function trusting<H extends BoardHost>(machine: Machine, host: H, ca: string | undefined): H {
+  const read = ca === undefined ? [] : readAuthorities(ca);
+  if (typeof read === "string" || read.length === 0) return host;
+  const open = machine.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
+  return { ...host, open };
+}
+
+const label = (host: BoardHost): string | undefined => {
+  const bytes = host.own.get(LABEL);
+  return bytes && host.decode(bytes);
+};
+
+const setLabel = (host: BoardHost, password: string): boolean =>
+  password.length < 64 && host.own.set(LABEL, host.encode(password));
+
+function quietly(host: BoardHost, step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    host.log("warn", `commissioning: ${error instanceof Error ? error.message : "unknown"}`);
+  }
+}

@@ -1,0 +1,151 @@
+// What a board's owner gave, gives, or takes back: its configuration as built in and as kept, the button, and when to ask.
+import { Agent } from "mote";
+import {
+  type Config,
+  isIncomplete,
+  membersOf,
+  valuesOf,
+  withKept,
+} from "../../shared/commissioning/built-in-configuration.js";
+import { readKept, settle } from "../../shared/commissioning/stored-settings.js";
+import { checkNetwork, type Values } from "../../shared/commissioning/values.js";
+import type { Machine } from "../board-hardware.js";
+import type { BoardHost } from "../host.js";
+import { misconfigured } from "../misconfigured.js";
+import type { Go } from "../start.js";
+import { TimeOfDay } from "../time-of-day.js";
+import { isHeld, type Pin, whenHeld } from "./button.js";
+import { openCommissioning, trusting } from "./commissioning.js";
+import type { Doors } from "./sdk-modules.js";
+
+/** `config.commission`: how the owner gives what is not built in. */
+export interface Commission {
+  /**
+   * Pin of a button that draws it to ground: held for 1 s at power-on it opens commissioning again, held for 10 s later it resets the device; one that
+   * sleeps counts from its next wake on.
+   */
+  readonly button?: number | undefined;
+  /** Of the access point `mote-<hardware id>`, the same for all devices with this image. Default: none. `set label` gives a device its own. */
+  readonly password?: string | undefined;
+  /** Pins of the serial line. Default: the chip's first; false: none. */
+  readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
+}
+
+interface Board {
+  readonly doors: Doors;
+  readonly machine: Machine;
+  readonly host: BoardHost;
+  readonly config: Config;
+  readonly kept: Values;
+  readonly go: Go;
+}
+
+const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
+const HELD_MS = 1000;
+const RESET_HELD_MS = 10_000;
+
+export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go: Go): Agent | undefined {
+  settle(made, () => void new Agent(made, NOWHERE));
+  const { baseUrl } = machine.config;
+  const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
+  const config = withKept(machine.config, kept);
+  const host = trusting(machine, made, kept.ca);
+  const wrong = checkCommission(config.commission);
+  if (wrong !== undefined) return misconfigured(host, wrong);
+  const board: Board = { doors, machine, host, config, kept, go };
+  const button = buttonOf(board);
+  const isWake = host.ending.reset === "deep sleep";
+  const begin = (): Agent | undefined => (isIncomplete(config) ? ask(board) : run(board, button));
+  if (button?.read() !== 0) return begin();
+  // A board that sleeps is not awake for long enough to be asked while it runs.
+  const [ms, held] = isWake ? [RESET_HELD_MS, () => resetByButton(host)] : [HELD_MS, () => ask(board)];
+  isHeld(button, machine.clock, ms, (is) => (is ? held() : begin()));
+  return undefined;
+}
+
+function resetByButton(host: BoardHost, agent = new Agent(host, NOWHERE)): void {
+  host.log("warn", "the button was held: Wi-Fi, token and all that waits are forgotten");
+  reset(agent, host, "reset by the button");
+}
+
+function buttonOf({ doors, host, config }: Board): Pin | undefined {
+  const { button } = membersOf<Commission>(config.commission);
+  if (button === undefined) return undefined;
+  try {
+    return doors.pin(button);
+  } catch {
+    host.log("error", `config.commission.button: pin ${button} can't be had`);
+    return undefined;
+  }
+}
+
+function run({ host, config, go }: Board, button: Pin | undefined): Agent | undefined {
+  const agent = go(host, config);
+  if (!agent || !button) return agent;
+  whenHeld(button, host.clock, RESET_HELD_MS, () => resetByButton(host, agent));
+  return agent;
+}
+
+/** Asks the owner. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom. */
+function ask(board: Board): undefined {
+  const { doors, machine, host, config, kept } = board;
+  const isNew = isIncomplete(config);
+  // An image on trial that asks has lost what the one before knew.
+  if (isNew && host.slot.state() === "pending")
+    return misconfigured(host, "there is no network, no platform, or no way to prove itself there");
+  const { password, serial } = membersOf<Commission>(config.commission);
+  // As built in: without a key there is no provisioning in what is kept.
+  const { deviceName } = membersOf<{ deviceName: string }>(machine.config.provisioning);
+  const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
+  openCommissioning(doors, machine, host, {
+    before: valuesOf(config, kept),
+    deviceName,
+    password,
+    serial,
+    joined: () => time.learn(),
+    reset: () => soon(host, () => forget(host)),
+    over: (done) => {
+      if (done) host.restart("commissioned");
+      else if (!isNew) host.restart("nobody commissioned it");
+      else if (isIncomplete({ ...config, wifi: { ssid: "any" } }))
+        misconfigured(host, "nobody commissioned it; switch it off and on again to be asked");
+      else soon(host, () => run({ ...board, config: { ...config, wifi: false } }, undefined));
+    },
+  });
+  // Once the radio is on: numbers are random.
+  const seed = new Uint8Array(32);
+  host.random(seed);
+  machine.seed(seed);
+  return undefined;
+}
+
+/** An agent takes more stack to be made than is left behind the callbacks of a page or a line. */
+function soon(host: BoardHost, step: () => void): void {
+  host.clock.timer(0, step);
+}
+
+/** As a reset of the agent does, by one that knows of no platform. */
+function forget(host: BoardHost): void {
+  reset(new Agent(host, NOWHERE), host, "reset");
+}
+
+/** What could not be forgotten yet is by the next start. */
+function reset(agent: Agent, host: BoardHost, why: string): void {
+  const restart = (): void => host.restart(why);
+  agent.reset().then(restart, restart);
+}
+
+/** What is wrong with `config.commission`. */
+function checkCommission(value: unknown): string | undefined {
+  const { button, password, serial } = membersOf<Commission>(value);
+  if (value !== undefined && (typeof value !== "object" || value === null))
+    return "config.commission is an object";
+  if (button !== undefined && !isPin(button)) return "config.commission.button is the number of a pin";
+  if (password !== undefined && (password === "" || password.length > 63 || checkNetwork("any", password)))
+    return "config.commission.password has 8 to 63 bytes";
+  if (serial !== undefined && serial !== false && !(isPin(serial?.receive) && isPin(serial?.transmit)))
+    return "config.commission.serial is { receive, transmit }, two pins, or false";
+  return undefined;
+}
+
+const isPin = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;

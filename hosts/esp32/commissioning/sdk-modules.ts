@@ -1,0 +1,34 @@
+import type { Air } from "./wifi-connection.js";
+
+export interface SerialPins {
+  readonly port: number;
+  readonly receive: number;
+  readonly transmit: number;
+  readonly baud: number;
+}
+
+/** Ways into a board, as far as commissioning and buttons use them. All of them throw if they can't be had. */
+export interface Doors {
+  /** TCP. `accept` is handed the address and the connection, for `taken` of the machine; false: it is closed. Returns what ends it. */
+  listen(port: number, accept: (address: string, visitor: unknown) => boolean): () => void;
+  /** UDP. Returns what ends it. */
+  datagrams(
+    port: number,
+    received: (bytes: Uint8Array, answer: (bytes: Uint8Array) => void) => void,
+  ): () => void;
+  serial(
+    pins: SerialPins,
+    received: (bytes: Uint8Array) => void,
+  ): { write(bytes: Uint8Array): void; close(): void };
+  /** An input that is pulled up: 0 while its button is pressed. */
+  pin(pin: number): { read(): number };
+}
+
+/** Functions of native/wifi.c. */
+export interface AccessPoint extends Air {
+  /** Opens an access point at 192.168.4.1 beside the station; 0 if it is open. No password: empty. */
+  mote_ap_open(ssid: string, password: string): number;
+  mote_ap_close(): number;
+  /** 256 * receive + transmit; 0 where they are not known. */
+  mote_serial_pins(): number;
+}

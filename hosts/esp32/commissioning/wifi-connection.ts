@@ -1,0 +1,121 @@
+import type { Clock } from "../../../src/port.js";
+import type { Finding } from "../../shared/commissioning/values.js";
+import type { MakeRadio, Network, Radio } from "../wifi.js";
+
+export interface Air {
+  /** ESP-IDF's wifi_err_reason_t of the last time that a network was not joined, since the last call; 0: none. */
+  mote_wifi_reason(): number;
+}
+
+const [PASSWORD, NAME] = ["password", "ssid"] as const;
+const wrong: readonly [Finding["field"], string] = [PASSWORD, "the Wi-Fi's password is wrong"];
+const kind: readonly [Finding["field"], string] = [
+  PASSWORD,
+  "the Wi-Fi wants another kind of security: a password, none, or one that this device can't do",
+];
+
+/** By wifi_err_reason_t, in words for whoever owns the network. */
+const REASONS: Readonly<Record<number, readonly [Finding["field"], string]>> = {
+  2: wrong,
+  5: [NAME, "the Wi-Fi takes no more devices"],
+  14: wrong,
+  15: wrong,
+  17: wrong,
+  23: wrong,
+  200: [NAME, "the Wi-Fi is too far away"],
+  201: [NAME, "no Wi-Fi of this name is near; this device hears 2.4 GHz only"],
+  202: wrong,
+  204: wrong,
+  210: kind,
+  211: kind,
+  212: [NAME, "the Wi-Fi is too far away"],
+};
+
+/** From the first word to an address. */
+const JOIN_MS = 25_000;
+/** The driver tells the state before the reason. */
+const REASON_MS = 100;
+/** A handshake may fail once for no reason. */
+const TRIES = 2;
+
+/** Tries a network once for its owner, who waits for the reason; wifi.ts is for good. */
+export class Joiner {
+  private readonly _clock: Clock;
+  private readonly _air: Air;
+  private readonly _radio: Radio;
+  private _changed: () => void = () => {};
+
+  /** Turns the radio on. */
+  constructor(make: MakeRadio, air: Air, clock: Clock) {
+    this._clock = clock;
+    this._air = air;
+    this._radio = make(() => this._changed());
+    air.mote_wifi_reason();
+  }
+
+  /** Resolves with what is in the way; undefined once there is an address. */
+  async join(network: Network): Promise<Finding | undefined> {
+    let finding: Finding | undefined;
+    for (let tries = 0; tries < TRIES; tries++) {
+      finding = await this._once(network);
+      if (!finding || finding.field === NAME) break;
+    }
+    return finding;
+  }
+
+  /** Gives the radio back. */
+  close(): void {
+    this._changed = () => {};
+    try {
+      this._radio.disconnect();
+      this._radio.close();
+    } catch {
+      // It is off.
+    }
+  }
+
+  private async _once({ ssid, password }: Network): Promise<Finding | undefined> {
+    this._radio.disconnect();
+    await this._wait(REASON_MS);
+    this._air.mote_wifi_reason();
+    const reached = await this._connected({ SSID: ssid, ...(password ? { password } : {}) });
+    if (reached >= 500) return undefined;
+    await this._wait(REASON_MS);
+    const number = this._air.mote_wifi_reason();
+    const known = REASONS[number];
+    if (known) return { field: known[0], reason: known[1] };
+    if (reached >= 400)
+      return { field: NAME, reason: "the Wi-Fi was joined, but gave the device no address" };
+    return {
+      field: NAME,
+      reason: `the Wi-Fi was not joined (${number === 0 ? "no answer" : `reason ${number}`})`,
+    };
+  }
+
+  /** The state that it came to: 500 and more is an address. */
+  private _connected(options: { SSID: string; password?: string }): Promise<number> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        this._changed = () => {};
+        resolve(this._radio.connection);
+      };
+      const cancel = this._clock.timer(JOIN_MS, end);
+      this._changed = () => {
+        const { connection } = this._radio;
+        if (connection >= 500 || connection <= 200) end();
+      };
+      try {
+        this._radio.connect(options);
+      } catch {
+        end();
+      }
+    });
+  }
+
+  private _wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this._clock.timer(ms, resolve);
+    });
+  }
+}

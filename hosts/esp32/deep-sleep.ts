@@ -1,0 +1,103 @@
+import type { Agent, WakeOptions } from "mote";
+import type { Machine } from "./board-hardware.js";
+import type { BoardHost } from "./host.js";
+import type { Wifi } from "./wifi.js";
+
+/** Of the memory that outlives a deep sleep. */
+const KEPT_BYTES = 512;
+/** A wake that did not end by itself is ended this long after its limit. */
+const GRACE_MS = 10_000;
+const FALLBACK_MS = 60_000;
+const UPDATE_MS = 600_000;
+
+/** The network of a wake: joined only when it connects. */
+export interface Joining {
+  readonly wifi: Wifi;
+  /** Switches the radio on. */
+  join(): void;
+  /** There is an address. */
+  online(): void;
+  /** The wake ended in good order. */
+  asleep(): void;
+}
+
+/**
+ * One wake between two deep sleeps. Each is a start of the whole board; what is known of those before lies in memory that outlives
+ * the sleep, so that a wake that only records writes its point and nothing else.
+ */
+export class Naps {
+  private readonly _machine: Machine;
+  private readonly _host: BoardHost;
+  private readonly _deadlineMs: number;
+  /** How long it slept before this start, in ms; undefined if the power was off. */
+  readonly sleptMs: number | undefined;
+  private _asleep = false;
+
+  /** To be made before the time is set. */
+  constructor(machine: Machine, host: BoardHost, deadlineMs: number) {
+    this._machine = machine;
+    this._host = host;
+    this._deadlineMs = deadlineMs;
+    const slept = machine.idf.mote_slept();
+    this.sleptMs = slept >= 0 && host.ending.reset === "deep sleep" ? slept : undefined;
+  }
+
+  /** Samples, connects if that is due, and sleeps. `recovering`: without a sample, and within reach at each wake. */
+  wake(agent: Agent, sample: unknown, recovering: boolean, joining: Joining): void {
+    const { clock } = this._host;
+    const updateMs = this._updateMs;
+    // Nothing may keep a board awake that lives on a battery, not even a mistake of our own.
+    const watchdog = Math.max(this._deadlineMs, updateMs) + GRACE_MS;
+    clock.timer(watchdog, () => this._sleep(FALLBACK_MS, undefined, joining));
+    const options: WakeOptions = {
+      deadline: this._deadlineMs,
+      sample: typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined,
+      connect: recovering,
+      network: () => this._join(joining),
+      kept: this._read(),
+      sleptMs: this.sleptMs,
+    };
+    agent.runOnce(options).then(
+      ({ restarting, sleepMs, kept }) => {
+        if (!restarting) this._sleep(sleepMs, kept, joining);
+      },
+      () => this._sleep(FALLBACK_MS, undefined, joining),
+    );
+  }
+
+  private get _updateMs(): number {
+    const { cycle } = this._machine.config as { cycle?: { updateMs?: number } };
+    return cycle?.updateMs ?? UPDATE_MS;
+  }
+
+  private _join({ wifi, join, online }: Joining): Promise<boolean> {
+    return new Promise((resolve) => {
+      wifi.onOnline = () => {
+        online();
+        resolve(true);
+      };
+      join();
+    });
+  }
+
+  private _read(): string | undefined {
+    if (this.sleptMs === undefined) return undefined;
+    const bytes = new Uint8Array(KEPT_BYTES);
+    this._machine.idf.mote_kept_read(bytes.buffer);
+    const end = bytes.indexOf(0);
+    return end > 0 ? this._host.decode(bytes.subarray(0, end)) : undefined;
+  }
+
+  private _sleep(ms: number, kept: string | undefined, { wifi, asleep }: Joining): void {
+    if (this._asleep) return;
+    this._asleep = true;
+    wifi.stop();
+    asleep();
+    const bytes = new Uint8Array(KEPT_BYTES);
+    const text = this._host.encode(kept ?? "");
+    if (text.length < KEPT_BYTES) bytes.set(text);
+    const { idf } = this._machine;
+    idf.mote_kept_write(bytes.buffer);
+    idf.mote_sleep(Math.max(1, Math.round(ms)));
+  }
+}

@@ -1,0 +1,178 @@
+// Commissioning of `mote run`: the page of hosts/shared/commissioning on loopback, for a device whose network is the machine's.
+import { randomFillSync } from "node:crypto";
+import { createServer, type Socket as NetSocket } from "node:net";
+import { join } from "node:path";
+import { Agent } from "../../../src/index.js";
+import type { Host, Socket, SocketEvent } from "../../../src/port.js";
+import { none } from "../../none.js";
+import { readAuthorities, toPem } from "../../shared/commissioning/authorities.js";
+import { Commissioning } from "../../shared/commissioning/commissioning.js";
+import { PageServer } from "../../shared/commissioning/page-server.js";
+import { reach } from "../../shared/commissioning/platform-check.js";
+import { makeProof } from "../../shared/commissioning/respond.js";
+import { type Keeper, keep, readKept, settle } from "../../shared/commissioning/stored-settings.js";
+import { addressOf, type Values } from "../../shared/commissioning/values.js";
+import { clock } from "../clock.js";
+import { digest } from "../digest.js";
+import { makeDirectory } from "../files.js";
+import { hardwareId } from "../hardware-id.js";
+import { createHost } from "../host.js";
+import { opener } from "../sockets.js";
+import { FileStore } from "../store.js";
+import { decode, encode } from "../text.js";
+import { Lock } from "./lock.js";
+
+const LOOPBACK = "127.0.0.1";
+/** For the browser to take in what was sent. */
+const LINGER_MS = 1000;
+
+export interface CommissionOptions {
+  readonly stateDir: string;
+  /** What the command line says. */
+  readonly given: Values;
+  readonly deviceName?: string | undefined;
+  /** Certificates (PEM) to trust where none were entered. */
+  readonly ca?: string | undefined;
+  readonly stop: AbortSignal;
+  /** Called with the page's address once it is open. */
+  open(url: string): void;
+  readonly openMs?: number;
+}
+
+/** What was kept in a state directory at commissioning. A reset that was cut short is left to who has the lock. */
+export function keptIn(stateDir: string, url: string | undefined): Values {
+  const keeper = keeperOf(stateDir);
+  settle(keeper, () => {});
+  return readKept(keeper, url);
+}
+
+/**
+ * What is in `first`, and what it leaves out. How a device proves itself comes from one of them, and what is of another platform
+ * than the first one's is not for that.
+ */
+export function joined(first: Values, second: Values): Values {
+  const address = addressOf(first.url);
+  const isThere = address === undefined || !second.url || address === addressOf(second.url);
+  const rest = isThere ? second : {};
+  const { token, key, secret } = first.token || first.key ? first : rest;
+  return { url: first.url ?? second.url, ca: first.ca ?? rest.ca, token, key, secret };
+}
+
+/** The certificates as Node takes them. */
+export function pemOf(ca: string | undefined): string | undefined {
+  const read = ca === undefined ? [] : readAuthorities(ca);
+  return typeof read === "string" || read.length === 0 ? undefined : read.map(toPem).join("");
+}
+
+/** Resolves when the page is closed: true if something new was kept. Rejects with LockedError, and if the directory can't be used. */
+export async function commission(options: CommissionOptions): Promise<boolean> {
+  makeDirectory(options.stateDir);
+  const lock = await Lock.take(options.stateDir);
+  try {
+    return await serve(options);
+  } finally {
+    lock.release();
+  }
+}
+
+function serve(options: CommissionOptions): Promise<boolean> {
+  const { stateDir, given, deviceName, ca, stop, openMs } = options;
+  const keeper = keeperOf(stateDir);
+  settle(keeper, () => completeReset(stateDir));
+  const before = definedOf(joined(given, readKept(keeper, given.url)));
+  return new Promise((resolve, reject) => {
+    const host = hostOf(stateDir, keeper);
+    const commissioning = new Commissioning({
+      clock,
+      wifi: false,
+      before,
+      check: (values, isSame, tell) => {
+        tell("Asking the platform");
+        return reach({ ...host, open: opener({ ca: pemOf(values.ca) ?? ca }) }, values, isSame, deviceName);
+      },
+      keep: (values, isSame) => keep(keeper, values, isSame),
+      closed: (done) => {
+        pages?.close();
+        server.close();
+        resolve(done);
+      },
+      ...(openMs !== undefined && { openMs }),
+    });
+    let pages: PageServer | undefined;
+    const server = createServer((stream) => {
+      if (!pages?.accept((event) => new Visitor(stream, event))) stream.destroy();
+    });
+    server.on("error", reject);
+    server.listen(0, LOOPBACK, () => {
+      const { port } = server.address() as { port: number };
+      const hosts = [`${LOOPBACK}:${port}`, `localhost:${port}`];
+      const name = deviceName ?? `mote-${host.hardwareId}`;
+      pages = new PageServer({ commissioning, name, hosts, isPortal: false, proof: makeProof(host) }, host);
+      commissioning.open();
+      options.open(`http://${hosts[0]}/`);
+      if (stop.aborted) commissioning.close();
+      stop.addEventListener("abort", () => commissioning.close(), { once: true });
+    });
+  });
+}
+
+function keeperOf(stateDir: string): Keeper {
+  return { store: new FileStore(join(stateDir, "store")), encode, decode, log: () => {} };
+}
+
+function hostOf(stateDir: string, { store }: Keeper): Host {
+  const random: Host["random"] = (into) => void randomFillSync(into);
+  return { ...none, clock, store, digest, encode, decode, random, hardwareId: hardwareId(stateDir) };
+}
+
+function completeReset(stateDir: string): void {
+  const host = createHost({ stateDir, log: () => {} });
+  try {
+    new Agent(host, { baseUrl: "http://none", token: "none" });
+  } finally {
+    host.close();
+  }
+}
+
+const definedOf = (values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+/** A connection that was taken, as the port has it. */
+export class Visitor implements Socket {
+  readonly #stream: NetSocket;
+  #over = false;
+
+  constructor(stream: NetSocket, event: (what: SocketEvent) => void) {
+    this.#stream = stream;
+    const tell = (what: SocketEvent) => (): void => {
+      if (!this.#over) event(what);
+    };
+    stream.on("readable", tell("readable"));
+    stream.on("drain", tell("writable"));
+    stream.on("error", () => {});
+    stream.on("close", tell("closed"));
+  }
+
+  write(bytes: Uint8Array): number {
+    if (this.#over || this.#stream.writableNeedDrain) return 0;
+    this.#stream.write(Buffer.from(bytes));
+    return bytes.length;
+  }
+
+  read(into: Uint8Array): number {
+    const chunk: Buffer | null = this.#over ? null : this.#stream.read();
+    if (!chunk) return 0;
+    into.set(chunk.subarray(0, into.length));
+    if (chunk.length > into.length) this.#stream.unshift(chunk.subarray(into.length));
+    return Math.min(chunk.length, into.length);
+  }
+
+  /** What is on its way still goes; what comes is thrown away, so that it does not break what goes. */
+  close(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stream.end();
+    this.#stream.resume();
+    setTimeout(() => this.#stream.destroy(), LINGER_MS).unref();
+  }
+}

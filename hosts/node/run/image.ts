@@ -1,0 +1,50 @@
+// A firmware image of the Node host: one bundled ES module (it can import Node's own modules, and nothing beside it).
+//
+//   export const firmware = { title: "greenhouse", version: "1.0.0" };
+//   export default function (agent, host) { setInterval(() => agent.telemetry.record({ ... }), host.settings.intervalMs); }
+//
+// The default export is called once, before `agent.start()`. What it throws ends the start like a crash.
+import { pathToFileURL } from "node:url";
+import type { DiagnosticsOptions } from "../../../src/diagnostics/index.js";
+import type { Agent, FirmwareOptions, Host } from "../../../src/index.js";
+
+/** What `mote run` was told for the application. */
+export interface ImageSettings {
+  /** `--interval`: between two samples, in milliseconds. */
+  readonly intervalMs: number;
+  /** `--cycle`: it sleeps in between, and the function that the default export returns takes each sample. */
+  readonly sleeps?: boolean | undefined;
+}
+
+export interface ImageHost extends Host {
+  readonly settings: ImageSettings;
+  /** What the machine tells of itself, for `mote/diagnostics`. */
+  readonly health?: DiagnosticsOptions | undefined;
+  /** Makes the agent tell its health (`mote.health`, and client attributes), for an image that does not bring `mote/diagnostics` itself. */
+  readonly tellHealth?: (() => void) | undefined;
+}
+
+export interface Image {
+  /** Title and version as assigned on the platform; and, if the image has them, its own `allow`, `selfTest`, `onProgress`. */
+  readonly firmware: Pick<FirmwareOptions, "title" | "version"> & Partial<FirmwareOptions>;
+  readonly default: (agent: Agent, host: ImageHost) => unknown;
+}
+
+/** Not an image: the message says what is missing. */
+export class ImageError extends Error {
+  override name = "ImageError";
+}
+
+/** Evaluates the module at `path`. Throws ImageError if it is no image, and whatever its evaluation throws. */
+export async function loadImage(path: string): Promise<Image> {
+  const module: Partial<Image> = await import(pathToFileURL(path).href);
+  const { firmware, default: setUp } = module;
+  if (typeof firmware !== "object" || firmware === null) throw new ImageError('it exports no "firmware"');
+  for (const name of ["title", "version"] as const) {
+    if (typeof firmware[name] !== "string" || firmware[name] === "") {
+      throw new ImageError(`its firmware.${name} is not a text`);
+    }
+  }
+  if (typeof setUp !== "function") throw new ImageError("it exports no default function");
+  return { firmware, default: setUp };
+}

@@ -1,0 +1,50 @@
+// What the supervisor and its worker tell each other.
+import type { SlotName } from "../../shared/boot-slots/boot-record.js";
+
+/** All that a worker needs to know. It goes by the channel between the two, as it holds secrets. */
+export interface WorkerConfig {
+  /** Absolute. */
+  stateDir: string;
+  url: string;
+  token?: string | undefined;
+  provisioning?: { key: string; secret: string; deviceName?: string | undefined } | undefined;
+  /** For the application: between two samples. */
+  intervalMs: number;
+  /** It sleeps between two samples, and connects in every so many of its wakes. */
+  cycle?: number | undefined;
+  connections: 1 | 2 | 3;
+  timestamps: "device" | "platform";
+  durable: boolean;
+  /** Certificates (PEM) to trust in place of Node's. */
+  ca?: string | undefined;
+  allowHttpFirmware: boolean;
+  exitOnRefusal: boolean;
+}
+
+/** `event` is one of those that `--log json` shows. */
+export type Event = { event: string } & Record<string, unknown>;
+
+export type ToWorker =
+  | {
+      kind: "start";
+      config: WorkerConfig;
+      path: string;
+      slot: SlotName;
+      state: "confirmed" | "pending";
+      /** Of the image. */
+      sha256: string;
+      /** Why the worker before this one crashed; false if it did not, or there was none. */
+      crash: string | false;
+      /** The supervisor just started: the power went, or all of it was stopped. */
+      interrupted: boolean;
+      /** In the last ten minutes, of the image that runs, since the last restart that was asked for. */
+      crashes: number;
+    }
+  | { kind: "stop" };
+
+export type FromWorker =
+  | { kind: "event"; event: Event }
+  /** Every 5 s: the event loop turns. */
+  | { kind: "alive" }
+  /** Before it ends by a mistake: why. `unfit`: the image is none. */
+  | { kind: "failed"; reason: string; unfit: boolean };

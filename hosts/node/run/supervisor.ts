@@ -1,0 +1,216 @@
+// The process that outlives every image: it starts the worker, starts it again, and goes back to the image before when one fails.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { setDamagedAside } from "../boot-record.js";
+import { FAILED, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
+import { codeOf, isDiskTrouble, makeDirectory } from "../files.js";
+import { flash } from "../flash.js";
+import { forgetStart, prepareStart, type Start } from "../start-up.js";
+import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
+import type { Lines } from "./lines.js";
+import { Lock } from "./lock.js";
+import type { WorkerConfig } from "./messages.js";
+
+export interface SuperviseOptions {
+  config: WorkerConfig;
+  /** The image of `--app`. Undefined: the one in the slot, or the minimal image if there is none. */
+  app?: Uint8Array | undefined;
+  lines: Lines;
+  /** Ends it all in good order. */
+  stop: AbortSignal;
+  /** Ends it at once. */
+  kill: AbortSignal;
+  /** The worker's module. Default: worker.js beside this file. */
+  worker?: string;
+  /** The device was reset, and is started again: nobody pulled a plug. */
+  again?: boolean;
+  patience?: Patience;
+  /** After a crash: the first and the longest wait, in milliseconds. Default 1,000 and 60,000. */
+  delays?: { first: number; longest: number };
+}
+
+const MINIMAL = fileURLToPath(new URL("./minimal.js", import.meta.url));
+const WORKER = fileURLToPath(new URL("./worker.js", import.meta.url));
+/** A worker that ran for so long was well: the next crash is a first one again. */
+const WELL_MS = 60_000;
+/** Crashes longer ago than this are forgotten. */
+const RECENT_MS = 600_000;
+
+/** Resolves with the exit code; RESET: to be started again with a token that is not the one before. Rejects if the state directory is in use (LockedError), or cannot be used. */
+export async function supervise(options: SuperviseOptions): Promise<number> {
+  makeDirectory(options.config.stateDir);
+  const lock = await Lock.take(options.config.stateDir);
+  try {
+    return await new Supervisor(options, lock).run();
+  } finally {
+    lock.release();
+  }
+}
+
+class Supervisor {
+  readonly #options: SuperviseOptions;
+  readonly #stateDir: string;
+  readonly #lock: Lock;
+  readonly #delays: { first: number; longest: number };
+  #delay: number;
+  #flashed = false;
+  /** Why the worker before crashed. */
+  #crash: string | false = false;
+  /** When workers crashed lately, where nothing else came between: it holds also with a disk that takes nothing. */
+  #crashes: number[] = [];
+  /** No worker came before. */
+  #first: boolean;
+
+  constructor(options: SuperviseOptions, lock: Lock) {
+    this.#options = options;
+    this.#stateDir = options.config.stateDir;
+    this.#lock = lock;
+    this.#delays = options.delays ?? { first: 1000, longest: 60_000 };
+    this.#delay = this.#delays.first;
+    this.#first = options.again !== true;
+  }
+
+  async run(): Promise<number> {
+    const { app, lines, stop } = this.#options;
+    if (setDamagedAside(this.#stateDir)) {
+      const line =
+        "what was known of the firmware slots is damaged: kept as boot.json.damaged, the first image is put in again";
+      lines.tell({ event: "log", level: "error", line });
+    }
+    if (app) this.#flash(app, false);
+    if (!this.#lock.held) {
+      lines.tell({
+        event: "log",
+        level: "error",
+        line: "the state directory can't be written: going on with what is there",
+      });
+    }
+    while (!stop.aborted) {
+      const start = this.#prepare();
+      if (start === "wait") {
+        await this.#pauseLonger();
+        continue;
+      }
+      if (!start) {
+        lines.tell({ event: "log", level: "error", line: "no slot holds an image that can be started" });
+        return FAILED;
+      }
+      const began = performance.now();
+      const end = await this.#runOnce(start);
+      const code = this.#judge(end);
+      if (code !== undefined) {
+        if (code !== RESET) lines.tell({ event: "stopped", code });
+        return code;
+      }
+      await this.#rest(end, start, performance.now() - began);
+    }
+    lines.tell({ event: "stopped", code: STOPPED });
+    return STOPPED;
+  }
+
+  #flash(bytes: Uint8Array, again: boolean): void {
+    if (!flash(this.#stateDir, bytes, again)) return;
+    this.#flashed = true;
+    this.#options.lines.tell({ event: "firmware.flashed", bytes: bytes.length });
+  }
+
+  /**
+   * With both slots empty or damaged, the image of `--app` or the minimal one is put in (again). "wait": there is an image, and
+   * the disk does not take what must be stored before it starts.
+   */
+  #prepare(): Start | "wait" | undefined {
+    const { lines } = this.#options;
+    const tell = (slot: string, why: string): void =>
+      lines.tell({ event: "firmware.fallback", slot, reason: why });
+    try {
+      const start = prepareStart(this.#stateDir, tell);
+      if (start) return start;
+    } catch (error) {
+      if (!isDiskTrouble(error)) throw error;
+      const line = `the start can't be stored (${codeOf(error)}); next try in ${this.#delay / 1000} s`;
+      lines.tell({ event: "log", level: "error", line });
+      return "wait";
+    }
+    this.#flash(this.#options.app ?? readFileSync(MINIMAL), true);
+    return prepareStart(this.#stateDir, tell);
+  }
+
+  async #runOnce(start: Start): Promise<WorkerEnd> {
+    const { config, lines, stop, kill, worker = WORKER, patience = PATIENCE } = this.#options;
+    const before = { crash: this.#crash, interrupted: this.#first, crashes: this.#crashes.length };
+    const end = await runWorker({
+      entry: worker,
+      start: { kind: "start", config, ...before, ...start },
+      tell: (event) => lines.tell(event),
+      born: (pid) => this.#lock.worker(pid),
+      stop,
+      kill,
+      patience,
+    });
+    this.#lock.worker(undefined);
+    return end;
+  }
+
+  /** The exit code, or undefined to go on. */
+  #judge(end: WorkerEnd): number | undefined {
+    const { stop, lines } = this.#options;
+    if (stop.aborted || end.code === REFUSED || end.code === RESET) {
+      this.#forget();
+      return stop.aborted ? STOPPED : end.code!;
+    }
+    // A file that was never an image: trying it again and again helps nobody.
+    if (end.unfit && this.#flashed) {
+      lines.tell({ event: "log", level: "error", line: `the file given is no image: ${end.reason}` });
+      return USAGE;
+    }
+    this.#flashed = false;
+    return undefined;
+  }
+
+  #forget(): void {
+    try {
+      forgetStart(this.#stateDir);
+    } catch (error) {
+      // Not worth an end in disorder: the image has had its try then.
+      if (!isDiskTrouble(error)) throw error;
+    }
+  }
+
+  #noteCrash(): void {
+    const now = performance.now();
+    this.#crashes = [...this.#crashes, now].filter((at) => now - at < RECENT_MS);
+  }
+
+  async #pauseLonger(): Promise<void> {
+    const wait = this.#delay;
+    this.#delay = Math.min(this.#delays.longest, this.#delay * 2);
+    return pause(wait, this.#options.stop);
+  }
+
+  /** The wait before the next start: short after a wanted restart and before the way back, growing after crashes. */
+  async #rest(end: WorkerEnd, start: Start, ranMs: number): Promise<void> {
+    const { lines, stop } = this.#options;
+    this.#first = false;
+    if (ranMs >= WELL_MS) this.#delay = this.#delays.first;
+    this.#crash = end.code === RESTART ? false : lines.clean(end.reason);
+    if (end.code === RESTART) this.#crashes = [];
+    if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), stop);
+    const pending = start.state === "pending";
+    if (!pending) this.#noteCrash();
+    lines.tell({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
+    if (!pending) await this.#pauseLonger();
+  }
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  if (stop.aborted || ms === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      stop.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    stop.addEventListener("abort", over, { once: true });
+  });
+}

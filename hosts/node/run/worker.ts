@@ -1,0 +1,135 @@
+// The worker process of `mote run`: one agent with the active image. It is told all it needs, ends when it is asked to, when the
+// agent wants a restart, and when its supervisor is gone.
+import { getHeapStatistics } from "node:v8";
+import { Diagnostics } from "../../../src/diagnostics/index.js";
+import { Agent, MoteError, Recovery, type Wake } from "../../../src/index.js";
+import { wakeAgain } from "../../shared/wakes.js";
+import { FAILED, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
+import { createHost, type NodeHost } from "../host.js";
+import { agentOptions, follow } from "./drive.js";
+import { ImageError, loadImage } from "./image.js";
+import type { FromWorker, ToWorker } from "./messages.js";
+import { keepFirmware, keptFirmware } from "./stored-image-info.js";
+
+const ALIVE_MS = 5000;
+const FLUSH_MS = 2000;
+const STOP_MS = 1000;
+const LAST_WORDS_MS = 500;
+
+type StartMessage = Extract<ToWorker, { kind: "start" }>;
+
+let agent: Agent | undefined;
+let begun: Recovery | undefined;
+let ending = false;
+
+/** Bytes that the engine's heap may still grow. */
+function freeMemory(): number {
+  return getHeapStatistics().heap_size_limit - process.memoryUsage().heapUsed;
+}
+
+function tell(message: FromWorker, sent: () => void = () => {}): void {
+  if (process.connected) process.send?.(message, undefined, undefined, sent);
+  else sent();
+}
+
+/** Ends the process once what was told before has left it. */
+function exit(code: number): void {
+  setTimeout(() => process.exit(code), LAST_WORDS_MS);
+  tell({ kind: "alive" }, () => process.exit(code));
+}
+
+function within(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+    work.then(
+      () => resolve(),
+      () => resolve(),
+    );
+  });
+}
+
+async function end(code: number, flush: boolean): Promise<void> {
+  if (ending) return;
+  ending = true;
+  // Stopped or started anew in good order: nobody pulled the plug.
+  begun?.steady();
+  if (agent) {
+    if (flush && agent.state === "online") await within(FLUSH_MS, agent.flush(FLUSH_MS));
+    await within(STOP_MS, agent.stop());
+  }
+  exit(code);
+}
+
+function fail(error: unknown): void {
+  if (ending) return;
+  ending = true;
+  const unfit = error instanceof ImageError || (error instanceof MoteError && error.code === "BAD_OPTIONS");
+  tell({ kind: "failed", reason: describe(error), unfit });
+  exit(FAILED);
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return "something that is no error was thrown";
+  const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at "));
+  return `${error.name}: ${error.message.slice(0, 200)}${place ? ` (${place.trim()})` : ""}`;
+}
+
+async function start({
+  config,
+  path,
+  slot,
+  state,
+  sha256,
+  crash,
+  interrupted,
+  crashes,
+}: StartMessage): Promise<void> {
+  const host: NodeHost = createHost({
+    stateDir: config.stateDir,
+    ca: config.ca,
+    log: (level, line) => tell({ kind: "event", event: { event: "log", level, line } }),
+    restart: (reason) => void end(reason === "reset" ? RESET : RESTART, false),
+  });
+  const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
+  begun = recovery;
+  const image = recovery.active ? undefined : await loadImage(path);
+  if (image) keepFirmware(host, sha256, image.firmware);
+  const firmware = image ? image.firmware : keptFirmware(host, sha256);
+  const made = new Agent(host, agentOptions(config, firmware));
+  agent = made;
+  recovery.attend(made);
+  follow(made, (event) => tell({ kind: "event", event }));
+  if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
+  const { title, version } = firmware ?? {};
+  tell({ kind: "event", event: { event: "started", title, version, slot, state } });
+  if (recovery.active) tell({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
+  const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
+  const health = { reset, freeMemory };
+  const tellHealth = () => void new Diagnostics(made, host, health);
+  if (recovery.active) tellHealth();
+  const { intervalMs, cycle } = config;
+  const sleeps = cycle !== undefined && !recovery.active;
+  const settings = { intervalMs, ...(sleeps && { sleeps }) };
+  const sample = image?.default(made, { ...host, settings, health, tellHealth });
+  if (ending) return;
+  if (!sleeps) return made.start();
+  wakeAgain(made, host, sample, woken);
+}
+
+function woken({ kept: _, ...wake }: Wake): boolean {
+  tell({ kind: "event", event: { event: "wake", ...wake } });
+  return !ending;
+}
+
+function receive(message: ToWorker): void {
+  if (message.kind === "stop") void end(STOPPED, true);
+  else start(message).catch(fail);
+}
+
+// Ctrl-C reaches every process of the terminal: the supervisor decides, and tells.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+process.on("uncaughtException", fail);
+process.on("unhandledRejection", fail);
+process.on("disconnect", () => void end(STOPPED, true));
+process.on("message", receive);
+setInterval(() => tell({ kind: "alive" }), ALIVE_MS).unref();

@@ -1,0 +1,17 @@
+// What a host tells an application.
+import type { DiagnosticsOptions } from "../../src/diagnostics/index.js";
+import type { Host } from "../../src/port.js";
+
+/** What the application is told beside the host. */
+export interface AppHost extends Host {
+  readonly settings: {
+    /** Between two samples, in milliseconds. */
+    readonly intervalMs: number;
+    /** Of the running firmware. Default: that of the build. */
+    readonly version?: string | undefined;
+    /** The machine sleeps between two samples, each of which is asked for: see `Agent.runOnce`. */
+    readonly sleeps?: boolean | undefined;
+  };
+  /** What the machine tells of itself. */
+  readonly health?: DiagnosticsOptions | undefined;
+}

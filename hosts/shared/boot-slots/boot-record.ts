@@ -1,0 +1,73 @@
+// What is known of two firmware slots: the record that says which one starts next.
+import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+
+export type SlotName = "a" | "b";
+
+/** An image in a slot: the first `length` bytes. */
+export interface ImageRecord {
+  length: number;
+  /** 64 lower-case digits. */
+  sha256: string;
+}
+
+export interface Boot {
+  /** The slot of the next start. */
+  active: SlotName;
+  /** `pending`: activated, and not confirmed yet. */
+  state: "confirmed" | "pending";
+  /** A pending image was started already: the next start falls back. Stored before the start. */
+  started: boolean;
+  images: { a?: ImageRecord; b?: ImageRecord };
+  /** SHA-256 of the file that was put in last by `--app`. */
+  app?: string;
+}
+
+const FORMAT = 1;
+const HEX = lazyRegExp(() => /^[0-9a-f]{64}$/);
+
+export const otherSlot = (name: SlotName): SlotName => (name === "a" ? "b" : "a");
+
+/** `boot` without the image of one slot. */
+export function without(boot: Boot, name: SlotName): Boot {
+  const { [name]: _gone, ...images } = boot.images;
+  return { ...boot, images };
+}
+
+/** The image before the pending one starts next, and the pending one never again. Undefined if there is none before it. */
+export function reverted(boot: Boot): Boot | undefined {
+  const before = otherSlot(boot.active);
+  const image = boot.images[before];
+  if (!image) return undefined;
+  return { ...boot, active: before, state: "confirmed", started: false, images: { [before]: image } };
+}
+
+export function bootText(boot: Boot): string {
+  return `${JSON.stringify({ format: FORMAT, ...boot }, undefined, 2)}\n`;
+}
+
+/** Undefined for what this version can't read. An image whose record is damaged counts as none. */
+export function parseBoot(text: string): Boot | undefined {
+  let value: Partial<Boot> & { format?: unknown };
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (value?.format !== FORMAT) return undefined;
+  const { active, state, started, images, app } = value;
+  if (active !== "a" && active !== "b") return undefined;
+  if (state !== "confirmed" && state !== "pending") return undefined;
+  return {
+    active,
+    state,
+    started: started === true,
+    images: { ...imageOf("a", images?.a), ...imageOf("b", images?.b) },
+    ...(typeof app === "string" && { app }),
+  };
+}
+
+function imageOf(name: SlotName, image: ImageRecord | undefined): Boot["images"] {
+  if (!image || !Number.isSafeInteger(image.length) || image.length <= 0) return {};
+  if (typeof image.sha256 !== "string" || !HEX().test(image.sha256)) return {};
+  return { [name]: { length: image.length, sha256: image.sha256 } };
+}

@@ -1,0 +1,129 @@
+import type { Blocks, Digest, Slot } from "../../../src/port.js";
+import { toHex } from "../../../src/wire/crypto/hex.js";
+import { type Boot, type ImageRecord, otherSlot, reverted, type SlotName, without } from "./boot-record.js";
+
+/** Where the boot record lies. */
+export interface BootStore {
+  /** Undefined if there is none. Throws for one that can't be read, which is kept. */
+  read(): Boot | undefined;
+  /** Durable on return. Throws. */
+  write(boot: Boot): void;
+}
+
+/** What keeps the slots: sectors of their own, which can be given back. */
+export interface ClosableBlocks extends Blocks {
+  close(): void;
+}
+
+/**
+ * The slot that does not run, beside the record of which one starts next. While the running image is pending, and once another was activated,
+ * nothing can be written: the one is the way back, the other the way on.
+ */
+export class TwoSlots implements Slot {
+  readonly size: number;
+  readonly sectorSize: number;
+  private readonly _store: BootStore;
+  private readonly _running: SlotName;
+  private readonly _blocks: ClosableBlocks;
+  private readonly _sha256: () => Digest;
+  private _state: "confirmed" | "pending";
+  private _activated = false;
+  // The record of what was in the slot before is taken out before the first byte changes.
+  private _forgotten = false;
+
+  /** `open` gives the sectors of a slot. Throws what it and `store.read` throw. */
+  constructor(store: BootStore, open: (name: SlotName) => ClosableBlocks, sha256: () => Digest) {
+    const boot = store.read();
+    this._store = store;
+    this._running = boot?.active ?? "a";
+    this._state = boot?.state ?? "confirmed";
+    this._blocks = open(otherSlot(this._running));
+    this._sha256 = sha256;
+    this.size = this._blocks.size;
+    this.sectorSize = this._blocks.sectorSize;
+  }
+
+  read(at: number, into: Uint8Array): boolean {
+    return this._blocks.read(at, into);
+  }
+
+  write(at: number, bytes: Uint8Array): boolean {
+    return this._writable() && this._blocks.write(at, bytes);
+  }
+
+  erase(at: number): boolean {
+    return this._writable() && this._blocks.erase(at);
+  }
+
+  state(): "confirmed" | "pending" {
+    return this._state;
+  }
+
+  activate(length: number): boolean {
+    if (!this._writable()) return false;
+    const image = imageRecord(this._blocks, length, this._sha256());
+    if (!image) return false;
+    const next = otherSlot(this._running);
+    const boot = this._boot();
+    const images = { ...boot.images, [next]: image };
+    this._activated = this._save({ ...boot, active: next, state: "pending", started: false, images });
+    return this._activated;
+  }
+
+  confirm(): boolean {
+    if (this._state === "confirmed") return true;
+    if (!this._save({ ...this._boot(), active: this._running, state: "confirmed", started: false }))
+      return false;
+    this._state = "confirmed";
+    return true;
+  }
+
+  revert(): boolean {
+    if (this._state !== "pending") return false;
+    const boot = reverted({ ...this._boot(), active: this._running });
+    return boot !== undefined && this._save(boot);
+  }
+
+  close(): void {
+    this._blocks.close();
+  }
+
+  private _writable(): boolean {
+    if (this._state === "pending" || this._activated) return false;
+    if (this._forgotten) return true;
+    const boot = this._boot();
+    const other = otherSlot(this._running);
+    this._forgotten = boot.images[other] === undefined || this._save(without(boot, other));
+    return this._forgotten;
+  }
+
+  private _boot(): Boot {
+    const none: Boot = { active: this._running, state: this._state, started: false, images: {} };
+    try {
+      return this._store.read() ?? none;
+    } catch {
+      return none;
+    }
+  }
+
+  private _save(boot: Boot): boolean {
+    try {
+      this._store.write(boot);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The record of the first `length` bytes of `blocks`, by a fresh SHA-256; undefined if they cannot be read or are none. */
+export function imageRecord(blocks: Blocks, length: number, sha256: Digest): ImageRecord | undefined {
+  if (!Number.isSafeInteger(length) || length <= 0 || length > blocks.size) return undefined;
+  const sector = new Uint8Array(blocks.sectorSize);
+  for (let at = 0; at < length; at += sector.length) {
+    const piece = sector.subarray(0, Math.min(sector.length, length - at));
+    if (!blocks.read(at, piece)) return undefined;
+    sha256.write(piece);
+  }
+  return { length, sha256: toHex(sha256.close()) };
+}

@@ -1,0 +1,70 @@
+// Certificates as they are pasted into a page: PEM, or the base64 of one. hosts/shared/x509 judges them once they are used.
+import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+
+const BLOCK = lazyRegExp(() => /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/);
+const BLANKS = lazyRegExp(() => /\s+/g);
+const BASE64 = lazyRegExp(() => /^[A-Za-z0-9+/]+={0,2}$/);
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const CERTIFICATE = "CERTIFICATE";
+/** Of base64: with everything else it must fit one small value of the store. */
+const LONGEST = 3000;
+const MOST = 4;
+const SEQUENCE = 0x30;
+
+/** The certificates as base64 without blanks, or what is wrong, for people: the text is not quoted. */
+export function readAuthorities(text: string): string[] | string {
+  if (text.length > 2 * LONGEST) return "the certificates are too long";
+  const found: string[] = [];
+  let rest = text.trim();
+  if (BASE64().test(rest.replace(BLANKS(), ""))) {
+    found.push(rest.replace(BLANKS(), ""));
+    rest = "";
+  }
+  while (rest !== "") {
+    const block = BLOCK().exec(rest);
+    if (block?.index !== 0) return "that is no certificate (PEM)";
+    if (block[1] !== CERTIFICATE)
+      return "that holds something else than certificates: never give a private key away";
+    found.push((block[2] as string).replace(BLANKS(), ""));
+    rest = rest.slice(block[0].length).trim();
+  }
+  if (found.length > MOST || found.join("").length > LONGEST)
+    return `the certificates are too long: ${LONGEST} letters at most, better that of the authority alone`;
+  return found.every(isSequence) && found.length > 0 ? found : "that is no certificate (PEM)";
+}
+
+/** One element of DER and nothing behind it. */
+function isSequence(base64: string): boolean {
+  const der = fromBase64(base64);
+  if (!der || der[0] !== SEQUENCE || der.length < 64) return false;
+  const size = (der[1] as number) & 0x7f;
+  if ((der[1] as number) < 0x80) return der.length === 2 + size;
+  if (size > 2) return false;
+  let length = 0;
+  for (let i = 0; i < size; i++) length = length * 256 + (der[2 + i] as number);
+  return der.length === 2 + size + length;
+}
+
+/** Undefined for what is no base64. */
+export function fromBase64(text: string): Uint8Array | undefined {
+  if (!BASE64().test(text) || text.length % 4 !== 0) return undefined;
+  const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
+  const bytes = new Uint8Array(Math.floor((bare * 3) / 4));
+  let [bits, held, at] = [0, 0, 0];
+  for (const letter of text) {
+    if (letter === "=") break;
+    bits = ((bits << 6) | LETTERS.indexOf(letter)) & 0xffff;
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes[at++] = bits >> held;
+  }
+  return bytes;
+}
+
+/** PEM, as Node takes it. */
+export function toPem(base64: string): string {
+  let lines = "";
+  for (let at = 0; at < base64.length; at += 64) lines += `${base64.slice(at, at + 64)}\n`;
+  return `-----BEGIN ${CERTIFICATE}-----\n${lines}-----END ${CERTIFICATE}-----\n`;
+}

@@ -1,0 +1,126 @@
+// What commissioning keeps, beside what the agent itself keeps: `wifi`, and `site` (base URL, certificates, provisioning key and secret). The
+// access token is kept as the agent keeps its own, so that a reset forgets it.
+//
+// All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power cut left.
+import { forgetStored, readStored, writeStored } from "../../../src/agent/common/stored.js";
+import type { Host, Store } from "../../../src/port.js";
+import { isObject, type JsonObject } from "../../../src/wire/text/json.js";
+import { addressOf, type Values } from "./values.js";
+
+/** The agent's, and the new ones while they are checked. */
+const TOKENS = ["token", "proposed"] as const;
+/** The agent's mark of a reset that was cut short; an agent completes it when it is made. */
+const RESET = "reset";
+const [WIFI, SITE, TOKEN, CHANGE] = ["wifi", "site", "token", "commission"] as const;
+const fresh = (key: string): string => `new-${key}`;
+
+export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
+
+/**
+ * Finishes what a power cut left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
+ * reset is to forget must neither be read nor written before.
+ */
+export function settle(keeper: Keeper, complete: () => void): void {
+  if (keeper.store.get(RESET)) complete();
+  finish(keeper);
+}
+
+function finish(keeper: Keeper): void {
+  const change = readStored(keeper as Host, CHANGE);
+  if (isObject(change)) apply(keeper as Host, change);
+}
+
+/**
+ * What was kept at commissioning. The token only if it belongs to `url`, or to the base URL that was kept, and if it was given: one that the device got by
+ * provisioning has its name beside it, and the agent finds it by itself.
+ */
+export function readKept(keeper: Keeper, url?: string): Values {
+  const host = keeper as Host;
+  const [wifi, site, token] = [WIFI, SITE, TOKEN].map((key) => members(readStored(host, key)));
+  const address = addressOf(site?.url ?? url);
+  const isForgotten = host.store.get(RESET) !== undefined;
+  const isGiven = token?.name === undefined && token?.url === address && !isForgotten;
+  return {
+    ssid: wifi?.ssid,
+    password: wifi?.password,
+    url: site?.url,
+    ca: site?.ca,
+    key: site?.key,
+    secret: site?.secret,
+    token: isGiven ? token?.token : undefined,
+  };
+}
+
+/**
+ * Keeps `values` in place of what there was. Without `isSame` the token goes too: the one that was given, or the one that the device got while
+ * they were checked. False if it could not be written: then nothing has changed.
+ */
+export function keep(keeper: Keeper, values: Values, isSame: boolean): boolean {
+  const host = keeper as Host;
+  const { ssid, password, url, ca, key, secret, token } = values;
+  const got = readStored(host, fresh(TOKEN));
+  const given = token === undefined ? got : { url: addressOf(url), token };
+  const change = {
+    wifi: ssid === undefined ? undefined : { ssid, password },
+    site: { url, ca, key, secret },
+    token: isSame ? undefined : given,
+  };
+  if (!writeStored(host, CHANGE, change)) return false;
+  finish(keeper);
+  return true;
+}
+
+function apply(host: Host, { wifi, site, token }: JsonObject): void {
+  if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
+  if (isObject(site) && !writeStored(host, SITE, site)) return;
+  if (isObject(token)) {
+    if (!writeStored(host, TOKEN, token)) return;
+    forgetStored(host, "proposed");
+  }
+  for (const key of TOKENS) forgetStored(host, fresh(key));
+  forgetStored(host, CHANGE);
+}
+
+/**
+ * The store for an agent that only checks: what it keeps is forgotten with it. Not so the token that it provisions, which the platform would not give
+ * twice: `isSame`: it is the device's own; else it goes by another name until the change is made.
+ */
+export class CheckStore implements Store {
+  private readonly _store: Store;
+  private readonly _isSame: boolean;
+  private readonly _values = new Map<string, Uint8Array>();
+
+  constructor(store: Store, isSame: boolean) {
+    this._store = store;
+    this._isSame = isSame;
+  }
+
+  get(key: string): Uint8Array | undefined {
+    return isToken(key) ? this._store.get(this._name(key)) : this._values.get(key);
+  }
+
+  set(key: string, value: Uint8Array): boolean {
+    if (isToken(key)) return this._store.set(this._name(key), value);
+    this._values.set(key, value.slice());
+    return true;
+  }
+
+  delete(key: string): boolean {
+    return isToken(key) ? this._store.delete(this._name(key)) : this._values.delete(key) || true;
+  }
+
+  private _name(key: string): string {
+    return this._isSame ? key : fresh(key);
+  }
+}
+
+const isToken = (key: string): boolean => TOKENS.includes(key as (typeof TOKENS)[number]);
+
+/** The members that are texts. */
+function members(value: unknown): Record<string, string> {
+  const texts: Record<string, string> = {};
+  if (!isObject(value as never)) return texts;
+  for (const [name, text] of Object.entries(value as object))
+    if (typeof text === "string" && text !== "") texts[name] = text;
+  return texts;
+}

@@ -1,0 +1,123 @@
+// What the owner of a device gives at commissioning, and what each of it must be.
+
+import { parseTarget } from "../../../src/net/target.js";
+import { checkToken } from "../../../src/wire/paths.js";
+import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+import { utf8Length } from "../../../src/wire/text/text.js";
+import { readAuthorities } from "./authorities.js";
+
+/** A value that is left out, or empty, says nothing: what was there before stays. */
+export interface Values {
+  /** Of the Wi-Fi: 1 to 32 bytes. */
+  readonly ssid?: string | undefined;
+  /** Of the Wi-Fi: 8 to 64 bytes; none for an open network. */
+  readonly password?: string | undefined;
+  /** The platform's base URL. */
+  readonly url?: string | undefined;
+  /** Certificates of authorities, PEM, or the base64 of one; `none` for those that are built in. */
+  readonly ca?: string | undefined;
+  readonly token?: string | undefined;
+  /** Provisioning key and secret. */
+  readonly key?: string | undefined;
+  readonly secret?: string | undefined;
+}
+
+export type Field = keyof Values;
+/** What is wrong, for people, and with which value. It quotes no value. */
+export interface Finding {
+  readonly field: Field;
+  readonly reason: string;
+}
+
+export const FIELDS: readonly Field[] = ["ssid", "password", "url", "ca", "token", "key", "secret"];
+/** Never shown nor echoed, nor how long they are. */
+export const SECRETS: readonly Field[] = ["password", "token", "key", "secret"];
+export const NO_CA = "none";
+
+const LONGEST = { ssid: 32, password: 64, text: 255 } as const;
+const SHORTEST_PASSWORD = 8;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = lazyRegExp(() => /[\u0000-\u001f\u007f]/);
+
+/** Why a Wi-Fi can't be joined by these, as far as it shows; undefined if it may. */
+export function checkNetwork(ssid: unknown, password: unknown): Finding | undefined {
+  if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || CONTROL().test(ssid))
+    return { field: "ssid", reason: `the Wi-Fi's name has 1 to ${LONGEST.ssid} bytes` };
+  if (password === undefined || password === "") return undefined;
+  const bytes = typeof password === "string" ? utf8Length(password) : 0;
+  if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.password && !CONTROL().test(password as string))
+    return undefined;
+  const range = `${SHORTEST_PASSWORD} to ${LONGEST.password} bytes`;
+  return { field: "password", reason: `the Wi-Fi's password has ${range}; an open network has none` };
+}
+
+/** All that is wrong with `values`, or missing. `wifi`: whether there is a radio to be told its network. */
+export function checkValues(values: Values, wifi: boolean): Finding[] {
+  const found: Finding[] = [];
+  const network = wifi ? checkNetwork(values.ssid ?? "", values.password) : undefined;
+  if (network) found.push(network);
+  const target = parseTarget(values.url ?? "");
+  if (!target.ok) found.push({ field: "url", reason: `the platform's address ${target.reason}` });
+  if (values.ca && typeof readAuthorities(values.ca) === "string")
+    found.push({ field: "ca", reason: readAuthorities(values.ca) as string });
+  const identity = checkIdentity(values);
+  if (identity) found.push(identity);
+  return found;
+}
+
+function checkIdentity({ token, key, secret }: Values): Finding | undefined {
+  if (token) {
+    const flaw = checkToken(token);
+    if (flaw !== undefined) return { field: "token", reason: flaw };
+  } else if (!key && !secret)
+    return { field: "token", reason: "an access token, or a provisioning key and its secret, is needed" };
+  for (const [field, what, value, other] of [
+    ["key", "key", key, secret],
+    ["secret", "secret", secret, key],
+  ] as const) {
+    if (!value && other) return { field, reason: `the provisioning ${what} is missing` };
+    if (value && (value.length > LONGEST.text || CONTROL().test(value)))
+      return { field, reason: `the provisioning ${what} has 1 to ${LONGEST.text} characters` };
+  }
+  return undefined;
+}
+
+/**
+ * What is meant by `typed` where `before` was kept or built in. A new network without a password is open; the same one keeps its
+ * password. A token or a key takes the place of whatever the device proved itself with before. Another platform gets nothing of it: who has
+ * the page for a moment must not read out what is built in by an address of his own.
+ */
+export function merged(before: Values, typed: Values): Values {
+  const ssid = typed.ssid || before.ssid;
+  const password = typed.password || (ssid === before.ssid ? before.password : undefined);
+  const url = typed.url || before.url;
+  const ca = typed.ca === NO_CA ? undefined : typed.ca || before.ca;
+  const isThere = before.url === undefined || sameAddress(url, before.url);
+  const key = typed.key || (isThere ? before.key : undefined);
+  const secret = typed.secret || (isThere ? before.secret : undefined);
+  const same = !typed.key && !typed.secret && isThere;
+  const token = typed.token || (same ? before.token : undefined);
+  return { ssid, password, url, ca, token, key, secret };
+}
+
+/** True if a token that was got by `before` is the device's with `values` too. */
+export function sameIdentity(before: Values, values: Values): boolean {
+  return (
+    sameAddress(before.url, values.url) &&
+    before.token === values.token &&
+    before.key === values.key &&
+    before.secret === values.secret
+  );
+}
+
+/** The address as the agent keeps it beside the token; undefined if it is none. */
+export function addressOf(url: string | undefined): string | undefined {
+  const parsed = parseTarget(url ?? "");
+  if (!parsed.ok) return undefined;
+  const { secure, authority, prefix } = parsed.target;
+  return `${secure ? "https" : "http"}://${authority}${prefix}`;
+}
+
+export function sameAddress(one: string | undefined, other: string | undefined): boolean {
+  return one === other || (addressOf(one) !== undefined && addressOf(one) === addressOf(other));
+}

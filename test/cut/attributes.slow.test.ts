@@ -1,4 +1,0 @@
-import { attributesCuts } from "./attributes.js";
-import { cutTests } from "./declare.js";
-
-cutTests("attributes arrive both ways and nothing goes back", attributesCuts, { pairs: 30 });

@@ -1,6 +1,0 @@
-import { cutTests } from "./declare.js";
-import { resetCuts } from "./reset.js";
-
-cutTests("a reset has not begun or is completed, and the operator has its answer first", resetCuts, {
-  pairs: 10,
-});

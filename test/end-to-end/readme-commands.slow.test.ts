@@ -1,0 +1,193 @@
+// Every command of the README, run as it stands there: with this test's address in place of the README's, and its long runs cut short.
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import test from "ava";
+import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
+import { type Platform, startPlatform } from "../../tools/platform/server.js";
+import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
+import { Played } from "../tools/console/played.js";
+
+const README = readFileSync("README.md", "utf8");
+const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
+const MOTE = "npm run -s mote -- ";
+const NAME = "greenhouse-7";
+
+/** The lines of its shell blocks, comments left out and continued lines joined. */
+const COMMANDS = [...README.matchAll(/```sh\n([\s\S]*?)```/g)]
+  .flatMap(([, block = ""]) => block.replaceAll("\\\n", "").trim().split("\n"))
+  .map((line) => line.replace(/\s+#.*$/, "").trim());
+
+let platform: Platform;
+let device: Played;
+let home: string;
+
+test.before(async () => {
+  home = mkdtempSync(join(tmpdir(), "mote-readme-"));
+  platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
+  device = await Played.create(platform, NAME);
+  void device.answer((method) => ({ did: method }));
+  await device.send("telemetry", { temperature: 21.5 });
+  writeFileSync(join(home, "image.bin"), "an image");
+});
+test.after.always(async () => {
+  device.end();
+  killAll();
+  await platform.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** The environment of somebody who has just cloned the project, with the login of this test. */
+function surroundings(): Record<string, string> {
+  return { MOTE_LOGIN: join(home, "login.json"), MOTE_PLATFORM_PASSWORD: "tenant", MODDABLE: "", HOME: home };
+}
+
+/** Arguments as a shell makes them of this line, with what belongs to this test in place of what belongs to the reader. */
+function argumentsOf(line: string): string[] {
+  const here = line
+    .replace(/https?:\/\/(?:127\.0\.0\.1:8080|platform\.example\.com|analytics\.example\.com)/g, platform.url)
+    .replace("--port 8080", "--port 0")
+    .replace("--host 0.0.0.0", "--port 0")
+    .replace(
+      "--view LINK --from -7d --filter Building=North --date Day",
+      `--view ${DEFAULT_VIEW.id} --from -7d --filter Device=${NAME}`,
+    )
+    .replace("--devices 1000", "--devices 5")
+    .replace("--for 2m --outage 30s", "--for 4s --outage 1s --outage-after 2s");
+  const words = here.slice(MOTE.length).match(/'[^']*'|\S+/g) ?? [];
+  return words
+    .map((word) => word.replace(/^'|'$/g, ""))
+    .map((word) =>
+      /^(?:image\.bin|week\.csv|\.\/state|\.\.\/greenhouse)$/.test(word)
+        ? join(home, word.replace("../", ""))
+        : word,
+    );
+}
+
+/** Ends by itself, with 0. */
+const ends = (line: string): Promise<Result> => mote(argumentsOf(line), surroundings());
+
+/** Goes on until it is asked to stop, which is good once it has said `expected`. */
+async function lasts(line: string, expected: RegExp): Promise<Result> {
+  const child = launch(argumentsOf(line), surroundings());
+  const exited = once(child, "exit");
+  let said = "";
+  for await (const text of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    said += `${text}\n`;
+    if (expected.test(said)) break;
+  }
+  child.kill("SIGINT");
+  const [code] = await exited;
+  return { code, out: said, err: "" };
+}
+
+/** The device reports its update as soon as it is assigned. */
+async function updates(line: string): Promise<Result> {
+  const ended = ends(line);
+  for (;;) {
+    const { shared } = (await device.get("attributes?sharedKeys=fw_version")) as { shared?: object };
+    if (shared && "fw_version" in shared) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await device.send("telemetry", {
+    fw_state: "UPDATED",
+    current_fw_title: "greenhouse",
+    current_fw_version: "2.0.0",
+  });
+  return ended;
+}
+
+/** By the beginning of what follows `npm run -s mote -- `. */
+const RUN: Record<string, (line: string) => Promise<Result>> = {
+  run: (line) => lasts(line, /online/),
+  platform: (line) => lasts(line, /Ctrl-C stops it/),
+  login: ends,
+  devices: ends,
+  attributes: ends,
+  rpc: ends,
+  telemetry: ends,
+  firmware: updates,
+  watch: (line) => lasts(line, /temperature = 21\.5/),
+  new: ends,
+  doctor: (line) => ends(`${line} --quick`),
+  fleet: ends,
+  report: ends,
+};
+
+for (const line of COMMANDS.filter((command) => command.startsWith(MOTE))) {
+  const [name = ""] = line.slice(MOTE.length).split(" ");
+  test.serial(`"mote ${line.slice(MOTE.length)}" does what the README says`, async (t) => {
+    const run = RUN[name];
+    if (!run) return t.fail(`nothing here runs mote ${name}`);
+    const { code, err, out } = await run(line);
+    t.is(code, 0, `${out}${err}`);
+  });
+}
+
+/** What else stands there, by its beginning: how it is run here, or by what else. */
+const OTHERS: Record<string, string> = {
+  "npm ci && npm start": ".ci/run installs; test/tools/tour/start.slow.test.ts starts",
+  "npm start -- --for 30s": ".ci/run",
+  "npm run simulator": "test/hosts/simulator",
+  "npm run test:simulator": "test/hosts/simulator",
+  "npm run esp32 -- ../greenhouse": "test/tools/moddable",
+  $EDITOR: "the reader",
+  "npm test": ".ci/run",
+  "npm run test:all": ".ci/run",
+  "npm run test:core": "npm test runs the same files",
+  "npm run test:platform": "npm run test:all runs the same files",
+  "npm run bench": "takes minutes; test/bench runs its parts",
+  "npm run budget": "test/bench/budget.slow.test.ts measures the same",
+  "npm run -s cuts:removals": "takes an hour; npm run test:all runs the cuts themselves",
+};
+/** Runs that are as long as one likes: the argument that makes them so, and a short one. */
+const SHORT: Record<string, [string, string]> = {
+  "npm run -s faults": ["--stories 100000", "--stories 2 --seed 1"],
+  "npm run -s fuzz": ["--documents 1000000", "--documents 20"],
+  "npm run -s cuts -- all outbox": ["all outbox", "1 polls"],
+  "npm run -s cycles": ["--days 365 --lives 10", "--days 1 --lives 2"],
+};
+
+test("every other command of the README is known here, and its script exists", (t) => {
+  for (const line of COMMANDS) {
+    if (line.startsWith(MOTE) || line.startsWith("curl ")) continue;
+    const known = [...Object.keys(OTHERS), ...Object.keys(SHORT)].some((start) => line.startsWith(start));
+    t.true(known, line);
+    const [, script] = /^npm run (?:-s )?(\S+)/.exec(line) ?? [];
+    if (script !== undefined) t.true(Object.hasOwn(SCRIPTS, script), line);
+  }
+  t.is(SCRIPTS.mote, "node scripts/build.mjs && node dist/tools/cli/cli.js");
+});
+
+for (const [start, [long, short]] of Object.entries(SHORT)) {
+  test.serial(`"${start}" runs, in short`, async (t) => {
+    const line = COMMANDS.find((command) => command.startsWith(start)) ?? "";
+    t.true(line.includes(long), line);
+    const [, script = "", rest = ""] =
+      /^npm run -s (\S+)(?: -- (.*))?$/.exec(line.replace(long, short)) ?? [];
+    const file = /node (dist\/\S+)$/.exec(SCRIPTS[script] ?? "")?.[1] ?? "";
+    const { code, out } = await shell(`node ${file} ${rest}`, process.env);
+    t.is(code, 0, out);
+  });
+}
+
+test.serial("the fault switchboard's curl lines are taken", async (t) => {
+  for (const line of COMMANDS.filter((command) => command.startsWith("curl "))) {
+    const { code, out } = await shell(
+      `${line.replace("curl -s", "curl -sf")}`.replaceAll("http://127.0.0.1:8080", platform.url),
+      process.env,
+    );
+    t.is(code, 0, out);
+  }
+});
+
+function shell(line: string, env: NodeJS.ProcessEnv): Promise<{ code: number; out: string }> {
+  return new Promise((done) => {
+    execFile("/bin/sh", ["-c", line], { cwd: resolve("."), env }, (error, stdout, stderr) =>
+      done({ code: error ? 1 : 0, out: stdout + stderr }),
+    );
+  });
+}

@@ -1,0 +1,179 @@
+// From a device's telemetry to a file: the agent sends, the stand-in stores, `mote report` writes.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import test, { type ExecutionContext } from "ava";
+import { transform } from "esbuild";
+import { createHost } from "../../hosts/node/host.js";
+import { Agent } from "../../src/index.js";
+import { Reports, Session } from "../../src/report/index.js";
+import { reportHost } from "../../tools/cli/report/host.js";
+import { readViews } from "../../tools/platform/core/reports/table-views.js";
+import { type Platform, type PlatformServerOptions, startPlatform } from "../../tools/platform/server.js";
+import { killAll, mote, type Result } from "../tools/cli/commands.js";
+
+test.after.always(killAll);
+
+const MEASURED = fileURLToPath(new URL("./report-memory.js", import.meta.url));
+const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+const USER = { username: "tenant@thingsboard.org", password: "tenant" };
+const NOON = Date.UTC(2026, 0, 10, 12);
+const HOUR = 3_600_000;
+const COLUMNS = [
+  { label: "Device", column: "device" },
+  { label: "Hour", column: "date", unit: "hour" },
+  ...["sum", "count", "min", "max", "avg"].map((column) => ({ label: column, column, key: "energy" })),
+];
+
+function folder(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), "mote-e2e-report-"));
+  t.teardown(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function platformOf(
+  t: ExecutionContext,
+  columns: object[],
+  options: PlatformServerOptions = {},
+): Promise<Platform> {
+  const range = { startTs: NOON - 24 * HOUR, endTs: NOON + 24 * HOUR };
+  const views = readViews([{ id: VIEW, name: "v", columns, range, filters: { Device: { by: "device" } } }]);
+  const platform = await startPlatform({ port: 0, views, ...options });
+  t.teardown(() => platform.close());
+  return platform;
+}
+
+function report(url: string, args: string[]): Promise<Result> {
+  return mote(["report", "--url", url, "--view", VIEW, "--username", USER.username, ...args], {
+    MOTE_PLATFORM_PASSWORD: USER.password,
+    MOTE_LOGIN: "/nowhere/login.json",
+  });
+}
+
+test("what an agent recorded comes out of `mote report`, with the right sums", async (t) => {
+  const { url, core } = await platformOf(t, COLUMNS);
+  const at = folder(t);
+  const sums = new Map<string, number[]>();
+  for (const name of ["cellar", "roof"]) {
+    core.createDevice({ name, profileId: core.profiles.default.id }, `${name}-token`);
+    const host = createHost({
+      stateDir: join(at, name),
+      blocksBytes: 65_536,
+      slotBytes: 65_536,
+      log: () => {},
+    });
+    const agent = new Agent(host, { baseUrl: url, token: `${name}-token`, telemetry: { batchAgeMs: 20 } });
+    for (let i = 0; i < 200; i++) {
+      const ts = NOON + i * 60_000;
+      const energy = (name === "roof" ? i : 1000 - i) / 4;
+      agent.telemetry.record({ energy, note: "x" }, { ts });
+      const hour = `${name} ${Math.floor(ts / HOUR) * HOUR}`;
+      sums.set(hour, [...(sums.get(hour) ?? []), energy]);
+    }
+    agent.start();
+    await agent.flush(30_000);
+    await agent.stop();
+    host.close();
+  }
+  const path = join(at, "report.ndjson");
+  const { code, err } = await report(url, ["-o", path]);
+  t.is(code, 0, err);
+  const rows = readFileSync(path, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  t.deepEqual(
+    rows,
+    [...sums].map(([key, values]) => {
+      const [device, hour] = key.split(" ");
+      const sum = values.reduce((one, other) => one + other);
+      const [min, max] = [Math.min(...values), Math.max(...values)];
+      return { Device: device, Hour: hour, sum, count: values.length, min, max, avg: sum / values.length };
+    }),
+  );
+  t.is(rows.length, 8);
+  const csv = await report(url, [
+    "--filter",
+    "Device=roof",
+    "--from",
+    String(NOON),
+    "--to",
+    String(NOON + HOUR - 1),
+    "--date",
+    "Hour",
+  ]);
+  t.is(
+    csv.out,
+    "Device,Hour,sum,count,min,max,avg\r\nroof,2026-01-10T12:00:00.000Z,442.5,60,0,14.75,7.375\r\n",
+  );
+});
+
+test("50 reports of one client, on real sockets: none is refused by a server that runs one and lets none wait", async (t) => {
+  const { url } = await platformOf(t, COLUMNS, { reportPool: { threadPoolSize: 1, queueCapacity: 0 } });
+  const host = reportHost(undefined);
+  const session = new Session(host, { url, ...USER });
+  const reports = new Reports(host, { url, session });
+  const all = Array.from({ length: 50 }, () => reports.build({ viewConfigId: VIEW }, { row: () => {} }));
+  t.deepEqual(await Promise.all(all), Array(50).fill({ rows: 0, bytes: (await all[0]!).bytes }));
+  reports.close();
+  session.close();
+});
+
+test("200,000 rows pass in flat memory", async (t) => {
+  const columns = [
+    COLUMNS[0]!,
+    { label: "At", column: "date", unit: "raw" },
+    { label: "energy", column: "sum", key: "energy" },
+  ];
+  const { url, core } = await platformOf(t, columns);
+  const DEVICES = 20;
+  const POINTS = 10_000;
+  for (let d = 0; d < DEVICES; d++) {
+    const device = core.createDevice({
+      name: `device-${String(d).padStart(2, "0")}`,
+      profileId: core.profiles.default.id,
+    });
+    for (let i = 0; i < POINTS; i++) core.receiveTelemetry(device, NOON + i, [["energy", i]]);
+  }
+  const at = folder(t);
+  const path = join(at, "report.csv");
+  // A process of its own measures itself: what is in use after 1,000 rows, and each time after 10,000 more, garbage collected.
+  const child = spawn(process.execPath, [MEASURED, url, VIEW, path], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const out = (await child.stdout.setEncoding("utf8").toArray()).join("");
+  const { few, most, rows } = JSON.parse(out) as Record<"few" | "most" | "rows", number>;
+  t.is(rows, DEVICES * POINTS);
+  t.log(`${((most - few) / 1024).toFixed(0)} KiB more at the most within ${rows} rows than after 1,000`);
+  t.true(most > 0 && most - few < 2 * 1024 * 1024, `${most - few}`);
+  const lines = readFileSync(path, "utf8").split("\r\n");
+  t.is(lines.length, rows + 2);
+  t.is(lines.at(-2), `device-19,${NOON + POINTS - 1},${POINTS - 1}`);
+});
+
+test("the README's report builds on a device's host, as it stands there", async (t) => {
+  const example =
+    /```ts\n(const session = new Session[\s\S]*?)```/.exec(readFileSync("README.md", "utf8"))?.[1] ?? "";
+  t.true(example.includes("reports.build("));
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const { core, url } = platform;
+  const now = Date.now();
+  for (const name of ["greenhouse-7", "greenhouse-8"]) {
+    const device = core.createDevice({ name, profileId: core.profiles.default.id });
+    for (let i = 0; i < 3; i++) core.receiveTelemetry(device, now - i, [["temperature", 20 + i]]);
+  }
+  const here = example.replace(/https:\/\/\w+\.example\.com/g, url);
+  const { code } = await transform(here, {
+    loader: "ts",
+    format: "esm",
+    supported: { "top-level-await": true },
+  });
+  const names = ["Session", "Reports", "host", "username", "password"];
+  const run = new Function(...names, `return (async () => { ${code}; return { rows, points }; })()`);
+  const { rows, points } = await run(Session, Reports, reportHost(undefined), USER.username, USER.password);
+  t.true(rows === 1 || rows === 2);
+  t.is(points, 3);
+});

@@ -1,0 +1,121 @@
+// A platform and agents on the Node host, in one process, for tests that look from the platform's side only: through its REST.
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ExecutionContext } from "ava";
+import { createHost } from "../../hosts/node/host.js";
+import { Agent, type AgentOptions } from "../../src/index.js";
+import { Operator } from "../../tools/operator/operator.js";
+import { isGiven, open, PATIENCE_MS, type Server } from "./server.js";
+import { newName, remove, sweep } from "./traces.js";
+
+/** What a rig needs of a test. */
+export type Teardown = Pick<ExecutionContext, "teardown">;
+
+export interface Rig {
+  readonly server: Server;
+  readonly url: string;
+  /** Of the device, its profile and its firmware: the rig's own. */
+  readonly name: string;
+  readonly profileId: string;
+  readonly provisioning: { readonly key: string; readonly secret: string };
+  readonly operator: Operator;
+  /** State of the device; kept from one agent to the next. */
+  readonly stateDir: string;
+  /** A new agent on the same state: what a restart is to a device. Not started. */
+  agent(options?: Partial<AgentOptions>): Agent;
+  /** Resolves with the device's id once the platform has it. */
+  deviceId(): Promise<string>;
+}
+
+let swept: Promise<void> | undefined;
+function sweepOnce(operator: Operator): Promise<void> {
+  swept ??= sweep(operator);
+  return swept;
+}
+
+/** With a device profile of its own. When the test ends, however it does, all that was made is deleted. */
+export async function startRig(t: Teardown, server: Server): Promise<Rig> {
+  const { url, close } = await open(server);
+  const stateDir = mkdtempSync(join(tmpdir(), "mote-e2e-"));
+  const operator = new Operator({ url, timeoutMs: PATIENCE_MS });
+  const agents: Agent[] = [];
+  const name = newName();
+  let isLoggedIn = false;
+  t.teardown(async () => {
+    await Promise.allSettled(agents.map((agent) => agent.stop()));
+    rmSync(stateDir, { recursive: true, force: true });
+    try {
+      if (isLoggedIn) await remove(operator, name);
+    } finally {
+      await close();
+    }
+  });
+  await operator.login(server.tenant.username, server.tenant.password);
+  isLoggedIn = true;
+  if (server.url !== undefined) await sweepOnce(operator);
+  const provisioning = { key: randomBytes(10).toString("hex"), secret: randomBytes(10).toString("hex") };
+  const profileId = await createProfile(operator, name, provisioning);
+  return {
+    server,
+    url,
+    name,
+    profileId,
+    provisioning,
+    operator,
+    stateDir,
+    agent: (options = {}) => {
+      const agent = new Agent(createHost({ stateDir, log: () => {} }), {
+        baseUrl: url,
+        provisioning: { ...provisioning, deviceName: name },
+        connections: 3,
+        ...options,
+        telemetry: { batchAgeMs: 50, ...options.telemetry },
+      });
+      agents.push(agent);
+      return agent;
+    },
+    deviceId: () => until(async () => (await operator.devices.byName(name))?.id.id, "the device exists"),
+  };
+}
+
+async function createProfile(
+  operator: Operator,
+  name: string,
+  { key, secret }: Rig["provisioning"],
+): Promise<string> {
+  const type = "ALLOW_CREATE_NEW_DEVICES";
+  const profile = await operator.profiles.save({
+    name,
+    type: "DEFAULT",
+    transportType: "DEFAULT",
+    provisionType: type,
+    provisionDeviceKey: key,
+    profileData: {
+      configuration: { type: "DEFAULT" },
+      transportConfiguration: { type: "DEFAULT" },
+      provisionConfiguration: { type, provisionDeviceSecret: secret },
+      alarms: null,
+    },
+  });
+  return profile.id.id;
+}
+
+const LOOK_MS = isGiven ? 150 : 25;
+
+/** Asks again until there is something: the platform's side of things comes a little later. Fails when patience ends. */
+export async function until<T>(look: () => Promise<T | undefined | false>, what: string): Promise<T> {
+  const end = Date.now() + PATIENCE_MS;
+  while (Date.now() < end) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  throw new Error(`waited ${PATIENCE_MS / 1_000} s in vain until ${what}`);
+}
+
+/** The newest value of one time series. */
+export async function latest(rig: Rig, id: string, key: string): Promise<unknown> {
+  return (await rig.operator.timeSeries.latest(id, [key]))[key]?.value;
+}

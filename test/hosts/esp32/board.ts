@@ -1,0 +1,315 @@
+// A board on a desk: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show them, on the clock that stands still.
+
+import type { Machine } from "../../../hosts/esp32/board-hardware.js";
+import type { AccessPoint } from "../../../hosts/esp32/commissioning/sdk-modules.js";
+import type { Partition } from "../../../hosts/esp32/partition.js";
+import type { Updates } from "../../../hosts/esp32/slot.js";
+import type { Domain } from "../../../hosts/esp32/store.js";
+import type { SettableClock } from "../../../hosts/esp32/time-of-day.js";
+import type { Radio } from "../../../hosts/esp32/wifi.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { FakeFlash } from "../../fakes/flash.js";
+import { fakeHost } from "../../fakes/host.js";
+import { FakeNet } from "../../fakes/net.js";
+import { FakeDoors, type Visitor } from "./sdk-modules.js";
+
+const SECTOR = 4096;
+/** As in the table of partitions for 4 MB. */
+const SLOT = 448 * SECTOR;
+const MAGIC = 0xe9;
+export const BUILT = Date.UTC(2026, 0, 1) / 1000;
+
+/** As ESP-IDF numbers them. */
+const [NEW, PENDING, VALID, ABORTED] = [0, 1, 2, 4];
+
+export class FakeRadio implements Radio {
+  connection = 200;
+  closed = false;
+  readonly asked: { SSID: string; password?: string }[];
+  readonly #changed: () => void;
+  /** Throw to refuse. */
+  onConnect: () => void = () => {};
+
+  constructor(asked: { SSID: string; password?: string }[], changed: () => void) {
+    this.asked = asked;
+    this.#changed = changed;
+  }
+
+  connect(options: { SSID: string; password?: string }): void {
+    if (this.connection === 300) throw new Error("already connecting");
+    this.asked.push(options);
+    this.connection = 300;
+    this.onConnect();
+  }
+
+  become(connection: number): void {
+    this.connection = connection;
+    if (!this.closed) this.#changed();
+  }
+
+  disconnect(): void {
+    this.connection = 200;
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
+
+/** What survives a restart. Each start makes a `machine()` of it. */
+export class FakeBoard {
+  readonly clock: FakeClock;
+  readonly net: FakeNet;
+  slots = [new FakeFlash(SLOT, SECTOR), new FakeFlash(SLOT, SECTOR)] as const;
+  readonly states: (number | undefined)[] = [undefined, undefined];
+  readonly outbox = new FakeFlash(16 * SECTOR, SECTOR);
+  readonly nvs = new Map<string, Map<string, Uint8Array>>();
+  /** Writes of NVS that changed something. */
+  nvsWrites = 0;
+  running = 0;
+  next = 0;
+  /** ESP-IDF's reason of the next start. */
+  reset = 1;
+  /** Each image must begin with the byte that all of them begin with. */
+  magic = true;
+  /** What the time server says next, in seconds; undefined: nothing. */
+  time: number | undefined;
+  readonly lines: string[] = [];
+  restarts = 0;
+  config: Record<string, unknown>;
+  radio: FakeRadio | undefined;
+  readonly joins: { SSID: string; password?: string }[] = [];
+  /** Called for each radio that is made. */
+  onRadio: (radio: FakeRadio) => void = () => {};
+  abort: ((status: unknown, exception: unknown) => void) | undefined;
+  readonly doors = new FakeDoors();
+  /** The access point, while it is open. */
+  ap: { ssid: string; password: string } | undefined;
+  /** ESP-IDF's reason of the last time that a network was not joined. */
+  reason = 0;
+  /** Of the authorities that were kept, the first bytes. */
+  readonly trusted: string[] = [];
+  /** Labels of partitions, and name spaces, that are not there. */
+  missing: string[] = [];
+  seeded = 0;
+  /** Called instead of what an update does; return true to let it fail. */
+  updateFails: (step: "open" | "write" | "complete") => boolean = () => false;
+  /** Seconds since 1970 that the machine believes, and whether they are known. */
+  wall: { seconds: number; known: boolean } = { seconds: 0, known: false };
+
+  constructor(config: Record<string, unknown> = {}) {
+    this.clock = new FakeClock(undefined);
+    this.net = new FakeNet(this.clock);
+    this.config = config;
+  }
+
+  /** Asked for by the program: it sleeps since then, for so many ms. */
+  sleep: { since: number; ms: number } | undefined;
+  kept = new Uint8Array(512);
+
+  /** Sleeps as long as was asked for, and starts again: `fast` is how much the clock gains meanwhile. */
+  async nap(fast = 0): Promise<Machine> {
+    const { sleep } = this;
+    if (!sleep) throw new Error("it does not sleep");
+    this.cut();
+    await this.clock.advance(Math.round(sleep.ms / (1 + fast)));
+    this.sleep = undefined;
+    this.#slept = sleep.ms;
+    return this.boot(8);
+  }
+
+  #slept = -1;
+  #power = { on: true };
+
+  /** Nothing that this run still asks of flash or NVS is done; `boot` is what comes next. */
+  cut(): void {
+    this.#power.on = false;
+  }
+
+  /** What the boot loader does. */
+  boot(reset = this.reset): Machine {
+    if (this.running === this.next && this.states[this.running] === PENDING) {
+      this.states[this.running] = ABORTED;
+      this.next = 1 - this.running;
+    }
+    if (this.states[this.next] === NEW) this.states[this.next] = PENDING;
+    this.running = this.next;
+    this.reset = reset;
+    if (reset !== 8) this.kept.fill(0);
+    if (reset !== 8) this.#slept = -1;
+    this.sleep = undefined;
+    this.abort = undefined;
+    this.#power = { on: true };
+    this.clock.setWall(undefined);
+    return this.machine();
+  }
+
+  machine(): Machine {
+    const { encode, decode, digest, open } = fakeHost({ clock: this.clock, network: this.net });
+    return {
+      clock: this.#clock(),
+      open,
+      trusting: (list) => {
+        this.trusted.push(...list.map((der) => Buffer.from(der).toString("base64")));
+        return open;
+      },
+      taken: (visitor, event) => (visitor as Visitor)(event),
+      digest,
+      encode,
+      decode,
+      log: (level, line) => void this.lines.push(`${level}: ${line}`),
+      idf: this.#idf(),
+      storage: (name) => this.#storage(name),
+      partition: (label) => this.#partition(label),
+      updates: this.#updates(),
+      makeRadio: (changed) => this.#radio(changed),
+      askTime: (told) => void this.clock.timer(20, () => told(this.time)),
+      seed: (bytes) => {
+        this.seeded += bytes.length;
+      },
+      onAbort: (hook) => {
+        this.abort = hook;
+      },
+      built: BUILT,
+      config: this.config,
+    };
+  }
+
+  #clock(): SettableClock {
+    const { clock } = this;
+    const believe = (seconds: number, known: boolean): void => {
+      this.wall = { seconds, known };
+      if (known) clock.setWall(seconds * 1000);
+    };
+    return Object.assign(Object.create(clock), {
+      now: () => clock.now(),
+      wall: () => clock.wall(),
+      timer: (ms: number, due: () => void) => clock.timer(ms, due),
+      set: (seconds: number) => believe(seconds, true),
+      assume: (seconds: number) => believe(seconds, false),
+    });
+  }
+
+  #idf(): Machine["idf"] & AccessPoint {
+    let chance = 1;
+    const power = this.#power;
+    return {
+      mote_image_state: () => this.states[this.running] ?? -1,
+      mote_can_revert: () => (this.slots[1 - this.running]?.bytes[0] === 0xff ? 0 : 1),
+      esp_ota_mark_app_valid_cancel_rollback: () => {
+        this.states[this.running] = VALID;
+        return 0;
+      },
+      esp_restart: () => {
+        if (power.on) this.restarts++;
+      },
+      mote_kept_read: (into) => new Uint8Array(into).set(this.kept),
+      mote_kept_write: (from) => this.kept.set(new Uint8Array(from)),
+      mote_slept: () => this.#slept,
+      mote_sleep: (ms) => {
+        if (power.on) this.sleep ??= { since: this.clock.now(), ms };
+      },
+      esp_reset_reason: () => this.reset,
+      esp_get_free_heap_size: () => 100_000,
+      esp_get_minimum_free_heap_size: () => 90_000,
+      esp_efuse_mac_get_default: (into) => {
+        new Uint8Array(into).set([0x24, 0x0a, 0xc4, 0, 1, 2]);
+        return 0;
+      },
+      mote_ap_open: (ssid, password) => {
+        this.ap = { ssid, password };
+        return 0;
+      },
+      mote_ap_close: () => {
+        this.ap = undefined;
+        return 0;
+      },
+      mote_wifi_reason: () => {
+        const { reason } = this;
+        this.reason = 0;
+        return reason;
+      },
+      mote_memory: () => 0,
+      mote_serial_pins: () => 256 * 3 + 1,
+      esp_random: () => {
+        chance = (Math.imul(chance, 1_664_525) + 1_013_904_223) >>> 0;
+        return chance;
+      },
+    };
+  }
+
+  #storage(name: string): Domain {
+    if (this.missing.includes(name)) throw new Error("1105");
+    const values = this.nvs.get(name) ?? new Map<string, Uint8Array>();
+    this.nvs.set(name, values);
+    const power = this.#power;
+    const check = (key: string): void => {
+      if (!power.on) throw new Error("no power");
+      if (key === "" || Buffer.byteLength(key) > 15) throw new Error("1109");
+    };
+    return {
+      read: (key) => {
+        check(key);
+        return values.get(key)?.slice().buffer as ArrayBuffer | undefined;
+      },
+      write: (key, value) => {
+        check(key);
+        if (!Buffer.from(values.get(key) ?? [255]).equals(value)) this.nvsWrites++;
+        values.set(key, value.slice());
+      },
+      delete: (key) => {
+        check(key);
+        values.delete(key);
+      },
+    };
+  }
+
+  #partition(label: string): Partition {
+    if (this.missing.includes(label)) throw new Error("can't find partition");
+    const flash = label === "outbox" ? this.outbox : this.slots[1 - this.running]!;
+    const power = this.#power;
+    const done = (step: () => boolean): void => {
+      if (!power.on || !step()) throw new Error("failed");
+    };
+    return {
+      read: (into, position) => done(() => flash.read(position, into)),
+      write: (bytes, position) => done(() => flash.write(position, bytes)),
+      eraseBlock: (block) => done(() => flash.erase(block * SECTOR)),
+      status: () => ({ size: flash.size, blockLength: SECTOR }),
+    };
+  }
+
+  #updates(): Updates {
+    const step = (what: "open" | "write" | "complete"): void => {
+      if (this.updateFails(what)) throw new Error(`${what} failed`);
+    };
+    const power = this.#power;
+    return {
+      open: ({ partition, byteLength }) => {
+        step("open");
+        if (this.states[this.running] === PENDING) throw new Error("begin failed");
+        for (let block = 0; block < byteLength / SECTOR; block++) partition.eraseBlock(block);
+        return {
+          write: (bytes, position) => {
+            step("write");
+            if (this.magic && position === 0 && bytes[0] !== MAGIC) throw new Error("write failed");
+            partition.write(bytes, position);
+          },
+          complete: () => {
+            step("complete");
+            if (!power.on) throw new Error("no power");
+            this.next = 1 - this.running;
+            this.states[this.next] = NEW;
+          },
+          close: () => {},
+        };
+      },
+    };
+  }
+
+  #radio(changed: () => void): Radio {
+    this.radio = new FakeRadio(this.joins, changed);
+    this.onRadio(this.radio);
+    return this.radio;
+  }
+}

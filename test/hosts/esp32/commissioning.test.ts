@@ -1,0 +1,370 @@
+// A board out of the box: from its first power-on without a network to a point, by the page, by the cable, and by its button.
+
+import { rootCertificates } from "node:tls";
+import test, { type ExecutionContext } from "ava";
+import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
+import { createHost } from "../../../hosts/esp32/host.js";
+import { type Application, startBoard } from "../../../hosts/esp32/start.js";
+import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
+import type { Agent } from "../../../src/index.js";
+import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
+import { BUILT, FakeBoard } from "./board.js";
+
+const NAME = "mote-240ac4000102";
+const HOME = { ssid: "home", password: "correct horse" };
+/** One firmware for all of a product's devices. */
+const PRODUCT = {
+  baseUrl: "http://platform.test",
+  provisioning: { key: KEY, secret: SECRET },
+  firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
+  intervalMs: 1000,
+};
+const BARE = { firmware: PRODUCT.firmware };
+const [WRONG_PASSWORD, NO_NETWORK] = [15, 201];
+
+const sampling: Application = (agent) => agent.telemetry.record({ n: 1 });
+
+/** `boot`: power, or a restart that the board asked for. */
+function rig(t: ExecutionContext, config: Record<string, unknown> = PRODUCT) {
+  const board = new FakeBoard(config);
+  const platform = new FakePlatform(board.clock, board.net, "deployed");
+  board.time = BUILT + 1000;
+  const joins = (options: { SSID: string; password?: string } | undefined): number =>
+    options?.SSID !== HOME.ssid ? NO_NETWORK : options.password === HOME.password ? 0 : WRONG_PASSWORD;
+  board.onRadio = (radio) => {
+    radio.onConnect = () =>
+      void board.clock.timer(500, () => {
+        if (radio.connection !== 300) return;
+        board.reason = joins(radio.asked.at(-1));
+        radio.become(board.reason === 0 ? 500 : 200);
+      });
+  };
+  let agent: Agent | undefined;
+  t.teardown(async () => {
+    const stopped = agent?.stop();
+    await board.clock.advance(0);
+    await stopped;
+  });
+  const boot = (application = sampling): Agent | undefined => {
+    for (const peer of board.net.peers) if (!peer.closed) peer.onClose?.();
+    void agent?.stop();
+    agent = startBoard(board.boot(1), application, (machine, host, go) =>
+      commissionBy(board.doors, machine, host, go),
+    );
+    return agent;
+  };
+  return { board, doors: board.doors, platform, boot };
+}
+
+test("from the box to the first point without a rebuild: access point, page, a restart, and the point is there", async (t) => {
+  const { board, doors, platform, boot } = rig(t);
+  t.is(boot(), undefined);
+  t.deepEqual(board.ap, { ssid: NAME, password: "" });
+  t.is(doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n", "192.168.1.7"), "");
+  t.regex(doors.submit(HOME), /303/);
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.is(board.ap, undefined);
+  t.deepEqual([doors.listeners.size, doors.names.size, doors.typed], [0, 0, undefined]);
+  boot();
+  await board.clock.advance(10_000);
+  t.is(platform.points(platform.device(NAME), "n").length, 1);
+  t.deepEqual(board.joins.at(-1), { SSID: "home", password: "correct horse" });
+  t.is(board.ap, undefined);
+});
+
+test("a wrong password and an unknown network come back with their reasons, while the access point stays", async (t) => {
+  const { board, doors, boot } = rig(t);
+  boot();
+  const page = () => doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
+  doors.submit({ ...HOME, password: "wrong horse" });
+  t.regex(page(), /Joining the Wi-Fi/);
+  await board.clock.advance(10_000);
+  t.regex(page(), /The Wi-Fi&#39;s password is wrong\./);
+  doors.submit({ ssid: "elsewhere", password: "whatever" });
+  await board.clock.advance(10_000);
+  t.regex(page(), /No Wi-Fi of this name is near/);
+  t.deepEqual(board.ap, { ssid: NAME, password: "" });
+  doors.submit(HOME);
+  await board.clock.advance(5000);
+  t.regex(page(), /Connected\./);
+});
+
+test("over the cable: a firmware that knows nothing is told network, platform and token, line by line", async (t) => {
+  const { board, doors, platform, boot } = rig(t, BARE);
+  platform.create("greenhouse-7", "TOKEN-7");
+  boot();
+  t.like(doors.pins, { port: 0, receive: 3, transmit: 1 });
+  doors.type('set wifi home "correct horse"');
+  doors.type("set url http://platform.test");
+  t.regex(doors.shown, /! an access token, or a provisioning key/);
+  doors.type("set token TOKEN-7");
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.regex(doors.shown, /connected, and kept\r\n/);
+  boot();
+  await board.clock.advance(10_000);
+  t.is(platform.points(platform.device("greenhouse-7"), "n").length, 1);
+});
+
+test("a device that was built with its name alone gets a key by cable, and keeps its name", async (t) => {
+  const { board, doors, platform, boot } = rig(t, { ...BARE, provisioning: { deviceName: "lamp-1" } });
+  boot();
+  doors.type('set wifi home "correct horse"');
+  doors.type("set url http://platform.test");
+  doors.type(`set provisioning ${KEY} ${SECRET}`);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot();
+  await board.clock.advance(10_000);
+  t.is(platform.points(platform.device("lamp-1"), "n").length, 1);
+});
+
+test("what was kept wins over what was built in", async (t) => {
+  const { board, platform, boot } = rig(t, {
+    ...PRODUCT,
+    wifi: { ssid: "factory" },
+    commission: { button: 4 },
+  });
+  board.doors.pressed.add(4);
+  boot();
+  await board.clock.advance(1100);
+  board.doors.pressed.clear();
+  board.doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot();
+  await board.clock.advance(10_000);
+  t.deepEqual(board.joins.at(-1), { SSID: "home", password: "correct horse" });
+  t.is(platform.points(platform.device(NAME), "n").length, 1);
+});
+
+const READY = { ...PRODUCT, wifi: HOME, commission: { button: 4 } };
+
+test("once commissioned there is no page, unless the button is held at power-on for a second", async (t) => {
+  const { board, doors, boot } = rig(t, READY);
+  t.truthy(boot());
+  t.deepEqual([board.ap, doors.listeners.size], [undefined, 0]);
+  doors.pressed.add(4);
+  t.is(boot(), undefined);
+  await board.clock.advance(500);
+  doors.pressed.clear();
+  await board.clock.advance(5000);
+  t.is(board.ap, undefined);
+  doors.pressed.add(4);
+  boot();
+  await board.clock.advance(1100);
+  t.deepEqual(board.ap, { ssid: NAME, password: "" });
+});
+
+test("a wake out of deep sleep is no power-on: its button opens nothing", async (t) => {
+  const { board, doors } = rig(t, READY);
+  const machine = board.boot(8);
+  let went = 0;
+  const wake = () =>
+    commissionBy(doors, machine, createHost(machine), () => {
+      went++;
+      return undefined;
+    });
+  wake();
+  t.is(went, 1);
+  doors.pressed.add(4);
+  wake();
+  await board.clock.advance(5000);
+  t.is(went, 1);
+  doors.pressed.clear();
+  await board.clock.advance(100);
+  t.deepEqual([went, board.ap, board.restarts], [2, undefined, 0]);
+});
+
+test("a board that sleeps is reset by a button that is held for 10 s from a wake on", async (t) => {
+  const cycle = { everyMs: 60_000, connectEvery: 60 };
+  const { board, doors, boot } = rig(t, { ...PRODUCT, cycle, commission: { button: 4 } });
+  const keys = () => [...(board.nvs.get("mote")?.keys() ?? [])];
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot(() => {});
+  await board.clock.runUntil(() => board.sleep !== undefined);
+  t.true(keys().includes("token") && keys().includes("wifi"));
+  doors.pressed.add(4);
+  const machine = await board.nap();
+  startBoard(
+    machine,
+    () => {},
+    (made, host, go) => commissionBy(doors, made, host, go),
+  );
+  await board.clock.advance(11_000);
+  t.is(board.restarts, 2);
+  t.false(keys().includes("token") || keys().includes("wifi"), keys().join());
+  t.true(keys().includes("site"));
+});
+
+test("nobody came for 10 minutes: it closes, and a board that was commissioned before goes on as it was", async (t) => {
+  const { board, doors, boot } = rig(t, READY);
+  doors.pressed.add(4);
+  boot();
+  await board.clock.advance(1100 + 599_000);
+  t.truthy(board.ap);
+  await board.clock.advance(2000);
+  t.deepEqual([board.ap, doors.listeners.size, board.restarts], [undefined, 0, 1]);
+});
+
+test("a new board that nobody comes to records all the same, and delivers once it was commissioned", async (t) => {
+  const { board, doors, platform, boot } = rig(t);
+  boot();
+  await board.clock.advance(601_000);
+  t.deepEqual([board.ap, board.restarts, board.joins.length], [undefined, 0, 0]);
+  await board.clock.advance(60_000);
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot(() => {});
+  await board.clock.advance(10_000);
+  t.is(platform.points(platform.device(NAME), "n").length, 1);
+});
+
+test("one that does not know its platform either says so, every minute, and waits to be switched on again", async (t) => {
+  const { board, boot } = rig(t, BARE);
+  boot();
+  await board.clock.advance(662_000);
+  t.is(board.lines.filter((line) => line.includes("switch it off and on again")).length, 2);
+  t.is(board.restarts, 0);
+});
+
+test("a button that is held for 10 s resets the device: Wi-Fi, token and queue go, and it asks again", async (t) => {
+  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot();
+  await board.clock.advance(10_000);
+  doors.pressed.add(4);
+  await board.clock.advance(9000);
+  doors.pressed.clear();
+  await board.clock.advance(5000);
+  t.is(board.restarts, 1);
+  doors.pressed.add(4);
+  await board.clock.advance(11_000);
+  t.is(board.restarts, 2);
+  doors.pressed.clear();
+  const keys = [...(board.nvs.get("mote")?.keys() ?? [])];
+  t.false(keys.includes("token") || keys.includes("wifi"), keys.join());
+  t.true(keys.includes("site"));
+  boot();
+  t.truthy(board.ap);
+});
+
+test("reset over the cable does the same", async (t) => {
+  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  doors.pressed.add(4);
+  boot();
+  await board.clock.advance(1100);
+  doors.type("reset");
+  await board.clock.runUntil(() => board.restarts > 1);
+  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
+});
+
+test("a reset that the power cut is completed before anything that was kept is read", async (t) => {
+  const { board, doors, boot } = rig(t);
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  board.nvs.get("mote")!.set("reset", Buffer.from("\u0001true"));
+  t.is(boot(), undefined);
+  t.deepEqual(board.ap, { ssid: NAME, password: "" });
+  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
+});
+
+test("the access point has the password of the product, or the device's own, which a reset does not forget", async (t) => {
+  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { password: "of the product" } });
+  boot();
+  t.is(board.ap?.password, "of the product");
+  doors.type("set label 1234567");
+  doors.type("set label of-this-device");
+  doors.type("reset");
+  await board.clock.advance(100);
+  boot();
+  t.is(board.ap?.password, "of-this-device");
+});
+
+test("certificates that were given are those that the check and every later start trust", async (t) => {
+  const { board, doors, boot } = rig(t, BARE);
+  boot();
+  const [pem = ""] = rootCertificates;
+  const base64 = pem.replace(/-----.*-----|\s/g, "");
+  doors.submit({ ...HOME, url: "https://platform.test", key: KEY, secret: SECRET, ca: pem });
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.deepEqual(board.trusted, [base64]);
+  boot();
+  t.deepEqual(board.trusted, [base64, base64]);
+});
+
+test("doors that can't be had cost nothing but themselves", async (t) => {
+  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 99 } });
+  doors.shut = ["listen", "datagrams", "pin"];
+  boot();
+  doors.type('set wifi home "correct horse"');
+  await board.clock.runUntil(() => board.restarts > 0);
+  const silent = rig(t);
+  silent.doors.shut = ["serial"];
+  silent.boot();
+  silent.doors.submit(HOME);
+  await silent.board.clock.runUntil(() => silent.board.restarts > 0);
+  t.pass();
+});
+
+test("an access point that comes up late has its page all the same", async (t) => {
+  const { board, doors, boot } = rig(t);
+  doors.shut = ["listen", "datagrams"];
+  boot();
+  await board.clock.advance(2000);
+  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], []);
+  doors.shut = [];
+  await board.clock.advance(300);
+  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], [80, 53]);
+  t.regex(doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /^HTTP\/1.1 200/);
+  await board.clock.advance(600_000);
+  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], []);
+});
+
+test("every name leads a phone to the page", (t) => {
+  const { doors, boot } = rig(t);
+  boot();
+  const question = Buffer.from("0001010000010000000000000161016200000100010000", "hex").subarray(0, 21);
+  t.deepEqual([...doors.resolve(question)!.subarray(-4)], [192, 168, 4, 1]);
+  t.is(doors.resolve(Buffer.from("nonsense")), undefined);
+});
+
+for (const [commission, line] of [
+  ["on", "config.commission is an object"],
+  [{ button: "4" }, "config.commission.button is the number of a pin"],
+  [{ password: "short" }, "config.commission.password has 8 to 63 bytes"],
+  [{ serial: true }, "config.commission.serial is { receive, transmit }, two pins, or false"],
+] as const)
+  test(`a wrong configuration of it is told: ${JSON.stringify(commission)}`, (t) => {
+    const { board, boot } = rig(t, { ...PRODUCT, commission });
+    t.is(boot(), undefined);
+    t.deepEqual(board.lines, [`error: the configuration is wrong: ${line}`]);
+  });
+
+test("what is not built in, or not filled in yet, is the owner's to give", (t) => {
+  t.false(isIncomplete({ ...PRODUCT, wifi: HOME }));
+  for (const without of ["wifi", "baseUrl", "provisioning"])
+    t.true(isIncomplete({ ...PRODUCT, wifi: HOME, [without]: undefined }), without);
+  t.true(isIncomplete({ ...PRODUCT, wifi: { ssid: "", password: "" } }));
+  t.true(isIncomplete({ ...PRODUCT, wifi: HOME, provisioning: { key: "", secret: "" } }));
+});
+
+test("without mote/commission nobody is asked: a board without a network is a wrong configuration", (t) => {
+  const { board } = rig(t);
+  t.is(startBoard(board.boot(1), sampling), undefined);
+  t.is(board.ap, undefined);
+  t.regex(board.lines.join("\n"), /the configuration is wrong: config\.wifi\.ssid/);
+});
+
+test("an image on trial that knows no network gives way to the one before", (t) => {
+  const { board, boot } = rig(t);
+  board.states[0] = 0;
+  boot();
+  t.deepEqual([board.ap, board.restarts], [undefined, 1]);
+});

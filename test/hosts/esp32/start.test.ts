@@ -1,0 +1,359 @@
+// A whole board: from the first power-on to a point, through restarts, crashes, and an update.
+import test, { type ExecutionContext } from "ava";
+import { type Application, startBoard } from "../../../hosts/esp32/start.js";
+import type { Agent } from "../../../src/index.js";
+import { FakeFlash } from "../../fakes/flash.js";
+import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
+import { answer } from "../../fakes/server.js";
+import { sha256 } from "../../src/agent/firmware/rig.js";
+import { pattern } from "../port/check.js";
+import { BUILT, FakeBoard } from "./board.js";
+
+const NAME = "mote-240ac4000102";
+const CONFIG = {
+  baseUrl: "http://platform.test",
+  wifi: { ssid: "home", password: "correct horse" },
+  provisioning: { key: KEY, secret: SECRET },
+  firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
+  intervalMs: 1000,
+};
+
+interface Rig {
+  readonly board: FakeBoard;
+  readonly platform: FakePlatform;
+  /** Power, or a reset by ESP-IDF's number. */
+  start(reset?: number, application?: Application): Agent | undefined;
+}
+
+const silent: Application = () => {};
+
+function rig(t: ExecutionContext, config: Record<string, unknown> = CONFIG): Rig {
+  const board = new FakeBoard(config);
+  const platform = new FakePlatform(board.clock, board.net, "deployed");
+  board.time = BUILT + 1000;
+  let agent: Agent | undefined;
+  board.onRadio = (radio) => {
+    radio.onConnect = () => void board.clock.timer(500, () => radio.connection === 300 && radio.become(500));
+  };
+  t.teardown(async () => {
+    const stopped = agent?.stop();
+    await board.clock.advance(0);
+    await stopped;
+  });
+  return {
+    board,
+    platform,
+    start(reset = 1, application = silent) {
+      for (const peer of board.net.peers) if (!peer.closed) peer.onClose?.();
+      void agent?.stop();
+      agent = startBoard(board.boot(reset), application);
+      return agent;
+    },
+  };
+}
+
+test("a board with the slots of an earlier release goes on, and says what an image may take", async (t) => {
+  const { board, start } = rig(t);
+  start();
+  t.notRegex(board.lines.join("\n"), /laid out/);
+  board.slots = [new FakeFlash(0x180000, 4096), new FakeFlash(0x180000, 4096)];
+  const agent = start();
+  t.regex(
+    board.lines.join("\n"),
+    /warn: the flash was laid out by an earlier release: an image may take 1572864 bytes/,
+  );
+  await board.clock.advance(10_000);
+  t.is(agent?.state, "online");
+});
+
+test("from power-on to a point: joined, provisioned, the token in NVS, the point delivered", async (t) => {
+  const { board, platform, start } = rig(t);
+  start(1, (agent, host) => {
+    t.deepEqual(host.settings, { intervalMs: 1000, version: "1.0.0" });
+    agent.telemetry.record({ temperature: 21.5 });
+  });
+  await board.clock.advance(10_000);
+  const device = platform.device(NAME);
+  t.is(platform.points(device, "temperature").length, 1);
+  const { mac, resetReason, crash, freeMemory, leastFreeMemory } = platform.attributes(device);
+  t.deepEqual(
+    { mac, resetReason, crash, freeMemory, leastFreeMemory },
+    { mac: "240ac4000102", resetReason: "power on", crash: "", freeMemory: 100_000, leastFreeMemory: 90_000 },
+  );
+  t.is(board.seeded, 32);
+  t.true([...(board.nvs.get("mote")?.keys() ?? [])].length > 0);
+  t.false(board.lines.join("\n").includes(SECRET) || board.lines.join("\n").includes("correct horse"));
+});
+
+for (const scheme of ["https", "http"])
+  test(`without a time server the next start over ${scheme} begins with ${scheme === "https" ? "the platform's time" : "the build's: anybody may have said another"}`, async (t) => {
+    const { board, platform, start } = rig(t, { ...CONFIG, baseUrl: `${scheme}://platform.test` });
+    const later = BUILT + 40_000_000;
+    board.time = undefined;
+    platform.fault = ({ peer }) => ({
+      answer: (bytes) => {
+        const date = `$1Date: ${new Date(later * 1000).toUTCString()}\r\n`;
+        peer.send(
+          Buffer.from(
+            Buffer.from(bytes)
+              .toString("latin1")
+              .replace(/^(.*\r\n)/, date),
+            "latin1",
+          ),
+        );
+      },
+    });
+    start(1, (agent) => agent.telemetry.record({ n: 1 }));
+    await board.clock.advance(10_000);
+    t.is(platform.points(platform.device(NAME), "n").length, 1);
+    start(1);
+    t.is(board.wall.known, false);
+    t.is(
+      Math.floor((board.wall.seconds - BUILT) / 60),
+      scheme === "https" ? Math.floor((later - BUILT) / 60) : 0,
+    );
+  });
+
+test("main runs while the access point is away, and what is recorded then arrives later, over a power cut too", async (t) => {
+  const { board, platform, start } = rig(t);
+  const join = board.onRadio;
+  board.onRadio = () => {};
+  start(1, (agent) => agent.telemetry.record({ n: 1 }));
+  await board.clock.advance(120_000);
+  board.onRadio = join;
+  start(1, (agent) => agent.telemetry.record({ n: 2 }));
+  await board.clock.advance(120_000);
+  t.deepEqual(
+    platform.points(platform.device(NAME), "n").map(({ value }) => value),
+    [1, 2],
+  );
+});
+
+test("a crash is told by the next start, as a client attribute, and forgotten by the one after", async (t) => {
+  const { board, platform, start } = rig(t);
+  start();
+  await board.clock.advance(5000);
+  board.abort?.("unhandled exception", new RangeError("too far"));
+  start(3);
+  await board.clock.advance(5000);
+  const device = platform.device(NAME);
+  t.regex(String(platform.attributes(device).crash), /^unhandled exception: RangeError: too far/);
+  t.is(platform.attributes(device).resetReason, "software");
+  start(1);
+  await board.clock.advance(5000);
+  t.is(platform.attributes(device).crash, "");
+});
+
+test("of a crash that goes on the first cause is kept, and the board restarts at once", async (t) => {
+  const { board, platform, start } = rig(t);
+  start();
+  await board.clock.advance(10_000);
+  const [before, writes] = [board.restarts, board.nvsWrites];
+  board.abort?.("unhandled exception", new RangeError("too far"));
+  t.is(board.restarts, before + 1);
+  for (let again = 0; again < 300; again++)
+    board.abort?.("unhandled exception", new TypeError("cannot coerce undefined"));
+  t.is(board.nvsWrites, writes + 1);
+  start(3);
+  await board.clock.advance(10_000);
+  t.regex(
+    String(platform.attributes(platform.device(NAME)).crash),
+    /^unhandled exception: RangeError: too far/,
+  );
+});
+
+test("an application that crashes again and again is left out, and the board can be reached", async (t) => {
+  const { board, platform, start } = rig(t);
+  const broken: Application = () => {
+    throw new RangeError("too far");
+  };
+  for (let n = 0; n < 5; n++) {
+    const error = t.throws(() => start(n === 0 ? 1 : 3, broken));
+    board.abort?.("unhandled exception", error);
+    await board.clock.advance(1000);
+  }
+  start(3, broken);
+  await board.clock.advance(5000);
+  const { moteRecovery } = platform.attributes(platform.device(NAME));
+  t.regex(String(moteRecovery), /RangeError: too far/);
+});
+
+async function assign({ board, platform }: Rig, image: Uint8Array): Promise<void> {
+  const at = (key: string, value: unknown) => ({ [key]: value });
+  platform.setShared(platform.device(NAME), {
+    ...at("fw_title", "lamp"),
+    ...at("fw_version", "2.0.0"),
+    ...at("fw_size", image.length),
+    ...at("fw_checksum_algorithm", "SHA256"),
+    ...at("fw_checksum", sha256(image)),
+  });
+  platform.fault = (request) => {
+    const { pathname, searchParams } = new URL(request.path, "http://platform.test");
+    if (!pathname.endsWith("/firmware")) return undefined;
+    const size = Number(searchParams.get("size"));
+    const from = Number(searchParams.get("chunk")) * size;
+    const bytes = image.subarray(from, from + size);
+    request.peer.send(answer(200, "", { "Content-Length": `${bytes.length}` }));
+    request.peer.send(bytes);
+    return "hang";
+  };
+  await board.clock.advance(120_000);
+}
+
+test("an update is downloaded, activated, runs on trial, and is kept once it reached the platform", async (t) => {
+  const made = rig(t);
+  const { board, start } = made;
+  start();
+  await board.clock.advance(5000);
+  await assign(made, pattern(50_000, 0xe9));
+  t.is(board.next, 1, board.lines.join("\n"));
+  t.true(board.restarts > 0);
+  board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
+  start(3);
+  t.is(board.running, 1);
+  t.is(board.states[1], 1);
+  await board.clock.advance(60_000);
+  t.is(board.states[1], 2);
+  for (const flash of board.slots) t.deepEqual(flash.violations, []);
+});
+
+test("power that goes between the erase and the rewrite of the slot's first sector costs a download, no board", async (t) => {
+  const made = rig(t);
+  const { board, start } = made;
+  start();
+  await board.clock.advance(5000);
+  let cuts = 0;
+  board.updateFails = (step) => {
+    if (step !== "write" || cuts > 0) return false;
+    cuts++;
+    board.cut();
+    return false;
+  };
+  await assign(made, pattern(50_000, 0xe9));
+  t.is(cuts, 1);
+  t.is(board.next, 0);
+  start(1);
+  t.is(board.running, 0);
+  // Tried again after a minute, when it turns out that the slot lacks its beginning, and then anew.
+  await board.clock.advance(900_000);
+  t.is(board.next, 1, board.lines.join("\n"));
+  board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
+  start(3);
+  await board.clock.advance(60_000);
+  t.deepEqual([board.running, board.states[1]], [1, 2]);
+  for (const flash of board.slots) t.deepEqual(flash.violations, []);
+});
+
+for (const [what, reset, error] of [
+  ["a power cut", 1, "the power went before the new image was confirmed"],
+  ["a panic", 4, "the new image ended before it was confirmed (panic)"],
+] as const) {
+  test(`${what} on trial is told as such by the image before`, async (t) => {
+    const made = rig(t);
+    const { board, platform, start } = made;
+    start();
+    await board.clock.advance(5000);
+    await assign(made, pattern(50_000, 0xe9));
+    board.config = { ...CONFIG, firmware: { ...CONFIG.firmware, version: "2.0.0" } };
+    start(3);
+    t.is(board.running, 1);
+    board.config = CONFIG;
+    start(reset);
+    t.is(board.running, 0);
+    await board.clock.advance(50_000);
+    const told = platform.points(platform.device(NAME), "fw_error").map(({ value }) => value);
+    t.deepEqual(
+      told.filter((value) => value !== ""),
+      [error],
+    );
+  });
+}
+
+test("an update with a wrong configuration gives way to the image before it at once", async (t) => {
+  const made = rig(t);
+  const { board, start } = made;
+  start();
+  await board.clock.advance(5000);
+  await assign(made, pattern(50_000, 0xe9));
+  const before = board.restarts;
+  board.config = { ...CONFIG, provisioning: undefined };
+  t.is(start(3), undefined);
+  t.is(board.restarts, before + 1);
+  start(3);
+  t.is(board.running, 0);
+});
+
+test("a wrong configuration is told every minute and restarts nothing", async (t) => {
+  const { board, start } = rig(t, { ...CONFIG, baseUrl: "nonsense" });
+  t.is(start(), undefined);
+  await board.clock.advance(600_000);
+  t.is(board.lines.filter((line) => line.includes("configuration is wrong")).length, 11);
+  t.is(board.restarts, 0);
+});
+
+test("without its partitions and NVS a board runs all the same, and says what is missing", async (t) => {
+  const { board, platform, start } = rig(t, { ...CONFIG, provisioning: undefined, token: "T1" });
+  platform.create(NAME, "T1");
+  board.missing = ["outbox", "nextota", "mote", "mote-host"];
+  start(1, (agent) => agent.telemetry.record({ n: 1 }));
+  await board.clock.advance(10_000);
+  t.is(platform.points(platform.device(NAME), "n").length, 1);
+  for (const name of board.missing)
+    t.true(
+      board.lines.some((line) => line.includes(`"${name}"`)),
+      name,
+    );
+});
+
+test("a boot loader that does not fall back is told", (t) => {
+  const { board, start } = rig(t);
+  start();
+  board.states[0] = 0;
+  board.next = 0;
+  const machine = board.machine();
+  startBoard(machine, silent)?.stop();
+  t.true(board.lines.some((line) => line.includes("does not fall back")));
+});
+
+test("a network that is joined and leads nowhere is joined anew after 15 minutes", async (t) => {
+  const { board, platform, start } = rig(t);
+  start();
+  await board.clock.advance(5000);
+  platform.fault = () => "hang";
+  const joins = board.joins.length;
+  await board.clock.advance(1_800_000);
+  t.true(board.joins.length > joins);
+  platform.fault = undefined;
+  await board.clock.advance(600_000);
+  const since = board.joins.length;
+  await board.clock.advance(3_600_000);
+  t.is(board.joins.length, since);
+  t.is(board.restarts, 0);
+});
+
+test("an agent that hangs restarts the board; one that works, or was stopped, does not", async (t) => {
+  const { board, start } = rig(t);
+  const agent = start();
+  await board.clock.advance(7_200_000);
+  t.is(board.restarts, 0);
+  const stopped = agent?.stop();
+  await board.clock.advance(7_200_000);
+  await stopped;
+  t.is(board.restarts, 0);
+});
+
+test("three quick power cycles bring a board up without its application, unless the configuration says that it is switched off after seconds", async (t) => {
+  for (const powerCycles of [undefined, false]) {
+    const { board, platform, start } = rig(t, { ...CONFIG, ...(powerCycles === false && { powerCycles }) });
+    let applications = 0;
+    // Wakes and crashes in between are none.
+    for (const reset of [1, 8, 1, 4, 1, 1, 1]) {
+      board.cut();
+      start(reset, () => applications++);
+      await board.clock.advance(reset === 8 ? 20_000 : 8000);
+    }
+    t.is(applications, powerCycles === false ? 7 : 6);
+    const { moteRecovery } = platform.attributes(platform.device(NAME));
+    t.is(moteRecovery, powerCycles === false ? undefined : "quick power cycles");
+  }
+});

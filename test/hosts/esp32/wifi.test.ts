@@ -1,0 +1,133 @@
+import test from "ava";
+import { type Network, Wifi } from "../../../hosts/esp32/wifi.js";
+import { fakeHost } from "../../fakes/host.js";
+import { FakeRadio } from "./board.js";
+
+const HOME: Network = { ssid: "home", password: "correct horse" };
+
+function rig(network = HOME) {
+  const host = fakeHost({ seed: 3 });
+  const radios: FakeRadio[] = [];
+  const asked: { SSID: string; password?: string }[] = [];
+  const told = { online: 0 };
+  const wifi = new Wifi(
+    (changed) => {
+      const radio = new FakeRadio(asked, changed);
+      radios.push(radio);
+      return radio;
+    },
+    network,
+    host,
+  );
+  wifi.onOnline = () => told.online++;
+  return { host, radios, asked, told, wifi, clock: host.clock };
+}
+
+test("it joins the network that was asked for, and tells when there is an address", (t) => {
+  const { radios, asked, told, wifi } = rig();
+  wifi.start();
+  t.deepEqual(asked, [{ SSID: "home", password: "correct horse" }]);
+  radios[0]!.become(400);
+  t.false(wifi.online);
+  radios[0]!.become(500);
+  t.true(wifi.online);
+  t.is(told.online, 1);
+});
+
+test("an open network is joined without a password", (t) => {
+  const { asked, wifi } = rig({ ssid: "cafe" });
+  wifi.start();
+  t.deepEqual(asked, [{ SSID: "cafe" }]);
+});
+
+test("refused, it asks again after 1 s, doubled up to a minute, half of it by chance", async (t) => {
+  const { radios, asked, wifi, clock } = rig();
+  wifi.start();
+  const waits: number[] = [];
+  for (let n = 1; n < 10; n++) {
+    const began = clock.now();
+    radios[0]!.become(200);
+    while (asked.length === n) await clock.advance(50);
+    waits.push(clock.now() - began);
+  }
+  for (const [n, wait] of waits.entries()) {
+    const longest = Math.min(60_000, 1000 * 2 ** n);
+    t.true(wait >= longest / 2 && wait <= longest + 50, `${n}: ${wait}`);
+  }
+});
+
+test("a network that was lost is joined again, quickly at first", async (t) => {
+  const { radios, asked, told, wifi, clock } = rig();
+  wifi.start();
+  for (let n = 1; n < 7; n++) {
+    radios.at(-1)!.become(200);
+    while (asked.length === n) await clock.advance(50);
+  }
+  radios.at(-1)!.become(500);
+  const before = asked.length;
+  radios.at(-1)!.become(200);
+  t.false(wifi.online);
+  await clock.advance(1050);
+  t.is(asked.length, before + 1);
+  radios.at(-1)!.become(500);
+  t.is(told.online, 2);
+});
+
+test("an access point that never answers gets a new radio after 30 s", async (t) => {
+  const { radios, asked, wifi, clock } = rig();
+  wifi.start();
+  radios[0]!.become(400);
+  await clock.advance(31_100);
+  t.is(radios.length, 2);
+  t.true(radios[0]!.closed);
+  t.is(asked.length, 2);
+});
+
+test("a driver that refuses to connect is asked again", async (t) => {
+  const { host, wifi, radios, asked, clock } = rig();
+  wifi.start();
+  radios[0]!.become(200);
+  radios[0]!.onConnect = () => {
+    throw new Error("connect failed");
+  };
+  await clock.advance(1050);
+  radios[0]!.connection = 200;
+  radios[0]!.onConnect = () => {};
+  await clock.advance(2050);
+  t.is(asked.length, 3);
+  radios[0]!.become(500);
+  t.true(wifi.online);
+  t.true(host.lines.every((line) => !line.includes("correct horse") && !line.includes("home")));
+});
+
+test("joined again on request, and not while it is joining", async (t) => {
+  const { radios, wifi, clock } = rig();
+  wifi.start();
+  wifi.rejoin();
+  t.is(radios.length, 1);
+  radios[0]!.become(500);
+  wifi.rejoin();
+  t.false(wifi.online);
+  await clock.advance(1050);
+  t.is(radios.length, 2);
+});
+
+test("stopped, it lets the radio go and asks no more", async (t) => {
+  const { radios, asked, wifi, clock } = rig();
+  wifi.start();
+  radios[0]!.become(200);
+  wifi.stop();
+  await clock.advance(600_000);
+  t.is(asked.length, 1);
+  t.true(radios[0]!.closed);
+});
+
+test("what happens in the SDK's callback stays in it", (t) => {
+  const { host, radios, wifi } = rig();
+  wifi.onOnline = () => {
+    throw new Error("mine");
+  };
+  wifi.start();
+  t.notThrows(() => radios[0]!.become(500));
+  t.true(host.lines.some((line) => line.includes("mine")));
+});

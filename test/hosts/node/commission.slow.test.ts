@@ -1,0 +1,135 @@
+// `mote run --commission`, as its owner meets it: a page on this machine, and then a device that runs.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import type { Event } from "../../../hosts/node/run/messages.js";
+import { startPlatform } from "../../../tools/platform/server.js";
+import { killAll, launch, mote, storyOf } from "../../tools/cli/commands.js";
+import type { Story } from "./session.js";
+
+const place = mkdtempSync(join(tmpdir(), "mote-commission-"));
+const PROVISION = { key: "key-of-the-product", secret: "secret-of-the-product" };
+test.after.always(() => {
+  killAll();
+  rmSync(place, { recursive: true });
+});
+
+const page = async (url: string): Promise<string> => (await fetch(url)).text();
+
+async function fillIn(url: string, values: Record<string, string>): Promise<void> {
+  const [, proof = ""] = /name="proof" value="(\w+)"/.exec(await page(url)) ?? [];
+  await fetch(url, { method: "POST", body: new URLSearchParams({ proof, ...values }) });
+}
+
+/** The first event of this name. */
+async function told(story: Story, name: string): Promise<Event> {
+  const find = (): Event | undefined => story.events.find(({ event }) => event === name);
+  await story.until(() => find() !== undefined);
+  return find()!;
+}
+
+async function checked(url: string): Promise<string> {
+  for (;;) {
+    const text = await page(url);
+    if (!text.includes("Asking the platform")) return text;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test.serial(
+  "from nothing to online by the page; the next run needs neither address nor secret",
+  async (t) => {
+    const platform = await startPlatform({ port: 0, profile: PROVISION });
+    t.teardown(() => platform.close());
+    const state = join(place, "greenhouse");
+    const args = ["run", "--state", state, "--device-name", "greenhouse-7", "--log", "json"];
+    const child = launch([...args, "--commission"]);
+    const story = storyOf(child);
+    const { url } = (await told(story, "commissioning")) as unknown as { url: string };
+    t.regex(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+    t.notRegex(await page(url), /Wi-Fi/);
+    await fillIn(url, { url: platform.url, ...PROVISION, secret: "wrong" });
+    t.regex(await checked(url), /Wrong provisioning key or secret\./);
+    await fillIn(url, { secret: PROVISION.secret });
+    t.regex(await checked(url), /Connected\./);
+    await told(story, "commissioned");
+    await told(story, "online");
+    t.truthy(platform.core.devices.byName("greenhouse-7"));
+    await t.throwsAsync(page(url));
+    child.kill("SIGTERM");
+    await told(story, "stopped");
+    const again = storyOf(launch([...args, "--commission"]));
+    await told(again, "online");
+    t.false(again.events.some(({ event }) => event === "commissioning"));
+    const shown = JSON.stringify([story.events, again.events]);
+    for (const secret of [...Object.values(PROVISION), "wrong"]) t.false(shown.includes(secret), secret);
+  },
+);
+
+test.serial("another name for this machine, and another page, get nothing of it", async (t) => {
+  const story = storyOf(launch(["run", "--state", join(place, "alone"), "--log", "json", "--commission"]));
+  const { url } = (await told(story, "commissioning")) as unknown as { url: string };
+  const { port } = new URL(url);
+  const asked = (headers: Record<string, string>, method = "GET") =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request({ host: "127.0.0.1", port, method, headers }, (answer) => resolve(answer.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+  t.is(await asked({ host: `127.0.0.1:${port}` }), 200);
+  t.is(await asked({ host: `localhost:${port}` }), 200);
+  for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1"])
+    t.is(await asked({ host }), 403, host);
+  const form = {
+    host: `127.0.0.1:${port}`,
+    "content-type": "application/x-www-form-urlencoded",
+    "content-length": "0",
+  };
+  t.is(await asked({ ...form, origin: "http://evil.example" }, "POST"), 403);
+  t.is(await asked(form, "POST"), 403);
+});
+
+test.serial("stopped while it waits, it ends in good order and keeps nothing", async (t) => {
+  const state = join(place, "stopped");
+  const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
+  const story = storyOf(child);
+  await told(story, "commissioning");
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  child.kill("SIGTERM");
+  t.is(await ended, 0);
+  t.false(readdirSync(join(state, "store")).some((name) => /site|token/.test(name)));
+  t.false(existsSync(join(state, "lock.json")));
+});
+
+test.serial(
+  "what was kept is used by a plain run, and what the command line says comes before it",
+  async (t) => {
+    const platform = await startPlatform({ port: 0, profile: PROVISION });
+    t.teardown(() => platform.close());
+    const state = join(place, "kept");
+    const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
+    const story = storyOf(child);
+    const { url } = (await told(story, "commissioning")) as unknown as { url: string };
+    await fillIn(url, { url: platform.url, ...PROVISION });
+    await told(story, "online");
+    child.kill("SIGTERM");
+    await told(story, "stopped");
+    const plain = launch(["run", "--state", state, "--log", "json"]);
+    await told(storyOf(plain), "online");
+    plain.kill("SIGTERM");
+    const { code, err } = await mote(["run", "--state", state, "--url", "nonsense"]);
+    t.is(code, 2);
+    t.regex(err, /--url is a text that begins with http/);
+    const kept = readFileSync(join(state, "store", "site.bin"));
+    t.is(kept[0], 1);
+  },
+);
+
+test.serial("without --commission, nothing kept and nothing said is wrong usage, as before", async (t) => {
+  const { code, err } = await mote(["run", "--state", join(place, "none")]);
+  t.is(code, 2);
+  t.regex(err, /--url is needed.*--commission/);
+  t.false(existsSync(join(place, "none")));
+});

@@ -1,0 +1,42 @@
+// What programs read: the events of `mote run --log json`, by name and member.
+import test from "ava";
+import { follow } from "../../../hosts/node/run/drive.js";
+import type { Event } from "../../../hosts/node/run/messages.js";
+import type { Agent, AgentEvent, AgentEvents } from "../../../src/index.js";
+
+type Told = { [E in AgentEvent]: [E, AgentEvents[E], Event] }[AgentEvent];
+
+const EVENTS: readonly Told[] = [
+  [
+    "provisioned",
+    { deviceName: "greenhouse-7", adopted: false },
+    { event: "provisioned", deviceName: "greenhouse-7", adopted: false },
+  ],
+  ["online", {}, { event: "online" }],
+  ["offline", { reason: "no route" }, { event: "offline", reason: "no route" }],
+  ["delivered", { points: 3 }, { event: "telemetry.delivered", points: 3 }],
+  ["drop", { points: 2, reason: "full" }, { event: "telemetry.dropped", points: 2, reason: "full" }],
+  [
+    "attributes",
+    { keys: ["a", "b"], deleted: ["b"] },
+    { event: "attributes.changed", keys: ["a", "b"], deleted: ["b"] },
+  ],
+  ["rpc", { stage: "received", id: 4, method: "m" }, { event: "rpc.received", id: 4, method: "m" }],
+  ["rpc", { stage: "answered", id: 4, method: "m" }, { event: "rpc.answered", id: 4, method: "m" }],
+  [
+    "firmware",
+    { state: "FAILED", version: "2.0.0", error: "why" },
+    { event: "firmware.state", state: "FAILED", version: "2.0.0", error: "why" },
+  ],
+  ["refused", { what: "token", reason: "401" }, { event: "refused", what: "token", reason: "401" }],
+  ["restart", { reason: "firmware" }, { event: "restart", reason: "firmware" }],
+];
+
+for (const [name, detail, line] of EVENTS) {
+  test(`${line.event} is told with its members`, (t) => {
+    const told: Event[] = [];
+    const on = (event: string, listener: (detail: unknown) => void) => event === name && listener(detail);
+    follow({ on } as unknown as Agent, (event) => told.push(event));
+    t.deepEqual(told, [line]);
+  });
+}

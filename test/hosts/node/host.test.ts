@@ -1,0 +1,212 @@
+// What the Node host does beyond the port's promises.
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { createServer } from "node:tls";
+import test, { type ExecutionContext } from "ava";
+import { FileBlocks } from "../../../hosts/node/blocks.js";
+import { readBoot } from "../../../hosts/node/boot-record.js";
+import { flash } from "../../../hosts/node/flash.js";
+import { createHost, type NodeHost, type NodeHostOptions } from "../../../hosts/node/host.js";
+import { prepareStart } from "../../../hosts/node/start-up.js";
+import { FileStore } from "../../../hosts/node/store.js";
+import { whyClosed } from "../../../hosts/node/why-closed.js";
+import { CERT, CERT_ELSEWHERE, KEY, KEY_ELSEWHERE } from "../port/tls-fixture.js";
+import { image } from "./images.js";
+import { temporaryState } from "./session.js";
+
+const SMALL = { blocksBytes: 8 * 4096, slotBytes: 8 * 4096, log: () => {} };
+
+function hostAt(
+  t: ExecutionContext,
+  options: Partial<NodeHostOptions> = {},
+): NodeHost & { stateDir: string } {
+  const stateDir = options.stateDir ?? temporaryState(t);
+  const host = createHost({ ...SMALL, ...options, stateDir });
+  t.teardown(() => host.close());
+  return { ...host, stateDir };
+}
+
+test("what is kept can be read by its user alone", (t) => {
+  const { store, stateDir } = hostAt(t);
+  store.set("token", Uint8Array.of(1, 2, 3));
+  const mode = (...path: string[]): number => statSync(join(stateDir, ...path)).mode & 0o777;
+  t.is(mode("store"), 0o700);
+  t.is(mode("store", "token.bin"), 0o600);
+  t.is(mode("blocks.bin"), 0o600);
+  t.is(mode("hardware-id"), 0o600);
+});
+
+test("store: keys and values beyond the limits are refused, and what was there stays", (t) => {
+  const { store } = hostAt(t);
+  t.true(store.set("fifteen-letters", new Uint8Array(4000)));
+  t.false(store.set("fifteen-letters", new Uint8Array(4001)));
+  t.is(store.get("fifteen-letters")?.length, 4000);
+  t.false(store.set("sixteen--letters", new Uint8Array(1)));
+  t.false(store.set("", new Uint8Array(1)));
+});
+
+test("store: a file left by a cut write is not taken for a value", (t) => {
+  const { store, stateDir } = hostAt(t);
+  store.set("a", Uint8Array.of(1));
+  writeFileSync(join(stateDir, "store", ".a.bin.new"), "half");
+  t.deepEqual(store.get("a"), Uint8Array.of(1));
+  t.true(store.set("a", Uint8Array.of(2)));
+  t.deepEqual(readdirSync(join(stateDir, "store")), ["a.bin"]);
+});
+
+test("store: a directory that is gone makes set false, and throws nothing", (t) => {
+  const stateDir = temporaryState(t);
+  writeFileSync(join(stateDir, "file"), "");
+  t.throws(() => new FileStore(join(stateDir, "file")));
+  const { store } = hostAt(t, { stateDir });
+  writeFileSync(join(stateDir, "store", "x.bin"), "x");
+  t.true(store.delete("x"));
+  t.true(store.delete("never"));
+});
+
+test("blocks: bytes that are not erased are not written over", (t) => {
+  const { blocks } = hostAt(t);
+  t.true(blocks.write(100, Uint8Array.of(1, 2, 3)));
+  t.false(blocks.write(102, Uint8Array.of(9)));
+  t.true(blocks.write(103, Uint8Array.of(9)));
+  const bytes = new Uint8Array(4);
+  t.true(blocks.read(100, bytes));
+  t.deepEqual(bytes, Uint8Array.of(1, 2, 3, 9));
+});
+
+test("blocks: a new file takes no room, and is erased", (t) => {
+  const { blocks, stateDir } = hostAt(t);
+  const { size, blocks: used } = statSync(join(stateDir, "blocks.bin"));
+  t.is(size, 8 * 4096);
+  t.true(used * 512 < 4096);
+  const bytes = new Uint8Array(4096);
+  blocks.read(4096, bytes);
+  t.true(bytes.every((byte) => byte === 0xff));
+});
+
+test("blocks: a file of another size is kept and told; what is beyond its last whole sector is not used", (t) => {
+  const path = join(temporaryState(t), "blocks.bin");
+  const told: string[] = [];
+  const open = (size: number): FileBlocks => new FileBlocks(path, size, (line) => told.push(line));
+  open(5 * 4096).close();
+  t.is(told.length, 0);
+  truncateSync(path, 3 * 4096 + 100);
+  const kept = open(5 * 4096);
+  t.is(kept.size, 3 * 4096);
+  t.true(kept.erase(2 * 4096));
+  t.false(kept.erase(3 * 4096));
+  kept.close();
+  t.is(told.length, 1);
+  t.is(statSync(path).size, 3 * 4096 + 100);
+});
+
+test("blocks: a file that is shorter than a sector gives no sectors", (t) => {
+  const path = join(temporaryState(t), "blocks.bin");
+  writeFileSync(path, "odd");
+  const blocks = new FileBlocks(path, 4096, () => {});
+  t.is(blocks.size, 0);
+  t.false(blocks.read(0, new Uint8Array(1)));
+  blocks.close();
+});
+
+test("slot: while the running image is pending, the one before can't be overwritten", (t) => {
+  const stateDir = temporaryState(t);
+  flash(stateDir, image("1"));
+  prepareStart(stateDir, () => {});
+  const before = createHost({ ...SMALL, stateDir });
+  before.slot.erase(0);
+  before.slot.write(0, image("2"));
+  t.true(before.slot.activate(image("2").length));
+  t.false(before.slot.erase(0), "once activated it stays as it is");
+  before.close();
+  prepareStart(stateDir, () => {});
+  const { slot } = hostAt(t, { stateDir });
+  t.is(slot.state(), "pending");
+  t.false(slot.erase(0));
+  t.false(slot.write(4096, Uint8Array.of(1)));
+  t.false(slot.activate(10));
+  t.true(slot.confirm());
+  t.true(slot.erase(0));
+});
+
+test("slot: an image that is being overwritten is no way back any more", (t) => {
+  const stateDir = temporaryState(t);
+  flash(stateDir, image("1"));
+  flash(stateDir, image("2"));
+  t.deepEqual(Object.keys(readBoot(stateDir)?.images ?? {}).sort(), ["a", "b"]);
+  const { slot } = hostAt(t, { stateDir });
+  slot.erase(4096);
+  t.deepEqual(Object.keys(readBoot(stateDir)?.images ?? {}), ["b"]);
+});
+
+test("slot: the file that runs holds exactly the image's bytes", (t) => {
+  const stateDir = temporaryState(t);
+  const bytes = Buffer.concat([image("1"), Buffer.alloc(5000, "//")]);
+  flash(stateDir, bytes);
+  const start = prepareStart(stateDir, () => {});
+  t.true(start && readFileSync(start.path).equals(bytes));
+});
+
+test("a boot record of another format is kept, and told", (t) => {
+  const stateDir = temporaryState(t);
+  writeFileSync(join(stateDir, "boot.json"), '{"format":2,"active":"a"}');
+  t.throws(() => prepareStart(stateDir, () => {}), { message: /has a format that this version cannot read/ });
+  t.true(existsSync(join(stateDir, "boot.json")));
+});
+
+test("hardware id: two machines differ", (t) => {
+  t.not(hostAt(t).hardwareId, hostAt(t).hardwareId);
+});
+
+async function tlsEvents(
+  t: ExecutionContext,
+  name: string,
+  ca: string | undefined,
+  identity = { cert: CERT, key: KEY },
+): Promise<string> {
+  const server = createServer(identity, (socket) => socket.on("error", () => {}));
+  server.on("tlsClientError", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const events: string[] = [];
+  const host = hostAt(t, { ca });
+  await new Promise<void>((resolve) => {
+    const socket = host.open(name, (server.address() as AddressInfo).port, true, (what, reason) => {
+      events.push(reason ? `${what}: ${reason}` : what);
+      if (what === "opened") socket.close();
+      resolve();
+    });
+  });
+  return events.join();
+}
+
+test("TLS: a certificate of an unknown issuer is refused", async (t) => {
+  t.is(await tlsEvents(t, "localhost", undefined), "closed: certificate: self-signed");
+});
+
+test("TLS: a certificate for another name is refused", async (t) => {
+  const identity = { cert: CERT_ELSEWHERE, key: KEY_ELSEWHERE };
+  t.is(await tlsEvents(t, "localhost", CERT_ELSEWHERE, identity), "closed: certificate: for another name");
+});
+
+test("TLS: an address is verified as one", async (t) => {
+  t.is(await tlsEvents(t, "127.0.0.1", CERT), "opened");
+});
+
+test("a port that no connection can have closes the socket, later", async (t) => {
+  const events: string[] = [];
+  hostAt(t).open("127.0.0.1", 70_000, false, (what, reason) => events.push(`${what}: ${reason}`));
+  t.deepEqual(events, []);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.deepEqual(events, ["closed: bad address"]);
+});
+
+test("a reason names no address, also for errors that nobody foresaw", (t) => {
+  const error = Object.assign(new Error("connect ESTRANGE 10.1.2.3:443"), { code: "ESTRANGE" });
+  t.is(whyClosed(error), "ESTRANGE");
+  t.is(whyClosed(new Error("10.1.2.3")), "unknown error");
+  t.is(whyClosed(Object.assign(new Error(), { code: "ECONNREFUSED" })), "connection refused");
+});

@@ -1,0 +1,168 @@
+// SIGKILL at any moment: the state directory stays whole, and no process stays behind.
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import test from "ava";
+import { readBoot } from "../../../hosts/node/boot-record.js";
+import { FileStore } from "../../../hosts/node/store.js";
+import { CONFIRMS, image, STAYS, updateTo } from "./images.js";
+import { Story, temporaryState } from "./session.js";
+
+const RUN = fileURLToPath(new URL("./stub-run.js", import.meta.url));
+const WRITER = fileURLToPath(new URL("./store-writer.js", import.meta.url));
+
+function start(
+  stateDir: string,
+  app: string,
+): { child: ChildProcess; story: Story; complaint: () => string } {
+  const child = fork(RUN, [stateDir, app], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
+  const story = new Story();
+  let complaint = "";
+  if (child.stdout) createInterface(child.stdout).on("line", (line) => story.add(JSON.parse(line)));
+  child.stderr?.on("data", (text) => {
+    complaint += text;
+  });
+  return { child, story, complaint: () => complaint };
+}
+
+const pidOf = (story: Story): number => Number(story.events.find(({ event }) => event === "started")?.pid);
+
+async function gone(pid: number): Promise<boolean> {
+  for (let n = 0; n < 200; n++) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return false;
+}
+
+test.serial(
+  "a value in the store is the one before the kill or the one after, and none that was acknowledged is lost",
+  async (t) => {
+    const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
+    t.log(`MOTE_SEED=${seed} replays this run`);
+    const stateDir = temporaryState(t);
+    let random = seed;
+    for (let round = 0; round < 12; round++) {
+      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+      const child = fork(WRITER, [stateDir], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+      let acknowledged = 0;
+      child.on("message", (n: number) => {
+        acknowledged = n;
+      });
+      await once(child, "message");
+      await new Promise((resolve) => setTimeout(resolve, random % 40));
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      const value = new FileStore(join(stateDir, "store")).get("counter");
+      const words = value && new Uint32Array(value.slice().buffer);
+      t.true(
+        words?.every((word) => word === words[0]),
+        "torn",
+      );
+      t.true((words?.[0] ?? 0) >= acknowledged, `acknowledged ${acknowledged}, found ${words?.[0]}`);
+    }
+  },
+);
+
+test.serial("when the supervisor is killed its worker ends, and the next run starts", async (t) => {
+  const stateDir = temporaryState(t);
+  const app = join(stateDir, "app.mjs");
+  writeFileSync(app, image("1", STAYS));
+  const first = start(stateDir, app);
+  await first.story.until(({ starts }) => starts.length === 1);
+  first.child.kill("SIGKILL");
+  t.true(await gone(pidOf(first.story)));
+  const second = start(stateDir, app);
+  await second.story.until(({ starts }) => starts.length === 1);
+  second.child.kill("SIGTERM");
+  t.deepEqual(await once(second.child, "exit"), [0, null]);
+  t.true(await gone(pidOf(second.story)));
+});
+
+test.serial("a worker that blocks outlives its killed supervisor only until the next run", async (t) => {
+  const stateDir = temporaryState(t);
+  const app = join(stateDir, "app.mjs");
+  writeFileSync(
+    app,
+    image(
+      "1",
+      "if (host.store.get('second')) return; host.store.set('second', new Uint8Array(1)); setTimeout(() => { for (;;); }, 200);",
+    ),
+  );
+  const first = start(stateDir, app);
+  await first.story.until(({ starts }) => starts.length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  first.child.kill("SIGKILL");
+  const second = start(stateDir, app);
+  await second.story.until(({ starts }) => starts.length === 1);
+  t.true(await gone(pidOf(first.story)));
+  second.child.kill("SIGTERM");
+  await once(second.child, "exit");
+});
+
+test.serial("a second run on the directory is refused by a clear line", async (t) => {
+  const stateDir = temporaryState(t);
+  const app = join(stateDir, "app.mjs");
+  writeFileSync(app, image("1", STAYS));
+  const first = start(stateDir, app);
+  await first.story.until(({ starts }) => starts.length === 1);
+  const second = start(stateDir, app);
+  t.deepEqual(await once(second.child, "exit"), [1, null]);
+  t.true(second.complaint().includes(`is in use by process ${first.child.pid}`));
+  first.child.kill("SIGTERM");
+  t.deepEqual(await once(first.child, "exit"), [0, null]);
+});
+
+test.serial("the end of the channel to the parent stops a run", async (t) => {
+  const stateDir = temporaryState(t);
+  const app = join(stateDir, "app.mjs");
+  writeFileSync(app, image("1", STAYS));
+  const { child, story } = start(stateDir, app);
+  await story.until(({ starts }) => starts.length === 1);
+  child.disconnect();
+  t.deepEqual(await once(child, "exit"), [0, null]);
+  t.true(await gone(pidOf(story)));
+});
+
+test.serial(
+  "an update under SIGKILLs of everything ends in the old image or the new, and always starts",
+  async (t) => {
+    const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
+    t.log(`MOTE_SEED=${seed} replays this run`);
+    let random = seed;
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 6; round++) {
+      const stateDir = temporaryState(t);
+      const app = join(stateDir, "app.mjs");
+      // Big enough for the kill to find it half written.
+      const next = Buffer.concat([image("2", CONFIRMS), Buffer.from(`/*${"x".repeat(200_000)}*/`)]);
+      writeFileSync(app, image("1", updateTo(next)));
+      const first = start(stateDir, app);
+      await first.story.until(({ starts }) => starts.length === 1);
+      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+      await new Promise((resolve) => setTimeout(resolve, random % 600));
+      const latest = first.story.events.filter(({ event }) => event === "started").at(-1);
+      first.child.kill("SIGKILL");
+      try {
+        process.kill(Number(latest?.pid), "SIGKILL");
+      } catch {
+        // It was between two workers.
+      }
+      const second = start(stateDir, app);
+      await second.story.until(({ starts }) => starts.length === 1);
+      second.child.kill("SIGTERM");
+      t.deepEqual(await once(second.child, "exit"), [0, null]);
+      const boot = readBoot(stateDir);
+      outcomes.add(second.story.starts[0] ?? "none");
+      t.true(boot?.state === "confirmed" || boot?.started === false, JSON.stringify(boot));
+    }
+    t.log([...outcomes].join(", "));
+  },
+);

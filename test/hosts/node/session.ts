@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Lines } from "../../../hosts/node/run/lines.js";
+import type { Event } from "../../../hosts/node/run/messages.js";
+import { type SuperviseOptions, supervise } from "../../../hosts/node/run/supervisor.js";
+import { configFor, STUB } from "./images.js";
+
+interface Teardown {
+  teardown(work: () => unknown): void;
+}
+
+export function temporaryState(t: Teardown): string {
+  const stateDir = mkdtempSync(join(tmpdir(), "mote-node-"));
+  t.teardown(() => rmSync(stateDir, { recursive: true, force: true }));
+  return stateDir;
+}
+
+const LOOK_MS = 50;
+
+/** The events of lines as they come, and waiting for one. */
+export class Story {
+  readonly events: Event[] = [];
+  #look: (() => void)[] = [];
+
+  add(event: Event): void {
+    this.events.push(event);
+    for (const look of this.#look.splice(0)) look();
+  }
+
+  /** Each start as "version state". */
+  get starts(): string[] {
+    return this.events.filter(({ event }) => event === "started").map((e) => `${e.version} ${e.state}`);
+  }
+
+  async until(ready: (story: Story) => boolean, ms = 120_000): Promise<void> {
+    const deadline = Date.now() + ms;
+    while (!ready(this)) {
+      const left = deadline - Date.now();
+      if (left <= 0) throw new Error(`not within ${ms} ms: ${JSON.stringify(this.events)}`);
+      await new Promise<void>((resolve) => {
+        // What is waited for may be a file, of which no event tells.
+        const timer = setTimeout(resolve, Math.min(left, LOOK_MS));
+        this.#look.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+  }
+}
+
+export interface Session {
+  story: Story;
+  stop: () => Promise<number>;
+  ended: Promise<number>;
+}
+
+/** A supervisor in this process, with the stub worker and short delays. */
+export function session(
+  t: Teardown,
+  stateDir: string,
+  app?: Buffer,
+  more: Partial<SuperviseOptions> = {},
+): Session {
+  const story = new Story();
+  const output = {
+    write: (line: string) => story.add(JSON.parse(line)),
+    on: () => {},
+  };
+  const stop = new AbortController();
+  const ended = supervise({
+    config: configFor(stateDir),
+    app,
+    lines: new Lines(output, "json", ["token-of-a-test"]),
+    stop: stop.signal,
+    kill: new AbortController().signal,
+    worker: STUB,
+    delays: { first: 20, longest: 100 },
+    ...more,
+  });
+  ended.catch(() => {});
+  t.teardown(() => {
+    stop.abort();
+    return ended.catch(() => {});
+  });
+  return {
+    story,
+    ended,
+    stop() {
+      stop.abort();
+      return ended;
+    },
+  };
+}

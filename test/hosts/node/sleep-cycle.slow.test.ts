@@ -1,0 +1,37 @@
+// `mote run --cycle`: a device that sleeps between its samples, as processes.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import { startPlatform } from "../../../tools/platform/server.js";
+import { killAll, launch, mote, storyOf } from "../../tools/cli/commands.js";
+
+test.after.always(killAll);
+
+test("mote run --cycle connects in every n-th wake, tells of each, and delivers all of it", async (t) => {
+  const state = mkdtempSync(join(tmpdir(), "mote-cycle-"));
+  const platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
+  t.teardown(async () => {
+    await platform.close();
+    rmSync(state, { recursive: true, force: true });
+  });
+  const child = launch(
+    ["run", "--url", platform.url, "--state", state, "--interval", "1s", "--cycle", "2", "--log", "json"],
+    { MOTE_PROVISION_KEY: "KEY", MOTE_PROVISION_SECRET: "SECRET" },
+  );
+  const story = storyOf(child);
+  const wakes = () => story.events.filter(({ event }) => event === "wake");
+  await story.until(() => wakes().filter(({ reason }) => reason === "schedule").length >= 2);
+  t.is(wakes()[0]?.reason, "start");
+  t.true(wakes().some(({ reason }) => reason === "none"));
+  t.true(wakes().every((wake) => !JSON.stringify(wake).includes("format")));
+  child.kill("SIGTERM");
+});
+
+test("a cycle that makes no sense is refused by the options' names", async (t) => {
+  const args = ["run", "--url", "http://127.0.0.1:1", "--token", "T", "--state", join(tmpdir(), "mote-none")];
+  const { code, err } = await mote([...args, "--interval", "500ms", "--cycle", "0"]);
+  t.is(code, 2);
+  t.regex(err, /--interval/);
+  t.regex(err, /--cycle is a whole number/);
+});

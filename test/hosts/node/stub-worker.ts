@@ -1,0 +1,22 @@
+// A worker without an agent: it runs the image on the host, so that the supervisor is tested alone.
+import { createHost } from "../../../hosts/node/host.js";
+import { loadImage } from "../../../hosts/node/run/image.js";
+import type { FromWorker, ToWorker } from "../../../hosts/node/run/messages.js";
+import type { Agent } from "../../../src/index.js";
+
+const tell = (message: FromWorker): void => void process.send?.(message);
+const exit = (code: number): void => void process.send?.({ kind: "alive" }, () => process.exit(code));
+
+process.on("disconnect", () => process.exit(0));
+process.on("message", async (message: ToWorker) => {
+  if (message.kind === "stop") return exit(0);
+  const { config, path, slot, state, interrupted, crashes } = message;
+  const host = createHost({ stateDir: config.stateDir, log: () => {}, restart: () => exit(75) });
+  const image = await loadImage(path);
+  const { pid } = process;
+  tell({
+    kind: "event",
+    event: { event: "started", ...image.firmware, slot, state, pid, interrupted, crashes },
+  });
+  image.default({} as Agent, { ...host, settings: { intervalMs: config.intervalMs } });
+});

@@ -1,0 +1,100 @@
+// The agent in the simulator with memory that can't grow, no more than a board's: what does not fit ends the machine, and the test.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { assign, type Bench, DEVICE, idOf, openBench, until, updated } from "./bench.js";
+import { inSimulator, programOf } from "./rig.js";
+
+const BOARD = "test/hosts/simulator/board";
+/** As hosts/esp32 has it. */
+const telemetry = { bufferBytes: 4096, batchBytes: 4096 };
+/** Bytes of a slot on a board; the simulator's are larger. */
+const SLOT = 16;
+const SLOT_IN_SIMULATOR = 32;
+
+interface Creation {
+  readonly static: number;
+  readonly chunk: { readonly initial: number; readonly incremental: number };
+  readonly heap: { readonly initial: number; readonly incremental: number };
+  readonly stack: number;
+}
+
+function creationOf(path: string): Creation {
+  const manifest = JSON.parse(readFileSync(join(PROJECT, path), "utf8"));
+  return (manifest.platforms?.lin ?? manifest).creation;
+}
+
+test("the memory that these tests run in can't grow, and is no more than the block of manifest.json, nor is the stack", (t) => {
+  const board = creationOf("manifest.json");
+  const here = creationOf(`${BOARD}/manifest.json`);
+  t.is(here.chunk.incremental, 0);
+  t.is(here.heap.incremental, 0);
+  t.true(here.stack <= board.stack);
+  t.true((here.heap.initial + here.stack) * SLOT + here.chunk.initial <= board.static);
+});
+
+/** Prints the most that was in use, slots counted as on a board. */
+function unharmed(t: ExecutionContext, { events, lines, most }: Bench): void {
+  const crashes = events.filter(({ event }) => event === "crash");
+  t.deepEqual(crashes, [], lines.slice(-10).join("\n"));
+  const slots = (name: string): number => (most.get(name) ?? 0) / SLOT_IN_SIMULATOR;
+  t.log(
+    `at most ${slots("Slot used")} slots, a stack of ${slots("Stack used")} slots, ${most.get("Chunk used")} bytes of chunks`,
+  );
+}
+
+const BURST = 500;
+
+/** Bursts of points, RPCs that each end a poll, then an update. */
+async function long(t: ExecutionContext, secure: boolean, points: number, polls: number): Promise<void> {
+  const bench = await openBench(t, await programOf(BOARD), { secure, connections: 2, telemetry });
+  const { device, operator, platform } = bench;
+  void device.start();
+  const id = await idOf(operator);
+  const status = () => operator.rpc.twoWay(id, "getStatus", null, { timeoutMs: 20_000 });
+  await until("an answer", 60_000, () => status().catch(() => undefined));
+  for (let sent = 0; sent < points; sent += BURST)
+    await operator.rpc.twoWay(id, "burst", { points: BURST }, { timeoutMs: 60_000 });
+  const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 2 * points, ascending: true };
+  const arrived = (): number =>
+    platform.core.devices.byName(DEVICE)?.series.range("temperature", all).length ?? 0;
+  await until("all points", 120_000, () => (arrived() >= points ? true : undefined));
+  for (let n = 0; n < polls; n++) await operator.rpc.oneWay(id, "getStatus", null, { timeoutMs: 20_000 });
+  const received = bench.events.filter(({ event }) => event === "rpc.received").length;
+  t.true(received >= polls, `${received} of ${polls}`);
+  await assign(operator, id, 65_536);
+  await updated(bench, id, 180_000);
+  t.truthy(await status());
+  t.log(`${arrived()} points, ${received} polls that brought an RPC, 1 update`);
+  unharmed(t, bench);
+}
+
+inSimulator("in a board's memory, 10,000 points, 1,000 polls and an update over HTTP", (t) =>
+  long(t, false, 10_000, 1000),
+);
+inSimulator("in a board's memory, 2,000 points, 200 polls and an update over TLS", (t) =>
+  long(t, true, 2000, 200),
+);
+
+inSimulator(
+  "in a board's memory, over TLS, parameters of 64 KB and an answer of 100 kB are refused or told, and harm nothing",
+  async (t) => {
+    const bench = await openBench(t, await programOf(BOARD), { secure: true, connections: 2, telemetry });
+    const { device, operator } = bench;
+    void device.start();
+    const id = await idOf(operator);
+    const status = (): Promise<unknown> => operator.rpc.twoWay(id, "getStatus", null, { timeoutMs: 20_000 });
+    await until("an answer", 60_000, () => status().catch(() => undefined));
+    const large = await operator.rpc.twoWay(id, "echo", { text: "x".repeat(64_000) }, { timeoutMs: 30_000 });
+    t.regex(JSON.stringify(large), /PARAMS_TOO_LARGE/);
+    await operator.attributes.set(id, "SHARED_SCOPE", { interval: 0.5, large: "y".repeat(100_000) });
+    const keys = { sharedKeys: ["large"] };
+    const read = await operator.rpc
+      .twoWay(id, "readAttributes", keys, { timeoutMs: 30_000 })
+      .catch((error: unknown) => error);
+    t.log(JSON.stringify(read).slice(0, 200));
+    t.truthy(await status());
+    unharmed(t, bench);
+  },
+);

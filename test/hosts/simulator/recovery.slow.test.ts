@@ -1,0 +1,96 @@
+// An application that crashes again and again in the simulator: the next start is told, and the device stays within reach.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import test, { type ExecutionContext } from "ava";
+import type { LastRun } from "../../../src/index.js";
+import { SimulatedDevice, simulatedImage } from "../../../tools/moddable/simulator/device.js";
+import { assign, idOf, openBench, until, updated } from "./bench.js";
+import { inSimulator, programOf } from "./rig.js";
+
+const STUB = fileURLToPath(new URL("./stub-program.js", import.meta.url));
+const POWER = { crash: false, interrupted: true, powered: true };
+
+/** A device whose runs end by these words of the program, one after the other; the run after them goes on. */
+function stubbed(t: ExecutionContext, ends: readonly string[]) {
+  const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
+  writeFileSync(join(stateDir, "ends.json"), JSON.stringify(ends));
+  const told: Omit<LastRun, "image">[] = [];
+  const images = new Set<string>();
+  const device = new SimulatedDevice(
+    {
+      ...{ sdk: { path: "", mcconfig: "", mcsim: process.execPath, env: process.env }, program: STUB },
+      ...{ stateDir, display: "", intervalMs: 1000, crashMs: 0, agent: { baseUrl: "http://none" } },
+      line: () => {},
+      event(event) {
+        if (event.event !== "told") return;
+        const { image, ...rest } = event.before as LastRun;
+        images.add(image);
+        told.push(rest);
+      },
+    },
+    simulatedImage("desk", "1.0.0", 100),
+  );
+  t.teardown(async () => {
+    await device.cut();
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+  return { device, told, images };
+}
+
+test("each start is told how the run before ended: by power, by a crash with its reason, by a restart", async (t) => {
+  const ends = ["XS abort: memory full", "@crash TypeError: no sensor", "@restart", "something else"];
+  const { device, told, images } = stubbed(t, ends);
+  void device.start();
+  await until("five starts", 20_000, () => told.length === 5 || undefined);
+  await device.cut();
+  t.deepEqual(told.slice(0, 4), [
+    POWER,
+    { crash: "memory full" },
+    { crash: "TypeError: no sensor" },
+    { crash: false },
+  ]);
+  t.truthy(told[4]?.crash);
+  t.is(images.size, 1);
+  void device.start();
+  await until("a start by power", 20_000, () => told.length === 6 || undefined);
+  t.deepEqual(told[5], POWER);
+});
+
+inSimulator(
+  "five crashes leave the application out, the cause is told, and the update that mends it arrives",
+  async (t) => {
+    const bench = await openBench(t, await programOf("test/hosts/simulator/crashes"));
+    const { device, events, operator } = bench;
+    void device.start();
+    const { cause } = await until("recovery mode", 120_000, () =>
+      events.find(({ event }) => event === "recovery"),
+    );
+    t.is(cause, "unhandled exception");
+    t.is(events.filter(({ event }) => event === "crash").length, 5);
+    const id = await idOf(operator);
+    const told = await until("the cause on the platform", 30_000, async () => {
+      const found = await operator.attributes.get(id, "CLIENT_SCOPE", ["moteRecovery"]);
+      return found.moteRecovery;
+    });
+    t.is(told, cause);
+    await assign(operator, id, 5000);
+    await updated(bench, id, 120_000);
+    t.is(events.filter(({ event }) => event === "crash").length, 5);
+    t.is(events.filter(({ event }) => event === "recovery").length, 1);
+  },
+);
+
+inSimulator("three quick power cycles leave the application out, too", async (t) => {
+  const { device, events } = await openBench(t, await programOf("hosts/simulator/program"));
+  for (let start = 1; start <= 4; start++) {
+    const seen = events.length;
+    void device.start();
+    await until(`start ${start}`, 60_000, () =>
+      events.slice(seen).find(({ event }) => event === "online" || event === "recovery"),
+    );
+    if (start < 4) await device.cut();
+  }
+  t.is(events.find(({ event }) => event === "recovery")?.cause, "quick power cycles");
+});

@@ -1,0 +1,240 @@
+// The durable queue by itself: points go in and out until all is done, however often the power goes.
+
+import { POINT_HEAD, whole } from "../../../src/agent/queue/log-entry.js";
+import { Outbox } from "../../../src/agent/queue/outbox.js";
+import { Time } from "../../../src/agent/time/time.js";
+import { randomBytes } from "../../fakes/host.js";
+import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
+import { Body, type Life } from "../device.js";
+import { Power } from "../power.js";
+import { type Case, multiply } from "../runner.js";
+
+interface Shape {
+  readonly drop: "oldest" | "newest";
+  readonly durable: boolean;
+  /** `through`: what goes in soon goes out; `backlog`: more than there is room for. */
+  readonly flow: "through" | "backlog";
+  readonly before: "blank" | "strange";
+}
+
+/** A number that the queue keeps: old or new after a cut. Where nothing was written that could say so, that lasts until something is. */
+class Kept {
+  #values = [0];
+  readonly #alwaysWritten: boolean;
+
+  constructor(alwaysWritten: boolean) {
+    this.#alwaysWritten = alwaysWritten;
+  }
+
+  get least(): number {
+    return this.#values[0]!;
+  }
+
+  get last(): number {
+    return this.#values.at(-1)!;
+  }
+
+  /** `change` makes it `value`. */
+  becomes(value: number, power: Power, change: () => void): void {
+    const before = power.changes.length;
+    this.#values.push(value);
+    change();
+    if (this.#alwaysWritten || power.changes.length > before) this.#values = [value];
+  }
+
+  found(what: string, value: number): void {
+    if (!this.#values.includes(value)) throw new Error(`${what}: ${value}, not ${this.#values.join(" or ")}`);
+    this.#values = [value];
+  }
+
+  set(value: number): void {
+    this.#values = [value];
+  }
+}
+
+/** What the application and the platform know: nothing of it may be contradicted by what survives. */
+interface World {
+  readonly body: Body;
+  readonly shape: Shape;
+  /** Steps of the job that are done. */
+  step: number;
+  /** Points for which `append` returned true. */
+  appended: number;
+  /** An `append` was cut: one more may be there. */
+  appending: boolean;
+  /** Points below this must be on flash. */
+  safe: number;
+  /** Points that the platform took or refused, those refused, and the drops it was told of. */
+  readonly settled: Kept;
+  readonly refused: Kept;
+  readonly told: Kept;
+  unreadable: number;
+}
+
+const STEPS = { durable: 24, staged: 12 };
+const STAGE_BYTES = 4096;
+const STAGE_MS = 1000;
+/** Points in at a step, out at a step, and how many steps go by between two that let points out. */
+const FLOWS = {
+  through: { in: [1, 2, 3, 4], out: [4, 9, 7], every: 3 },
+  backlog: { in: [5, 3], out: [3], every: 8 },
+};
+/** So many times more where writes are put together. */
+const BURST = 12;
+const STRANGE = "error: the blocks hold something that is no durable queue: it begins empty";
+
+function begin(shape: Shape): World {
+  const body = shape.durable ? new Body(4, 512) : new Body(6, 1024);
+  if (shape.before === "strange") {
+    const random = randomBytes(5);
+    for (let i = 0; i < body.bytes.length; i++) body.bytes[i] = random();
+  }
+  const counts = { step: 0, appended: 0, appending: false, safe: 0, unreadable: 0 };
+  // What is on flash in time always finds room for marks, unless the newest go.
+  const kept = () => new Kept(shape.durable && shape.drop === "oldest");
+  return { body, shape, ...counts, settled: kept(), refused: kept(), told: kept() };
+}
+
+async function live(world: World, power: Power): Promise<void> {
+  const { drop, durable } = world.shape;
+  const host = world.body.start(power);
+  const outbox = new Outbox(host, new Time(host), { drop, durable });
+  look(world, outbox, host);
+  for (; world.step < STEPS[called(world.shape)]; world.step++) await step(world, outbox, power);
+}
+
+async function step(world: World, outbox: Outbox, power: Power): Promise<void> {
+  const { shape, step: n } = world;
+  const flow = FLOWS[shape.flow];
+  const points = flow.in[n % flow.in.length]! * (shape.durable ? 1 : BURST);
+  for (let i = 0; i < points; i++) append(world, outbox);
+  if (!shape.durable && n % 2 === 1) {
+    await world.body.clock.advance(STAGE_MS);
+    power.check();
+    // Where there is room.
+    if (shape.drop === "oldest") world.safe = world.appended;
+  }
+  if (n % flow.every === 0)
+    settle(world, outbox, power, flow.out[n % flow.out.length]! * (shape.durable ? 1 : BURST));
+  const { drops } = outbox;
+  if (n % 5 === 4) world.told.becomes(drops, power, () => outbox.tell(drops));
+}
+
+function append(world: World, outbox: Outbox): void {
+  world.appending = true;
+  if (outbox.append(textOf(world.appended), undefined)) world.appended++;
+  world.appending = false;
+  world.safe = Math.max(world.safe, safeBelow(world));
+}
+
+const known: number[] = [];
+
+function bytesOf(n: number): number {
+  known[n] ??= whole(POINT_HEAD + textOf(n).length);
+  return known[n];
+}
+
+/** What was appended last and is not more than what may be in memory only. */
+function safeBelow({ shape, appended }: World): number {
+  let n = appended;
+  for (let bytes = shape.durable ? STAGE_BYTES : 0; bytes < STAGE_BYTES && n > 0; n--)
+    bytes += bytesOf(n - 1);
+  // One more record may have begun just below the limit.
+  return shape.durable ? n : Math.max(0, n - 1);
+}
+
+/** The platform takes the first points, every third time it refuses one. */
+function settle(world: World, outbox: Outbox, power: Power, most: number): void {
+  const refuses = world.step % 9 === 3;
+  const points = waitingNumbers(outbox, refuses ? 1 : most).length;
+  const below = outbox.first + points;
+  world.settled.becomes(world.settled.last + points, power, () => {
+    if (refuses) world.refused.becomes(world.refused.last + points, power, () => outbox.refuse(below));
+    else outbox.confirm(below);
+  });
+}
+
+/** What survived is what is known, and then known to be. */
+function look(world: World, outbox: Outbox, { lines }: Life): void {
+  const { shape, settled } = world;
+  const found = waitingNumbers(outbox);
+  const { full, refused, unreadable } = outbox.dropped;
+  const lost = unreadable + (shape.drop === "oldest" ? full : 0);
+  const errors = lines.filter((line) => line.startsWith("error") && line !== STRANGE);
+  if (errors.length > 0) throw new Error(errors.join());
+  // A sector whose points were just settled may be gone before the next header says that they were.
+  if (unreadable > world.unreadable + settled.last - settled.least)
+    throw new Error(`${unreadable} points could not be read`);
+  if (shape.durable) world.refused.found("refused", refused);
+  // What is turned away is counted in memory only.
+  if (shape.durable && shape.drop === "oldest") world.told.found("told", outbox.told);
+  const first = found[0] ?? world.appended;
+  if (found.some((n, i) => n !== first + i)) throw new Error(`out of order: ${found.join()}`);
+  const end = first + found.length;
+  const most = world.appended + (world.appending ? 1 : 0);
+  const { safe } = world;
+  if (found.length === 0) {
+    if (settled.last + lost < safe)
+      throw new Error(`nothing waits; ${safe} safe, ${settled.last + lost} gone`);
+    settled.set(first - lost);
+  } else {
+    if (end < safe || end > most) throw new Error(`ends at ${end}; ${safe} safe, ${most} appended`);
+    settled.found("first", first - lost);
+  }
+  Object.assign(world, { appended: end, safe: end, unreadable, appending: false });
+  world.refused.set(refused);
+}
+
+const called = ({ durable }: Shape) => (durable ? "durable" : "staged");
+
+const made = (shape: Shape): Case<World> => ({
+  name: `outbox/${Object.values({ ...shape, durable: called(shape) }).join("-")}`,
+  begin: () => begin(shape),
+  live,
+  // The next start finds it as the last left it.
+  check: (world) => {
+    world.step = STEPS.durable;
+    return live(world, new Power());
+  },
+});
+
+const jobs = multiply(
+  { drop: ["oldest", "newest"] as const, durable: [true, false], flow: ["through", "backlog"] as const },
+  (values) => made({ ...values, before: "blank" }),
+);
+const strange = made({ drop: "oldest", durable: true, flow: "backlog", before: "strange" });
+
+interface Forgetful {
+  readonly body: Body;
+  phase: "fill" | "forget" | "go on";
+  appended: number;
+}
+
+const FORGOTTEN = 20;
+
+/** All waiting points are forgotten, as by `reset()`: all are there or none is, and those of afterwards are. */
+const forgetting: Case<Forgetful> = {
+  name: "outbox/forget",
+  begin: () => ({ body: new Body(40, 512), phase: "fill", appended: 0 }),
+  live: (world, power) => {
+    const host = world.body.start(power);
+    const outbox = new Outbox(host, new Time(host), {});
+    const found = waitingNumbers(outbox);
+    const { phase, appended } = world;
+    const may = phase === "forget" ? [0, appended] : [appended, appended + 1];
+    if (!may.includes(found.length)) throw new Error(`${found.length} points wait, not ${may.join(" or ")}`);
+    if (phase !== "forget") world.appended = found.length;
+    if (found.some((n, i) => n !== i)) throw new Error(`out of order: ${found.join()}`);
+    for (; world.phase === "fill" && world.appended < FORGOTTEN; world.appended++)
+      outbox.append(textOf(world.appended), undefined);
+    if (world.phase !== "go on") {
+      world.phase = "forget";
+      outbox.forget();
+      world.phase = "go on";
+      world.appended = 0;
+    }
+    for (; world.appended < FORGOTTEN; world.appended++) outbox.append(textOf(world.appended), undefined);
+  },
+};
+
+export const outboxCuts: readonly Case[] = [...jobs, strange, forgetting];

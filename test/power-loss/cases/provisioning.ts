@@ -1,0 +1,138 @@
+// Getting an access token, with the power going at any write and any word to or from the platform.
+
+import type { Agent } from "../../../src/index.js";
+import type { Mode } from "../../../tools/platform/device/modes.js";
+import { FakeNet } from "../../fakes/net.js";
+import { FakePlatform } from "../../fakes/platform.js";
+import type { Power } from "../power.js";
+import { type Case, multiply } from "../runner.js";
+import { asked, NAME, WAYS, type Way, World } from "../world.js";
+
+const MODES: readonly Mode[] = ["documented", "deployed"];
+const PROVISION = /\/provision$/;
+const SOON_MS = 60_000;
+
+const isSettled = (world: World, agent: Agent) =>
+  agent.state === "online" && world.stored("token") !== undefined && world.stored("proposed") === undefined;
+
+/** Old or new: whatever the platform has, the device can still prove that it is it. */
+function look(world: World): void {
+  const { platform } = world;
+  const devices = platform.core.devices.list();
+  const kept = ["token", "proposed"].flatMap((key) => world.stored(key)?.token ?? []);
+  if (devices.length > 1) throw new Error("two devices were made");
+  const [device] = devices;
+  if (!device && world.stored("token")) throw new Error("a token is kept that nobody gave");
+  if (device && !kept.includes(device.credentials.credentialsId))
+    throw new Error("the platform has a device, and nobody its token");
+}
+
+const provisioned = (values: { as: Mode; way: Way }): Case<World> => ({
+  name: `provisioning/${values.as}-${values.way}`,
+  begin: () => new World(values.as, values.way, ({ path }) => PROVISION.test(path)),
+  live: async (world, power) => {
+    look(world);
+    const { agent } = world.boot(power);
+    agent.start();
+    await world.until(power, "online", () => isSettled(world, agent), SOON_MS);
+    look(world);
+  },
+  check: (world) => {
+    const tokens = new Set(asked(world, PROVISION).map(({ body }) => JSON.parse(body).token));
+    if (tokens.size !== 1) throw new Error(`${tokens.size} tokens were proposed`);
+    if (world.refused > 0) throw new Error("the device was refused");
+  },
+});
+
+/** The token is refused for a while, by a platform that lost the device and got it back. Recording goes on. */
+interface Refused extends World {
+  phase: "new" | "lost" | "back";
+  recorded: number;
+}
+
+const AWAY_MS = 3 * 60_000;
+
+const unauthorized = ({ as }: { as: Mode }): Case<Refused> => ({
+  name: `provisioning/refused-${as}`,
+  begin: () => Object.assign(new World(as), { phase: "new" as const, recorded: 0 }),
+  live: async (world, power) => {
+    const { agent } = world.boot(power);
+    agent.start();
+    if (world.phase === "new") {
+      await world.until(power, "online", () => isSettled(world, agent), SOON_MS);
+      world.platform.core.deleteDevice(world.device);
+      world.phase = "lost";
+    }
+    if (world.phase === "lost") {
+      agent.telemetry.record({ n: world.recorded });
+      world.recorded++;
+      await world.body.clock.advance(AWAY_MS);
+      power.check();
+      world.platform.create(NAME, String(world.stored("token")?.token));
+      world.phase = "back";
+    }
+    const arrived = () => world.platform.points(world.device, "n").length >= world.recorded;
+    await world.until(power, "delivered", arrived, 30 * 60_000);
+  },
+  check: (world) => {
+    if (asked(world, PROVISION).length > 1) throw new Error("it provisioned itself anew");
+  },
+});
+
+/** The base URL changes: there the device is new, and all it published is published again. */
+interface Moved extends World {
+  readonly other: FakePlatform;
+  /** What the other side was sent. */
+  readonly net: FakeNet;
+  moved: boolean;
+}
+
+const CLIENT = { serial: "A-113" };
+
+async function move(world: Moved, power: Power): Promise<void> {
+  if (!world.moved) {
+    const { agent } = world.boot(power);
+    agent.attributes.publish(CLIENT);
+    agent.start();
+    const published = () =>
+      isSettled(world, agent) && world.platform.attributes(world.device).serial === CLIENT.serial;
+    await world.until(power, "published", published, SOON_MS);
+    await world.body.clock.advance(1000);
+    power.check();
+    await agent.stop();
+    world.moved = true;
+  }
+  const { agent } = world.boot(power, { baseUrl: "http://elsewhere.test" });
+  agent.attributes.publish(CLIENT);
+  agent.start();
+  const there = () => world.other.core.devices.byName(NAME);
+  const published = () => {
+    const device = there();
+    return device !== undefined && world.other.attributes(device).serial === CLIENT.serial;
+  };
+  await world.until(power, "published again", () => isSettled(world, agent) && published(), 2 * SOON_MS);
+}
+
+const moved = ({ as }: { as: Mode }): Case<Moved> => ({
+  name: `provisioning/moved-${as}`,
+  begin: () => {
+    const world = new World(as);
+    const net = new FakeNet(world.body.clock);
+    world.body.nets.set("elsewhere.test", net);
+    return Object.assign(world, { net, other: new FakePlatform(world.body.clock, net, as), moved: false });
+  },
+  live: move,
+  check: ({ device, net, other, refused }) => {
+    const token = device.credentials.credentialsId;
+    if (net.peers.some((peer) => peer.received.includes(token)))
+      throw new Error("the token was shown elsewhere");
+    if (other.core.devices.list().length !== 1) throw new Error("not one device elsewhere");
+    if (refused > 0) throw new Error("the device was refused");
+  },
+});
+
+export const provisioningCuts: readonly Case[] = [
+  ...multiply({ as: MODES, way: WAYS }, provisioned),
+  ...multiply({ as: MODES }, unauthorized),
+  ...multiply({ as: MODES }, moved),
+];

@@ -1,0 +1,139 @@
+// Telemetry from `record` to the platform, and the time stamps it gets when the time is learnt late.
+
+import type { Agent } from "../../../src/index.js";
+import type { Mode } from "../../../tools/platform/device/modes.js";
+import type { Power } from "../power.js";
+import { type Case, multiply } from "../runner.js";
+import { WAYS, type Way, World } from "../world.js";
+
+interface Shape {
+  readonly as: Mode;
+  readonly way: Way;
+  readonly durable: boolean;
+  readonly timestamps: "device" | "platform";
+  /** When the device learns the time: at once, some time after each start, or only in the end. */
+  readonly time: "known" | "late" | "last";
+}
+
+interface Recording extends World {
+  readonly shape: Shape;
+  recorded: number;
+  /** The last `record` was cut: its point may be there. */
+  recording: boolean;
+  /** Points below this must arrive, but for those that a cut may have taken. */
+  safe: number;
+  readonly unsure: Set<number>;
+  /** All that arrived, in order, with the platform's time stamp. */
+  readonly arrived: { readonly n: number; readonly ts: number }[];
+}
+
+const POINTS = 9;
+/** Two are longer than what `durable: false` risks. */
+const PAUSE_MS = 600;
+const TOGETHER = 3;
+const STAGE_MS = 1000;
+const LATE_MS = 1500;
+const PATIENCE_MS = 10 * 60_000;
+const TELEMETRY = /\/telemetry$/;
+
+function begin(shape: Shape): Recording {
+  const world = new World(shape.as, shape.way, ({ path }) => TELEMETRY.test(path));
+  const { core } = world.platform;
+  const arrived: { n: number; ts: number }[] = [];
+  const take = core.receiveTelemetry.bind(core);
+  core.receiveTelemetry = (device, ts, values) => {
+    for (const [key, value] of values) if (key === "n") arrived.push({ n: Number(value), ts });
+    take(device, ts, values);
+  };
+  world.body.knowsTime = shape.time === "known";
+  return Object.assign(world, {
+    shape,
+    recorded: 0,
+    recording: false,
+    safe: 0,
+    unsure: new Set<number>(),
+    arrived,
+  });
+}
+
+async function live(world: Recording, power: Power): Promise<void> {
+  const { shape, body } = world;
+  const { durable, timestamps, time } = shape;
+  body.knowsTime = time === "known";
+  const { agent, life } = world.boot(power, { telemetry: { durable, timestamps } });
+  if (time === "late")
+    life.clock.timer(LATE_MS, () => {
+      body.knowsTime = true;
+    });
+  agent.start();
+  // Of what was cut the application knows nothing, and goes on behind it.
+  if (world.recording) world.recorded++;
+  world.recording = false;
+  for (let n = world.safe; n < world.recorded; n++) world.unsure.add(n);
+  for (let before = world.recorded; world.recorded < POINTS; before = world.recorded) {
+    for (let i = 0; i < TOGETHER; i++) record(world, agent);
+    await body.clock.advance(PAUSE_MS);
+    power.check();
+    world.safe = Math.max(world.safe, before);
+  }
+  await body.clock.advance(STAGE_MS);
+  power.check();
+  world.safe = world.recorded;
+  body.knowsTime = true;
+  let flushed = false;
+  void agent.flush(PATIENCE_MS).then((all) => {
+    flushed = all;
+  });
+  await world.until(power, "delivered", () => flushed && missing(world).length === 0, PATIENCE_MS);
+}
+
+function record(world: Recording, agent: Agent): void {
+  world.recording = true;
+  agent.telemetry.record({ n: world.recorded });
+  world.recording = false;
+  world.recorded++;
+  if (world.shape.durable) world.safe = world.recorded;
+}
+
+const missing = ({ arrived, safe, unsure }: Recording): number[] => {
+  const there = new Set(arrived.map(({ n }) => n));
+  return Array.from({ length: safe }, (_, n) => n).filter((n) => !there.has(n) && !unsure.has(n));
+};
+
+function check(world: Recording): void {
+  const first = new Map<number, number>();
+  for (const { n, ts } of world.arrived) {
+    const before = first.get(n);
+    if (before === undefined) {
+      const [last = -1, lastTs = -1] = [...first].at(-1) ?? [];
+      if (n < last) throw new Error(`point ${n} came after ${last}`);
+      if (ts <= lastTs) throw new Error(`points ${last} and ${n} have the time stamps ${lastTs} and ${ts}`);
+      first.set(n, ts);
+    } else if (before !== ts && world.shape.timestamps === "device")
+      throw new Error(`point ${n} has two time stamps, ${before} and ${ts}`);
+  }
+  const lost = missing(world);
+  if (lost.length > 0) throw new Error(`points ${lost} are lost`);
+  const dropped = world.device.series.keys().filter((key) => key.startsWith("moteDropped"));
+  if (dropped.length > 0) throw new Error(`drops were told: ${dropped}`);
+}
+
+const shapes = {
+  as: ["deployed"] as const,
+  way: WAYS,
+  durable: [true, false],
+  timestamps: ["device", "platform"] as const,
+  time: ["known", "late", "last"] as const,
+};
+
+export const telemetryCuts: readonly Case[] = multiply(shapes, (shape): Case<Recording> => {
+  const { way, durable, timestamps, time } = shape;
+  // Who has the platform's time needs none.
+  const clock = timestamps === "platform" ? "platform" : time;
+  return {
+    name: `telemetry/${way}-${durable ? "durable" : "staged"}-${clock}`,
+    begin: () => begin(shape),
+    live,
+    check,
+  };
+});

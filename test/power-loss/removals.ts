@@ -1,0 +1,62 @@
+// npm run cuts:removals -- [GROUP...]: takes one safeguard at a time out of a copy of the sources, cuts again, and prints how many runs broke a
+// promise. Exits 1 if a safeguard is not missed: a suite that can't fail proves nothing.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Safeguard, safeguards } from "./safeguards.js";
+
+const PARTS = ["src", "hosts", "tools", "examples", "test", "scripts", "package.json"];
+/** Of cuts, for each case; a process killed and then a power cut take two. */
+const PAIRS: Readonly<Record<string, string>> = { files: "500" };
+const FEW = "10";
+const LONGEST_MS = 300_000;
+const BROKE = /(\d+) of (\d+) runs broke/;
+
+/** What the cuts say without the safeguard: `12 of 345`. */
+function without({ group, file, edits }: Safeguard, copy: string): string {
+  const path = join(copy, file);
+  const source = readFileSync(path, "utf8");
+  let text = source;
+  for (const [from, to] of edits) {
+    if (text.split(from).length !== 2) throw new Error(`${file} has not once: ${from}`);
+    text = text.replace(from, () => to);
+  }
+  writeFileSync(path, text);
+  try {
+    return cut(copy, group);
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+function cut(copy: string, group: string): string {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, args, { cwd: copy, timeout: LONGEST_MS, encoding: "utf8" });
+  const built = run("scripts/build.mjs");
+  if (built.status !== 0) throw new Error(built.stderr);
+  const { stdout, stderr, error } = run("dist/test/power-loss/run.js", PAIRS[group] ?? FEW, group);
+  if (error) return "no end";
+  const [, broke, runs] = BROKE.exec(stdout) ?? [];
+  if (broke === undefined) throw new Error(stderr.slice(0, 2000));
+  return broke === "0" ? "none" : `${broke} of ${runs}`;
+}
+
+const only = process.argv.slice(2);
+const copy = mkdtempSync(join(tmpdir(), "mote-removals-"));
+try {
+  for (const part of PARTS) cpSync(part, join(copy, part), { recursive: true });
+  symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"));
+  let unmissed = 0;
+  console.log("| taken out | runs that broke a promise |\n|---|---|");
+  for (const one of safeguards) {
+    if (only.length > 0 && !only.includes(one.group)) continue;
+    const broke = without(one, copy);
+    if (broke === "none") unmissed++;
+    console.log(`| ${one.group}: ${one.what} | ${broke} |`);
+  }
+  if (unmissed > 0) console.log(`${unmissed} safeguards are not missed`);
+  process.exitCode = unmissed > 0 ? 1 : 0;
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}

@@ -1,0 +1,90 @@
+// A whole agent and a platform around the power: the world of the cases that talk.
+
+import { Agent, type AgentOptions } from "../../src/index.js";
+import type { Device } from "../../tools/platform/core/devices.js";
+import type { Mode } from "../../tools/platform/device/modes.js";
+import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
+import type { SeenRequest } from "../fakes/server.js";
+import { Body, type Life } from "./device.js";
+import type { Power } from "./power.js";
+
+export const NAME = "greenhouse-7";
+const TOKEN = /^\/api\/v1\/([^/]+)\/(\w+)/;
+
+/** What goes wrong on the way: nothing; the first request of its path is taken, and its answer lost; or the first three don't arrive. */
+export const WAYS = ["clear", "answer-lost", "dropped"] as const;
+export type Way = (typeof WAYS)[number];
+const OFTEN = { clear: 0, "answer-lost": 1, dropped: 3 };
+
+export class World {
+  readonly body = new Body();
+  readonly platform: FakePlatform;
+  /** What is wrong that a callback can't say. */
+  readonly flaws: string[] = [];
+  /** A token that the device forgot for good: what it sent with it may still be under way. */
+  oldToken = "";
+  /** Bodies of requests that the platform took and whose answers were lost. */
+  readonly unheard: string[] = [];
+  /** Events `refused` of all lives. */
+  refused = 0;
+
+  /** `spoils`: the first request for which it is true, by its path, is spoilt in the given way. */
+  constructor(as: Mode, way: Way = "clear", spoils: (request: SeenRequest) => boolean = () => false) {
+    const spoilt = new Map<string, number>();
+    this.platform = new FakePlatform(this.body.clock, this.body.net, as);
+    this.platform.fault = (request) => {
+      this.#checkToken(request);
+      const often = spoilt.get(request.path) ?? 0;
+      if (way === "clear" || !spoils(request) || often >= OFTEN[way]) return undefined;
+      spoilt.set(request.path, often + 1);
+      if (way === "dropped") return "drop";
+      this.unheard.push(request.body);
+      return "lose-answer";
+    };
+  }
+
+  get device(): Device {
+    return this.platform.device(NAME);
+  }
+
+  /** The agent of the next life, not started. */
+  boot(power: Power, options: Partial<AgentOptions> = {}): { agent: Agent; life: Life } {
+    const life = this.body.start(power);
+    const agent = new Agent(life, {
+      baseUrl: "http://platform.test",
+      provisioning: { key: KEY, secret: SECRET, deviceName: NAME },
+      ...options,
+    });
+    agent.on("refused", () => {
+      if (power.on) this.refused++;
+    });
+    return { agent, life };
+  }
+
+  /** Lets time pass until `done()`, or the power goes. Throws after `ms`, and what callbacks found wrong. */
+  async until(power: Power, what: string, done: () => boolean, ms = 60_000): Promise<void> {
+    await this.body.clock
+      .runUntil(() => !power.on || this.flaws.length > 0 || done(), ms)
+      .catch(({ message }) => this.flaws.push(`${what} is ${message}`));
+    if (this.flaws.length > 0) throw new Error(this.flaws.join("; "));
+    power.check();
+  }
+
+  /** A stored JSON value, or undefined. */
+  stored(key: string): { [name: string]: unknown } | undefined {
+    const bytes = this.body.store.values.get(key);
+    return bytes && JSON.parse(new TextDecoder().decode(bytes.subarray(1)));
+  }
+
+  /** A token is in use only if it is in the store: else a cut would lose the device. */
+  #checkToken({ path, method }: SeenRequest): void {
+    const [, token, what] = TOKEN.exec(path) ?? [];
+    if (token === undefined || token === this.oldToken || (method === "GET" && what === "attributes")) return;
+    if (this.stored("token")?.token !== token)
+      this.flaws.push(`${method} ${what} with a token that is not stored`);
+  }
+}
+
+/** The requests to a path. */
+export const asked = ({ platform }: World, path: RegExp) =>
+  platform.seen.filter((request) => path.test(request.path));

@@ -1,0 +1,23 @@
+// Which points may be missing because the platform refuses them: the book on what was refused, kept on the platform's side.
+import type { SeenRequest } from "../../fakes/server.js";
+
+const NUMBER = /"n":(\d+)/g;
+/** What a probe may meet without being taken. */
+const NO =
+  /^(status [345]|dropped|closed|hang|half-open|garbage|headers without|captive|reset|answer|stalled|proxy)/;
+
+/** Content is to blame only if the platform takes a probe, a point of the agent's own, right after it refused one point alone. */
+export class Refusals {
+  /** Points that the device may drop. */
+  readonly allowed = new Set<number>();
+  #refused: number | undefined;
+
+  /** A request came and met `weather`; `refuses`: that is a refusal of its content. */
+  note({ path, body }: SeenRequest, weather: string, refuses: boolean): void {
+    if (!path.endsWith("telemetry")) return;
+    const numbers = [...body.matchAll(NUMBER)];
+    if (numbers.length === 0) {
+      if (this.#refused !== undefined && !NO.test(weather)) this.allowed.add(this.#refused);
+    } else this.#refused = refuses && numbers.length === 1 ? Number(numbers[0]?.[1]) : undefined;
+  }
+}

@@ -1,0 +1,215 @@
+// Every byte that a device sends and shows, through provisioning, refusals, errors that quote it, reset, recovery and health: no secret
+// is in it but where the platform's interface has it.
+import test from "ava";
+import { Diagnostics } from "../../src/diagnostics/index.js";
+import { Agent, Recovery } from "../../src/index.js";
+import { FakeClock } from "../fakes/clock.js";
+import { FakeFlash } from "../fakes/flash.js";
+import { FakeStore, fakeHost } from "../fakes/host.js";
+import { FakeNet } from "../fakes/net.js";
+import { FakePlatform } from "../fakes/platform.js";
+import { formsOf, secretsIn, withoutLawful } from "./promises/secrets.js";
+
+const NAME = "greenhouse-7";
+const MINUTE = 60_000;
+const KEY = "key of/the+product";
+const SECRET = "s3cret ü&=of the product";
+const WIFI = "correct horse battery";
+
+const FORMS: readonly [string, (text: string) => string][] = [
+  ["as it is", (text) => `x${text}y`],
+  ["escaped", (text) => encodeURIComponent(text)],
+  ["hexadecimal", (text) => Buffer.from(text).toString("hex")],
+  ...[0, 1, 2].map((n): [string, (text: string) => string] => [
+    `base64 behind ${n} bytes`,
+    (text) => Buffer.from(`${"z".repeat(n)}${text}zz`).toString("base64"),
+  ]),
+  ["base64url", (text) => Buffer.from(text).toString("base64url")],
+  ["in JSON", (text) => JSON.stringify({ text })],
+];
+
+test("a secret is found in each form, and in no text without it", (t) => {
+  const secrets = { key: KEY, secret: SECRET, wifi: WIFI };
+  for (const [name, secret] of Object.entries(secrets))
+    for (const [form, make] of FORMS)
+      t.deepEqual(secretsIn(make(secret), secrets), [name], `${name} ${form}`);
+  t.deepEqual(secretsIn("the quick brown fox, and 0123456789abcdef", secrets), []);
+  for (const secret of Object.values(secrets)) t.true(formsOf(secret).every((form) => form.length >= 8));
+});
+
+/** All that goes out, and all that is shown. */
+class Heard {
+  readonly requests: string[] = [];
+  readonly shown: string[] = [];
+  readonly tokens = new Set<string>();
+}
+
+interface Life {
+  readonly agent: Agent;
+  readonly host: ReturnType<typeof fakeHost>;
+  readonly diagnostics: Diagnostics;
+  end(): Promise<void>;
+}
+
+const EVENTS = [
+  ...(["provisioned", "online", "offline", "delivered", "drop", "attributes", "rpc"] as const),
+  ...(["firmware", "refused", "restart", "error"] as const),
+];
+
+class Device {
+  readonly clock = new FakeClock(Date.UTC(2026, 0, 1));
+  readonly net = new FakeNet(this.clock);
+  readonly platform: FakePlatform;
+  readonly store = new FakeStore();
+  readonly blocks = new FakeFlash(16 * 4096, 4096);
+  readonly heard = new Heard();
+  #lives = 0;
+
+  constructor() {
+    this.platform = new FakePlatform(this.clock, this.net, "deployed");
+    this.platform.core.profiles.create({
+      name: "of the product",
+      strategy: "ALLOW_CREATE_NEW_DEVICES",
+      provisionKey: KEY,
+      provisionSecret: SECRET,
+    });
+    const serve = this.net.onConnect;
+    this.net.onConnect = (peer) => {
+      const result = serve?.(peer);
+      const { onData } = peer;
+      peer.onData = (bytes) => {
+        this.heard.requests.push(Buffer.from(bytes).toString("latin1"));
+        onData?.(bytes);
+      };
+      return result;
+    };
+  }
+
+  live(secret = SECRET, crash: string | false = false): Life {
+    const { clock, net, store, blocks, heard } = this;
+    store.values.set("wifi", new TextEncoder().encode(`\u0001{"ssid":"home","password":"${WIFI}"}`));
+    const host = fakeHost({ clock, network: net, store, blocks, seed: ++this.#lives });
+    const agent = new Agent(host, {
+      baseUrl: "http://platform.test",
+      provisioning: { key: KEY, secret, deviceName: NAME },
+    });
+    for (const event of EVENTS)
+      agent.on(event, (detail) => heard.shown.push(`${event} ${JSON.stringify(detail)}`));
+    const recovery = new Recovery(host, { image: "1", crash });
+    const diagnostics = new Diagnostics(agent, host, { reset: "panic", freeMemory: () => 1000 });
+    recovery.attend(agent);
+    agent.rpc.handle("fails", () => {
+      throw new Error("it can't");
+    });
+    agent.start();
+    const end = async (): Promise<void> => {
+      for (const word of ["token", "proposed"]) {
+        const kept = store.values.get(word);
+        if (kept) heard.tokens.add(JSON.parse(new TextDecoder().decode(kept.subarray(1))).token);
+      }
+      recovery.close();
+      diagnostics.close();
+      const stopped = agent.stop();
+      await clock.advance(0);
+      await stopped;
+      heard.shown.push(...host.lines, JSON.stringify(diagnostics.health));
+    };
+    return { agent, host, diagnostics, end };
+  }
+
+  /** What an operator and a program ask of it, well or not. */
+  async ask({ agent, diagnostics }: Life): Promise<void> {
+    const { platform, heard, clock } = this;
+    const device = platform.core.devices.byName(NAME);
+    const methods = ["mote.health", "mote.reset", "fails", "nobody", "restart"];
+    for (const method of device ? methods : []) {
+      const results = platform.rpc(device!, method, { confirm: false });
+      await clock.advance(5000);
+      heard.shown.push(JSON.stringify(results));
+    }
+    const failed = (error: Error): void =>
+      void heard.shown.push(`${error.name} ${error.message} ${error.stack}`);
+    const asked = [
+      agent.rpc.call("getTime", {}, { timeoutMs: 5000 }).catch(failed),
+      agent.attributes.read({ sharedKeys: ["x"], deadlineMs: 5000 }).catch(failed),
+      agent.claim({ secretKey: "claim" }).catch(failed),
+    ];
+    agent.telemetry.record({ n: 1 });
+    await clock.advance(MINUTE);
+    await Promise.all(asked);
+    heard.shown.push(JSON.stringify(diagnostics.health));
+  }
+}
+
+test("no byte that is sent or shown holds a secret, through provisioning, refusals, reset, recovery and health", async (t) => {
+  const device = new Device();
+  const { clock, platform, heard } = device;
+  // A wrong secret, a name that is taken, and then the device itself.
+  const wrong = device.live("wr0ng secret of the product");
+  await clock.advance(11 * MINUTE);
+  await device.ask(wrong);
+  await wrong.end();
+  platform.create(NAME, "somebody-elses-token");
+  let life = device.live();
+  await clock.advance(11 * MINUTE);
+  await device.ask(life);
+  platform.core.deleteDevice(platform.device(NAME));
+  await clock.advance(21 * MINUTE);
+  await device.ask(life);
+  // The platform and what stands before it quote address, head and body in their answers.
+  for (const status of [400, 401, 404, 413, 500, 503]) {
+    platform.fault = ({ path, body, headers }) => ({
+      status,
+      body: `No static resource ${path}. ${JSON.stringify(headers)} ${body}`,
+    });
+    await device.ask(life);
+  }
+  platform.fault = ({ path, body }) => ({
+    status: 200,
+    body: { shared: { x: `${path} ${body}` }, id: 7, method: path },
+  });
+  await device.ask(life);
+  platform.fault = undefined;
+  await clock.advance(30 * MINUTE);
+  await device.ask(life);
+  // Crashes that quote what they like would be the application's; those of the machine do not.
+  for (let n = 0; n < 6; n++) {
+    await life.end();
+    life = device.live(SECRET, "panic: unhandled exception");
+    await clock.advance(2000);
+  }
+  await clock.advance(MINUTE);
+  await device.ask(life);
+  const old = platform.device(NAME).credentials.credentialsId;
+  const answered = platform.rpc(platform.device(NAME), "mote.reset", { confirm: true });
+  await clock.advance(30_000);
+  heard.shown.push(JSON.stringify(answered));
+  t.is(life.host.restarts.at(-1), "reset");
+  await life.end();
+  life = device.live();
+  await clock.advance(2 * MINUTE);
+  await device.ask(life);
+  for (const one of platform.core.devices.list())
+    heard.shown.push(
+      JSON.stringify(platform.attributes(one)),
+      JSON.stringify(platform.attributes(one, "SHARED_SCOPE")),
+    );
+  await life.end();
+  heard.tokens.add(old);
+  t.true(heard.tokens.size >= 2 && heard.requests.length > 100 && heard.shown.length > 50);
+  const secrets: Record<string, string> = {
+    key: KEY,
+    secret: SECRET,
+    wrong: "wr0ng secret of the product",
+    wifi: WIFI,
+  };
+  for (const token of heard.tokens) secrets[`token ${token}`] = token;
+  for (const text of heard.shown) t.deepEqual(secretsIn(text, secrets), [], text.slice(0, 200));
+  for (const request of heard.requests)
+    t.deepEqual(secretsIn(withoutLawful(request), secrets), [], withoutLawful(request).slice(0, 200));
+  const named = heard.requests.filter((request) => secretsIn(request, secrets).length > 0);
+  t.true(
+    named.some((request) => request.startsWith("POST /api/v1/provision")),
+    "what is looked for is there",
+  );
+});

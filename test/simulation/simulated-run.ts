@@ -1,0 +1,440 @@
+// A story: a device and a platform through an hour or a day of everything that goes wrong, on a clock that a test moves. What the seed
+// decides is the same on every run. Afterwards, in good weather, the promises are looked at from the platform's side.
+import { Agent, type AgentOptions } from "../../src/index.js";
+import { KEY, SECRET } from "../fakes/platform.js";
+import { Body, type Ears, type Life } from "./device.js";
+import type { Dice } from "./dice.js";
+import { Asked } from "./promises/asked.js";
+import { Points } from "./promises/points.js";
+import { check } from "./promises/promises.js";
+import { Shared } from "./promises/shared-attributes.js";
+import { CAUSES, CONNECTS } from "./weather.js";
+import { NAME, World } from "./world.js";
+
+const EVENTS = [
+  ...(["provisioned", "online", "offline", "delivered", "drop", "attributes", "rpc", "refused"] as const),
+];
+const DEEDS = 36;
+const GIVEN_TOKEN = "given-token-4711";
+/** One of these is in each story for sure, by its seed. */
+export const FEATURED = [...Object.keys(CAUSES), ...CONNECTS];
+const DAY = 24 * 3_600_000;
+
+export class Story {
+  readonly world: World;
+  readonly body: Body;
+  readonly dice: Dice;
+  readonly asked: Asked;
+  readonly points: Points;
+  readonly shared: Shared;
+  readonly connections: 1 | 2 | 3;
+  readonly options: Partial<AgentOptions>;
+  readonly failures: string[] = [];
+  readonly trace: string[] = [];
+  /** Lines of all lives, with the time. */
+  readonly lines: { at: number; line: string }[] = [];
+  /** Events, and errors that calls of the application ended with. */
+  readonly texts: string[] = [];
+  /** The last client attribute published. */
+  published = 0;
+  #publishedAt = 0;
+  /** The device sleeps between its wakes, until the weather is good. */
+  #sleeps: boolean;
+  /** What the last wake left in memory that the power keeps. */
+  #kept: string | undefined;
+  /** An operator who asks a lot, through restarts and proxies. */
+  readonly #asks: boolean;
+  agent: Agent | undefined;
+  life: Life | undefined;
+
+  constructor(seed: number) {
+    this.world = new World(seed);
+    const { dice } = this.world;
+    this.dice = dice;
+    this.world.onRequest = (request) => {
+      this.note(`  ${request.method} ${request.path.replace(/v1.[^/]+/, "")}`);
+      this.asked.handedOut.came(request);
+    };
+    this.world.onMadeUp = () => this.asked.handedOut.madeUp(1);
+    this.world.onFlaw = (what) => this.fail(what);
+    this.world.onCopy = (id) => this.asked.handedOut.copied(id);
+    this.world.onRestart = () => {
+      this.note("the platform restarts");
+      this.asked.forgotten();
+    };
+    this.connections = this.world.connections;
+    this.#sleeps = dice.chance(0.2);
+    this.#asks = dice.chance(0.4);
+    this.body = new Body(dice.pick([0, 4, 16]), this.connections);
+    this.asked = new Asked(this);
+    this.points = new Points(this);
+    this.shared = new Shared(this);
+    this.options = this.#choose();
+    this.note(`${this.body.blocks.size} bytes of blocks, ${JSON.stringify(this.options)}`);
+  }
+
+  #choose(): Partial<AgentOptions> {
+    const { dice } = this;
+    const timestamps = dice.pick(["device", "device", "platform"] as const);
+    const cycle = { everyMs: dice.pick([5000, 20_000, 60_000]), connectEvery: dice.pick([1, 1, 3]) };
+    const telemetry = { durable: dice.chance(0.7), timestamps };
+    const given = dice.chance(0.3);
+    if (given) this.world.platform.create(NAME, GIVEN_TOKEN);
+    if (dice.chance(0.3)) this.body.limit = 65_536;
+    const limits = { answerBytes: this.body.limit };
+    return {
+      connections: this.connections,
+      telemetry,
+      ...(this.#sleeps && { cycle }),
+      ...(given ? { token: GIVEN_TOKEN } : { provisioning: { key: KEY, secret: SECRET, deviceName: NAME } }),
+      ...(this.body.limit > 8192 && {
+        attributes: limits,
+        rpc: { ...limits, requestBytes: this.body.limit },
+      }),
+    };
+  }
+
+  note(what: string): void {
+    this.trace.push(`${(this.world.clock.now() / 1000).toFixed(3)} ${what}`);
+  }
+
+  fail(what: string): void {
+    this.failures.push(what);
+    this.note(`FAILED: ${what}`);
+  }
+
+  /** The device starts, on what it kept. */
+  boot(): void {
+    const { clock } = this.world;
+    const ears: Ears = {
+      log: (line) => {
+        this.lines.push({ at: clock.now(), line });
+        this.note(line);
+      },
+      flaw: (what) => this.fail(what),
+      died: () => {
+        this.world.count("power cut in a write");
+        this.note("the power goes in a write");
+        this.points.cut();
+      },
+    };
+    // What can't be read at the start is left alone until the next.
+    this.points.blind = this.body.blocks.fails?.("read", 0) === true;
+    if (this.points.blind) this.world.count("flash unreadable");
+    if (this.body.blocks.fails) this.points.blocksFail();
+    const life = this.body.live(this.world, ears);
+    this.life = life;
+    const agent = new Agent(life.host, { baseUrl: "http://platform.test", ...this.options });
+    this.agent = agent;
+    for (const event of EVENTS) {
+      agent.on(event, (detail) => {
+        if (!life.alive) return;
+        const text = `${event} ${JSON.stringify(detail)}`;
+        this.texts.push(text);
+        this.note(text);
+      });
+    }
+    this.shared.subscribe(agent, life);
+    this.asked.handle(agent, life);
+    if (this.#sleeps) this.#wake(agent, life);
+    else agent.start();
+  }
+
+  /** One wake and the sleep after it, unless something ends it before. */
+  #wake(agent: Agent, life: Life): void {
+    const { dice, world } = this;
+    world.count("wakes");
+    const deadline = dice.pick([30_000, 30_000, 5000]);
+    agent.runOnce({ deadline, connect: dice.chance(0.5), kept: this.#kept }).then(
+      (wake) => {
+        // Started meanwhile it stays awake.
+        if (!life.alive || agent.state !== "stopped") return;
+        this.note(`sleeps ${wake.sleepMs} ms, ${wake.reason}${wake.settled ? "" : ", not done"}`);
+        this.cut(false);
+        this.#kept = wake.kept;
+        world.clock.timer(wake.sleepMs, () => {
+          if (this.life === life) this.boot();
+        });
+      },
+      (error) => life.alive && this.fail(`a wake failed: ${error}`),
+    );
+  }
+
+  /** The device ends at this instant. */
+  cut(silent: boolean): void {
+    this.#kept = undefined;
+    if (!this.life?.alive) return;
+    this.life.cut(silent);
+    this.points.cut();
+  }
+
+  async run(): Promise<void> {
+    const { dice, world } = this;
+    const { clock } = world;
+    this.boot();
+    const featured = dice.below(DEEDS / 2);
+    const day = dice.chance(0.06) ? dice.below(DEEDS) : -1;
+    for (let deed = 0; deed < DEEDS; deed++) {
+      await clock.advance(dice.pick([0, 1, 20, 300, 2000, 9000, 30_000, 60_000]) + dice.below(1000));
+      if (deed === featured) {
+        const name = FEATURED[world.seed % FEATURED.length];
+        this.note(`weather: ${world.turn(name)}`);
+      } else if (deed === day) await this.#day();
+      else await this.#deed();
+    }
+    this.#calm();
+    await check(this);
+  }
+
+  #calm(): void {
+    const { body } = this;
+    this.world.calm();
+    if (body.wallOffsetMs !== 0) this.points.clockSet = true;
+    body.wallOffsetMs = 0;
+    body.wallKnown = true;
+    body.cutAtChange = undefined;
+    body.store.fails = undefined;
+    body.blocks.fails = undefined;
+    this.points.blocksWork();
+    if (this.points.blind || this.#sleeps) this.cut(false);
+    this.#sleeps = false;
+    if (!this.life?.alive) this.boot();
+    this.note("calm");
+    if (this.published > 0 && this.count === undefined) this.#publish();
+  }
+
+  async #deed(): Promise<void> {
+    const deeds: (() => unknown)[] = [
+      ...[this.#weather, this.#weather, this.#weather, this.#weather, this.#points, this.#points],
+      ...[this.#publish, this.#platform, () => this.#device(), () => this.#device(), this.#clock],
+      ...[this.#storage, this.#heals, this.#refuseContent],
+      ...[1, 2, 3].map(() => () => this.shared.change()),
+      ...[1, 2, 3, 4].map(() => () => void this.asked.send()),
+      () => this.asked.call(),
+    ];
+    const asks = [
+      ...[this.#sameCall, this.#sameCall, this.#stall, this.#platform, () => this.#device(), this.#reset],
+      ...[1, 2, 3].map(() => () => void this.asked.send()),
+    ];
+    await this.dice.pick(this.#asks && this.dice.chance(0.6) ? asks : deeds).call(this);
+  }
+
+  /** The same call again, with a restart of the platform in between. */
+  async #sameCall(): Promise<void> {
+    const { dice, world, asked } = this;
+    asked.send("toggle", dice.chance(0.3));
+    await world.clock.advance(dice.pick([0, 3, 30, 300, 2000]));
+    if (dice.chance(0.3)) world.setTrap();
+    else world.restartPlatform();
+    await world.clock.advance(dice.pick([0, 100, 3000, 15_000]));
+    asked.send("toggle", dice.chance(0.3));
+  }
+
+  #stall(): void {
+    this.note("a proxy answers from the next answer on");
+    this.world.count("a platform stalled behind a proxy");
+    this.world.stall();
+    this.asked.send(this.dice.pick(["toggle", "echo", "slow"]), false, 600_000);
+  }
+
+  /** The device forgets who it is; what it is given as its token it has again. */
+  async #reset(): Promise<void> {
+    const { agent, life, body, world } = this;
+    const whole = !body.store.fails && !body.blocks.fails && body.cutAtChange === undefined;
+    if (!agent || !life?.alive || !whole || this.options.token === undefined) return;
+    this.note("reset");
+    world.count("reset");
+    this.points.forget();
+    this.asked.handedOut.forget();
+    agent.reset().catch((error) => this.fail(`the reset failed: ${error}`));
+    await world.clock.advance(2000);
+    this.asked.handedOut.forget();
+    this.points.forget();
+    this.cut(this.dice.chance(0.5));
+    this.boot();
+    this.#publish();
+  }
+
+  #weather(): void {
+    this.note(`weather: ${this.world.turn()}`);
+  }
+
+  #points(): void {
+    const { dice } = this;
+    const points = dice.pick([1, 3, 20, 200]);
+    const poison = dice.chance(0.15);
+    if (poison) this.world.count("content refused");
+    this.note(`record ${points}${poison ? ", the first refused" : ""}`);
+    this.points.record(points, poison);
+  }
+
+  /** All that is written is refused for its content for a while, whatever it is, and reading works; or all of everything is. */
+  async #refuseContent(): Promise<void> {
+    const { dice, world } = this;
+    const status = dice.pick(["400", "400 with a text", "403", "413", "422", "500 with a text"]);
+    world.count("content statuses on everything");
+    this.note(`weather: ${world.turn(`status ${status}`, dice.pick([/telemetry$/, /telemetry$/, /./]))}`);
+    for (let second = 0; second < 60; second++) {
+      this.points.record(dice.below(4));
+      await world.clock.advance(1000);
+    }
+    if (dice.chance(0.7)) world.calm();
+  }
+
+  #publish(): void {
+    // What can't be stored is lost with the power.
+    if (!this.life?.alive || this.body.store.fails || this.body.cutAtChange !== undefined) return;
+    this.#publishedAt = this.world.clock.now();
+    this.agent?.attributes.publish({ count: ++this.published, [`c${this.dice.below(3)}`]: "x" });
+  }
+
+  /** What the client attribute is to be on the platform, unless that refused it since it was published. */
+  get count(): number | undefined {
+    const refused = this.lines.findLast(({ line }) => line.includes("refuses a client attribute"));
+    return this.published > 0 && !(refused && refused.at >= this.#publishedAt) ? this.published : undefined;
+  }
+
+  #platform(): void {
+    const { dice, world } = this;
+    if (dice.chance(0.3)) world.setTrap();
+    else if (dice.chance(0.5)) world.restartPlatform();
+    else {
+      const silent = dice.chance(0.5);
+      world.count("connections break");
+      this.note(`connections break${silent ? " silently" : ""}`);
+      world.breakConnections(silent);
+    }
+  }
+
+  async #device(
+    how = this.dice.pick(["cut", "cut", "cut in a write", "cut and off", "restart", "again", "stop"]),
+  ): Promise<void> {
+    const { agent, life, dice } = this;
+    this.body.wallKnown = dice.chance(0.7);
+    if (!life?.alive || !agent) {
+      this.note("device starts");
+      return this.boot();
+    }
+    if (this.#sleeps) {
+      // A wake may be stopped, and nothing else starts while it ends.
+      if (dice.chance(0.3)) await this.#stopped(agent);
+      this.cut(dice.chance(0.5));
+      return this.boot();
+    }
+    this.note(`device: ${how}`);
+    this.world.count(`device: ${how}`);
+    if (!this.body.wallKnown) this.world.count("time unknown");
+    if (how === "cut in a write") {
+      this.body.cutAtChange = 1 + dice.below(12);
+      return;
+    }
+    if (how === "again" || how === "stop" || how === "restart") {
+      const stopped = agent.stop();
+      if (how === "again") return agent.start();
+      await this.world.clock.advance(dice.pick([0, 20, 2000]));
+      if (how === "stop") return agent.start();
+      await this.world.clock.advance(60_000);
+      const ended = await stopped;
+      if (life.alive) this.points.stopped(ended);
+      life.cut(dice.chance(0.5));
+    } else this.cut(dice.chance(0.5));
+    if (how !== "cut and off") this.boot();
+  }
+
+  async #stopped(agent: Agent): Promise<void> {
+    this.world.count("a wake stopped");
+    void agent.stop();
+    await this.world.clock.advance(this.dice.pick([0, 20, 2000]));
+  }
+
+  /** A day without the platform, or nearly. */
+  async #day(): Promise<void> {
+    const { dice, world } = this;
+    const name = dice.pick([...CONNECTS, "captive portal", "hang", "dropped", "status 503"]);
+    world.count("a day offline");
+    this.note(`a day offline: ${world.turn(name)}`);
+    const bursts = dice.pick([12, 24]);
+    for (let burst = 0; burst < bursts; burst++) {
+      this.points.record(dice.pick([1, 20, 200]));
+      await world.clock.advance(DAY / bursts);
+    }
+  }
+
+  #clock(): void {
+    const { body, dice } = this;
+    this.world.count("clock jumps");
+    if (!body.wallKnown) {
+      body.wallKnown = true;
+      this.note("the device learns the time");
+      return;
+    }
+    body.wallOffsetMs = dice.pick([0, 0, 3_600_000, -3_600_000, 5000, -4000, 90 * 86_400_000]);
+    if (body.wallOffsetMs !== 0) this.points.clockSet = true;
+    if (body.wallOffsetMs > DAY) this.world.farAhead = true;
+    this.note(`the device's time is off by ${body.wallOffsetMs}`);
+  }
+
+  #storage(): void {
+    const { body, dice } = this;
+    if (dice.chance(0.3)) {
+      this.#flash(dice.pick(["fails", "full", "flickers", "wears", "works", "works", "works"]));
+      return;
+    }
+    const fails = dice.chance(0.4) ? () => true : undefined;
+    const what = `store ${fails ? "fails" : "works"}`;
+    this.note(what);
+    this.world.count(what);
+    body.store.fails = fails;
+  }
+
+  /** `fails`: all; `full`: nothing is written; `flickers`: now and then; `wears`: one sector is written or erased no more. */
+  #flash(what: "fails" | "full" | "flickers" | "wears" | "works"): void {
+    const { body, dice } = this;
+    this.note(`flash ${what}`);
+    this.world.count(`flash ${what}`);
+    const worn = dice.below(Math.max(1, body.blocks.size / body.blocks.sectorSize)) * body.blocks.sectorSize;
+    body.blocks.fails = {
+      fails: () => true,
+      full: (call: string) => call !== "read",
+      flickers: (call: string) => call !== "read" && dice.chance(0.5),
+      wears: (call: string, at: number) =>
+        call !== "read" && at >= worn && at < worn + body.blocks.sectorSize,
+      works: undefined,
+    }[what];
+    if (body.blocks.fails) this.points.blocksFail();
+    else this.points.blocksWork();
+  }
+
+  /** Storage that fails and heals: points come all the while, and at the end the device is stopped as by SIGTERM, or its power goes. */
+  async #heals(): Promise<void> {
+    const { dice, body, world } = this;
+    world.count("flash fails and heals");
+    if (!body.blocks.fails) this.#flash(dice.pick(["full", "full", "flickers", "wears", "fails"]));
+    if (dice.chance(0.2)) {
+      world.count("store fails");
+      body.store.fails = () => true;
+    }
+    const points = async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        this.points.record(dice.below(5));
+        await world.clock.advance(1000);
+      }
+    };
+    await points(dice.pick([1, 8, 40]));
+    if (dice.chance(0.8)) this.#flash("works");
+    await points(dice.pick([1, 15, 70]));
+    body.store.fails = undefined;
+    await this.#device(dice.pick(["restart", "restart", "stop", "cut"]));
+  }
+}
+
+/** Runs the story of `seed`; returns it with its failures. */
+export async function tell(seed: number): Promise<Story> {
+  const story = new Story(seed);
+  try {
+    await story.run();
+  } catch (error) {
+    story.fail(error instanceof Error ? `${error.stack?.slice(0, 400)}` : String(error));
+  }
+  return story;
+}

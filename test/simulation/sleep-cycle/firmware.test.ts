@@ -1,0 +1,148 @@
+// Updates of a device that sleeps in between: each wake is a start of its own.
+import test, { type ExecutionContext } from "ava";
+import type { Wake, WakeOptions } from "../../../src/index.js";
+import { Lamp, type LampOptions } from "../../src/agent/firmware/updates/lamp.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const SIZE = 40_000;
+const DEADLINE_MS = 15_000;
+const UPDATE_MS = 40_000;
+const cycle = { everyMs: MINUTE, connectEvery: 10, updateMs: UPDATE_MS };
+
+/** A lamp that is on for a wake only. What it keeps asleep goes with every restart. */
+class Torch extends Lamp {
+  readonly wakes: Wake[] = [];
+  /** How long each wake lasted, those that ended with a restart included. */
+  readonly lasted: number[] = [];
+  wake: WakeOptions = {};
+  #kept: string | undefined;
+  #beganAt = 0;
+
+  constructor(options: LampOptions = {}) {
+    super({ connections: 1, agent: { cycle }, ...options });
+  }
+
+  protected override begin(): void {
+    const { agent, machine } = this;
+    const { clock, starts } = machine;
+    this.#beganAt = clock.now();
+    const kept = this.#kept;
+    this.#kept = undefined;
+    void agent
+      .runOnce({ deadline: DEADLINE_MS, sample: () => ({ lux: 1 }), kept, ...this.wake })
+      .then((wake) => {
+        if (machine.starts !== starts) return;
+        this.wakes.push(wake);
+        this.lasted.push(clock.now() - this.#beganAt);
+        if (!machine.alive) return;
+        this.#kept = wake.kept;
+        clock.timer(wake.sleepMs, () => {
+          if (machine.starts !== starts || !machine.alive) return;
+          machine.off();
+          machine.asked = true;
+        });
+      });
+  }
+}
+
+/** What the wakes of an update keep to. */
+function within(t: ExecutionContext, torch: Torch): void {
+  t.true(Math.max(...torch.lasted) <= UPDATE_MS, `${Math.max(...torch.lasted)} ms`);
+}
+
+test("an update goes on over as many wakes as it takes, ends UPDATED, and is not reported again at each wake", async (t) => {
+  const torch = new Torch();
+  await torch.pass(5 * MINUTE);
+  // The image takes longer than one wake may.
+  torch.machine.net.options.segmentMs = 1800;
+  torch.release("2.0.0", SIZE);
+  await torch.until(() => torch.version === "2.0.0", 3 * HOUR);
+  torch.machine.net.options.segmentMs = 0;
+  const fetching = torch.wakes.filter(({ reason }) => reason === "firmware").length;
+  t.true(fetching >= 1, `${fetching} wakes went on with it`);
+  await torch.untilState("UPDATED");
+  t.deepEqual(torch.shown, { state: "UPDATED", error: "", running: "2.0.0" });
+  t.deepEqual(torch.states, ["DOWNLOADING", "DOWNLOADED", "VERIFIED", "UPDATING", "UPDATED"]);
+  await torch.pass(HOUR);
+  const reports = () => torch.platform.points(torch.device, "fw_state").length;
+  const before = reports();
+  await torch.pass(3 * HOUR);
+  t.is(reports(), before);
+  t.true(torch.wakes.at(-1)!.wakes > 100, "no restart since");
+  within(t, torch);
+});
+
+test("a new image that can't reach the platform gives way within its wake, and is tried again later", async (t) => {
+  const torch = new Torch();
+  await torch.pass(5 * MINUTE);
+  torch.onStart = (version) => {
+    if (version === "2.0.0") torch.reachable = false;
+  };
+  torch.release("2.0.0", SIZE);
+  await torch.until(() => torch.booted.includes("2.0.0"), HOUR);
+  const since = torch.machine.clock.now();
+  await torch.until(() => torch.version === "1.0.0", HOUR);
+  t.true(torch.machine.clock.now() - since <= UPDATE_MS, `${torch.machine.clock.now() - since} ms`);
+  torch.reachable = true;
+  torch.onStart = undefined;
+  await torch.untilState("FAILED");
+  t.is(torch.shown.error, "the new image could not reach the platform");
+  await torch.until(() => torch.shown.state === "UPDATED", 2 * HOUR);
+  within(t, torch);
+});
+
+test("a self test that never answers ends with the wake's limit, and the image before returns", async (t) => {
+  const torch = new Torch({ firmware: { selfTest: () => new Promise<boolean>(() => {}) } });
+  await torch.pass(5 * MINUTE);
+  torch.release("2.0.0", SIZE);
+  await torch.until(() => torch.shown.state === "FAILED", 2 * HOUR);
+  t.is(torch.shown.error, "the new image failed its self test");
+  await torch.pass(3 * HOUR);
+  t.is(torch.booted.filter((version) => version === "2.0.0").length, 1);
+  within(t, torch);
+});
+
+test("a download that failed is tried again in a later wake, though no wake is as long as the pause between", async (t) => {
+  const torch = new Torch();
+  await torch.pass(5 * MINUTE);
+  let refusals = 2;
+  torch.platform.fault = ({ path }) =>
+    path.includes("/firmware?") && refusals-- > 0 ? { status: 404 } : undefined;
+  torch.release("2.0.0", SIZE);
+  await torch.until(() => torch.shown.state === "UPDATED", 3 * HOUR);
+  t.deepEqual(torch.states.slice(0, 4), ["DOWNLOADING", "FAILED", "DOWNLOADING", "FAILED"]);
+  within(t, torch);
+});
+
+test("a wrong checksum is refused once, and costs no wake after that more than a look", async (t) => {
+  const torch = new Torch();
+  await torch.pass(5 * MINUTE);
+  const target = torch.package("2.0.0", torch.image("2.0.0", SIZE));
+  Object.assign(target, { checksum: "00".repeat(32) });
+  torch.assign(target);
+  await torch.until(() => torch.shown.state === "FAILED", HOUR);
+  const fetches = torch.fetches.length;
+  await torch.pass(12 * HOUR);
+  t.is(torch.fetches.length, fetches);
+  const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
+  t.true(later.length > 0 && later.every(({ settled, radioMs }) => settled && radioMs < 2000));
+});
+
+test("keys of which one is missing end FAILED by the second look of a wake, as no wake is as long as the looks of a device that stays on", async (t) => {
+  const torch = new Torch();
+  await torch.pass(5 * MINUTE);
+  const target = torch.package("2.0.0", torch.image("2.0.0", SIZE));
+  Object.assign(target, { checksum: undefined });
+  torch.assign(target);
+  await torch.until(() => torch.shown.state === "FAILED", HOUR);
+  t.is(torch.shown.error, "the assignment is incomplete (fw_checksum is missing)");
+  const looking = torch.wakes.filter(({ connected, settled }) => connected && !settled);
+  t.is(looking.length, 1);
+  within(t, torch);
+  await torch.pass(3 * HOUR);
+  const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
+  t.true(later.length > 0 && later.every(({ settled, radioMs }) => settled && radioMs < 2000));
+  torch.release("2.0.1", SIZE);
+  await torch.until(() => torch.version === "2.0.1", 3 * HOUR);
+});

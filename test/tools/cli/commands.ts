@@ -1,0 +1,54 @@
+// `mote` in processes of its own.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { Story } from "../../hosts/node/session.js";
+
+const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
+
+const launched: ChildProcess[] = [];
+/** Whatever a failed test left. */
+export function killAll(): void {
+  for (const child of launched) child.kill("SIGKILL");
+}
+
+/** `stdout`: a file that is open, in place of a pipe. */
+export function launch(
+  args: string[],
+  env: Record<string, string> = {},
+  stdout: "pipe" | number = "pipe",
+): ChildProcess {
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOTE_")));
+  const child = spawn(process.execPath, [CLI, ...args], {
+    env: { ...clean, ...env },
+    stdio: ["ignore", stdout, "pipe"],
+  });
+  launched.push(child);
+  return child;
+}
+
+export interface Result {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+export async function mote(args: string[], env: Record<string, string> = {}): Promise<Result> {
+  const child = launch(args, env);
+  const result: Result = { code: null, out: "", err: "" };
+  child.stdout?.on("data", (text) => {
+    result.out += text;
+  });
+  child.stderr?.on("data", (text) => {
+    result.err += text;
+  });
+  [result.code] = await once(child, "close");
+  return result;
+}
+
+export function storyOf(child: ChildProcess): Story {
+  const story = new Story();
+  if (child.stdout) createInterface(child.stdout).on("line", (line) => story.add(JSON.parse(line)));
+  return story;
+}

@@ -1,0 +1,236 @@
+// The operator's commands, in processes of their own, against a stand-in with a device played by hand.
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import test from "ava";
+import { Operator } from "../../../tools/operator/operator.js";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { killAll, launch, mote, type Result } from "./commands.js";
+
+const PASSWORD = { MOTE_PLATFORM_PASSWORD: "tenant" };
+const USER = "tenant@thingsboard.org";
+let platform: Platform;
+let operator: Operator;
+let home: string;
+let login: string;
+
+test.before(async () => {
+  home = mkdtempSync(join(tmpdir(), "mote-operator-"));
+  login = join(home, "config", "login.json");
+  platform = await startPlatform({ port: 0 });
+  operator = new Operator({ url: platform.url });
+  await operator.login(USER, "tenant");
+  const { code } = await as(["login", "--url", platform.url, "--username", USER], PASSWORD);
+  if (code !== 0) throw new Error("the login failed");
+});
+test.after.always(async () => {
+  killAll();
+  await platform.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function as(args: string[], env: Record<string, string> = {}): Promise<Result> {
+  return mote(args, { MOTE_LOGIN: login, ...env });
+}
+
+async function device(token: string, method: string, path: string, body?: unknown): Promise<string> {
+  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+  return (await fetch(`${platform.url}/api/v1/${token}/${path}`, init)).text();
+}
+
+async function made(name: string): Promise<string> {
+  return (await operator.devices.create({ name }, `${name}-token`)).id.id;
+}
+
+/** Answers the RPCs of a device until there were `most`. */
+async function answering(token: string, most: number, answer: (method: string) => unknown): Promise<void> {
+  for (let count = 0; count < most; count++) {
+    const { id, method } = JSON.parse(await device(token, "GET", "rpc?timeout=20000"));
+    await device(token, "POST", `rpc/${id}`, answer(method));
+  }
+}
+
+test("a login is kept for the user alone, without the password", (t) => {
+  t.is(statSync(login).mode & 0o777, 0o600);
+  t.is(statSync(join(home, "config")).mode & 0o777, 0o700);
+  const kept = JSON.parse(readFileSync(login, "utf8"));
+  t.deepEqual(Object.keys(kept), ["format", "url", "username", "token", "refreshToken"]);
+});
+
+test("a refused login, a server that is no platform and no login at all are told apart, by exit code too", async (t) => {
+  const refused = await as(["login", "--url", platform.url, "--username", USER], {
+    MOTE_PLATFORM_PASSWORD: "hunter2",
+  });
+  t.is(refused.code, 3);
+  t.regex(refused.err, /refuses the login/);
+  t.false(refused.err.includes("hunter2"));
+  const page = createServer((_, response) => response.end("<html>Welcome</html>"));
+  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => page.close());
+  const { port } = page.address() as AddressInfo;
+  const other = await as(["login", "--url", `http://127.0.0.1:${port}`, "--username", USER], PASSWORD);
+  t.is(other.code, 1);
+  t.regex(other.err, /does not answer like the platform/);
+  const none = await mote(["devices"], { MOTE_LOGIN: join(home, "none.json") });
+  t.is(none.code, 2);
+  t.regex(none.err, /no login yet: mote login/);
+  const elsewhere = await as(["devices", "--url", "http://127.0.0.1:9"]);
+  t.is(elsewhere.code, 2);
+  t.regex(elsewhere.err, /no login at http:\/\/127\.0\.0\.1:9/);
+});
+
+test("what is no URL is told before a password is asked for", async (t) => {
+  const { code, err } = await as(["login", "--url", "nonsense", "--username", USER]);
+  t.is(code, 2);
+  t.regex(err, /nonsense is no http/);
+});
+
+test("a session that ended is renewed and kept, and one that can't be asks for a login", async (t) => {
+  const own = join(home, "old.json");
+  const kept = JSON.parse(readFileSync(login, "utf8"));
+  writeFileSync(own, JSON.stringify({ ...kept, token: "a.b.c" }), { mode: 0o600 });
+  t.is((await mote(["devices", "--json"], { MOTE_LOGIN: own })).code, 0);
+  t.not(JSON.parse(readFileSync(own, "utf8")).token, "a.b.c");
+  writeFileSync(own, JSON.stringify({ ...kept, token: "a.b.c", refreshToken: "d.e.f" }), { mode: 0o600 });
+  const ended = await mote(["devices"], { MOTE_LOGIN: own });
+  t.is(ended.code, 3);
+  t.regex(ended.err, /log in again: mote login/);
+  t.false(ended.err.includes("d.e.f"));
+  t.is((await mote(["logout"], { MOTE_LOGIN: own })).code, 0);
+  t.is((await mote(["devices"], { MOTE_LOGIN: own })).code, 2);
+});
+
+test("devices are listed with their state, whatever signs are in a name", async (t) => {
+  await made("list-1");
+  await operator.devices.create({ name: "list-2 \u001b[31m\u202e 漢字" }, "list-2-token");
+  await device("list-1-token", "GET", "attributes");
+  const { out, err, code } = await as(["devices", "list-"]);
+  t.is(code, 0, err);
+  t.regex(out, /^NAME +PROFILE +STATE +LAST SEEN\n/);
+  t.regex(out, /^list-1 +default +active +\d+ s ago$/m);
+  t.regex(out, /^list-2 \ufffd\[31m\ufffd 漢字 +default +inactive +never$/m);
+  const json = JSON.parse((await as(["devices", "list-1", "--json"])).out);
+  t.like(json, { 0: { name: "list-1", active: true, profile: "default" }, length: 1 });
+  const some = await as(["devices", "list-", "--limit", "1"]);
+  t.is(some.out.split("\n").length, 3);
+  t.regex(some.err, /1 more: --limit 2/);
+});
+
+test("attributes are set as JSON or as text, shown by scope, and deleted", async (t) => {
+  const id = await made("attributes-1");
+  await device("attributes-1-token", "POST", "attributes", { serial: "A-113" });
+  const set = await as([
+    "attributes",
+    "set",
+    "attributes-1",
+    "interval=30",
+    "mode=night",
+    'limits={"low":5}',
+  ]);
+  t.is(set.code, 0, set.err);
+  t.deepEqual(await operator.attributes.get(id, "SHARED_SCOPE"), {
+    interval: 30,
+    mode: "night",
+    limits: { low: 5 },
+  });
+  t.deepEqual(JSON.parse((await as(["attributes", "get", id, "--json"])).out), {
+    client: { serial: "A-113" },
+    shared: { interval: 30, mode: "night", limits: { low: 5 } },
+    server: { active: true, lastActivityTime: platform.core.devices.get(id)?.lastActivityTime },
+  });
+  t.regex((await as(["attributes", "get", "attributes-1", "mode"])).out, /^shared +mode +night$/m);
+  t.is((await as(["attributes", "delete", "attributes-1", "mode", "limits"])).code, 0);
+  t.deepEqual(await operator.attributes.get(id, "SHARED_SCOPE"), { interval: 30 });
+  t.is((await as(["attributes", "set", "attributes-1", "text", "--text"])).code, 2);
+  const rounded = await as(["attributes", "set", "attributes-1", "big=9007199254740993"]);
+  t.is(rounded.code, 2);
+  t.regex(rounded.err, /9007199254740993 can.t be sent without rounding/);
+  t.is((await as(["attributes", "set", "attributes-1", "a=null"])).code, 2);
+  t.is((await as(["attributes", "get", "attributes-1", "a,b"])).code, 2);
+  const unknown = await as(["attributes", "get", "attributes"]);
+  t.is(unknown.code, 1);
+  t.regex(unknown.err, /there is no device attributes \(there is attributes-1\)/);
+});
+
+test("an RPC's answer is printed, and no answer has an exit code of its own", async (t) => {
+  await made("rpc-1");
+  const answers = answering("rpc-1-token", 2, (method) => ({ did: method }));
+  const two = await as(["rpc", "rpc-1", "setLed", '{"on":true}']);
+  t.deepEqual([two.code, JSON.parse(two.out)], [0, { did: "setLed" }]);
+  const kept = await as(["rpc", "rpc-1", "calibrate", "--persistent", "--timeout", "20s"]);
+  t.is(kept.code, 0, kept.err);
+  t.like(JSON.parse(kept.out), { status: "SUCCESSFUL", response: { did: "calibrate" } });
+  await answers;
+  const fetched = device("rpc-1-token", "GET", "rpc?timeout=20000");
+  const one = await as(["rpc", "rpc-1", "reboot", "--one-way"]);
+  t.is(one.code, 0, one.err);
+  t.like(JSON.parse(await fetched), { method: "reboot" });
+  const gone = await as(["rpc", "rpc-1", "reboot", "--one-way", "--timeout", "5s"]);
+  t.deepEqual([gone.code, gone.err], [4, "error: the device did not fetch it\n"]);
+  const none = await as(["rpc", "rpc-1", "setLed", "--timeout", "5s"]);
+  t.is(none.code, 4);
+  t.regex(none.err, /the device did not answer/);
+  const expired = await as(["rpc", "rpc-1", "later", "--persistent", "--timeout", "1s"]);
+  t.is(expired.code, 4);
+  t.regex(expired.err, /ended as EXPIRED/);
+  t.is((await as(["rpc", "rpc-1", "setLed", "{on"])).code, 2);
+  t.is((await as(["rpc", "rpc-1", "setLed", "[9007199254740993]"])).code, 2);
+});
+
+test("a key with a comma is shown with the latest, and no key or value drives the terminal", async (t) => {
+  await made("keys-1");
+  const keys = { "a,b": 7, "\u001b]0;owned\u0007": "\u009b2J\u202e", plain: 1 };
+  await device("keys-1-token", "POST", "telemetry", keys);
+  t.regex((await as(["telemetry", "keys-1"])).out, /^a,b +7 /m);
+  const range = await as(["telemetry", "keys-1", "--from", "-1h"]);
+  t.regex(range.out, /^TIME +\ufffd\]0;owned\ufffd +plain\n/);
+  t.regex(range.err, /Left out, for the commas in the name: a,b/);
+  const { out } = await as(["telemetry", "keys-1", "--json"]);
+  t.notRegex(out, /[\u007f-\u009f\u202e]/);
+  t.is(JSON.parse(out)["\u001b]0;owned\u0007"].value, "\u009b2J\u202e");
+});
+
+test("telemetry is shown as the latest values and as a range, with pages that do not end together", async (t) => {
+  await made("telemetry-1");
+  const t0 = 1_760_000_000_000;
+  const points = Array.from({ length: 2_500 }, (_, n) => ({
+    ts: t0 + n * 1000,
+    values: n % 2 === 0 ? { even: n, note: n === 0 ? "=1+1" : "x" } : { odd: -n },
+  }));
+  for (let at = 0; at < points.length; at += 500)
+    await device("telemetry-1-token", "POST", "telemetry", points.slice(at, at + 500));
+  t.regex((await as(["telemetry", "telemetry-1"])).out, /^even +2498 +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/m);
+  const range = ["--from", String(t0), "--to", String(t0 + 2_400_000)];
+  const rows = JSON.parse((await as(["telemetry", "telemetry-1", "even", "odd", ...range, "--json"])).out);
+  t.is(rows.length, 2_401);
+  t.deepEqual(
+    rows.map(({ ts }: { ts: number }) => (ts - t0) / 1000),
+    Array.from({ length: 2_401 }, (_, n) => n),
+  );
+  const { out } = await as(["telemetry", "telemetry-1", "even", "odd", "note", "--format", "csv", ...range]);
+  t.deepEqual(out.split("\r\n").slice(0, 3), ["ts,even,odd,note", `${t0},0,,'=1+1`, `${t0 + 1000},,-1,`]);
+  const none = await as(["telemetry", "telemetry-1", "--from", "2020-01-01", "--to", "2020-01-02"]);
+  t.regex(none.err, /no telemetry in this range/);
+  t.is((await as(["telemetry", "telemetry-1", "--from", "2020-02-30"])).code, 2);
+  t.is((await as(["telemetry", "telemetry-1", "--from", "now", "--to", "-1h"])).code, 2);
+});
+
+test("watch tells each change once, as it comes", async (t) => {
+  const id = await made("watch-1");
+  await device("watch-1-token", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1 } });
+  const child = launch(["watch", "watch-1", "--json", "--interval", "50ms"], { MOTE_LOGIN: login });
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  t.deepEqual(await next(), { ts: 1_760_000_000_000, kind: "telemetry", key: "a", value: 1 });
+  t.like(await next(), { kind: "server", key: "active", value: true });
+  await operator.attributes.set(id, "SHARED_SCOPE", { mode: "night" });
+  t.like(await next(), { kind: "shared", key: "mode", value: "night" });
+  await device("watch-1-token", "POST", "telemetry", { ts: 1_760_000_001_000, values: { a: 1 } });
+  t.deepEqual(await next(), { ts: 1_760_000_001_000, kind: "telemetry", key: "a", value: 1 });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGINT");
+  t.is(await ended, 0);
+});

@@ -1,0 +1,295 @@
+// What `mote report` makes of rows, without a process and a network.
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import stringWidth from "string-width";
+import type { Row } from "../../../src/report/index.js";
+import { forStream, plainLines } from "../../../tools/cli/output/table.js";
+import { isoDate } from "../../../tools/cli/report/dates.js";
+import { Delivery } from "../../../tools/cli/report/delivery.js";
+import { type FormatName, formatOf } from "../../../tools/cli/report/formats.js";
+import { openOutput } from "../../../tools/cli/report/output.js";
+import { viewId } from "../../../tools/cli/report/view-id.js";
+import { UsageError } from "../../../tools/cli/usage.js";
+
+const ID = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+const OTHER = "00000000-0000-4000-8000-000000000000";
+
+interface Written {
+  readonly text: string;
+  readonly remarks: string[];
+  readonly progress: string;
+}
+
+interface Manner {
+  readonly width?: number;
+  readonly dates?: string[];
+  /** The labels come behind the rows. */
+  readonly turned?: boolean;
+}
+
+function written(
+  name: FormatName,
+  labels: string[],
+  rows: Row[],
+  { width, dates = [], turned }: Manner = {},
+): Written {
+  let text = "";
+  const pieces: string[] = [];
+  const output = {
+    write: (more: string) => {
+      text += more;
+      return true;
+    },
+    commit: () => {},
+    abandon: () => {},
+  };
+  const screen = { isTTY: true, write: (more: string) => void pieces.push(more) };
+  const delivery = new Delivery(formatOf(name, width), output, dates, screen);
+  if (!turned) delivery.labels(labels);
+  for (const row of rows) delivery.row(row);
+  if (turned) delivery.labels(labels);
+  delivery.received(1234);
+  delivery.finish();
+  return { text, remarks: delivery.remarks, progress: pieces.join("") };
+}
+
+const LABELS = ["Device", "Day", "Ø"];
+const ROWS: Row[] = [
+  { Device: 'a,"b"\r\n', Day: "1760000000000", Ø: -1.5 },
+  { Device: "=HYPERLINK(1)", Day: "1760086400000", Ø: null },
+  { Day: "", Device: "-5" },
+];
+const CSV = 'Device,Day,Ø\r\n"a,""b""\r\n",1760000000000,-1.5\r\n\'=HYPERLINK(1),1760086400000,\r\n-5,,\r\n';
+
+test("CSV: quoted where it must be, formulas defused, numbers as they are, absent values empty", (t) => {
+  t.is(written("csv", LABELS, ROWS).text, CSV);
+});
+
+test("CSV: labels behind the rows make no difference", (t) => {
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith("mote-rows-"));
+  t.is(written("csv", LABELS, ROWS, { turned: true }).text, CSV);
+  const many = Array.from({ length: 5000 }, (_, i) => ({ Device: `ü${i}`, Day: "x".repeat(i % 50), Ø: i }));
+  t.is(written("csv", LABELS, many, { turned: true }).text, written("csv", LABELS, many).text);
+  t.deepEqual(
+    readdirSync(tmpdir()).filter((name) => name.startsWith("mote-rows-")),
+    before,
+  );
+});
+
+test("JSON and NDJSON hold the rows as they came", (t) => {
+  for (const turned of [false, true]) {
+    t.deepEqual(JSON.parse(written("json", LABELS, ROWS, { turned }).text), ROWS);
+    const lines = written("ndjson", LABELS, ROWS, { turned }).text.split("\n");
+    t.is(lines.pop(), "");
+    t.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      ROWS,
+    );
+  }
+  t.is(written("json", [], []).text, "[]\n");
+  t.is(written("ndjson", [], []).text, "");
+});
+
+test("a column that is named holds dates in every format, and the others are left alone", (t) => {
+  const { text, remarks } = written("csv", LABELS, ROWS, { dates: ["Day"] });
+  t.regex(text, /2025-10-09T08:53:20\.000Z,-1\.5/);
+  t.deepEqual(remarks, []);
+  t.is(JSON.parse(written("json", LABELS, ROWS, { dates: ["Day"] }).text)[1].Day, "2025-10-10T08:53:20.000Z");
+  t.deepEqual(
+    ["1760000000000", 1_760_000_000_000, "-1", "x", "", "1e3", "99999999999999999", null, true, 1.5].map(
+      isoDate,
+    ),
+    [
+      "2025-10-09T08:53:20.000Z",
+      "2025-10-09T08:53:20.000Z",
+      "1969-12-31T23:59:59.999Z",
+      "x",
+      "",
+      "1e3",
+      "99999999999999999",
+      null,
+      true,
+      1.5,
+    ],
+  );
+});
+
+test("what looks like a date in all rows is hinted at, and nothing else", (t) => {
+  const rows = [
+    { a: "1760000000000", b: "1760000000000", c: "12345", d: 1_760_000_000_000 },
+    { a: "1760000000001", b: "x", c: "12345", d: null },
+  ];
+  const hint = 'Looks like a date: --date "a" --date "d"';
+  t.deepEqual(written("csv", ["a", "b", "c", "d"], rows).remarks, [hint]);
+});
+
+test("a date column that is not there is wrong usage, and says what is", (t) => {
+  t.throws(() => written("csv", ["a\u001b[2J", "b"], [], { dates: ["Day"] }), {
+    instanceOf: UsageError,
+    message: '--date: there is no column "Day"; there is "a\ufffd[2J", "b"',
+  });
+});
+
+test("labels that stand twice, and rows with labels that are no columns, are told", (t) => {
+  const { remarks } = written("csv", ["a", "a"], [{ a: 1, b: 2 }, { c: 3 }]);
+  t.deepEqual(remarks, [
+    'Two columns have one label, and the platform sends one value for both: "a"',
+    'Rows hold labels that are no columns, which are left out: "b", "c"',
+  ]);
+  t.deepEqual(written("json", ["a"], [{ b: 2 }]).remarks, []);
+});
+
+const widths = (text: string): number[] => text.split("\n").map((line) => stringWidth(line));
+
+test("a table fits the terminal, wide letters and long texts included", (t) => {
+  const rows = Array.from({ length: 500 }, (_, i) => ({
+    Device: `温室-${i} 👩‍🌾 ${"long ".repeat(i % 40)}`,
+    Day: `${1_760_000_000_000 + i}`,
+    Ø: i / 3,
+  }));
+  for (const width of [20, 40, 60, 80, 200]) {
+    const { text } = written("table", LABELS, rows, { width });
+    t.true(Math.max(...widths(text)) <= width, `${width}`);
+    t.is(text.split("\n").length, 502);
+  }
+  t.is(
+    written("table", LABELS, rows.slice(2, 4), { width: 40 }).text,
+    "Device        Day                      Ø\n温室-2 👩‍🌾 l…  17600000000…  0.666666666…\n温室-3 👩‍🌾 l…  17600000000…             1\n",
+  );
+});
+
+test("columns that find no room are told; without a terminal nothing is cut", (t) => {
+  const labels = Array.from({ length: 30 }, (_, i) => `column-${i}`);
+  const row = Object.fromEntries(labels.map((label) => [label, "x".repeat(50)]));
+  const narrow = written("table", labels, [row], { width: 40 });
+  t.true(Math.max(...widths(narrow.text)) <= 40);
+  t.deepEqual(narrow.remarks, ["25 more columns: the terminal is too narrow; --format csv has them all"]);
+  // A terminal of width 0 does not know its width.
+  for (const manner of [{}, { width: 0 }])
+    t.is(widths(written("table", labels, [row], manner).text)[1], 30 * 50 + 29 * 2);
+});
+
+test("a list of a million labels is refused, and thousands that stand twice are told at once", (t) => {
+  const labels = (count: number): string[] => Array.from({ length: count }, () => "a");
+  t.throws(() => written("csv", labels(1_000_000), []), { message: /the report has 1000000 columns/ });
+  const began = process.cpuUsage();
+  for (const name of ["csv", "table"] as const) written(name, labels(4096), [{ a: 1 }, {}], { width: 80 });
+  t.true(process.cpuUsage(began).user < 3_000_000);
+});
+
+test("ever new labels, and texts of megabytes, take no room in memory", (t) => {
+  const rows = Array.from({ length: 3000 }, (_, i) => ({ [`label ${i}`]: "1760000000000" }));
+  const { remarks } = written("csv", ["a"], rows);
+  t.true(remarks.join("").length < 1000);
+  const long = Array.from({ length: 20 }, () => ({ a: "x".repeat(1_000_000), b: "y" }));
+  const { text } = written("table", ["a", "b"], long, { width: 80 });
+  t.true(text.length < 80 * 25);
+});
+
+test("what a platform sends does not move the cursor of a terminal", (t) => {
+  const { text } = written("table", ["a\u001b[1m"], [{ "a\u001b[1m": "\u001b]0;x\u0007\r\n\u202e" }], {
+    width: 80,
+  });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+  t.notRegex(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  t.is(plainLines("a\u001b[1m,b\r\n\u009b,\rc\n"), "a\ufffd[1m,b\n\ufffd,\ufffdc\n");
+});
+
+test("progress tells rows and bytes on a terminal, and leaves no trace", (t) => {
+  t.is(written("csv", LABELS, ROWS).progress, "\r\u001b[2K3 rows, 1.2 kB\r\u001b[2K");
+});
+
+test("a view is named by its UUID or by its link", (t) => {
+  for (const text of [
+    ID,
+    ID.toUpperCase(),
+    `https://platform.example.com/trendz/view/${ID}`,
+    `https://x/${OTHER}/view/${ID}?tab=1#top`,
+    `http://x/?viewConfigId=${ID}&tenant=${OTHER}`,
+  ])
+    t.is(viewId(text), ID);
+  for (const text of [
+    "",
+    "x",
+    ` ${ID}`,
+    `${ID}0`,
+    `${ID}-1`,
+    `ftp://x/${ID}`,
+    `${ID} ${OTHER}`,
+    "https://x/view",
+  ])
+    t.throws(() => viewId(text), { any: true, message: /UUID of a view, or its link/ }, text);
+});
+
+function folder(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), "mote-output-"));
+  t.teardown(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+test("a file is there when it is whole, and not before; what was there stays until then", (t) => {
+  const at = folder(t);
+  const path = join(at, "report.csv");
+  writeFileSync(path, "old", { mode: 0o640 });
+  const output = openOutput(path);
+  output.write("x".repeat(200_000));
+  t.is(readFileSync(path, "utf8"), "old");
+  output.commit();
+  t.is(readFileSync(path, "utf8").length, 200_000);
+  t.is(statSync(path).mode & 0o777, 0o640);
+  t.deepEqual(readdirSync(at), ["report.csv"]);
+});
+
+test("a file that is abandoned leaves nothing, and what was there as it was", (t) => {
+  const at = folder(t);
+  const path = join(at, "report.csv");
+  for (const names of [[], ["report.csv"]]) {
+    if (names.length > 0) writeFileSync(path, "old");
+    const output = openOutput(path);
+    output.write("x".repeat(200_000));
+    output.abandon();
+    t.deepEqual(readdirSync(at), names);
+  }
+  t.is(readFileSync(path, "utf8"), "old");
+});
+
+test("a link leads to the file that is replaced; a device is written to; a directory is refused", (t) => {
+  const at = folder(t);
+  writeFileSync(join(at, "real"), "old");
+  symlinkSync(join(at, "real"), join(at, "link"));
+  const output = openOutput(join(at, "link"));
+  output.write("new");
+  output.commit();
+  t.is(readFileSync(join(at, "real"), "utf8"), "new");
+  t.deepEqual(readdirSync(at).sort(), ["link", "real"]);
+  const nothing = openOutput("/dev/null");
+  nothing.write("x");
+  nothing.commit();
+  t.false(statSync("/dev/null").isFile());
+  writeFileSync(join(at, "fixed"), "old", { mode: 0o444 });
+  // The superuser may write anything.
+  if (process.getuid?.() !== 0)
+    t.throws(() => openOutput(join(at, "fixed")), { message: /can't be written \(EACCES\)/ });
+  t.throws(() => openOutput(""), { instanceOf: UsageError, message: /needs the name of a file/ });
+  t.throws(() => openOutput(at), { instanceOf: UsageError, message: /is a directory/ });
+  t.throws(() => openOutput(join(at, "none", "x")), {
+    instanceOf: UsageError,
+    message: /can't be written \(ENOENT\)/,
+  });
+});
+
+test("lines in a peer's words are tamed on a terminal, and unchanged for a file", (t) => {
+  const text = "a\u001b[2Jb\r\nc\u202e\r\n";
+  t.is(forStream(text, {}), text);
+  t.is(forStream(text, { isTTY: true }), "a\ufffd[2Jb\nc\ufffd\n");
+});

@@ -1,0 +1,48 @@
+// A device played by hand over the device API.
+import { Operator } from "../../../tools/operator/operator.js";
+import type { Platform } from "../../../tools/platform/server.js";
+
+export class Played {
+  readonly id: string;
+  readonly #base: string;
+  #ended = false;
+
+  private constructor(id: string, base: string) {
+    this.id = id;
+    this.#base = base;
+  }
+
+  static async create({ url }: Platform, name: string): Promise<Played> {
+    const operator = new Operator({ url });
+    await operator.login("tenant@thingsboard.org", "tenant");
+    const token = `token-${Math.random()}`;
+    const { id } = await operator.devices.create({ name }, token);
+    return new Played(id.id, `${url}/api/v1/${token}/`);
+  }
+
+  async send(path: string, body: unknown): Promise<void> {
+    await fetch(this.#base + path, { method: "POST", body: JSON.stringify(body) });
+  }
+
+  async get(path: string): Promise<Record<string, unknown>> {
+    return (await (await fetch(this.#base + path)).json()) as Record<string, unknown>;
+  }
+
+  /** Answers each RPC until `end`. */
+  async answer(answer: (method: string, params: unknown) => unknown): Promise<void> {
+    while (!this.#ended) {
+      const response = await fetch(`${this.#base}rpc?timeout=1000`).catch(() => undefined);
+      if (response?.status !== 200) continue;
+      const { id, method, params } = (await response.json()) as {
+        id: number;
+        method: string;
+        params: unknown;
+      };
+      await this.send(`rpc/${id}`, answer(method, params));
+    }
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+}

@@ -1,0 +1,171 @@
+// `mote doctor` against stand-ins, servers that are none, and certificates of several kinds.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import { asker } from "../../../tools/doctor/asker.js";
+import type { Finding } from "../../../tools/doctor/finding.js";
+import { clock, isPlatform, known, polls } from "../../../tools/doctor/platform.js";
+import { checkTools } from "../../../tools/doctor/tools.js";
+import { Operator } from "../../../tools/operator/operator.js";
+import { startPlatform } from "../../../tools/platform/server.js";
+import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
+import { killAll, mote, type Result } from "../cli/commands.js";
+import { AUTHORITY, SERVER, SERVER_KEY } from "./chain-fixture.js";
+
+const home = mkdtempSync(join(tmpdir(), "mote-doctor-"));
+const TOKEN = "doctor-token-of-a-test";
+
+test.after.always(() => {
+  killAll();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function doctor(args: string[], env: Record<string, string> = {}): Promise<Result> {
+  return mote(["doctor", "--quick", ...args], { MOTE_LOGIN: join(home, "none.json"), MODDABLE: "", ...env });
+}
+
+function file(name: string, text: string): string {
+  const path = join(home, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function levels(args: string[], env: Record<string, string> = {}): Promise<Record<string, string>> {
+  const { out, err } = await doctor([...args, "--json"], env);
+  if (out === "") throw new Error(err);
+  return Object.fromEntries((JSON.parse(out) as Finding[]).map(({ what, level }) => [what, level]));
+}
+
+test("over http, with a device's name and a login, all of the device API is tried, and no token is shown", async (t) => {
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const operator = new Operator({ url: platform.url });
+  await operator.login("tenant@thingsboard.org", "tenant");
+  await operator.devices.create({ name: "green" }, TOKEN);
+  const login = {
+    MOTE_PLATFORM_URL: platform.url,
+    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
+    MOTE_PLATFORM_PASSWORD: "tenant",
+  };
+  const { code, out, err } = await doctor(["--device", "green"], login);
+  t.is(code, 0, out + err);
+  for (const line of [
+    /^warning {2}TLS: the base URL is http/m,
+    /^good {5}platform: it speaks the device API$/m,
+    /^good {5}clock: /m,
+    /^good {5}access token: /m,
+    /^good {5}attributes: one is written and read back in \d+ ms$/m,
+    /^good {5}RPC: there and back in \d+ ms$/m,
+    /^- {8}polls: not measured/m,
+    /^- {8}Moddable SDK: \$MODDABLE is not set/m,
+  ])
+    t.regex(out, line);
+  t.false((out + err).includes(TOKEN));
+});
+
+test("a wrong token, another server and nobody there are bad, and each says what to do", async (t) => {
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const wrong = await doctor(["--url", platform.url, "--token", "nobodys"]);
+  t.is(wrong.code, 1);
+  t.regex(wrong.out, /BAD {6}access token: the platform does not know it\n +Is it this server's/);
+  const page = createServer((_, response) => response.end("<html>"));
+  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => page.close());
+  const other = await doctor(["--url", `http://127.0.0.1:${(page.address() as AddressInfo).port}`]);
+  t.is(other.code, 1);
+  t.regex(other.out, /BAD {6}platform: an unknown token is answered 200/);
+  const nobody = await doctor(["--url", "http://127.0.0.1:9"]);
+  t.is(nobody.code, 1);
+  t.regex(nobody.out, /BAD {6}platform: no answer/);
+  t.is((await levels(["--url", "https://no-such-host.invalid"])).name, "bad");
+});
+
+test("a chain as a board needs it is good, and its authority is written as DER", async (t) => {
+  const platform = await startPlatform({ port: 0, tlsCert: SERVER + AUTHORITY, tlsKey: SERVER_KEY });
+  t.teardown(() => platform.close());
+  const der = join(home, "ca.der");
+  const ca = file("ca.pem", AUTHORITY);
+  const args = ["--url", platform.url, "--ca", ca, "--write-ca", der];
+  t.like(await levels(args), {
+    certificate: "good",
+    chain: "good",
+    dates: "good",
+    "TLS 1.2": "good",
+    platform: "good",
+  });
+  const body = AUTHORITY.replace(/-----[^-]+-----|\s/g, "");
+  t.deepEqual(readFileSync(der), Buffer.from(body, "base64"));
+  const strange = await doctor(["--url", platform.url]);
+  t.is(strange.code, 1);
+  t.regex(
+    strange.out,
+    /BAD {6}certificate: it is not trusted: SELF_SIGNED_CERT_IN_CHAIN\n +With an authority of your own: --ca FILE/,
+  );
+});
+
+test("a server that leaves the issuer out, and one that signed itself, are told", async (t) => {
+  const alone = await startPlatform({ port: 0, tlsCert: SERVER, tlsKey: SERVER_KEY });
+  t.teardown(() => alone.close());
+  const found = await doctor(["--url", alone.url, "--ca", file("ca2.pem", AUTHORITY)]);
+  t.is(found.code, 1);
+  t.regex(found.out, /BAD {6}chain: the server sends its own certificate only/);
+  const self = await startPlatform({ port: 0, tlsCert: CERT, tlsKey: KEY });
+  t.teardown(() => self.close());
+  t.like(await levels(["--url", self.url, "--ca", file("self.pem", CERT)]), {
+    certificate: "good",
+    chain: "warning",
+  });
+  const plain = await startPlatform({ port: 0 });
+  t.teardown(() => plain.close());
+  t.is((await levels(["--url", plain.url.replace("http:", "https:")])).TLS, "bad");
+});
+
+test("a server that answers without ever coming to an end is given up in time", async (t) => {
+  const server = createServer((_, response) => {
+    const drip = setInterval(() => response.write("x"), 20);
+    response.once("close", () => clearInterval(drip));
+  });
+  const { port } = await new Promise<AddressInfo>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve(server.address() as AddressInfo));
+  });
+  t.teardown(() => server.close());
+  const ask = asker(`http://127.0.0.1:${port}`, "token", undefined);
+  t.is(await ask("GET", "attributes", undefined, 300), undefined);
+});
+
+test("what ended a poll tells who is on the way", (t) => {
+  const after = (status: number, s: number) => ({ status, text: "", date: undefined, tookMs: s * 1000 });
+  t.like(polls(after(408, 60)), { level: "good", text: "one of 60 s is let through" });
+  t.regex(polls(after(503, 30)).text, /the platform ends them after 30 s with 503/);
+  t.regex(polls(after(504, 50)).text, /a proxy ends them after 50 s with 504/);
+  t.is(polls(undefined).level, "warning");
+  t.is(polls(after(403, 0)).level, "bad");
+  t.is(polls(after(200, 3)).level, "warning");
+});
+
+test("clocks that differ, tokens and strangers are told apart", (t) => {
+  const answer = (status: number, date?: number) => ({ status, text: "", date, tookMs: 0 });
+  t.is(clock(answer(401, 10_000), 10_500).level, "good");
+  t.regex(clock(answer(401, 70_000), 10_500).text, /60 s ahead/);
+  t.regex(clock(answer(401, 0), 60_500).text, /60 s behind/);
+  t.is(clock(answer(401), 0).level, "warning");
+  t.deepEqual(
+    [known(answer(200)).level, known(answer(401)).level, known(answer(500)).level],
+    ["good", "bad", "bad"],
+  );
+  t.deepEqual(
+    [401, 404, 200].map((status) => isPlatform(answer(status)).level),
+    ["good", "bad", "bad"],
+  );
+});
+
+test("the tools for a board are looked for where the environment says", (t) => {
+  t.is(checkTools({}).length, 1);
+  const [sdk] = checkTools({ MODDABLE: home });
+  t.is(sdk?.level, "bad");
+  t.regex(sdk?.advice ?? "", /git clone/);
+});

@@ -1,0 +1,110 @@
+// Many agents in one process: the command against a stand-in, and the pieces by themselves.
+import test from "ava";
+import type { Host, Socket } from "../../../src/port.js";
+import { tooFewFiles } from "../../../tools/fleet/open-files.js";
+import { Percentiles } from "../../../tools/fleet/percentiles.js";
+import { Line } from "../../../tools/fleet/simulated-network.js";
+import { startPlatform } from "../../../tools/platform/server.js";
+import { killAll, mote } from "../cli/commands.js";
+
+const PROFILE = { key: "fleet-key", secret: "fleet-secret" };
+
+test.after.always(killAll);
+
+test("a fleet provisions itself, goes through an outage and loses nothing", async (t) => {
+  const platform = await startPlatform({ port: 0, profile: PROFILE });
+  t.teardown(() => platform.close());
+  const args = ["fleet", "--devices", "20", "--url", platform.url, "--json", "--interval", "200ms"];
+  const outage = [
+    "--for",
+    "9s",
+    "--ramp",
+    "500ms",
+    "--outage",
+    "1s",
+    "--outage-after",
+    "2500ms",
+    "--rpc",
+    "20",
+  ];
+  const { code, out, err } = await mote([...args, ...outage], {
+    MOTE_PROVISION_KEY: PROFILE.key,
+    MOTE_PROVISION_SECRET: PROFILE.secret,
+    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
+    MOTE_PLATFORM_PASSWORD: "tenant",
+  });
+  t.is(code, 0, err);
+  const summary = JSON.parse(out);
+  t.like(summary, { devices: 20, started: 20, dropped: 0 });
+  t.true(summary.retries >= 20, `${summary.retries} connections broke`);
+  t.true(summary.rpcs > 0 && summary.rpcP50Ms > 0 && summary.rpcP99Ms >= summary.rpcP50Ms);
+  t.is(platform.core.devices.list().length, 20);
+  const stored = platform.core.devices
+    .list()
+    .map(({ series }) => series.range("count", { startTs: 0, endTs: 1e15, limit: 1e5, ascending: true }));
+  t.true(stored.every((points) => points.every(({ value }, index) => value === BigInt(index))));
+  t.true(stored.reduce((sum, points) => sum + points.length, 0) >= summary.delivered);
+  t.false(out.includes(PROFILE.secret) || err.includes(PROFILE.secret));
+});
+
+test("a fleet without a key, without a platform and with a refused key says what is wrong", async (t) => {
+  t.regex((await mote(["fleet", "--devices", "2", "--url", "http://127.0.0.1:1"])).err, /--provision-key/);
+  const platform = await startPlatform({ port: 0, profile: PROFILE });
+  t.teardown(() => platform.close());
+  const wrong = ["--provision-key", "no", "--provision-secret", "no", "--for", "2s", "--json"];
+  const refused = await mote(["fleet", "--devices", "2", "--url", platform.url, ...wrong]);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /A device was refused/);
+  const many = await mote(["fleet", "--devices", "90000000", "--url", platform.url, ...wrong]);
+  t.is(many.code, 2);
+  t.regex(many.err, /180000000 connections need 180000064 open files, and this shell allows \d+: ulimit -n/);
+});
+
+test("a line that is cut breaks what is open and lets nothing come about, until it is mended", async (t) => {
+  const events: string[] = [];
+  let tell: Parameters<Host["open"]>[3] = () => {};
+  let closed = 0;
+  const socket: Socket = { write: () => 1, read: () => 2, close: () => void closed++ };
+  const line = new Line((_name, _port, _secure, event) => {
+    tell = event;
+    return socket;
+  });
+  const open = () =>
+    line.open("platform.test", 80, false, (what, reason) => events.push(`${what} ${reason ?? ""}`));
+  const first = open();
+  tell("opened");
+  t.deepEqual([first.write(new Uint8Array(1)), first.read(new Uint8Array(1)), line.connections], [1, 2, 1]);
+  line.cut();
+  t.deepEqual(
+    [events, closed, line.connections, line.broken],
+    [["opened ", "closed the line is cut"], 1, 0, 1],
+  );
+  open();
+  t.is(events.length, 2);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  t.is(events[2], "closed the line is cut");
+  line.restore();
+  open().close();
+  t.deepEqual([line.asked, line.broken, line.connections, closed], [3, 2, 0, 2]);
+  open();
+  tell("closed", "end");
+  t.is(line.broken, 2);
+  line.cut();
+  t.is(line.broken, 2);
+});
+
+test("too few open files are told with the command that allows more", (t) => {
+  t.is(tooFewFiles(100, 1_000), undefined);
+  t.is(tooFewFiles(100, undefined), undefined);
+  t.is(
+    tooFewFiles(2_000, 1_024),
+    "2000 connections need 2064 open files, and this shell allows 1024: ulimit -n 2064",
+  );
+});
+
+test("percentiles are of the last times only", (t) => {
+  const times = new Percentiles(4);
+  t.is(times.at(0.5), undefined);
+  for (const ms of [900, 1, 2, 3, 4]) times.add(ms);
+  t.deepEqual([times.count, times.at(0), times.at(0.5), times.at(0.99)], [4, 1, 3, 4]);
+});

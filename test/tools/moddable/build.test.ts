@@ -1,0 +1,324 @@
+// ESP32 builds by the SDK that $MODDABLE names, C aside: ESP-IDF is not needed.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import { newProject } from "../../../tools/cli/commands/new.js";
+import { buildProgram } from "../../../tools/moddable/build.js";
+import { checkBuild } from "../../../tools/moddable/esp32/check.js";
+import {
+  type Build,
+  type BuildOptions,
+  buildImage,
+  buildScripts,
+} from "../../../tools/moddable/esp32/esp32.js";
+import { checkOptions, readOptions } from "../../../tools/moddable/esp32/sdkconfig.js";
+import { findSdk, PROJECT, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
+import { openDisplay } from "../../../tools/moddable/simulator/display.js";
+import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
+import { startPlatform } from "../../../tools/platform/server.js";
+
+const TARGETS = [
+  ...["esp32", "esp32/esp32c3", "esp32/esp32c6", "esp32/esp32s3", "esp32/esp32s3_cdc", "esp32/moddable_two"],
+  "esp32/saola_wroom",
+];
+const place = mkdtempSync(join(tmpdir(), "mote-esp32-"));
+test.after.always(() => rmSync(place, { recursive: true, force: true }));
+
+function findIt(): Sdk | string {
+  try {
+    return findSdk();
+  } catch (error) {
+    return error instanceof Error ? error.message.split("\n")[0]! : "unknown";
+  }
+}
+
+const sdk = findIt();
+
+/** One after the other: the machine is busy enough with one. */
+function withSdk(title: string, run: (t: ExecutionContext, sdk: Sdk) => Promise<void>): void {
+  if (typeof sdk === "string") test.skip(`${title} (${sdk})`, () => {});
+  else test.serial(title, (t) => run(t, sdk));
+}
+
+const options = (sdk: Sdk, target: string, more: Partial<BuildOptions> = {}): BuildOptions => ({
+  sdk,
+  folder: join(PROJECT, "examples", "sample"),
+  target,
+  debug: false,
+  megabytes: 4,
+  config: {},
+  out: join(place, target.replace("/", "-")),
+  ...more,
+});
+
+const checked = async (how: BuildOptions) => checkBuild(await buildScripts(how), how);
+
+const merged = ({ directory }: Build, chip: string): string =>
+  readFileSync(join(directory, `xsProj-${chip}`, "sdkconfig.mc"), "utf8");
+
+for (const target of TARGETS) {
+  withSdk(
+    `${target}: the sample application builds, with the partitions and options that an update needs`,
+    async (t, sdk) => {
+      const { wrong, lines } = await checked(options(sdk, target));
+      t.deepEqual(wrong, []);
+      t.true(lines.length > 10);
+    },
+  );
+}
+
+withSdk(
+  "a machine that no piece of the chip's memory holds is refused before it is flashed",
+  async (t, sdk) => {
+    const folder = join(place, "greedy");
+    newProject(folder);
+    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+    manifest.creation = { static: 139_264 };
+    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+    const { wrong } = await checked(options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") }));
+    t.is(wrong.length, 1);
+    t.regex(
+      wrong[0] ?? "",
+      /creation\.static is 139,264 bytes: .* esp32c3 has for it is 118,784 \(measured\)/,
+    );
+  },
+);
+
+withSdk("an image that no slot holds is refused before it is linked", async (t, sdk) => {
+  const folder = join(place, "fat");
+  newProject(folder);
+  const text = `export const all = [${Array.from({ length: 40_000 }, (_, n) => `"line ${n}"`).join(",")}];`;
+  writeFileSync(join(folder, "fat.js"), `${text}\nObject.freeze(all);\n`);
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  manifest.modules.fat = "./fat";
+  manifest.preload = [...(manifest.preload ?? []), "fat"];
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const how = options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") });
+  t.regex((await checked(how)).wrong.join(), /the image takes about [\d,]+ bytes: a slot has 1,835,008/);
+  t.deepEqual((await checked({ ...how, megabytes: 8 })).wrong, []);
+});
+
+withSdk("the engine's memory is that of the chip, whatever board has it", async (t, sdk) => {
+  for (const [target, bytes] of [
+    ["esp32/xiao_esp32c3", "112,640"],
+    ["esp32/esp32s3", "139,264"],
+    ["esp32/m5nanoc6", "139,264"],
+  ] as const) {
+    const { lines } = await checked(options(sdk, target));
+    t.regex(lines.join("\n"), new RegExp(`engine's memory +${bytes} bytes`), target);
+  }
+});
+
+withSdk("a target's own options of ESP-IDF stay, and ours are the last word", async (t, sdk) => {
+  const build = await buildScripts(options(sdk, "esp32/esp32s3_cdc"));
+  const text = merged(build, "esp32s3");
+  t.is(readOptions(text).get("CONFIG_ESP_CONSOLE_UART_DEFAULT"), "y");
+  t.deepEqual(checkOptions(text), []);
+});
+
+withSdk("a project that includes manifest-lean.json has the agent without updates", async (t, sdk) => {
+  const folder = join(place, "lean");
+  newProject(folder);
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  manifest.include.push("$(MOTE)/manifest-lean.json");
+  delete manifest.config.firmware;
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const how = options(sdk, "esp32", { folder, out: join(place, "lean-out") });
+  const build = await buildScripts(how);
+  t.deepEqual(checkBuild(build, how).wrong, []);
+  const names = readFileSync(join(build.directory, "modules", "mote.xsb"), "latin1");
+  t.regex(names, /runOnce/);
+  t.notRegex(names, /fw_checksum/);
+});
+
+withSdk("a manifest of the project that takes the options away does not get its way", async (t, sdk) => {
+  const folder = join(place, "thief");
+  newProject(folder);
+  mkdirSync(join(folder, "own"));
+  writeFileSync(join(folder, "own", "sdkconfig.defaults"), "CONFIG_BOOTLOADER_APP_ROLLBACK_ENABLE=n\n");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  writeFileSync(join(folder, "own", "manifest.json"), '{"build":{"SDKCONFIGPATH":"./"}}');
+  manifest.include.push("./own/manifest.json");
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const out = join(place, "thief-out");
+  // Ours come after the project's, whatever it includes.
+  t.deepEqual((await checked(options(sdk, "esp32", { folder, out }))).wrong, []);
+});
+
+withSdk("a new project builds as it was written", async (t, sdk) => {
+  const folder = join(place, "greenhouse");
+  newProject(folder);
+  const how = options(sdk, "esp32/nodemcu", { folder, out: join(folder, "build") });
+  t.deepEqual((await checked(how)).wrong, []);
+});
+
+withSdk("a mistake in an application's types fails the build, and is told with its line", async (t, sdk) => {
+  const folder = join(place, "mistaken");
+  newProject(folder);
+  const main = readFileSync(join(folder, "main.ts"), "utf8");
+  writeFileSync(
+    join(folder, "main.ts"),
+    main.replace("agent.telemetry.record({", "agent.telemetry.recrod({"),
+  );
+  const build = buildScripts(options(sdk, "esp32", { folder, out: join(folder, "build") }));
+  await t.throwsAsync(build, { instanceOf: SdkError, message: /main\.ts\(\d+,\d+\): error TS2551/ });
+});
+
+withSdk("a project whose data take a key along with a certificate is built for nothing", async (t, sdk) => {
+  const folder = join(place, "careless");
+  newProject(folder);
+  writeFileSync(join(folder, "ca.der"), "");
+  writeFileSync(join(folder, "ca.key"), "");
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, data: { "*": "./ca" } }));
+  const refused = { instanceOf: SdkError, message: /private keys would[\s\S]*careless\/ca\.key\n/ };
+  const out = join(folder, "build");
+  await t.throwsAsync(buildScripts(options(sdk, "esp32", { folder, out })), refused);
+  await t.throwsAsync(buildProgram(sdk, folder, out), refused);
+  t.false(
+    readdirSync(out, { recursive: true }).some((name) => /mc\.(?:xs|resources)\.c$|mc\.so$/.test(`${name}`)),
+  );
+});
+
+withSdk("what is no target, and what is no project, is refused by name", async (t, sdk) => {
+  await t.throwsAsync(buildScripts(options(sdk, "esp32/nothing")), {
+    message: "the SDK has no target esp32/nothing.",
+  });
+  await t.throwsAsync(buildScripts(options(sdk, "esp8266")), { message: /esp8266 is no target/ });
+  await t.throwsAsync(buildScripts(options(sdk, "esp32", { folder: place })), {
+    message: /has no manifest\.json/,
+  });
+});
+
+withSdk("without ESP-IDF nothing is built, and how to install it is said", async (t, sdk) => {
+  const { IDF_PATH: _, ...env } = sdk.env;
+  await t.throwsAsync(buildImage(options({ ...sdk, env }, "esp32")), {
+    instanceOf: SdkError,
+    message: /ESP-IDF is missing: \$IDF_PATH is not set\.[\s\S]*install\.sh/,
+  });
+});
+
+/** What the block of manifest.json leaves a program, with room to spare; the simulator knows no block. */
+const BASE = {
+  static: 0,
+  chunk: { initial: 52_000, incremental: 0 },
+  heap: { initial: 2800, incremental: 0 },
+  stack: 512,
+  keys: { initial: 64, incremental: 32 },
+};
+const SLOT_IN_SIMULATOR = 32;
+/** For the machine to be slow in. */
+const PATIENCE_MS = 120_000;
+
+test("the block of manifest.json is the base", (t) => {
+  const { creation } = JSON.parse(readFileSync(join(PROJECT, "manifest.json"), "utf8"));
+  const base = (BASE.heap.initial + BASE.stack) * 16 + BASE.chunk.initial;
+  t.true(creation.static >= base, `${base}`);
+});
+
+withSdk("a new project runs in the simulator as it is, in the base of the board's heap", async (t, sdk) => {
+  const platform = await startPlatform({ port: 0, profile: { key: "k", secret: "s" } });
+  const display = await openDisplay(true);
+  t.teardown(async () => {
+    display.close();
+    await platform.close();
+  });
+  const folder = join(place, "inside");
+  newProject(folder);
+  const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  Object.assign(manifest.config, { baseUrl: platform.url, intervalMs: 200 });
+  manifest.platforms.lin = { creation: BASE };
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+  const config = { wifi: { ssid: "home" }, provisioning: { key: "k", secret: "s", deviceName: "inside" } };
+  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ config }));
+  const program = await buildProgram(sdk, folder, join(place, "simulator"));
+  const directory = mkdtempSync(join(place, "home-"));
+  const lines: string[] = [];
+  let slots = 0;
+  const run = await SimulatorRun.start({
+    sdk,
+    program,
+    directory,
+    display: display.name,
+    line: (line) => void lines.push(line),
+    instruments: (values) => {
+      slots = Math.max(slots, (values.get("Slot used") ?? 0) / SLOT_IN_SIMULATOR);
+    },
+  });
+  const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
+  const points = (): number =>
+    platform.core.devices.byName("inside")?.series.range("upSeconds", all).length ?? 0;
+  const late = Date.now() + PATIENCE_MS;
+  while (points() < 20 && Date.now() < late)
+    await Promise.race([run.ended, new Promise((go) => setTimeout(go, 500))]);
+  t.true(points() >= 20, lines.slice(-5).join("\n"));
+  t.true(slots > 0 && slots < BASE.heap.initial, `${slots} slots`);
+  await run.kill();
+});
+
+/** As a browser that follows the form. */
+async function fillIn(url: string, values: Record<string, string>): Promise<string> {
+  const page = await (await fetch(url)).text();
+  const [, proof = ""] = /name="proof" value="(\w+)"/.exec(page) ?? [];
+  const answer = await fetch(url, { method: "POST", body: new URLSearchParams({ proof, ...values }) });
+  return answer.text();
+}
+
+withSdk(
+  "a new project that knows nothing is commissioned in the simulator by its page, in the base of the board's heap",
+  async (t, sdk) => {
+    const platform = await startPlatform({ port: 0, profile: { key: "k", secret: "s" } });
+    const display = await openDisplay(true);
+    t.teardown(async () => {
+      display.close();
+      await platform.close();
+    });
+    const port = await freePort();
+    const folder = join(place, "unboxed");
+    newProject(folder);
+    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+    Object.assign(manifest.config, { baseUrl: "", intervalMs: 200, commission: { port } });
+    manifest.platforms.lin = { creation: BASE };
+    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+    const program = await buildProgram(sdk, folder, join(place, "simulator"));
+    const lines: string[] = [];
+    const line = (text: string): void => void lines.push(text);
+    const directory = mkdtempSync(join(place, "home-"));
+    const run = await SimulatorRun.start({ sdk, program, directory, display: display.name, line });
+    const url = `http://127.0.0.1:${port}/`;
+    await until(run, () => lines.some((text) => text.includes(url)));
+    const wrong = await fillIn(url, { url: platform.url, key: "k", secret: "wrong" });
+    t.regex(wrong, /Asking the platform/);
+    let page = "";
+    await until(run, async () => {
+      page = await (await fetch(url)).text();
+      return !page.includes("Asking");
+    });
+    t.regex(page, /Wrong provisioning key or secret\./);
+    await fillIn(url, { secret: "s" });
+    const made = () => platform.core.devices.list().find(({ name }) => name.startsWith("mote-"));
+    const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 1000, ascending: true };
+    await until(run, () => (made()?.series.range("upSeconds", all).length ?? 0) > 5);
+    t.pass(lines.slice(-5).join("\n"));
+    await t.throwsAsync(fetch(url));
+    await run.kill();
+  },
+);
+
+async function until(run: SimulatorRun, reached: () => boolean | Promise<boolean>): Promise<void> {
+  const late = Date.now() + PATIENCE_MS;
+  while (!(await reached())) {
+    if (Date.now() > late) throw new Error("it took too long");
+    await Promise.race([run.ended, new Promise((go) => setTimeout(go, 300))]);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

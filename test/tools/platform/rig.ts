@@ -1,0 +1,122 @@
+// The platform in memory on a clock that a test moves by hand: no network, no real time.
+import type { Clock } from "../../../tools/platform/core/common/clock.js";
+import type { Device } from "../../../tools/platform/core/devices.js";
+import { PlatformCore, type PlatformOptions } from "../../../tools/platform/core/platform.js";
+import type { Profile } from "../../../tools/platform/core/profiles.js";
+import type { RpcRequest, RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
+import type { Mode } from "../../../tools/platform/device/modes.js";
+import { DeviceApi, type DeviceApiOptions } from "../../../tools/platform/device-api.js";
+import { write } from "../../../tools/platform/http/writer.js";
+
+export const MODES: readonly Mode[] = ["documented", "deployed"];
+export const START = 1_760_000_000_000;
+export const TOKEN = "the-device-token";
+
+interface Timer {
+  at: number;
+  run: () => void;
+}
+
+export class VirtualClock implements Clock {
+  #now = START;
+  readonly #timers = new Set<Timer>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  timer(ms: number, run: () => void): () => void {
+    const timer = { at: this.#now + Math.max(0, ms), run };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  advance(ms: number): void {
+    const end = this.#now + ms;
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (!next) break;
+      this.#timers.delete(next);
+      this.#now = next.at;
+      next.run();
+    }
+    this.#now = end;
+  }
+}
+
+/** A request of the device, and what it was answered with. */
+export interface Call {
+  status: number | undefined;
+  text: string;
+  headers: Record<string, string>;
+  hangUp(): void;
+}
+
+const ASKED = { version: "1.1", keepAlive: true, asksToKeep: false } as const;
+
+/** Of a head as it goes out; repeated ones joined. */
+function headersOf(head: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of head.trimEnd().split("\r\n").slice(1)) {
+    const [name = "", value = ""] = line.split(/: ?(.*)/s);
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}
+
+export interface Rig {
+  clock: VirtualClock;
+  core: PlatformCore;
+  api: DeviceApi;
+  device: Device;
+  /** With provisioning, key `key` and secret `secret`. */
+  profile: Profile;
+  /** Faults of the stand-in's own. */
+  faults: unknown[];
+  /** `path` is what follows the token, or a whole one from `/api`. */
+  call(method: string, path: string, body?: string, headers?: Record<string, string>): Call;
+  /** As the operator. */
+  send(method: string, options?: Partial<RpcRequest>): { id: number | undefined; results: RpcResult[] };
+}
+
+export function createRig(
+  as: Mode = "deployed",
+  options: Partial<DeviceApiOptions & PlatformOptions> = {},
+): Rig {
+  const clock = new VirtualClock();
+  const core = new PlatformCore({ clock, ...options });
+  const faults: unknown[] = [];
+  const api = new DeviceApi({ core, as, onError: (error) => faults.push(error), ...options });
+  const profile = core.profiles.create({
+    name: "greenhouse",
+    strategy: "ALLOW_CREATE_NEW_DEVICES",
+    provisionKey: "key",
+    provisionSecret: "secret",
+  });
+  const device = core.createDevice({ name: "greenhouse-7", profileId: profile.id }, TOKEN);
+  const call: Rig["call"] = (method, path, body = "", headers = {}) => {
+    const url = path.startsWith("/") ? path : `/api/v1/${TOKEN}/${path}`;
+    const bytes = Buffer.from(body);
+    const all = { ...(body !== "" && { "content-length": String(bytes.length) }), ...headers };
+    const made: Call = { status: undefined, text: "", headers: {}, hangUp: () => {} };
+    made.hangUp = api.handle({ method, url, headers: all, body: bytes }, (answer) => {
+      if (made.status !== undefined) throw new Error("answered twice");
+      made.status = answer.status;
+      made.text = Buffer.from(answer.body).toString();
+      const { whole, head } = write(answer, clock.now(), { ...ASKED, method });
+      made.headers = headersOf(Buffer.from(whole.subarray(0, head)).toString("latin1"));
+    });
+    return made;
+  };
+  const send: Rig["send"] = (method, request = {}) => {
+    const results: RpcResult[] = [];
+    const rpc = { method, params: "{}", oneWay: false, expiresAt: clock.now() + 10_000, ...request };
+    const id = device.rpc.send({ ...rpc, result: (result) => results.push(result) });
+    return { id, results };
+  };
+  return { clock, core, api, device, profile, faults, call, send };
+}

@@ -1,0 +1,148 @@
+// `mote start` as a person runs it: real processes, real time.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import test from "ava";
+import { STEPS } from "../../../tools/tour/steps/index.js";
+
+const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), "mote-start-"));
+const children: ChildProcess[] = [];
+test.after.always(() => {
+  // A failed test must not leave processes that keep this one alive.
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Of a machine that is busy with other tests. */
+const PATIENCE_MS = 60_000;
+
+interface Run {
+  process: ChildProcess;
+  output: string;
+  ended: Promise<number | null>;
+}
+
+/** Each run has temporary files of its own, to see what it leaves behind. */
+function run(name: string, ...args: string[]): Run & { temporary: string } {
+  const temporary = mkdtempSync(join(directory, `${name}-`));
+  const env = { ...process.env, TMPDIR: temporary };
+  const child = spawn(process.execPath, [CLI, "start", "--port", "0", ...args], { env });
+  children.push(child);
+  const found = {
+    process: child,
+    output: "",
+    temporary,
+    ended: new Promise<number | null>((r) => child.on("close", r)),
+  };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text) => (found.output += String(text)));
+  return found;
+}
+
+async function see<T>(look: () => T | undefined | false | null): Promise<T> {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
+    const found = look();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`not seen within ${PATIENCE_MS} ms`);
+}
+
+/** The platform's address, once the agent is online and the hints are told. */
+async function up(start: Run): Promise<string> {
+  await see(() => start.output.includes("firmware 2.0.0:"));
+  return see(() => /^platform (http:\S+)$/m.exec(start.output)?.[1]);
+}
+
+async function isGone(url: string): Promise<boolean> {
+  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+    const answer = await fetch(url).catch(() => undefined);
+    if (!answer) return true;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return false;
+}
+
+for (const mode of ["documented", "deployed"]) {
+  test(`the tour sees every capability, then ends with 0 and leaves nothing behind (${mode})`, async (t) => {
+    const start = run(mode, "--for", "50s", "--as", mode);
+    const code = await start.ended;
+    t.is(code, 0, start.output);
+    t.is(start.output.match(/^✓ /gm)?.length, STEPS.length);
+    t.notRegex(start.output, /✗/);
+    t.deepEqual(readdirSync(start.temporary), []);
+  });
+}
+
+test("a tour without enough time ends with 1 and marks what was not reached", async (t) => {
+  const start = run("short", "--for", "300ms");
+  t.is(await start.ended, 1);
+  t.is(start.output.match(/^✗ /gm)?.length, STEPS.length);
+  t.regex(start.output, /^✗ the new firmware's .* {2}not reached$/m);
+  t.deepEqual(readdirSync(start.temporary), []);
+});
+
+test("a tour wants an empty state directory", async (t) => {
+  const start = run("used", "--for", "30s", "--state", directory);
+  t.is(await start.ended, 2);
+  t.is(start.output, "the tour needs an empty state directory\n");
+});
+
+test("the live view tells the platform's address first, and Ctrl-C ends both processes with 0", async (t) => {
+  const start = run("live");
+  const url = await up(start);
+  start.process.kill("SIGINT");
+  t.is(await start.ended, 0);
+  t.true(start.output.startsWith(`platform ${url}\n`));
+  t.regex(start.output, /^online /m);
+  t.regex(start.output, /^stopped /m);
+  t.true(await isGone(url));
+  t.deepEqual(readdirSync(start.temporary), []);
+});
+
+test("the shell lines of the hints work", async (t) => {
+  const start = run("hints");
+  await up(start);
+  const lines = start.output.split("\n").filter((line) => line.startsWith("  "));
+  const shell = async (some: string[]) =>
+    (await promisify(execFile)("sh", ["-c", some.join("; echo; ")])).stdout;
+  t.regex(await shell(lines), /\{"on":true,"colour":"green"\}/);
+  // The first point may not have been there yet.
+  const reading = /"temperature":\[\{"ts":\d{13},"value":[\d.]+\}\]/;
+  const look = [...lines.slice(0, 2), ...lines.filter((line) => line.includes("/values/timeseries"))];
+  let latest = await shell(look);
+  for (let tries = 0; tries < 50 && !reading.test(latest); tries++) latest = await shell(look);
+  t.regex(latest, reading);
+  await see(() => /^firmware\.state .*"state":"UPDATED","version":"2\.0\.0"/m.test(start.output));
+  t.regex(start.output, /^attributes\.changed .*"interval"/m);
+  start.process.kill("SIGTERM");
+  t.is(await start.ended, 0);
+});
+
+test("when the process that started them is killed, the platform and the agent end in good order", async (t) => {
+  const state = join(directory, "killed-state");
+  const start = run("killed", "--state", state);
+  const url = await up(start);
+  t.true(existsSync(join(state, "lock.json")));
+  start.process.kill("SIGKILL");
+  await start.ended;
+  t.true(await isGone(url));
+  // Only an agent that ended in good order gives its state directory back.
+  await t.notThrowsAsync(see(() => !existsSync(join(state, "lock.json"))));
+});
+
+test("kept state is used again with a platform that does not know the device", async (t) => {
+  const state = join(directory, "kept-state");
+  for (const starts of [1, 2]) {
+    const start = run(`kept-${starts}`, "--state", state);
+    await up(start);
+    t.regex(start.output, /^provisioned /m);
+    t.notRegex(start.output, /^refused /m);
+    start.process.kill("SIGINT");
+    t.is(await start.ended, 0);
+  }
+});

@@ -1,0 +1,151 @@
+// The parent's side of the bridge: gives the port of any host to a script that runs on the XS engine.
+import type { Host } from "../../../src/port.js";
+import { pack, TELL, unpack } from "../guest/protocol.js";
+import { Answers } from "./answers.js";
+import { bundle } from "./bundle.js";
+import { Engine, type EngineOptions } from "./worker.js";
+
+export interface BridgeOptions extends Pick<EngineOptions, "limitMs"> {
+  /** TypeScript, imports relative to the root; it finds the port as `globalThis.host`. */
+  readonly entry?: string;
+  /** A file that is evaluated in place of test/xs/guest/host.ts, which it imports. */
+  readonly guest?: string;
+  /** What the engine and its script print. */
+  readonly output?: (text: string) => void;
+  /** Answers `askParent` of the script: what a test wants beyond the port. */
+  readonly parent?: (what: string, id: number, bytes: Uint8Array) => Uint8Array | undefined;
+}
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * A run of the XS engine on `host`. Every callback of the host is one turn of the engine, promise jobs included, in the
+ * order in which they came; the time that the script sees stands still during a turn.
+ */
+export class Bridge {
+  /** What the script threw where nobody caught it, rejections included. `close` rejects if there is any. */
+  readonly failures: string[] = [];
+  readonly #host: Host;
+  readonly #engine: Engine;
+  readonly #answers: Answers;
+  readonly #pending = new Map<number, Pending>();
+  readonly #settling: (() => void)[] = [];
+  #runs = 0;
+  #turns = 0;
+  #idle: (() => void)[] = [];
+  #closed = false;
+
+  private constructor(host: Host, options: BridgeOptions) {
+    this.#host = host;
+    this.#answers = new Answers(host, {
+      tell: (op, id, text, bytes) => void this.#tell(op, id, text, bytes),
+      settled: (id, good, text) => this.#settled(id, good, text),
+      failed: (text) => void this.failures.push(text),
+      asked: (what, id, bytes) => options.parent?.(what, id, bytes),
+    });
+    const output = options.output ?? ((text: string) => process.stderr.write(text));
+    this.#engine = new Engine({
+      answer: (question) =>
+        this.#answers.answer(unpack(decoder, question.buffer, question.byteOffset, question.length)),
+      output,
+      ...(options.limitMs === undefined ? {} : { limitMs: options.limitMs }),
+    });
+  }
+
+  /** Starts an engine, gives it the port and evaluates the entry. Rejects with what the entry threw. */
+  static async start(host: Host, options: BridgeOptions = {}): Promise<Bridge> {
+    const guest = await bundle(`import "${options.guest ?? "./test/xs/guest/host.ts"}";`);
+    const entry = options.entry === undefined ? undefined : await bundle(options.entry);
+    const bridge = new Bridge(host, options);
+    try {
+      await bridge.#engine.evaluate(guest);
+      if (entry !== undefined) await bridge.run(`${entry};undefined`);
+    } catch (error) {
+      await bridge.#engine.close();
+      throw error;
+    }
+    return bridge;
+  }
+
+  /** Steps of the engine since the start; the same in every run with the same events. */
+  get compute(): number {
+    return this.#engine.compute;
+  }
+
+  /** Evaluates a script. Its value, once settled if it is a promise, comes back through JSON. */
+  run(source: string): Promise<unknown> {
+    const id = ++this.#runs;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#tell(TELL.run, id, "", encoder.encode(source)).catch((error) => {
+        this.#pending.delete(id);
+        reject(error);
+      });
+    });
+  }
+
+  /** Calls `globalThis.fromParent` of the script, as one turn. Nothing happens once the bridge is closed. */
+  tell(what: string, id: number, bytes?: Uint8Array): void {
+    if (!this.#closed) void this.#tell(TELL.guest, id, what, bytes);
+  }
+
+  /** Collects garbage and says how many slots are in use (16 bytes each on an ESP32). Each `run` keeps one for good: the engine's own doing. */
+  slots(): Promise<number> {
+    return this.#tell(TELL.collect, 0, "");
+  }
+
+  /** Collects garbage and says how many bytes of chunks (texts, buffers) are in use; on an ESP32 each has a smaller head. */
+  chunks(): Promise<number> {
+    return this.#engine.chunks();
+  }
+
+  /** Resolves when the engine has nothing to do: every event was delivered, every promise job done. */
+  idle(): Promise<void> {
+    return this.#turns === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Ends the engine as a power cut would: sockets closed, timers gone, the rest of the host left as it is. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#answers.close();
+    await this.#engine.close();
+    const failures = this.failures.splice(0);
+    if (failures.length > 0) throw new Error(`on XS nobody caught:\n${failures.join("\n")}`);
+  }
+
+  /** One turn of the engine. Resolves with the slots in use after it. */
+  async #tell(op: number, id: number, text: string, bytes?: Uint8Array): Promise<number> {
+    if (this.#closed) throw new Error("the bridge is closed");
+    const { clock } = this.#host;
+    this.#turns += 1;
+    try {
+      // The time is the event's own, also if the engine is still busy with the one before.
+      const event = pack(encoder, op, id, clock.now(), clock.wall() ?? Number.NaN, text, bytes);
+      return (await this.#engine.command(new Uint8Array(event))).heap;
+    } catch (error) {
+      if (op === TELL.run || op === TELL.collect) throw error;
+      if (!this.#closed) this.failures.push(String(error));
+      return 0;
+    } finally {
+      for (const settle of this.#settling.splice(0)) settle();
+      this.#turns -= 1;
+      if (this.#turns === 0) for (const waiting of this.#idle.splice(0)) waiting();
+    }
+  }
+
+  /** Told at the end of the turn, so that the meter has all of it by then. */
+  #settled(id: number, good: boolean, text: string): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#settling.push(() => {
+      if (good) pending?.resolve(text === "" ? undefined : JSON.parse(text));
+      else pending?.reject(new Error(`on XS: ${text}`));
+    });
+  }
+}

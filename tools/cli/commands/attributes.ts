@@ -1,0 +1,123 @@
+import { type Command, Option } from "commander";
+import type { Scope } from "../../operator/shapes.js";
+import {
+  findDevice,
+  jsonOrText,
+  type OperatorFlags,
+  operate,
+  operatorOptions,
+} from "../operator/operator.js";
+import { note, out, outJson, table } from "../output/table.js";
+import { UsageError } from "../usage.js";
+
+const SCOPES = { client: "CLIENT_SCOPE", shared: "SHARED_SCOPE", server: "SERVER_SCOPE" } as const;
+type ScopeName = keyof typeof SCOPES;
+
+interface ScopeFlags extends OperatorFlags {
+  scope: ScopeName;
+}
+
+interface GetFlags extends OperatorFlags {
+  scope?: ScopeName;
+}
+
+interface SetFlags extends ScopeFlags {
+  text?: boolean;
+}
+
+const HELP = `
+A device is named by its name or its id.
+
+Examples:
+  mote attributes get greenhouse-7
+  mote attributes get greenhouse-7 interval --scope shared
+  mote attributes set greenhouse-7 interval=30 mode=night 'limits={"low":5,"high":30}'
+  mote attributes delete greenhouse-7 mode`;
+
+export function attributesCommand(program: Command): void {
+  const attributes = program
+    .command("attributes")
+    .description("read, set and delete attributes of a device")
+    .addHelpText("after", HELP);
+  operatorOptions(attributes.command("get").description("show attributes: all of them, or those named"))
+    .argument("<device>")
+    .argument("[key...]")
+    .addOption(new Option("--scope <scope>", "one only").choices(Object.keys(SCOPES)))
+    .action(get);
+  operatorOptions(
+    attributes
+      .command("set")
+      .description("set shared attributes (KEY=VALUE; a value is JSON if it can be, text otherwise)"),
+  )
+    .argument("<device>")
+    .argument("<pair...>", "KEY=VALUE")
+    .addOption(scopeOption())
+    .option("--text", "take each value as text: 7 as the text 7")
+    .action(set);
+  operatorOptions(attributes.command("delete").description("delete attributes"))
+    .argument("<device>")
+    .argument("<key...>")
+    .addOption(scopeOption(["client"]))
+    .action(remove);
+}
+
+function scopeOption(more: ScopeName[] = []): Option {
+  return new Option("--scope <scope>").choices(["shared", "server", ...more]).default("shared");
+}
+
+/** `{"client":{"serial":"A-113"},"shared":{"interval":30},"server":{}}` */
+async function get(named: string, keys: string[], flags: GetFlags): Promise<void> {
+  checkKeys(keys);
+  const scopes = flags.scope ? [flags.scope] : (Object.keys(SCOPES) as ScopeName[]);
+  await operate(flags, async (operator) => {
+    const { id } = await findDevice(operator, named);
+    const values = await Promise.all(
+      scopes.map((scope) =>
+        operator.attributes.get(id.id, SCOPES[scope] as Scope, keys.length > 0 ? keys : undefined),
+      ),
+    );
+    const found = scopes.map((scope, index) => [scope, values[index] ?? {}] as const);
+    if (flags.json) return outJson(Object.fromEntries(found));
+    const rows = found.flatMap(([scope, held]) =>
+      Object.entries(held).map(([key, value]) => [scope, key, value]),
+    );
+    out(table(["SCOPE", "KEY", "VALUE"], rows));
+  });
+}
+
+async function set(named: string, pairs: string[], flags: SetFlags): Promise<void> {
+  const values: Record<string, unknown> = Object.create(null);
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    if (at < 1) throw new UsageError(`${pair} is no KEY=VALUE`);
+    const text = pair.slice(at + 1);
+    const value = flags.text ? text : jsonOrText(text);
+    if (value === null) throw new UsageError(`the platform keeps no null (${pair}): mote attributes delete`);
+    values[pair.slice(0, at)] = value;
+  }
+  await operate(flags, async (operator) => {
+    const { id } = await findDevice(operator, named);
+    await operator.attributes.set(id.id, SCOPES[flags.scope] as "SHARED_SCOPE" | "SERVER_SCOPE", {
+      ...values,
+    });
+    if (flags.json) return outJson({ set: Object.keys(values) });
+    note(`Set ${Object.keys(values).join(", ")}.`);
+  });
+}
+
+async function remove(named: string, keys: string[], flags: ScopeFlags): Promise<void> {
+  checkKeys(keys);
+  await operate(flags, async (operator) => {
+    const { id } = await findDevice(operator, named);
+    await operator.attributes.delete(id.id, SCOPES[flags.scope], keys);
+    if (flags.json) return outJson({ deleted: keys });
+    note(`Deleted ${keys.join(", ")}.`);
+  });
+}
+
+/** The platform splits names at commas. */
+function checkKeys(keys: readonly string[]): void {
+  const wrong = keys.find((key) => key === "" || key.includes(","));
+  if (wrong !== undefined)
+    throw new UsageError(`"${wrong}" can't be asked for: a key has no comma and is not empty`);
+}

@@ -1,0 +1,183 @@
+import { join, relative, resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { checkBuild } from "../../moddable/esp32/check.js";
+import { emulate } from "../../moddable/esp32/emulate.js";
+import { EMULATED_CHIPS, fromInside } from "../../moddable/esp32/emulator.js";
+import {
+  type BuildOptions,
+  buildImage,
+  buildScripts,
+  FLASH_SIZES,
+  type FlashSize,
+  onPath,
+} from "../../moddable/esp32/esp32.js";
+import { flashBoard } from "../../moddable/esp32/esptool.js";
+import { reportImage } from "../../moddable/esp32/image-report.js";
+import { findSdk, PROJECT, type Sdk } from "../../moddable/sdk.js";
+import { weighOurs } from "../../moddable/weigh.js";
+import { stopSignals } from "../stop.js";
+import { duration, UsageError } from "../usage.js";
+
+interface Esp32Flags {
+  target?: string;
+  check?: boolean;
+  build?: boolean;
+  emulate?: boolean;
+  chip?: string;
+  flash?: string;
+  cut?: number[];
+  flashSize: FlashSize;
+  port?: string;
+  debug?: boolean;
+  url?: string;
+  ssid?: string;
+  password?: string;
+  provisionKey?: string;
+  provisionSecret?: string;
+  token?: string;
+}
+
+const HELP = `
+Examples:
+  mote esp32 --check --target esp32/esp32c3              what can be said without ESP-IDF
+  mote esp32 --build --target esp32/esp32c3 ./greenhouse the image, and what is in it
+  mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build it and flash it
+  mote esp32 --emulate --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
+  mote esp32 --emulate --build ./greenhouse              an image to push to an emulated board
+  mote esp32 --emulate --flash board.bin --cut 20s       its flash is kept between runs; the power goes after 20 s, and comes back`;
+
+/** `mote esp32`: builds a project for a board, and flashes it or runs it on an emulated chip. */
+export function esp32Command(program: Command): void {
+  program
+    .command("esp32")
+    .description("build for an ESP32 board and flash it; needs the Moddable SDK, and ESP-IDF but for --check")
+    .argument("[folder]", "a project that `mote new` made (default: the sample application)")
+    .option(
+      "--target <name>",
+      'the board, as the SDK names it: esp32/nodemcu, esp32/esp32c3, ... (default: "esp32"; with --emulate: of the chip)',
+    )
+    .addOption(
+      new Option("--check", "verify all that needs no ESP-IDF, and print sizes").conflicts([
+        "build",
+        "emulate",
+      ]),
+    )
+    .option("--build", "build the image, say what is in it and where it is; flash and run nothing")
+    .option("--emulate", "run it on an emulated chip, with this machine's network; needs Espressif's QEMU")
+    .addOption(
+      new Option("--chip <name>", "to emulate (default: esp32c3)")
+        .choices(EMULATED_CHIPS)
+        .implies({ emulate: true }),
+    )
+    .addOption(
+      new Option(
+        "--flash <file>",
+        "the emulated flash, kept between runs; without it each run begins erased",
+      ).implies({
+        emulate: true,
+      }),
+    )
+    .addOption(
+      new Option(
+        "--cut <duration>",
+        "cut the emulated power after so long; it comes back at once (repeatable)",
+      )
+        .argParser((text: string, before: number[] = []) => [...before, duration(text)])
+        .implies({ emulate: true }),
+    )
+    .option("--flash-size <MB>", `of the board: ${FLASH_SIZES.join(", ")}`, flashSize, 4)
+    .option("--port <device>", "the serial port of the board (default: the first that answers)")
+    .option("--debug", "with the debugger's eyes and what is logged")
+    .option("--url <url>", "the platform's base URL, in place of the project's")
+    .option("--ssid <name>", "the Wi-Fi, in place of the project's")
+    .option("--password <text>", "of the Wi-Fi")
+    .option("--provision-key <key>", "in place of the project's")
+    .option("--provision-secret <secret>", "in place of the project's")
+    .option("--token <token>", "an access token, in place of provisioning")
+    .addHelpText("after", HELP)
+    .action(async (folder: string | undefined, flags: Esp32Flags) => {
+      process.exitCode = await esp32(folder, flags);
+    });
+}
+
+function flashSize(text: string): FlashSize {
+  const size = FLASH_SIZES.find((known) => text === `${known}` || text === `${known}MB`);
+  if (size === undefined) throw new InvalidArgumentError(`It is ${FLASH_SIZES.join(", ")} (MB).`);
+  return size;
+}
+
+async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<number> {
+  const build = optionsOf(folder, flags);
+  if (flags.check) return check(build);
+  if (flags.emulate && !flags.build) return emulateBoard(build, flags);
+  const image = await buildImage(build);
+  const { lines, wrong } = await reportImage(build.sdk, image);
+  const file = relative(process.cwd(), join(image.folder, "xs_esp32.bin"));
+  process.stdout.write(`${build.target}\n${lines.join("\n")}\nto push: ${file}\n`);
+  for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
+  if (wrong.length > 0) return 1;
+  if (flags.build) return 0;
+  const code = await flashBoard(build.sdk, image, flags.port);
+  if (code === 0) process.stdout.write(`${afterFlashing(build, image.folder, flags.port)}\n`);
+  return code;
+}
+
+function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions {
+  const chip = flags.chip ?? "esp32c3";
+  const emulated = flags.emulate === true;
+  const target = flags.target ?? (emulated && chip !== "esp32" ? `esp32/${chip}` : "esp32");
+  const name = `${target.replace("/", "-")}${emulated ? "-emulated" : ""}`;
+  return {
+    sdk: findSdk(),
+    folder: folder ?? join(PROJECT, "examples", "sample"),
+    target,
+    debug: flags.debug ?? false,
+    megabytes: flags.flashSize,
+    emulated,
+    config: configOf(flags, emulated),
+    out: join(folder === undefined ? PROJECT : resolve(folder), "build", name),
+  };
+}
+
+async function check(build: BuildOptions): Promise<number> {
+  const { wrong, lines } = checkBuild(await buildScripts(build), build);
+  process.stdout.write(`${build.target}\n${[...lines, ...weights(build.sdk)].join("\n")}\n`);
+  for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
+  return wrong.length === 0 ? 0 : 1;
+}
+
+async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<number> {
+  if (flags.debug)
+    throw new UsageError("--debug speaks to the SDK's debugger; --emulate shows a release build");
+  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  return emulate(build, { flash: flags.flash, cuts: flags.cut ?? [], print, stop: stopSignals().stop });
+}
+
+/** Nothing is started here: the SDK's way would end other programs of its name. */
+function afterFlashing({ debug, out }: BuildOptions, folder: string, port = "PORT"): string {
+  if (debug)
+    return `The debugger, once xsbug runs: serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
+  const monitor = onPath("esp_idf_monitor", process.env) ? "esp_idf_monitor" : "python -m esp_idf_monitor";
+  return `What it prints: ${monitor} --port ${port} ${join(folder, "xs_esp32.elf")}\nBuilt in ${out}`;
+}
+
+function weights(sdk: Sdk): string[] {
+  const lines = [...weighOurs(sdk)].map(([name, { code, slots, rom }]) =>
+    [name.padEnd(16), ...[code, slots, rom].map((count) => count.toLocaleString("en").padStart(9))].join(" "),
+  );
+  return ["of Mote alone, in ROM: bytes of code, slots of 16 bytes, bytes of all its data:", ...lines];
+}
+
+function configOf(
+  { url, ssid, password, provisionKey, provisionSecret, token }: Esp32Flags,
+  emulated: boolean,
+): Record<string, unknown> {
+  // The emulator's network has no name and takes any.
+  const network = ssid ?? (emulated ? "emulator" : undefined);
+  return {
+    ...(url !== undefined && { baseUrl: emulated ? fromInside(url) : url }),
+    ...(network !== undefined && { wifi: { ssid: network, ...(password !== undefined && { password }) } }),
+    ...(provisionKey !== undefined && { provisioning: { key: provisionKey, secret: provisionSecret ?? "" } }),
+    ...(token !== undefined && { token }),
+  };
+}

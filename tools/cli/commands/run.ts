@@ -1,0 +1,238 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { RESET, STOPPED } from "../../../hosts/node/exit.js";
+import { codeOf } from "../../../hosts/node/files.js";
+import { commission, joined, keptIn, pemOf } from "../../../hosts/node/run/commissioning.js";
+import { agentOptions } from "../../../hosts/node/run/drive.js";
+import { Lines } from "../../../hosts/node/run/lines.js";
+import { LockedError } from "../../../hosts/node/run/lock.js";
+import type { WorkerConfig } from "../../../hosts/node/run/messages.js";
+import { supervise } from "../../../hosts/node/run/supervisor.js";
+import type { Values } from "../../../hosts/shared/commissioning/values.js";
+import { checkOptions } from "../../../src/agent/options/options.js";
+import { MoteError } from "../../../src/index.js";
+import { type Stop, stopSignals } from "../stop.js";
+import { certificates, duration, UsageError } from "../usage.js";
+
+interface RunFlags {
+  url?: string | undefined;
+  token?: string | undefined;
+  provisionKey?: string | undefined;
+  provisionSecret?: string | undefined;
+  deviceName?: string;
+  state?: string;
+  app?: string;
+  interval: number;
+  cycle?: number;
+  connections: "1" | "2" | "3";
+  timestamps: "device" | "platform";
+  log: "text" | "json";
+  ca?: string;
+  exitOnRefusal?: boolean;
+  allowHttpFirmware?: boolean;
+  durable: boolean;
+  commission?: true | "again";
+  /** PEM, of commissioning. */
+  keptCa?: string | undefined;
+}
+
+const HELP = `
+Either --token, or --provision-key and --provision-secret are needed. Secrets are better given by the environment: arguments
+can be seen by other users of the machine.
+
+The state directory keeps the access token, the telemetry that waits, two firmware slots and what is known of the platform.
+--app puts its image in when the file differs from the last one put in; an update that came from the platform since then stays.
+
+With --commission a page on this machine asks for what is not given, checks it by connecting, and keeps it in the state directory: the runs after it
+need neither address nor secret. What the command line says comes before what was kept.
+
+Ctrl-C stops in good order, a second one at once.
+
+Example:
+  mote run --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET --state ./greenhouse-7`;
+
+export function runCommand(program: Command): void {
+  program
+    .command("run")
+    .description("run one device against a platform, with firmware slots and a supervisor")
+    .addOption(new Option("--url <url>", "of the platform, http:// or https://").env("MOTE_URL"))
+    .addOption(new Option("--token <token>", "the device's access token").env("MOTE_TOKEN"))
+    .addOption(new Option("--provision-key <key>", "of the device profile").env("MOTE_PROVISION_KEY"))
+    .addOption(
+      new Option("--provision-secret <secret>", "of the device profile").env("MOTE_PROVISION_SECRET"),
+    )
+    .addOption(
+      new Option("--device-name <name>", "for provisioning (default: mote-<hardware id>)").env(
+        "MOTE_DEVICE_NAME",
+      ),
+    )
+    .addOption(
+      new Option("--state <dir>", "what outlives a restart; made if there is none").env("MOTE_STATE"),
+    )
+    .addOption(new Option("--app <file>", "the firmware image (default: uptime and memory)").env("MOTE_APP"))
+    .addOption(
+      new Option("--interval <duration>", "between two samples of the application: 500ms, 1s, 2m")
+        .env("MOTE_INTERVAL")
+        .argParser(duration)
+        .default(1000, "1s"),
+    )
+    .option("--cycle <n>", "sleep between two samples, and connect in every n-th wake only", Number)
+    .addOption(
+      new Option("--connections <count>", "to the platform")
+        .env("MOTE_CONNECTIONS")
+        .choices(["1", "2", "3"])
+        .default("3"),
+    )
+    .addOption(
+      new Option("--timestamps <whose>", "time stamps of telemetry")
+        .env("MOTE_TIMESTAMPS")
+        .choices(["device", "platform"])
+        .default("device"),
+    )
+    .addOption(
+      new Option("--log <format>", "lines for people, or one JSON object per line")
+        .env("MOTE_LOG")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .addOption(
+      new Option("--ca <file>", "certificates (PEM) to trust in place of the usual ones").env("MOTE_CA"),
+    )
+    .option("--exit-on-refusal", "end with exit code 3 when the platform refuses the device")
+    .option(
+      "--allow-http-firmware",
+      "take updates over http from other machines too (anyone on the way can change them)",
+    )
+    .option("--no-durable", "keep waiting telemetry in memory only")
+    .addOption(
+      new Option(
+        "--commission [again]",
+        "ask for the platform on a page of this machine, unless that was done; again: in any case",
+      ).choices(["again"]),
+    )
+    .addHelpText("after", HELP)
+    .action(run);
+}
+
+async function run(given: RunFlags): Promise<void> {
+  const stopping = stopSignals();
+  let code = await runOnce(given, stopping, false);
+  while (code === RESET) code = await runOnce(given, stopping, true);
+  process.exit(code);
+}
+
+/** Until it is stopped, or reset: then what was kept is another thing. `again`: after a reset. */
+async function runOnce(given: RunFlags, stopping: Stop, again: boolean): Promise<number> {
+  const flags = await inState(() => commissioned(given, stopping.stop));
+  if (stopping.stop.aborted) return STOPPED;
+  const config = configure(flags);
+  const app = flags.app === undefined ? undefined : load("--app", flags.app);
+  const { token, provisioning } = config;
+  const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
+  const lines = new Lines(process.stdout, flags.log, secrets);
+  return inState(() => supervise({ config, app, lines, again, ...stopping }));
+}
+
+/** What fails in here is the state directory's. */
+async function inState<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LockedError || error instanceof UsageError) throw error;
+    const message = error instanceof Error ? error.message : "unknown";
+    throw new Error(`the state directory can't be used: ${message}`, { cause: error });
+  }
+}
+
+/** The flags with what was kept in their gaps, after the owner was asked if they say so. */
+async function commissioned(flags: RunFlags, stop: AbortSignal): Promise<RunFlags> {
+  const { commission: when, state, deviceName, url, token, provisionKey, provisionSecret } = flags;
+  if (!state || (!when && !existsSync(join(state, "store")))) return flags;
+  const stateDir = resolve(state);
+  const given: Values = { url, token, key: provisionKey, secret: provisionSecret };
+  const before = joined(given, keptIn(stateDir, url));
+  const isKnown = before.url && (before.token || before.key);
+  if (!when || (isKnown && when !== "again")) return withValues(flags, before);
+  const ca = flags.ca === undefined ? undefined : load("--ca", flags.ca).toString();
+  const lines = new Lines(process.stdout, flags.log, []);
+  const open = (page: string): void => lines.tell({ event: "commissioning", url: page });
+  const done = await commission({ stateDir, given, deviceName, ca, stop, open });
+  if (done) lines.tell({ event: "commissioned" });
+  // What the owner said last comes before what the command line said first.
+  return withValues(flags, done ? joined(keptIn(stateDir, url), given) : before);
+}
+
+function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): RunFlags {
+  return {
+    ...flags,
+    url,
+    token,
+    provisionKey: key,
+    provisionSecret: secret,
+    keptCa: flags.ca === undefined ? pemOf(ca) : undefined,
+  };
+}
+
+/** Throws UsageError with all that is wrong. */
+function configure(flags: RunFlags): WorkerConfig {
+  const { url, token, provisionKey, provisionSecret, deviceName, state } = flags;
+  const wrong: string[] = [];
+  if (!url) wrong.push("--url is needed (or MOTE_URL, or --commission)");
+  if (!state) wrong.push("--state is needed (or MOTE_STATE)");
+  if (!token && !(provisionKey && provisionSecret)) {
+    wrong.push(
+      "--token, or --provision-key and --provision-secret, are needed (or MOTE_TOKEN, MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET, or --commission)",
+    );
+  }
+  const provisioning = provisionKey &&
+    provisionSecret && { key: provisionKey, secret: provisionSecret, deviceName };
+  const config: WorkerConfig = {
+    stateDir: resolve(state ?? "."),
+    url: url ?? "http://none",
+    token: token || undefined,
+    provisioning: provisioning || undefined,
+    intervalMs: flags.interval,
+    cycle: flags.cycle,
+    connections: Number(flags.connections) as 1 | 2 | 3,
+    timestamps: flags.timestamps,
+    durable: flags.durable,
+    ca: flags.ca === undefined ? flags.keptCa : certificates("--ca", load("--ca", flags.ca).toString()),
+    allowHttpFirmware: flags.allowHttpFirmware === true,
+    exitOnRefusal: flags.exitOnRefusal === true,
+  };
+  // The agent knows its own options best; without an identity it would only repeat what is said above.
+  if (config.token || config.provisioning) wrong.push(...agentFinds(config));
+  if (wrong.length > 0) throw new UsageError(wrong.join("\n       "));
+  return config;
+}
+
+function agentFinds(config: WorkerConfig): string[] {
+  try {
+    checkOptions(agentOptions(config, { title: "any", version: "any" }));
+    return [];
+  } catch (error) {
+    if (error instanceof MoteError) return [inOptions(error.message)];
+    throw error;
+  }
+}
+
+/** The agent's names of its options as those of the command line. */
+function inOptions(message: string): string {
+  return message
+    .replace("baseUrl", "--url")
+    .replace("cycle.connectEvery", "--cycle")
+    .replace("cycle.everyMs", "with --cycle --interval, in ms,")
+    .replace("token: ", "--token: ")
+    .replace("provisioning.key", "--provision-key")
+    .replace("provisioning.secret", "--provision-secret")
+    .replace("provisioning.deviceName", "--device-name");
+}
+
+function load(option: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new UsageError(`${option} ${path} can't be read (${codeOf(error)})`);
+  }
+}

@@ -1,0 +1,39 @@
+import { type Command, Option } from "commander";
+import { start } from "../../tour/start.js";
+import { duration, port } from "../usage.js";
+
+interface StartFlags {
+  for?: number;
+  state?: string;
+  port?: number;
+  as: "documented" | "deployed";
+  interval: number;
+}
+
+/** `mote start`: a stand-in and an agent side by side, to look at. */
+export function startCommand(program: Command): void {
+  program
+    .command("start")
+    .description("start a stand-in for the platform and an agent beside it, and show what goes on")
+    .option(
+      "--for <duration>",
+      "the tour: shows each capability and ends, after this time at the latest (30s)",
+      duration,
+    )
+    .option("--state <dir>", "keep the agent's state there (default: a temporary directory)")
+    .option("--port <number>", "of the platform (default: 8080 if it is free, otherwise any)", port)
+    .addOption(
+      new Option("--as <mode>", "how the platform answers")
+        .choices(["documented", "deployed"])
+        .default("documented"),
+    )
+    .addOption(
+      new Option("--interval <duration>", "between two points").argParser(duration).default(1000, "1s"),
+    )
+    .action(async (flags: StartFlags) => {
+      const { for: forMs, state: stateDir, port, as, interval: intervalMs } = flags;
+      process.exitCode = await start({ forMs, stateDir, port, as, intervalMs });
+      // A request that is still open must not hold the process.
+      process.exit();
+    });
+}

@@ -1,0 +1,100 @@
+import { type Command, Option } from "commander";
+import type { Operator } from "../../operator/operator.js";
+import type { Reading } from "../../operator/shapes.js";
+import { findDevice, type OperatorFlags, operate, operatorOptions } from "../operator/operator.js";
+import { type Row, readRows } from "../operator/rows.js";
+import { csv } from "../output/csv.js";
+import { forStream, moment, note, out, outJson, plain, table } from "../output/table.js";
+import { parseLast, parseTime } from "../times.js";
+import { count, UsageError } from "../usage.js";
+
+interface TelemetryFlags extends OperatorFlags {
+  from?: number;
+  to?: number;
+  limit: number;
+  format: "table" | "csv" | "json";
+}
+
+const HELP = `
+Without --from and --to: the latest value of each key. Times are dates (2026-01-31, 2026-01-31T12:00), milliseconds since 1970, -7d, -12h, -30m,
+today, yesterday or now; --to a day includes all of it.
+
+Examples:
+  mote telemetry greenhouse-7
+  mote telemetry greenhouse-7 temperature humidity --from -1h
+  mote telemetry greenhouse-7 temperature --from yesterday --to yesterday --format csv > day.csv`;
+
+export function telemetryCommand(program: Command): void {
+  operatorOptions(
+    program.command("telemetry").description("show telemetry of a device: the latest, or a time range"),
+  )
+    .argument("<device>", "name or id")
+    .argument("[key...]", "default: all keys")
+    .option("--from <time>", "the first to show", (text) => parseTime(text))
+    .option("--to <time>", "the last to show (default: now)", (text) => parseLast(text))
+    .option("--limit <number>", "of rows", count, 10_000)
+    .addOption(new Option("--format <format>").choices(["table", "csv", "json"]).default("table"))
+    .addHelpText("after", HELP)
+    .action(telemetry);
+}
+
+async function telemetry(named: string, asked: string[], flags: TelemetryFlags): Promise<void> {
+  const wrong = asked.find((key) => !canAsk(key));
+  if (wrong !== undefined)
+    throw new UsageError(`"${wrong}" can't be asked for: a key has no comma and is not empty`);
+  const { from, to } = flags;
+  if (from !== undefined && to !== undefined && from > to) throw new UsageError("--from is later than --to");
+  const format = flags.json ? "json" : flags.format;
+  await operate(flags, async (operator) => {
+    const { id } = await findDevice(operator, named);
+    if (from === undefined && to === undefined) return latest(operator, id.id, asked, format);
+    const keys = asked.length > 0 ? asked : await askable(operator, id.id);
+    const wanted = { keys, from: from ?? 0, to: to ?? Date.now(), limit: flags.limit };
+    const { rows, more } = keys.length > 0 ? await readRows(operator.timeSeries, id.id, wanted) : NOTHING;
+    show(keys, rows, format);
+    if (rows.length === 0) note("There is no telemetry in this range.");
+    if (more) note(`There is more: --limit ${flags.limit} rows are shown`);
+  });
+}
+
+const NOTHING = { rows: [], more: false };
+
+/** The platform parts names at commas. */
+function canAsk(key: string): boolean {
+  return key !== "" && !key.includes(",");
+}
+
+async function askable({ timeSeries }: Operator, id: string): Promise<string[]> {
+  const keys = (await timeSeries.keys(id)).sort();
+  const left = keys.filter((key) => !canAsk(key));
+  if (left.length > 0) note(`Left out, for the commas in the name: ${left.map(plain).join("  ")}`);
+  return keys.filter(canAsk);
+}
+
+async function latest(operator: Operator, id: string, asked: string[], format: string): Promise<void> {
+  const found = await operator.timeSeries.latest(id, asked.length > 0 ? asked : undefined);
+  if (format === "json") return outJson(found);
+  const order = asked.length > 0 ? Object.keys(found) : Object.keys(found).sort();
+  const rows = order.map((key) => {
+    const { ts, value } = found[key] as Reading;
+    return [key, value, ts] as const;
+  });
+  if (format === "csv") {
+    out(forStream(csv(["key", "value", "ts"], rows)));
+    return;
+  }
+  out(
+    table(
+      ["KEY", "VALUE", "TIME"],
+      rows.map(([key, value, ts]) => [key, value, moment(ts)]),
+    ),
+  );
+}
+
+function show(keys: readonly string[], rows: readonly Row[], format: string): void {
+  const lines = rows.map(({ ts, values }) => [ts, ...keys.map((key) => values[key])] as const);
+  const shown = (): unknown[][] => lines.map(([ts, ...cells]) => [moment(ts), ...cells]);
+  if (format === "json") outJson(rows);
+  else if (format === "csv") out(forStream(csv(["ts", ...keys], lines)));
+  else out(table(["TIME", ...keys], shown()));
+}

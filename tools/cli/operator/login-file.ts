@@ -1,0 +1,56 @@
+// The operator's login between two commands: `mote/login.json` in the user's configuration directory, for the user alone.
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { codeOf } from "../../../hosts/node/files.js";
+import type { Session } from "../../operator/rest.js";
+
+export interface Login extends Session {
+  url: string;
+  username: string;
+}
+
+const FORMAT = 1;
+
+/** `$MOTE_LOGIN`, or `mote/login.json` in `$XDG_CONFIG_HOME` or `~/.config`. */
+export function loginPath(env: NodeJS.ProcessEnv = process.env): string {
+  return env.MOTE_LOGIN || join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "mote", "login.json");
+}
+
+/** Undefined if there is none, or none that can be read. */
+export function readLogin(path = loginPath()): Login | undefined {
+  let found: Partial<Login> & { format?: unknown };
+  try {
+    found = JSON.parse(readFileSync(path, "utf8")) as typeof found;
+  } catch {
+    return undefined;
+  }
+  const { format, url, username, token, refreshToken } = found ?? {};
+  if (format !== FORMAT) return undefined;
+  const texts = [url, username, token, refreshToken];
+  return texts.every((text) => typeof text === "string")
+    ? ({ url, username, token, refreshToken } as Login)
+    : undefined;
+}
+
+/** Written aside and renamed: another command that reads it finds the old login or the new one. Throws Error without the secrets. */
+export function writeLogin(login: Login, path = loginPath()): void {
+  const aside = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(aside, `${JSON.stringify({ format: FORMAT, ...login })}\n`, { mode: 0o600, flush: true });
+    // A file that was there keeps its mode.
+    chmodSync(aside, 0o600);
+    renameSync(aside, path);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw new Error(`the login can't be kept in ${path} (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/** True if there was one. */
+export function forgetLogin(path = loginPath()): boolean {
+  const found = readLogin(path) !== undefined;
+  rmSync(path, { force: true });
+  return found;
+}

@@ -1,0 +1,158 @@
+// What all commands of an operator share: the login, the device that is meant, how a failure is told.
+import { type Command, Option } from "commander";
+import { REFUSED } from "../../../hosts/node/exit.js";
+import { OperatorError } from "../../operator/error.js";
+import { Operator } from "../../operator/operator.js";
+import type { Device } from "../../operator/shapes.js";
+import { lossyNumber } from "../../operator/typed-json.js";
+import { ExitError } from "../exit-error.js";
+import { plain } from "../output/table.js";
+import { UsageError } from "../usage.js";
+import { readLogin, writeLogin } from "./login-file.js";
+
+export interface OperatorFlags {
+  url?: string;
+  username?: string;
+  json?: boolean;
+}
+
+/** Adds the options that every command of an operator takes. */
+export function operatorOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--url <url>", "of the platform (default: that of the login)").env("MOTE_PLATFORM_URL"),
+    )
+    .addOption(
+      new Option("--username <name>", "log in as, with the password in MOTE_PLATFORM_PASSWORD").env(
+        "MOTE_PLATFORM_USERNAME",
+      ),
+    )
+    .option("--json", "JSON on the standard output, for programs");
+}
+
+/**
+ * The operator that the flags and the environment name, or the one of `mote login`. What fails becomes an ExitError: 3 if the platform
+ * refuses the login or the right, 1 for the rest.
+ */
+export async function operate<T>(flags: OperatorFlags, work: (operator: Operator) => Promise<T>): Promise<T> {
+  try {
+    return await work(await operatorOf(flags));
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const refused = error.status === 401 || error.status === 403;
+    const hint = error.status === 401 ? " (log in again: mote login)" : "";
+    throw new ExitError(refused ? REFUSED : 1, error.message + hint, { cause: error });
+  }
+}
+
+async function operatorOf({ url, username }: OperatorFlags): Promise<Operator> {
+  const { MOTE_PLATFORM_PASSWORD: password } = process.env;
+  const kept = readLogin();
+  const base = url ?? kept?.url;
+  if (base === undefined)
+    throw new UsageError("no login yet: mote login --url URL --username NAME (see mote help login)");
+  if (username !== undefined && password !== undefined) return logIn(base, username, password);
+  if (!kept || !samePlace(kept.url, base) || (username !== undefined && username !== kept.username))
+    throw new UsageError(
+      `no login at ${base}: mote login, or --username and the password in MOTE_PLATFORM_PASSWORD`,
+    );
+  const keep = (session: { token: string; refreshToken: string }): void =>
+    writeLogin({ url: kept.url, username: kept.username, ...session });
+  return new Operator({ url: kept.url, session: kept, onSession: keep });
+}
+
+/** True for two base URLs of one platform. */
+export function samePlace(one: string, other: string): boolean {
+  return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
+}
+
+type OnSession = (session: { token: string; refreshToken: string }) => void;
+
+/** Throws UsageError for what is no URL. */
+export function notLoggedIn(url: string, onSession: OnSession = () => {}): Operator {
+  try {
+    return new Operator({ url, onSession });
+  } catch {
+    throw new UsageError(`${url} is no http:// or https:// URL`);
+  }
+}
+
+/** Throws UsageError for what is no URL, ExitError for what is no platform or refuses the login. */
+export async function logIn(
+  url: string,
+  username: string,
+  password: string,
+  onSession?: OnSession,
+): Promise<Operator> {
+  const operator = notLoggedIn(url, onSession);
+  try {
+    await operator.login(username, password);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    if (error.status === 401 || error.status === 403)
+      throw new ExitError(REFUSED, `${url} refuses the login of ${username}`, { cause: error });
+    if (error.status === 0 || error.status === 429 || error.status >= 500)
+      throw new ExitError(1, `${url}: ${error.message}`, { cause: error });
+    throw new ExitError(1, `${url} does not answer like the platform: ${error.message}`, { cause: error });
+  }
+  return operator;
+}
+
+/** For what goes on for long: undefined where the platform is away or busy for the moment. */
+export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    if (error.status === 0 || error.status === 429 || error.status >= 500) return undefined;
+    throw error;
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The device of that name or id. */
+export async function findDevice({ devices }: Operator, named: string): Promise<Device> {
+  const byName = await devices.byName(named);
+  if (byName) return byName;
+  if (UUID.test(named)) return devices.get(named);
+  const { data } = await devices.list({ textSearch: named, pageSize: 3 });
+  const near = data.map(({ name }) => plain(name)).join(", ");
+  throw new ExitError(1, `there is no device ${named}${near ? ` (there is ${near})` : ""}`);
+}
+
+/** A value of the command line: JSON if it is, text otherwise. Throws UsageError for a number that would be rounded. */
+export function jsonOrText(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  refuseLossy(text);
+  return value;
+}
+
+/** Throws UsageError if the JSON holds a number that would be rounded. */
+export function refuseLossy(json: string): void {
+  const number = lossyNumber(json);
+  if (number !== undefined) throw new UsageError(`${number} can't be sent without rounding: send it as text`);
+}
+
+/** Works through `items`, `most` of them at a time; results in their order. */
+export async function eachOf<T, R>(
+  items: readonly T[],
+  most: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < items.length) {
+      const at = next++;
+      results[at] = await work(items[at] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, lane));
+  return results;
+}

@@ -1,0 +1,176 @@
+// `mote report`, once its options are read.
+
+import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED, USAGE } from "../../../hosts/node/exit.js";
+import { isLoopback, parseTarget } from "../../../src/net/target.js";
+import type { Host } from "../../../src/port.js";
+import {
+  ReportError,
+  type ReportErrorCode,
+  Reports,
+  Session,
+  type SessionOptions,
+} from "../../../src/report/index.js";
+import { askSecret } from "../ask.js";
+import { ExitError } from "../exit-error.js";
+import { readLogin } from "../operator/login-file.js";
+import { samePlace } from "../operator/operator.js";
+import { note } from "../output/table.js";
+import { stopSignals } from "../stop.js";
+import { UsageError } from "../usage.js";
+import { Delivery } from "./delivery.js";
+import type { ReportFlags } from "./flags.js";
+import { type FormatName, formatOf } from "./formats.js";
+import { reportHost } from "./host.js";
+import { isStandard, type Output, openOutput } from "./output.js";
+
+/** Of a desk: one row may be as large as that. */
+const ROW_BYTES = 4_194_304;
+
+/** `ca`: certificates (PEM). Throws ExitError or UsageError. */
+export async function writeReport(
+  flags: ReportFlags & { password?: string },
+  ca: string | undefined,
+): Promise<void> {
+  const { url, session: login } = await logins(flags);
+  const { session, reports } = clients(reportHost(ca), flags, url, login);
+  warnOfClearText(login.url, url);
+  const { stop } = stopSignals();
+  const close = (): void => {
+    reports.close();
+    session.close();
+  };
+  stop.addEventListener("abort", close);
+  const output = openOutput(flags.output);
+  const delivery = deliveryOf(flags, output);
+  try {
+    await reports.build(question(flags), delivery);
+    delivery.finish();
+    output.commit();
+  } catch (error) {
+    delivery.close();
+    output.abandon();
+    if (stop.aborted) throw new ExitError(INTERRUPTED, "interrupted");
+    // Whoever read along has enough.
+    if (error instanceof ReportError && error.code === "STOPPED") return;
+    throw told(error, flags);
+  } finally {
+    close();
+  }
+  tell(delivery, isStandard(flags.output) ? undefined : flags.output);
+}
+
+function deliveryOf(flags: ReportFlags, output: Output): Delivery {
+  const { stdout, stderr } = process;
+  const onTerminal = stdout.isTTY && isStandard(flags.output);
+  const name = flags.format ?? byEnding(flags.output) ?? (onTerminal ? "table" : "csv");
+  const format = formatOf(name, onTerminal ? stdout.columns : undefined);
+  return new Delivery(format, output, flags.date ?? [], stderr.isTTY && !onTerminal ? stderr : undefined);
+}
+
+function tell(delivery: Delivery, path: string | undefined): void {
+  for (const remark of delivery.remarks) note(remark);
+  const { rows } = delivery;
+  if (rows === 0) throw new ExitError(EMPTY, "the report has no rows: check --from, --to and --filter");
+  if (path !== undefined) note(`${rows} row${rows === 1 ? "" : "s"} in ${path}`);
+}
+
+function question({ view, from, to, filter, deadline }: ReportFlags): Parameters<Reports["build"]>[0] {
+  return { viewConfigId: view, rangeStartTs: from, rangeEndTs: to, filters: filter, deadlineMs: deadline };
+}
+
+/** Who asks, and where: what the flags say, or the login that was kept. */
+async function logins(
+  flags: ReportFlags & { password?: string },
+): Promise<{ url: string; session: SessionOptions }> {
+  const kept = readLogin();
+  const url = flags.url ?? kept?.url;
+  if (url === undefined) throw new UsageError("--url is needed (or MOTE_PLATFORM_URL, or mote login)");
+  const at = flags.authUrl ?? url;
+  const { jwt, username } = flags;
+  if (jwt !== undefined) return { url, session: { url: at, jwt } };
+  // A session is shown to no other platform than its own.
+  const session = kept && samePlace(kept.url, at) ? kept : undefined;
+  const given = flags.password ?? process.env.MOTE_PLATFORM_PASSWORD;
+  if (username !== undefined && (given !== undefined || session?.username !== username)) {
+    const password = given ?? (await askSecret(`Password of ${username}: `));
+    if (!password)
+      throw new UsageError("the password is needed: MOTE_PLATFORM_PASSWORD, or a terminal to ask on");
+    return { url, session: { url: at, username, password } };
+  }
+  if (!session)
+    throw new UsageError(
+      kept
+        ? `the login that is kept is for ${kept.url}: --auth-url ${kept.url} if its users may see this report, or --username, or --jwt`
+        : "a login is needed: --username, --jwt, or mote login",
+    );
+  return { url, session: { url: at, jwt: session.token, refreshToken: session.refreshToken } };
+}
+
+function clients(
+  host: Host,
+  { api, jwtIn }: ReportFlags,
+  url: string,
+  login: SessionOptions,
+): { session: Session; reports: Reports } {
+  try {
+    const session = new Session(host, login);
+    return { session, reports: new Reports(host, { url, session, api, jwtIn, rowBytes: ROW_BYTES }) };
+  } catch (error) {
+    throw error instanceof ReportError ? new UsageError(error.message) : error;
+  }
+}
+
+/** What can be read on the way: better said than found out. */
+function warnOfClearText(auth: string, url: string): void {
+  const isClear = (text: string): boolean => {
+    const parsed = parseTarget(text);
+    return parsed.ok && !parsed.target.secure && !isLoopback(parsed.target);
+  };
+  if (isClear(auth)) note("The login goes over http: anyone on the way can read it.");
+  else if (isClear(url)) note("The JWT and the report go over http: anyone on the way can read them.");
+}
+
+const ENDINGS: readonly (readonly [string, FormatName])[] = [
+  [".csv", "csv"],
+  [".json", "json"],
+  [".ndjson", "ndjson"],
+  [".jsonl", "ndjson"],
+];
+
+function byEnding(path = ""): FormatName | undefined {
+  return ENDINGS.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
+}
+
+const CODES: Partial<Record<ReportErrorCode, number>> = {
+  BAD_VALUE: USAGE,
+  LOGIN: REFUSED,
+  FORBIDDEN: REFUSED,
+  NOT_FOUND: REFUSED,
+  REFUSED,
+  BUSY,
+};
+
+function told(error: unknown, flags: ReportFlags): unknown {
+  if (!(error instanceof ReportError)) return error;
+  const { code, status = 0, message } = error;
+  const isBroken = status >= 500 && code !== "BUSY";
+  return new ExitError(isBroken ? FAILED : (CODES[code] ?? FAILED), message + hint(error, flags), {
+    cause: error,
+  });
+}
+
+function hint({ code, status }: ReportError, { jwt, username }: ReportFlags): string {
+  if (code === "FORBIDDEN")
+    return jwt === undefined && username === undefined ? " (log in again: mote login)" : "";
+  if (code === "LOGIN")
+    return status === 401 || status === 403 ? "" : " (does --auth-url, or --url, lead to the platform?)";
+  if (code === "REFUSED" && status === 400)
+    return " (does the view have these filters? is --from before --to, and its own range between?)";
+  if (code === "REFUSED" && status === 415) return " (is --url the analytics server?)";
+  return HINTS[code] ?? "";
+}
+
+const HINTS: Partial<Record<ReportErrorCode, string>> = {
+  NOT_FOUND: " (check --view and --url; older servers need --api trendz)",
+  BUSY: " (later, or with a longer --deadline)",
+};

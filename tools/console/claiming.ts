@@ -1,0 +1,58 @@
+// Claiming: whose the device is. A claim is the customer's own: it is made with their login, which is forgotten at once.
+import { Operator } from "../operator/operator.js";
+import { attempt, button, field, form, h, section, tell } from "./dom.js";
+import type { Part, Place } from "./page.js";
+
+const NOBODY = "13814000-1dd2-11b2-8080-808080808080";
+
+export function claimingPart({ session, device }: Place): Part {
+  const owner = h("p", {});
+  const place = h("div", {});
+  const read = async (): Promise<void> => {
+    const { customerId } = await session.operator.devices.get(device.id.id);
+    const owned = customerId?.id !== undefined && customerId.id !== NOBODY;
+    owner.textContent = owned ? "A customer owns this device." : "No customer owns this device.";
+    const takeBack = button("Take it back", () =>
+      attempt(() => session.operator.devices.reclaim(device.name)),
+    );
+    place.replaceChildren(owned ? takeBack : claimForm(device.name));
+  };
+  void read();
+  const ends = [
+    session.on("device", ({ deviceId }) => deviceId === device.id.id && void read()),
+    session.on("line", ({ up }) => up && void read()),
+  ];
+  return {
+    element: section("Claiming", "card", owner, place),
+    end: () => {
+      for (const end of ends) end();
+    },
+  };
+}
+
+function claimForm(deviceName: string): HTMLElement {
+  const username = h("input", {
+    type: "email",
+    autocomplete: "off",
+    required: true,
+    placeholder: "customer@thingsboard.org",
+  });
+  const password = h("input", { type: "password", autocomplete: "off", required: true });
+  const secret = h("input", { type: "password", autocomplete: "off", required: true });
+  const claim = async (): Promise<void> => {
+    const customer = new Operator({ url: location.origin });
+    await customer.login(username.value, password.value);
+    await customer.devices.claim(deviceName, secret.value);
+    tell(`${deviceName} is claimed.`);
+  };
+  return form(
+    { label: "Claim as a customer" },
+    () => {
+      void attempt(claim);
+    },
+    field("Customer", username),
+    field("Password", password),
+    field("Device's secret", secret),
+    h("button", { type: "submit" }, "Claim"),
+  );
+}

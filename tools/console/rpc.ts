@@ -1,0 +1,118 @@
+// Server-side RPC: a call, its answer and how long it took; what was called before stays below.
+import { OperatorError } from "../operator/error.js";
+import { lossyNumber } from "../operator/typed-json.js";
+import { clock, field, form, h, option, section, shown, table } from "./dom.js";
+import type { Part, Place } from "./page.js";
+
+const WAYS = ["two-way", "one-way", "persistent"] as const;
+type Way = (typeof WAYS)[number];
+const KEPT = 20;
+
+interface Call {
+  at: number;
+  way: Way;
+  method: string;
+  params: string;
+  answer: string;
+  ms: number | undefined;
+  rpcId?: string;
+}
+
+export function rpcPart({ session, device }: Place): Part {
+  const calls: Call[] = [];
+  const history = h("div", {});
+  const method = h("input", {
+    required: true,
+    autocomplete: "off",
+    spellcheck: false,
+    placeholder: "setLed",
+  });
+  const params = h("textarea", { rows: 2, spellcheck: false, value: "{}" });
+  const way = h("select", {}, ...WAYS.map((name) => option(name)));
+  const timeout = h("input", { type: "number", min: "5", max: "3600", value: "10", required: true });
+  params.oninput = () => params.setCustomValidity(flawOf(params.value));
+
+  const draw = (): void => {
+    const rows = calls.map((call) => [
+      clock(call.at),
+      `${call.method}(${call.params})`,
+      call.way,
+      h("code", {}, call.answer),
+      call.ms === undefined ? "" : `${call.ms} ms`,
+    ]);
+    history.replaceChildren(rows.length > 0 ? table(["Time", "Call", "Way", "Answer", "Took"], rows) : "");
+  };
+  const send = async (): Promise<void> => {
+    const call: Call = {
+      at: Date.now(),
+      way: way.value as Way,
+      method: method.value,
+      params: params.value.trim(),
+      answer: "…",
+      ms: undefined,
+    };
+    calls.unshift(call);
+    calls.length = Math.min(calls.length, KEPT);
+    draw();
+    try {
+      await run(call);
+    } catch (error) {
+      call.answer = failure(error);
+    }
+    call.ms = Date.now() - call.at;
+    draw();
+  };
+  const run = async (call: Call): Promise<void> => {
+    const { rpc } = session.operator;
+    const id = device.id.id;
+    const value: unknown = call.params === "" ? null : JSON.parse(call.params);
+    const timeoutMs = Number(timeout.value) * 1_000;
+    if (call.way === "two-way") call.answer = shown(await rpc.twoWay(id, call.method, value, { timeoutMs }));
+    else if (call.way === "one-way") {
+      await rpc.oneWay(id, call.method, value, { timeoutMs });
+      call.answer = "handed on";
+    } else {
+      call.rpcId = await rpc.persistent(id, call.method, value, { expirationTime: Date.now() + timeoutMs });
+      await look(call);
+    }
+  };
+  const look = async (call: Call): Promise<void> => {
+    const { status, response } = await session.operator.rpc.get(call.rpcId ?? "");
+    call.answer = response === null || response === undefined ? status : `${status} ${shown(response)}`;
+    call.ms = Date.now() - call.at;
+    draw();
+  };
+
+  const asked = form(
+    { label: "Call a method" },
+    () => {
+      void send();
+    },
+    field("Method", method),
+    field("Way", way),
+    field("Seconds", timeout, "short"),
+    field("Params (JSON)", params, "full"),
+    h("button", { type: "submit" }, "Call"),
+  );
+  const end = session.on("rpc", ({ rpcId }) => {
+    const call = calls.find((one) => one.rpcId === rpcId);
+    if (call) void look(call);
+  });
+  return { element: section("RPC", "card", asked, history), end };
+}
+
+function failure(error: unknown): string {
+  if (error instanceof OperatorError && [408, 409, 504].includes(error.status)) return "no answer in time";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Empty if they can be sent. */
+function flawOf(params: string): string {
+  if (params.trim() === "") return "";
+  try {
+    JSON.parse(params);
+  } catch {
+    return "The params are no JSON";
+  }
+  return lossyNumber(params) === undefined ? "" : "A number in it would be rounded: send it as text";
+}

@@ -1,0 +1,139 @@
+// A board that is emulated: Espressif's QEMU as it is installed, with a file for its flash and the serial line as text.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, rmSync } from "node:fs";
+import { Socket } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { SdkError } from "../sdk.js";
+import { onPath } from "./esp32.js";
+
+/** Programs and machines by chip. */
+const MACHINES: Readonly<Record<string, readonly [program: string, tool: string, machine: string]>> = {
+  esp32: ["qemu-system-xtensa", "qemu-xtensa", "esp32"],
+  esp32s3: ["qemu-system-xtensa", "qemu-xtensa", "esp32s3"],
+  esp32c3: ["qemu-system-riscv32", "qemu-riscv32", "esp32c3"],
+};
+
+/** The chips that can be emulated. */
+export const EMULATED_CHIPS = Object.keys(MACHINES);
+
+/** This machine, as an emulated board sees it. */
+export const HOST_ADDRESS = "10.0.2.2";
+
+/** What an emulated board must be told to reach `url` of this machine. */
+export function fromInside(url: string): string {
+  const parsed = new URL(url);
+  if (!["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname)) return url;
+  parsed.hostname = HOST_ADDRESS;
+  return parsed.href.replace(/\/$/, "");
+}
+
+/** The emulator of this chip: on the path, or where ESP-IDF's tools install it. Throws SdkError with the command that does. */
+export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env): string {
+  const known = MACHINES[chip];
+  if (!known) throw new SdkError(`${chip} can't be emulated: ${EMULATED_CHIPS.join(", ")} can`);
+  const [program, tool] = known;
+  if (onPath(program, env)) return program;
+  const tools = join(env.IDF_TOOLS_PATH ?? join(homedir(), ".espressif"), "tools", tool);
+  const versions = existsSync(tools) ? readdirSync(tools).sort().reverse() : [];
+  const installed = versions.map((version) => join(tools, version, "qemu", "bin", program)).find(existsSync);
+  if (installed) return installed;
+  throw new SdkError(
+    `the emulator is missing: there is no ${program} on the path. ESP-IDF's tool installs it:\n` +
+      `  python $IDF_PATH/tools/idf_tools.py install ${tool}\n  . $IDF_PATH/export.sh`,
+  );
+}
+
+/** An emulator that does not end within this time hangs. */
+const CUT_MS = 5000;
+
+export interface Emulation {
+  readonly chip: string;
+  /** The file of its flash, of 4, 8 or 16 MB. It changes as the board writes. */
+  readonly flash: string;
+  /** A line of the serial console. */
+  line(text: string): void;
+  /** More words for the emulator. */
+  readonly more?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * A pipe of 64 KiB. The emulator writes its console byte by byte and drops what does not go in; the pipe that Node makes for a process is full after some 280 writes.
+ * Undefined where the system has none.
+ */
+function makePipe(): { into: number; out: Readable } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "mote-console-"));
+  const path = join(folder, "pipe");
+  try {
+    execFileSync("mkfifo", [path], { stdio: "ignore" });
+    const out = new Socket({
+      fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK),
+      writable: false,
+    });
+    return { out, into: openSync(path, constants.O_WRONLY) };
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A board with its power on. */
+export class EmulatedBoard {
+  /** Resolves once the power is off: by `cut`, or because the emulator ended, with what it said. */
+  readonly off: Promise<string>;
+  readonly #process: ChildProcess;
+
+  /** Throws SdkError if there is no emulator. */
+  constructor({ chip, flash, line, more = [], env = process.env }: Emulation) {
+    const program = findEmulator(chip, env);
+    const machine = MACHINES[chip]![2];
+    const words = [
+      ...["-machine", machine, "-nographic", "-monitor", "none", "-serial", "stdio"],
+      ...["-drive", `file=${flash},if=mtd,format=raw`],
+      ...["-nic", "user,model=open_eth"],
+      ...more,
+    ];
+    const console = makePipe();
+    this.#process = spawn(program, words, { stdio: ["pipe", console?.into ?? "pipe", "pipe"], env });
+    if (console) closeSync(console.into);
+    let rest = "";
+    let said = "";
+    const out = console?.out ?? this.#process.stdout!;
+    const isRead = new Promise((resolve) => out.on("close", resolve));
+    out.setEncoding("latin1").on("data", (text: string) => {
+      const lines = (rest + text).split(/\r?\n/);
+      rest = lines.pop() ?? "";
+      for (const one of lines) line(one);
+    });
+    this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-2000);
+    });
+    this.off = new Promise((resolve) => {
+      this.#process.on("error", (error) => resolve(error.message));
+      this.#process.on("close", async () => {
+        await isRead;
+        if (rest !== "") line(rest);
+        resolve(said.trim());
+      });
+    });
+  }
+
+  /** Types on the serial line. */
+  type(text: string): void {
+    this.#process.stdin!.write(text);
+  }
+
+  /**
+   * Takes the power away, at once. The emulator writes its file later than the chip its flash: it may bring to an end what the chip had finished. (Killed, it takes back
+   * bytes that the program had been told were written, which no flash does.)
+   */
+  async cut(): Promise<void> {
+    this.#process.kill("SIGTERM");
+    const late = setTimeout(() => this.#process.kill("SIGKILL"), CUT_MS);
+    await this.off;
+    clearTimeout(late);
+  }
+}

@@ -1,0 +1,245 @@
+// An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of ESP-IDF and ours as the last word.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, delimiter, join, resolve } from "node:path";
+import { refusePrivateKeys } from "../private-keys.js";
+import { PROJECT, type Sdk, SdkError } from "../sdk.js";
+import { chipOf, targetFolder } from "./chips.js";
+import { mergeOptions } from "./sdkconfig.js";
+
+const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
+const EMULATED = join(PROJECT, "hosts", "esp32", "emulator", "manifest.json");
+const EMULATED_OPTIONS = join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.defaults");
+const VARIANTS = ["sdkconfig.defaults", "sdkconfig.defaults.release", "sdkconfig.inst"];
+/** The one that the SDK was tested with; its makefile asks for the version even where nothing of ESP-IDF is used. */
+const IDF_TAG = "v6.0";
+
+const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documentation/devices/esp32, Linux):
+  sudo apt-get install git wget flex bison gperf python-is-python3 python3-pip python3-venv cmake ninja-build ccache libffi-dev libssl-dev dfu-util
+  git clone -b ${IDF_TAG} --recursive https://github.com/espressif/esp-idf ~/.local/share/esp-idf
+  cd ~/.local/share/esp-idf && ./install.sh all
+  export IDF_PATH=~/.local/share/esp-idf && . $IDF_PATH/export.sh
+Then try again. --check needs none of it.`;
+
+/** Sizes of flash that there is a table of partitions for, in MB. */
+export const FLASH_SIZES = [4, 8, 16] as const;
+export type FlashSize = (typeof FLASH_SIZES)[number];
+
+export interface BuildOptions {
+  readonly sdk: Sdk;
+  /** With a manifest.json that includes ours. */
+  readonly folder: string;
+  /** As mcconfig names it: esp32, or esp32/NAME. */
+  readonly target: string;
+  readonly debug: boolean;
+  /** Of the flash. */
+  readonly megabytes: FlashSize;
+  /** For the emulator: Ethernet in place of Wi-Fi. */
+  readonly emulated?: boolean | undefined;
+  /** Takes the place of members of the manifest's config. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Where everything is written. */
+  readonly out: string;
+}
+
+/** Where a build lies once mcconfig has been there. */
+export interface Build {
+  /** mc.xs.c, modules, the makefile. */
+  readonly directory: string;
+  readonly log: string;
+}
+
+/** Compiles everything but C, which needs no ESP-IDF: manifest, types, modules, preload. Throws SdkError with the SDK's words if it fails. */
+export async function buildScripts(options: BuildOptions): Promise<Build> {
+  const { sdk, out } = options;
+  const project = prepare(options);
+  const env = { ...sdk.env, IDF_PATH: await idfStandIn(sdk, out) };
+  const { directory, log: configuring } = await configure(options, project, env);
+  let log = configuring;
+  const configured = readdirSync(directory).find((name) => name.startsWith("xsProj-")) ?? "xsProj-esp32";
+  // The makefile wants what only ESP-IDF makes, and takes it as it is.
+  const header = join(directory, configured, "build", "config", "sdkconfig.h");
+  mkdirSync(join(header, ".."), { recursive: true });
+  writeFileSync(header, "");
+  for (const product of ["mc.xs.c", "mc.resources.c"])
+    log += await run(
+      "make",
+      ["-s", "-f", join(directory, "makefile"), "-o", header, join(directory, product)],
+      project,
+      env,
+    );
+  return { directory, log };
+}
+
+/** The parts of an image that ESP-IDF linked. */
+export interface Image {
+  readonly directory: string;
+  /** Where ESP-IDF left its files: the application (xs_esp32.bin, .elf, .map), and flash_args with the offsets of all parts. */
+  readonly folder: string;
+  /** As ESP-IDF names it. */
+  readonly chip: string;
+}
+
+/** Compiles and links the whole image; nothing is flashed and no other program is ended. Throws SdkError with the words of what failed. */
+export async function buildImage(options: BuildOptions): Promise<Image> {
+  const { sdk, target, debug, out } = options;
+  findIdf(sdk.env);
+  const project = prepare(options);
+  const { directory } = await configure(options, project, sdk.env);
+  const chip = chipOf(sdk, target).name;
+  const folder = join(directory, `xsProj-${chip}`, "build");
+  // Its default target ends every serial2xsbug of this machine, and flashes.
+  const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-t", "build", "-o", out];
+  const log = await run(sdk.mcconfig, words, project, sdk.env);
+  // The SDK's makefile goes on after a failed link.
+  for (const name of PARTS)
+    if (!existsSync(join(folder, name)))
+      throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
+  return { directory, folder, chip };
+}
+
+const PARTS = [
+  "xs_esp32.bin",
+  "bootloader/bootloader.bin",
+  "partition_table/partition-table.bin",
+  "flash_args",
+];
+
+/** Throws SdkError if ESP-IDF is missing, or its tools are not on the path. */
+function findIdf(env: NodeJS.ProcessEnv): void {
+  const { IDF_PATH } = env;
+  if (!IDF_PATH || !existsSync(join(IDF_PATH, "tools", "idf.py")))
+    throw new SdkError(
+      `ESP-IDF is missing: $IDF_PATH is ${IDF_PATH ? "no copy of it" : "not set"}.\n${IDF_GUIDE}`,
+    );
+  if (!onPath("idf.py", env))
+    throw new SdkError("idf.py is not on the path. This sets it for one shell: . $IDF_PATH/export.sh");
+}
+
+/** Writes the makefile. Throws SdkError for a manifest that does not hold, or that has a private key among its resources. */
+async function configure(
+  { sdk, target, debug, out }: BuildOptions,
+  project: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Build> {
+  const log = await run(sdk.mcconfig, [...(debug ? ["-d"] : []), "-p", target, "-o", out], project, env);
+  const directory = join(out, "tmp", target, debug ? "debug" : "release", basename(project));
+  refusePrivateKeys(join(directory, "makefile"));
+  return { directory, log };
+}
+
+/** A project around the project: its manifest, the settings given here, and last, which is what counts, the options of ESP-IDF. */
+function prepare(options: BuildOptions): string {
+  const { sdk, folder, target, config, out, megabytes, emulated } = options;
+  const manifest = join(resolve(folder), "manifest.json");
+  if (!existsSync(manifest))
+    throw new SdkError(`${folder} has no manifest.json. "mote new" makes a project.`);
+  const project = join(out, "project", basename(resolve(folder)));
+  forgetStale(options);
+  const own = join(out, "sdkconfig");
+  mkdirSync(own, { recursive: true });
+  const theirs = targetOptions(sdk, target);
+  const size = `CONFIG_ESPTOOLPY_FLASHSIZE_${megabytes}MB=y\n`;
+  for (const name of VARIANTS) {
+    const [a, b] = [theirs && read(join(theirs, name)), read(join(OURS, name))];
+    const more = name === VARIANTS[0] ? size + (emulated ? (read(EMULATED_OPTIONS) ?? "") : "") : "";
+    if (a !== undefined || b !== undefined) update(join(own, name), mergeOptions(a ?? "", (b ?? "") + more));
+    else rmSync(join(own, name), { force: true });
+  }
+  mkdirSync(project, { recursive: true });
+  write(join(own, "manifest.json"), {
+    build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(OURS, `partitions-${megabytes}mb.csv`) },
+  });
+  const include = [manifest, ...(emulated ? [EMULATED] : []), join(own, "manifest.json")];
+  write(join(project, "manifest.json"), { include, config });
+  return project;
+}
+
+/**
+ * The SDK goes by the age of files: modules of another project or with other settings must not stay. What ESP-IDF made stays, as long as it was
+ * made for the same: it takes minutes.
+ */
+function forgetStale({ sdk, target, debug, megabytes, emulated = false, out }: BuildOptions): void {
+  const temporary = join(out, "tmp");
+  const stamp = join(out, "built-for.json");
+  const { IDF_PATH = "" } = sdk.env;
+  const now = JSON.stringify({ target, debug, megabytes, emulated, sdk: sdk.path, IDF_PATH });
+  if (read(stamp) !== now) rmSync(temporary, { recursive: true, force: true });
+  else
+    for (const name of existsSync(temporary)
+      ? readdirSync(temporary, { recursive: true, encoding: "utf8" })
+      : [])
+      if (STALE.test(name)) rmSync(join(temporary, name), { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  writeFileSync(stamp, now);
+}
+
+/** Of a build's folder: the modules, and what the SDK's tools wrote beside them. */
+const STALE = /^(?!.*xsProj)[^/]+(?:\/[^/]+)*?\/(?:modules|mc\.[^/]+|makefile)$/;
+
+/** The folder of the target's own options of ESP-IDF, if it has some. */
+function targetOptions(sdk: Sdk, target: string): string | undefined {
+  const directory = targetFolder(sdk, target);
+  if (directory === undefined) return undefined;
+  const text = readFileSync(join(directory, "manifest.json"), "utf8");
+  const path: string | undefined = JSON.parse(text).build?.SDKCONFIGPATH;
+  return path && resolve(directory, path.replace("$(MODDABLE)", sdk.path));
+}
+
+/** A repository with the one tag that the makefile looks for. */
+async function idfStandIn(sdk: Sdk, out: string): Promise<string> {
+  const directory = join(out, "no-idf");
+  if (existsSync(join(directory, ".git"))) return directory;
+  mkdirSync(directory, { recursive: true });
+  const git = (...words: string[]) => run("git", words, directory, sdk.env);
+  await git("init", "-q");
+  await git(
+    "-c",
+    "user.name=mote",
+    "-c",
+    "user.email=mote@localhost",
+    "commit",
+    "-q",
+    "--allow-empty",
+    "-m",
+    "none",
+  );
+  await git("tag", IDF_TAG);
+  return directory;
+}
+
+/** Whether a program of this name is on the path. */
+export const onPath = (name: string, env: NodeJS.ProcessEnv): boolean =>
+  (env.PATH ?? "").split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
+
+/** What it printed. Throws SdkError with its last lines if it failed. */
+export function run(program: string, words: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((done, failed) => {
+    let log = "";
+    const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text) => (log += text));
+    child.on("error", (error) => failed(new SdkError(`${program}: ${error.message}`)));
+    child.on("close", (code) => {
+      if (code === 0 && !FAILED.test(log)) done(log);
+      else failed(new SdkError(`${basename(program)} failed:\n${lastLines(log)}`));
+    });
+  });
+}
+
+const FAILED = /^(?:###? ?)?[Ee]rror[:!]/m;
+const NOISE = /^# |: not frozen$|: no const$/;
+const lastLines = (log: string): string =>
+  log
+    .split("\n")
+    .filter((line) => !NOISE.test(line))
+    .slice(-20)
+    .join("\n");
+
+const read = (path: string): string | undefined =>
+  existsSync(path) ? readFileSync(path, "utf8") : undefined;
+/** Leaves a file that is as it should be: a younger one would have everything built again. */
+const update = (path: string, text: string): void => {
+  if (read(path) !== text) writeFileSync(path, text);
+};
+const write = (path: string, value: unknown): void => update(path, `${JSON.stringify(value, null, 2)}\n`);

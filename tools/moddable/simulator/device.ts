@@ -1,0 +1,181 @@
+// A device in the simulator: its files in a directory, a boot loader's work before each start, and a new start after each restart.
+
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { replaceFile } from "../../../hosts/node/files.js";
+import { flash } from "../../../hosts/node/flash.js";
+import { forgetStart, prepareStart, type Start } from "../../../hosts/node/start-up.js";
+import type { Settings } from "../../../hosts/simulator/shape.js";
+import type { AgentOptions, LastRun } from "../../../src/index.js";
+import type { Sdk } from "../sdk.js";
+import { type End, SimulatorRun } from "./simulator.js";
+
+export interface DeviceOptions {
+  sdk: Sdk;
+  program: string;
+  display: string;
+  /** Absolute. */
+  stateDir: string;
+  agent: AgentOptions;
+  /** Between two samples of the application, in milliseconds. */
+  intervalMs: number;
+  /** PEM. */
+  ca?: string | undefined;
+  /** Lines that the program logs. */
+  line(line: string): void;
+  /** The agent's events, and what becomes of the device: `started`, `crash`, `firmware.fallback`. */
+  event(event: { event: string } & Record<string, unknown>): void;
+  instruments?: (values: ReadonlyMap<string, number>) => void;
+  /** From a crash to the next start, in milliseconds. Default 1,000. */
+  crashMs?: number;
+}
+
+/** Nothing ran before: it was switched on. */
+const POWER = { crash: false, interrupted: true, powered: true } as const;
+const CRASH_MS = 1000;
+const STOP_MS = 10_000;
+
+/** The bytes of a firmware image for the simulator: what it is in the first line, and something to download. The program is the same for all. */
+export function simulatedImage(title: string, version: string, bytes: number): Buffer {
+  const head = Buffer.from(`${JSON.stringify({ simulator: 1, title, version })}\n`);
+  const body = Buffer.alloc(Math.max(0, bytes - head.length));
+  for (let i = 0; i < body.length; i++) body[i] = (i * 131 + (i >> 8) * 17 + version.length) & 0xff;
+  return Buffer.concat([head, body]);
+}
+
+/** Undefined for what is no image of this kind. */
+function readImage(path: string): { title: string; version: string } | undefined {
+  try {
+    const [head = ""] = readFileSync(path, "latin1").split("\n", 1);
+    const { simulator, title, version } = JSON.parse(head);
+    return simulator === 1 && typeof title === "string" && typeof version === "string"
+      ? { title, version }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export class SimulatedDevice {
+  readonly #options: DeviceOptions;
+  #run: SimulatorRun | undefined;
+  #loop: Promise<End> | undefined;
+  #control: Server | undefined;
+  #line: Socket | undefined;
+  #stopped = false;
+  /** How the run before ended: the agent counts crashes, and starts by power that did not last. */
+  #before: Omit<LastRun, "image"> = POWER;
+
+  constructor(options: DeviceOptions, image: Uint8Array) {
+    this.#options = options;
+    flash(options.stateDir, image);
+  }
+
+  /** Starts it, and again after each restart and each crash. Resolves with the end that was asked for, or the exit of the program. */
+  start(timestamps: "device" | "platform" = "device"): Promise<End> {
+    this.#stopped = false;
+    if (!this.#loop) this.#before = POWER;
+    this.#loop ??= this.#work(timestamps).finally(() => {
+      this.#loop = undefined;
+    });
+    return this.#loop;
+  }
+
+  /** In good order: what waits is sent first. After ten seconds, at once. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const late = setTimeout(() => void this.#run?.kill(), STOP_MS);
+    if (this.#line) this.#line.write("end");
+    else await this.#run?.kill();
+    await this.#loop;
+    clearTimeout(late);
+    // A pending image gets its try at the next start.
+    forgetStart(this.#options.stateDir);
+  }
+
+  /** As a power cut does. */
+  async cut(): Promise<void> {
+    this.#stopped = true;
+    await this.#run?.kill();
+    await this.#loop;
+  }
+
+  async #work(timestamps: "device" | "platform"): Promise<End> {
+    const port = await this.#listen();
+    try {
+      for (;;) {
+        const end = await this.#once(timestamps, port);
+        if (this.#stopped || end.kind === "exit" || end.kind === "stopped") return end;
+        this.#before = { crash: end.kind === "crash" && end.reason };
+        if (end.kind === "crash") {
+          this.#options.event({ event: "crash", reason: end.reason });
+          await new Promise((resolve) => setTimeout(resolve, this.#options.crashMs ?? CRASH_MS));
+        }
+      }
+    } finally {
+      this.#control?.close();
+      this.#line?.destroy();
+      this.#line = undefined;
+    }
+  }
+
+  async #once(timestamps: "device" | "platform", port: number): Promise<End> {
+    const { stateDir, event, line } = this.#options;
+    const start = prepareStart(stateDir, (slot, reason) =>
+      event({ event: "firmware.fallback", slot, reason }),
+    );
+    const image = start && readImage(start.path);
+    if (!start || !image) return { kind: "crash", reason: "no slot holds an image for the simulator" };
+    this.#configure({ ...image, ...start }, timestamps, port);
+    event({ event: "started", ...image, slot: start.slot, state: start.state });
+    const { sdk, program, display, instruments } = this.#options;
+    const run = await SimulatorRun.start({
+      ...{ sdk, program, display, directory: stateDir, instruments },
+      line: (text) => (text.startsWith("@event ") ? event(JSON.parse(text.slice(7))) : line(text)),
+    });
+    this.#run = run;
+    if (this.#stopped) await run.kill();
+    const end = await run.ended;
+    this.#run = undefined;
+    this.#line = undefined;
+    return end;
+  }
+
+  #configure(
+    { title, version, sha256 }: Start & { title: string; version: string },
+    timestamps: "device" | "platform",
+    control: number,
+  ): void {
+    const { stateDir, agent, intervalMs, ca } = this.#options;
+    const firmware = { ...agent.firmware, title, version };
+    const before = { ...this.#before, image: sha256 };
+    const telemetry = { ...agent.telemetry, timestamps };
+    const authorities = ca === undefined ? [] : derOf(ca);
+    const settings: Settings = {
+      agent: { ...agent, firmware, telemetry },
+      ...{ intervalMs, authorities, before, control },
+    };
+    replaceFile(join(stateDir, "settings.json"), Buffer.from(JSON.stringify(settings)));
+  }
+
+  #listen(): Promise<number> {
+    return new Promise((resolve) => {
+      const server = createServer((socket) => {
+        socket.on("error", () => {});
+        this.#line = socket;
+        if (this.#stopped) socket.write("end");
+      });
+      this.#control = server;
+      server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port));
+    });
+  }
+}
+
+const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM text, DER in base64. */
+export function derOf(pem: string): string[] {
+  return (pem.match(PEM) ?? []).map((one) => new X509Certificate(one).raw.toString("base64"));
+}

@@ -1,0 +1,173 @@
+// `npm run simulator`: the agent in the Moddable simulator, against a platform or the stand-in.
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Command, Option } from "commander";
+import { FAILED, STOPPED, USAGE } from "../../../hosts/node/exit.js";
+import { Lines } from "../../../hosts/node/run/lines.js";
+import type { AgentOptions } from "../../../src/index.js";
+import { stopSignals } from "../../cli/stop.js";
+import { certificates, duration, UsageError } from "../../cli/usage.js";
+import { type Platform, startPlatform } from "../../platform/server.js";
+import { guide } from "../../tour/run-tour.js";
+import { buildProgram } from "../build.js";
+import { findSdk, PROJECT, SdkError } from "../sdk.js";
+import { SimulatedDevice, simulatedImage } from "./device.js";
+import { openDisplay } from "./display.js";
+
+interface Flags {
+  url?: string;
+  token?: string;
+  provisionKey?: string;
+  provisionSecret?: string;
+  deviceName?: string;
+  state?: string;
+  interval: number;
+  connections?: "1" | "2" | "3";
+  ca?: string;
+  headless?: boolean;
+  for: number;
+}
+
+const HELP = `
+Without --url it starts a platform of its own. Headless it then goes through the tour, an update included, and ends with 0 if all
+of it worked; with --url it ends after --for, with 0 if points were delivered and nothing crashed. $MODDABLE must name the SDK.`;
+
+const TITLE = "desk";
+const IMAGE_BYTES = 65_536;
+const TOUR_MS = 180_000;
+const PROGRAMS = join(PROJECT, "hosts", "simulator");
+
+export function simulatorCommand(): Command {
+  return new Command("simulator")
+    .description("run the agent in the Moddable simulator")
+    .addOption(new Option("--url <url>", "of the platform, http:// or https://").env("MOTE_URL"))
+    .addOption(new Option("--token <token>", "the device's access token").env("MOTE_TOKEN"))
+    .addOption(new Option("--provision-key <key>", "of the device profile").env("MOTE_PROVISION_KEY"))
+    .addOption(new Option("--provision-secret <secret>", "of the profile").env("MOTE_PROVISION_SECRET"))
+    .addOption(new Option("--device-name <name>", "for provisioning").env("MOTE_DEVICE_NAME"))
+    .addOption(
+      new Option("--state <dir>", "what outlives a restart (default: nothing is kept)").env("MOTE_STATE"),
+    )
+    .addOption(new Option("--ca <file>", "certificates (PEM) to trust; without one no https").env("MOTE_CA"))
+    .addOption(new Option("--connections <count>", "to the platform").choices(["1", "2", "3"]))
+    .addOption(
+      new Option("--interval <duration>", "between two samples").argParser(duration).default(1000, "1s"),
+    )
+    .option("--headless", "without a window, on Xvfb or another display, to an end with a status")
+    .addOption(
+      new Option("--for <duration>", "headless, with --url").argParser(duration).default(60_000, "1m"),
+    )
+    .addHelpText("after", HELP)
+    .action(async (flags: Flags) => process.exit(await run(flags)));
+}
+
+async function run(flags: Flags): Promise<number> {
+  const sdk = findSdk();
+  const ca = flags.ca === undefined ? undefined : certificates("--ca", readFileSync(flags.ca, "utf8"));
+  const own = flags.url === undefined ? await startPlatform({ port: 0, as: "deployed" }) : undefined;
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const stateDir = resolve(flags.state ?? mkdtempSync(join(tmpdir(), "mote-simulator-")));
+  let display: Awaited<ReturnType<typeof openDisplay>> | undefined;
+  try {
+    const agent = optionsOf(flags, own);
+    say("building for the simulator");
+    const program = await buildProgram(
+      sdk,
+      join(PROGRAMS, flags.headless ? "program" : "window"),
+      join(PROJECT, "dist", "simulator"),
+    );
+    display = await openDisplay(flags.headless === true);
+    const session = { sdk, program, display: display.name, stateDir, agent, ca, say };
+    if (own && flags.headless) return await tour(session, own, flags);
+    return await watch(session, flags, own);
+  } finally {
+    display?.close();
+    await own?.close();
+    if (flags.state === undefined) rmSync(stateDir, { recursive: true, force: true });
+  }
+}
+
+interface Session {
+  readonly sdk: ReturnType<typeof findSdk>;
+  readonly program: string;
+  readonly display: string;
+  readonly stateDir: string;
+  readonly agent: AgentOptions;
+  readonly ca: string | undefined;
+  say(line: string): void;
+}
+
+/** Throws UsageError. */
+function optionsOf(flags: Flags, own: Platform | undefined): AgentOptions {
+  const { url, token, provisionKey: key, provisionSecret: secret } = flags;
+  const connections = Number(flags.connections ?? (flags.headless ? 3 : 2)) as 1 | 2 | 3;
+  const deviceName = flags.deviceName ?? `simulator-${randomBytes(2).toString("hex")}`;
+  if (own) return { baseUrl: own.url, provisioning: { ...own.profile, deviceName }, connections };
+  if (!token && !(key && secret)) {
+    throw new UsageError("with --url a --token, or --provision-key and --provision-secret, are needed");
+  }
+  const identity = token ? { token } : { provisioning: { key: key!, secret: secret!, deviceName } };
+  return { baseUrl: url!, ...identity, connections };
+}
+
+async function tour(session: Session, own: Platform, { interval: intervalMs }: Flags): Promise<number> {
+  const lines: string[] = [];
+  const line = (text: string): void => void lines.push(text);
+  const device = new SimulatedDevice(
+    { ...session, intervalMs, line, event: (event) => line(JSON.stringify(event)) },
+    simulatedImage(TITLE, "1.0.0", IMAGE_BYTES),
+  );
+  const nextImage = join(session.stateDir, "next.bin");
+  writeFileSync(nextImage, simulatedImage(TITLE, "2.0.0", IMAGE_BYTES));
+  const agent = { complaint: "", start: device.start.bind(device), stop: () => device.stop() };
+  const deviceName = session.agent.provisioning?.deviceName ?? "";
+  const shown = { url: own.url, deviceName, intervalMs, agent, nextImage };
+  const good = await guide(shown, AbortSignal.timeout(TOUR_MS), (text) => session.say(text));
+  await device.stop();
+  if (!good) session.say(lines.slice(-20).join("\n"));
+  return good ? STOPPED : FAILED;
+}
+
+async function watch(session: Session, flags: Flags, own: Platform | undefined): Promise<number> {
+  const { token, provisioning } = session.agent;
+  const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
+  const lines = new Lines(process.stdout, "text", secrets);
+  if (own) session.say(`platform ${own.url} (tenant@thingsboard.org, password tenant); Ctrl-C ends both`);
+  const seen = { delivered: 0, crashes: 0 };
+  const device = new SimulatedDevice(
+    {
+      ...session,
+      intervalMs: flags.interval,
+      line: (text) => lines.tell({ event: "log", level: "info", line: text }),
+      event(event) {
+        if (event.event === "telemetry.delivered") seen.delivered += Number(event.points);
+        if (event.event === "crash") seen.crashes++;
+        lines.tell(event.event === "crash" ? { ...event, retryMs: 1000 } : event);
+      },
+    },
+    simulatedImage(TITLE, "1.0.0", IMAGE_BYTES),
+  );
+  const { stop } = stopSignals();
+  const limited = flags.headless ? AbortSignal.any([stop, AbortSignal.timeout(flags.for)]) : stop;
+  const ended = device.start();
+  const asked = new Promise<void>((done) => limited.addEventListener("abort", () => done(), { once: true }));
+  await Promise.race([asked, ended]);
+  await device.stop();
+  const well = seen.delivered > 0 && seen.crashes === 0;
+  return flags.headless && !well ? FAILED : STOPPED;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  simulatorCommand()
+    .parseAsync()
+    .catch((error: unknown) => {
+      const known = error instanceof UsageError || error instanceof SdkError;
+      process.stderr.write(
+        `${known || !(error instanceof Error) ? "" : "error: "}${(error as Error).message}\n`,
+      );
+      process.exit(error instanceof UsageError ? USAGE : FAILED);
+    });
+}

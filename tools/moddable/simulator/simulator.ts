@@ -1,0 +1,108 @@
+// One run of the simulator, from its start to its end.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Sdk } from "../sdk.js";
+import { Debugger } from "./debugger.js";
+
+/** What a program in the simulator prints to be ended: `exit`, with a status, `restart`, to be started anew, or `crash`, with what went wrong. */
+const WORD = /^@(?:(exit|restart)(?: (\d+))?|crash (.+))$/;
+/** What the machine says before it ends itself. */
+const ABORT = /^XS abort: (.+)$/;
+const START_MS = 30_000;
+
+export type End =
+  | { readonly kind: "exit"; readonly status: number }
+  | { readonly kind: "restart" }
+  /** The machine gave up, the program did, or the process ended. */
+  | { readonly kind: "crash"; readonly reason: string }
+  /** `stop` or `kill` ended it. */
+  | { readonly kind: "stopped" };
+
+export interface RunOptions {
+  sdk: Sdk;
+  /** The program, `mc.so` of a debug build. */
+  program: string;
+  /** What the program sees as the root of its files. */
+  directory: string;
+  display: string;
+  line(line: string): void;
+  instruments?: ((values: ReadonlyMap<string, number>) => void) | undefined;
+}
+
+export class SimulatorRun {
+  readonly ended: Promise<End>;
+  readonly #process: ChildProcess;
+  readonly #debugger: Debugger;
+  #end: ((end: End) => void) | undefined;
+  #abort: string | undefined;
+
+  /** Resolves once the program runs, or with a run that has ended. */
+  static async start(options: RunOptions): Promise<SimulatorRun> {
+    const listening = await Debugger.listen();
+    const run = new SimulatorRun(options, listening);
+    const late = setTimeout(
+      () => run.#over({ kind: "crash", reason: "the simulator did not start" }),
+      START_MS,
+    );
+    await Promise.race([once(listening, "begun"), run.ended]);
+    clearTimeout(late);
+    return run;
+  }
+
+  private constructor(options: RunOptions, listening: Debugger) {
+    this.#debugger = listening;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    const { sdk, program, directory, display } = options;
+    const env = {
+      ...sdk.env,
+      HOME: directory,
+      DISPLAY: display,
+      // Nothing of the desk's session is touched.
+      GDK_BACKEND: "x11",
+      NO_AT_BRIDGE: "1",
+      XSBUG_HOST: "127.0.0.1",
+      XSBUG_PORT: `${listening.port}`,
+    };
+    // The simulator copies the program there, and fails silently if it can't.
+    mkdirSync(join(directory, ".config", "tech.moddable.mcsim"), { recursive: true });
+    this.#process = spawn(sdk.mcsim, [program], { stdio: "ignore", env });
+    this.#process.on("error", (error) => this.#over({ kind: "crash", reason: error.message }));
+    this.#process.on("exit", (code, signal) =>
+      this.#over({ kind: "crash", reason: this.#abort ?? `the simulator ended (${signal ?? code})` }),
+    );
+    listening.on("line", (line) => this.#line(line, options.line));
+    listening.on("broken", (reason) => this.#over({ kind: "crash", reason: this.#abort ?? reason }));
+    listening.on("ended", () => this.#over({ kind: "crash", reason: this.#abort ?? "the machine is gone" }));
+    if (options.instruments) listening.on("instruments", options.instruments);
+  }
+
+  /** At once, as a power cut would. */
+  async kill(): Promise<void> {
+    this.#over({ kind: "stopped" });
+    if (this.#process.exitCode === null && this.#process.signalCode === null)
+      await once(this.#process, "exit");
+  }
+
+  #line(line: string, print: (line: string) => void): void {
+    const [, word, status, crash] = WORD.exec(line) ?? [];
+    const aborted = ABORT.exec(line)?.[1];
+    if (aborted) this.#abort = aborted;
+    if (word === "exit") this.#over({ kind: "exit", status: Number(status ?? 0) });
+    else if (word === "restart") this.#over({ kind: "restart" });
+    else if (crash) this.#over({ kind: "crash", reason: crash });
+    else if (this.#end) print(line);
+  }
+
+  #over(end: End): void {
+    const tell = this.#end;
+    if (!tell) return;
+    this.#end = undefined;
+    this.#process.kill("SIGKILL");
+    this.#debugger.close();
+    tell(end);
+  }
+}

@@ -1,0 +1,172 @@
+import { AttributeStore } from "./attributes.js";
+import type { Budget } from "./common/budget.js";
+import type { Clock } from "./common/clock.js";
+import type { Ids } from "./common/ids.js";
+import { asTheyCame, type Order } from "./common/order.js";
+import { Refused } from "./common/refused.js";
+import { Notifications } from "./notifications.js";
+import { RpcActor } from "./rpc/rpc.js";
+import { TimeSeries } from "./timeseries/timeseries.js";
+import { isMarkup } from "./values.js";
+
+export const CREDENTIALS = ["ACCESS_TOKEN", "X509_CERTIFICATE", "MQTT_BASIC", "LWM2M_CREDENTIALS"] as const;
+
+export interface Credentials {
+  readonly id: string;
+  type: (typeof CREDENTIALS)[number];
+  /** The access token, if that is the type. Others can't use the HTTP API. */
+  credentialsId: string;
+  value: string | null;
+  version: number;
+}
+
+export interface DeviceFields {
+  name: string;
+  profileId: string;
+  label?: string | undefined;
+  firmwareId?: string | undefined;
+  softwareId?: string | undefined;
+  additionalInfo?: unknown;
+}
+
+/** A request of the device that is still open. */
+export interface OpenRequest {
+  deviceDeleted(): void;
+  /** Its session ends before its time: there are too many. */
+  evict(): void;
+}
+
+export interface Device extends DeviceFields {
+  readonly id: string;
+  readonly createdTime: number;
+  version: number;
+  customerId: string | undefined;
+  /** When its last request came, in milliseconds since 1970. */
+  lastActivityTime: number | undefined;
+  readonly credentials: Credentials;
+  readonly attributes: AttributeStore;
+  readonly series: TimeSeries;
+  readonly rpc: RpcActor;
+  readonly notifications: Notifications;
+  readonly open: Set<OpenRequest>;
+}
+
+const MOST = 10_000;
+const LONGEST = 255;
+
+/** Devices by id, name and access token. Names are unique in the tenant, tokens everywhere. */
+export class Devices {
+  readonly #byId = new Map<string, Device>();
+  readonly #byName = new Map<string, Device>();
+  readonly #byToken = new Map<string, Device>();
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #budget: Budget;
+  readonly #order: Order;
+
+  constructor(clock: Clock, ids: Ids, budget: Budget, order: Order = asTheyCame) {
+    this.#order = order;
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#budget = budget;
+  }
+
+  get(id: string): Device | undefined {
+    return this.#byId.get(id);
+  }
+
+  byName(name: string): Device | undefined {
+    return this.#byName.get(name);
+  }
+
+  byToken(token: string): Device | undefined {
+    return this.#byToken.get(token);
+  }
+
+  /** The newest first. */
+  list(): Device[] {
+    return [...this.#byId.values()].reverse();
+  }
+
+  /** Without a token of its own it gets a random one. Throws Refused. */
+  create(fields: DeviceFields, token = this.#ids.token(20)): Device {
+    if (this.#byId.size >= MOST) throw new Refused("Devices limit reached!");
+    this.#checkName(fields.name, undefined);
+    this.#checkToken(token, undefined);
+    const device: Device = {
+      ...fields,
+      id: this.#ids.uuid(),
+      createdTime: this.#clock.now(),
+      version: 1,
+      customerId: undefined,
+      lastActivityTime: undefined,
+      credentials: {
+        id: this.#ids.uuid(),
+        type: "ACCESS_TOKEN",
+        credentialsId: token,
+        value: null,
+        version: 1,
+      },
+      attributes: new AttributeStore(this.#budget),
+      series: new TimeSeries(this.#budget),
+      rpc: new RpcActor(this.#clock),
+      notifications: new Notifications(this.#order),
+      open: new Set(),
+    };
+    this.#byId.set(device.id, device);
+    this.#byName.set(device.name, device);
+    this.#byToken.set(token, device);
+    return device;
+  }
+
+  /** Throws Refused. */
+  update(device: Device, fields: DeviceFields): void {
+    this.#checkName(fields.name, device);
+    this.#byName.delete(device.name);
+    Object.assign(device, fields);
+    device.version++;
+    this.#byName.set(device.name, device);
+  }
+
+  /** Polls that are open get nothing more, and end by their time. Throws Refused. */
+  setCredentials(
+    device: Device,
+    { type, credentialsId, value }: Pick<Credentials, "type" | "credentialsId" | "value">,
+  ): void {
+    this.#checkToken(credentialsId, device);
+    const { credentials } = device;
+    this.#byToken.delete(credentials.credentialsId);
+    Object.assign(credentials, { type, credentialsId, value });
+    credentials.version++;
+    if (type === "ACCESS_TOKEN") this.#byToken.set(credentialsId, device);
+    device.rpc.forgetSubscribers();
+    device.notifications.forgetSubscribers();
+  }
+
+  delete(device: Device): void {
+    this.#byId.delete(device.id);
+    this.#byName.delete(device.name);
+    this.#byToken.delete(device.credentials.credentialsId);
+    device.rpc.close();
+    device.notifications.forgetSubscribers();
+    device.attributes.clear();
+    device.series.clear();
+    for (const request of [...device.open]) request.deviceDeleted();
+  }
+
+  #checkName(name: string, device: Device | undefined): void {
+    if (name.trim() === "") throw new Refused("Device name should be specified!");
+    if (name.length > LONGEST)
+      throw new Refused(`Validation error: name length must be equal or less than ${LONGEST}`);
+    if (isMarkup(name)) throw new Refused("Validation error: name is malformed");
+    const named = this.#byName.get(name);
+    if (named && named !== device) throw new Refused("Device with such name already exists!");
+  }
+
+  #checkToken(token: string, device: Device | undefined): void {
+    if (token === "") throw new Refused("Device credentials id should be specified!");
+    const owner = this.#byToken.get(token);
+    if (owner && owner !== device)
+      throw new Refused("Device credentials are already assigned to another device!");
+  }
+}

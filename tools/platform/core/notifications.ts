@@ -1,0 +1,50 @@
+import { addBounded } from "./common/bounded.js";
+import { asTheyCame, type Order } from "./common/order.js";
+import { quoted } from "./json/json.js";
+import { type Value, valueJson } from "./values.js";
+
+/** The device's side of an attribute poll: gets one notification. A poll that ended takes it and does nothing. */
+export interface AttributeSession {
+  notify(json: string): void;
+}
+
+/** Changes of shared attributes, told to the polls open at that moment and to nobody later. */
+export class Notifications {
+  readonly #sessions = new Set<AttributeSession>();
+  readonly #order: Order;
+
+  constructor(order: Order = asTheyCame) {
+    this.#order = order;
+  }
+
+  subscribe(session: AttributeSession): void {
+    addBounded(this.#sessions, session);
+  }
+
+  /** The poll ended. */
+  unsubscribe(session: AttributeSession): void {
+    this.#sessions.delete(session);
+  }
+
+  /** `{"k1":1,"k2":"x"}` */
+  updated(values: readonly (readonly [string, Value])[]): void {
+    if (values.length === 0) return;
+    const members = this.#order(values).map(([key, value]) => `${quoted(key)}:${valueJson(value)}`);
+    this.#tell(`{${members.join(",")}}`);
+  }
+
+  /** `{"deleted":["k1","k2"]}`: also of keys there never were. */
+  deleted(keys: readonly string[]): void {
+    if (keys.length > 0) this.#tell(JSON.stringify({ deleted: this.#order(keys) }));
+  }
+
+  forgetSubscribers(): void {
+    this.#sessions.clear();
+  }
+
+  #tell(json: string): void {
+    const sessions = [...this.#sessions];
+    this.#sessions.clear();
+    for (const session of sessions) session.notify(json);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Clock } from "../common/clock.js";
+import type { Device } from "../devices.js";
+import type { Value } from "../values.js";
+import type { OtaPackage, PackageType } from "./packages.js";
+
+/** What the OTA queue needs of the platform. */
+export interface OtaStore {
+  assigned(device: Device, type: PackageType): OtaPackage | undefined;
+  saveTelemetry(device: Device, ts: number, values: readonly [string, Value][]): void;
+  /** Notify the polls that are open. */
+  saveShared(device: Device, values: readonly [string, Value][]): void;
+  deleteShared(device: Device, keys: readonly string[]): void;
+}
+
+/** Between two devices of the queue: the platform takes 100 in 60 s. */
+const PACE_MS = 600;
+/** Between the deletion of what doesn't apply and the new values: a poll has ended by then. */
+const GAP_MS = 5;
+const ALL = ["title", "version", "ts", "state", "size", "checksum", "checksum_algorithm", "url", "tag"];
+
+/** Tells devices of the package they shall run. */
+export class OtaQueue {
+  readonly #clock: Clock;
+  readonly #store: OtaStore;
+  #freeAt = 0;
+
+  constructor(clock: Clock, store: OtaStore) {
+    this.#clock = clock;
+    this.#store = store;
+  }
+
+  /** The device's package is another one now, or none. */
+  changed(device: Device, type: PackageType, target: OtaPackage | undefined): void {
+    const prefix = prefixOf(type);
+    if (!target) {
+      this.#store.deleteShared(
+        device,
+        ALL.map((name) => prefix + name),
+      );
+      return;
+    }
+    const now = this.#clock.now();
+    const { title, version, tag } = target;
+    const values: [string, Value][] = [
+      [`target_${prefix}title`, title],
+      [`target_${prefix}version`, version],
+    ];
+    if (tag) values.push([`target_${prefix}tag`, tag]);
+    values.push([`target_${prefix}ts`, BigInt(now)], [`${prefix}state`, "QUEUED"]);
+    this.#store.saveTelemetry(device, now, values);
+    const at = Math.max(now, this.#freeAt);
+    this.#freeAt = at + PACE_MS;
+    this.#clock.timer(at - now, () => this.#initiate(device, type, target));
+  }
+
+  #initiate(device: Device, type: PackageType, target: OtaPackage): void {
+    // Assigned anew while it waited: that has its own place in the queue.
+    if (this.#store.assigned(device, type) !== target) return;
+    const prefix = prefixOf(type);
+    this.#store.saveTelemetry(device, this.#clock.now(), [[`${prefix}state`, "INITIATED"]]);
+    const { gone, values } = sharedSet(prefix, target);
+    this.#store.deleteShared(device, gone);
+    this.#clock.timer(GAP_MS, () => this.#store.saveShared(device, values));
+  }
+}
+
+function prefixOf(type: PackageType): string {
+  return type === "FIRMWARE" ? "fw_" : "sw_";
+}
+
+/** The shared attributes of a package, and the keys that don't apply to it. */
+function sharedSet(prefix: string, target: OtaPackage): { gone: string[]; values: [string, Value][] } {
+  const { title, version, tag, url, size, algorithm, checksum } = target;
+  const wanted: [string, Value | undefined][] = [
+    [`${prefix}title`, title],
+    [`${prefix}version`, version],
+    [`${prefix}tag`, tag || undefined],
+    [`${prefix}url`, url],
+    [`${prefix}size`, size === undefined ? undefined : BigInt(size)],
+    [`${prefix}checksum_algorithm`, algorithm],
+    [`${prefix}checksum`, checksum],
+  ];
+  const gone: string[] = [];
+  const values: [string, Value][] = [];
+  for (const [key, value] of wanted) {
+    if (value === undefined) gone.push(key);
+    else values.push([key, value]);
+  }
+  return { gone, values };
+}

@@ -1,0 +1,108 @@
+import type { Budget } from "../common/budget.js";
+import type { Clock } from "../common/clock.js";
+import type { Ids } from "../common/ids.js";
+import { Refused } from "../common/refused.js";
+import { type Algorithm, checksum } from "./checksum.js";
+
+export type PackageType = "FIRMWARE" | "SOFTWARE";
+
+export interface PackageFields {
+  type: PackageType;
+  title: string;
+  version: string;
+  tag: string | undefined;
+  profileId: string | undefined;
+  /** Where the file is, if not on the platform. */
+  url: string | undefined;
+}
+
+export interface OtaPackage extends PackageFields {
+  readonly id: string;
+  readonly createdTime: number;
+  bytes: Uint8Array | undefined;
+  fileName: string | undefined;
+  contentType: string | undefined;
+  algorithm: Algorithm | undefined;
+  checksum: string | undefined;
+  size: number | undefined;
+}
+
+export interface PackageFile {
+  bytes: Uint8Array;
+  fileName: string;
+  contentType: string;
+  algorithm: Algorithm;
+  /** Must be right, if given. */
+  checksum: string | undefined;
+}
+
+const MOST = 1_000;
+
+/** OTA packages. Title and version together are unique per type. */
+export class Packages {
+  readonly #byId = new Map<string, OtaPackage>();
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #budget: Budget;
+
+  constructor(clock: Clock, ids: Ids, budget: Budget) {
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#budget = budget;
+  }
+
+  get(id: string): OtaPackage | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The newest first. */
+  list(): OtaPackage[] {
+    return [...this.#byId.values()].reverse();
+  }
+
+  /** Throws Refused. */
+  create(fields: PackageFields): OtaPackage {
+    if (fields.title.trim() === "") throw new Refused("OtaPackage title should be specified!");
+    if (fields.version.trim() === "") throw new Refused("OtaPackage version should be specified!");
+    const same = this.list().some(
+      ({ type, title, version }) =>
+        type === fields.type && title === fields.title && version === fields.version,
+    );
+    if (same) throw new Refused("OtaPackage with such title and version already exists!");
+    if (this.#byId.size >= MOST) throw new Refused("OtaPackages limit reached!");
+    const { url } = fields;
+    const file = { bytes: undefined, fileName: undefined, contentType: undefined };
+    const check = { algorithm: undefined, checksum: undefined, size: undefined };
+    const created = {
+      ...fields,
+      url,
+      ...file,
+      ...check,
+      id: this.#ids.uuid(),
+      createdTime: this.#clock.now(),
+    };
+    this.#byId.set(created.id, created);
+    return created;
+  }
+
+  /** Throws Refused. */
+  upload(target: OtaPackage, file: PackageFile): void {
+    if (target.url !== undefined) throw new Refused("Can't upload data to the otaPackage with url!");
+    if (target.bytes) throw new Refused("Updating otaPackage data is prohibited!");
+    if (file.bytes.length === 0) throw new Refused("OtaPackage data should be specified!");
+    const computed = checksum(file.algorithm, file.bytes);
+    if (file.checksum && file.checksum !== computed) throw new Refused("Wrong otaPackage file!");
+    if (!this.#budget.fits(file.bytes.length)) throw new Refused("OtaPackage data exceeds the limit!");
+    this.#budget.take(file.bytes.length);
+    Object.assign(target, file, { checksum: computed, size: file.bytes.length });
+  }
+
+  delete(target: OtaPackage): void {
+    this.#budget.give(target.bytes?.length ?? 0);
+    this.#byId.delete(target.id);
+  }
+}
+
+export function hasData({ bytes, url }: OtaPackage): boolean {
+  return bytes !== undefined || url !== undefined;
+}

@@ -1,0 +1,237 @@
+import type { Scope } from "./attributes.js";
+import { Claiming } from "./claiming.js";
+import { Budget } from "./common/budget.js";
+import type { Clock } from "./common/clock.js";
+import { type Ids, randomIds } from "./common/ids.js";
+import { asTheyCame, type Order } from "./common/order.js";
+import { Refused } from "./common/refused.js";
+import { type Device, type DeviceFields, Devices } from "./devices.js";
+import { Feed, type Happening } from "./feed.js";
+import { OtaQueue } from "./ota/ota.js";
+import { hasData, type OtaPackage, Packages, type PackageType } from "./ota/packages.js";
+import { type Profile, type ProfileFields, Profiles } from "./profiles.js";
+import { Provisioning, type ProvisionRequest, type ProvisionResult } from "./provisioning.js";
+import { RpcRecords } from "./rpc/rpc-records.js";
+import { isStorableKey, type Value } from "./values.js";
+
+export interface PlatformOptions {
+  clock: Clock;
+  ids?: Ids;
+  /** How long after its 200 a device's data is stored, in milliseconds. Default 0: before the answer goes out. */
+  lagMs?: number;
+  /** What values, points and packages may take in memory, in bytes. Default 512 MiB. */
+  budgetBytes?: number;
+  /** In which order attributes are told of. Default: as they came. */
+  order?: Order;
+}
+
+export type Values = readonly (readonly [string, Value])[];
+
+/** From here on a month doesn't end within the platform's numbers, and so it has no place for points. */
+const LAST_MONTH_MS = 9_223_372_035_446_400_000;
+const TYPES: readonly PackageType[] = ["FIRMWARE", "SOFTWARE"];
+
+/** The platform itself: no network, no time of its own, everything in memory and bounded. */
+export class PlatformCore {
+  readonly clock: Clock;
+  readonly order: Order;
+  readonly profiles: Profiles;
+  readonly devices: Devices;
+  readonly packages: Packages;
+  readonly #provisioning: Provisioning;
+  readonly claiming: Claiming;
+  readonly rpcRecords: RpcRecords;
+  readonly feed = new Feed<Happening>();
+  readonly #ota: OtaQueue;
+  readonly #lagMs: number;
+
+  constructor(options: PlatformOptions) {
+    const {
+      clock,
+      ids = randomIds,
+      lagMs = 0,
+      budgetBytes = 512 * 1024 * 1024,
+      order = asTheyCame,
+    } = options;
+    this.order = order;
+    const budget = new Budget(budgetBytes);
+    this.clock = clock;
+    this.#lagMs = lagMs;
+    this.profiles = new Profiles(clock, ids);
+    this.devices = new Devices(clock, ids, budget, order);
+    this.packages = new Packages(clock, ids, budget);
+    this.#provisioning = new Provisioning(this.profiles, this.devices, ids, () => clock.now());
+    this.claiming = new Claiming(clock);
+    this.rpcRecords = new RpcRecords(clock, ids, this.feed);
+    this.#ota = new OtaQueue(clock, {
+      assigned: (device, type) => this.assigned(device, type),
+      saveTelemetry: (device, ts, values) => this.#saveSeries(device, ts, values),
+      saveShared: (device, values) => this.saveAttributes(device, "SHARED_SCOPE", values),
+      deleteShared: (device, keys) => this.deleteAttributes(device, "SHARED_SCOPE", keys),
+    });
+  }
+
+  /** Points of one element as a device sent them. One bad key, and all of them are lost. */
+  receiveTelemetry(device: Device, ts: number, values: Values): void {
+    for (const [key] of values) if (!device.series.has(key) && !isStorableKey(key)) return;
+    if (ts < LAST_MONTH_MS) this.#later(() => this.#saveSeries(device, ts, values));
+  }
+
+  /** Client attributes as a device sent them. One bad key, and all of them are lost. */
+  receiveAttributes(device: Device, values: Values): void {
+    if (!values.every(([key]) => isStorableKey(key))) return;
+    this.#later(() => this.#set(device, "CLIENT_SCOPE", values));
+  }
+
+  /** Shared ones are told to open polls, changed or not. */
+  saveAttributes(device: Device, scope: Scope, values: Values): void {
+    this.#set(device, scope, values);
+    if (scope === "SHARED_SCOPE") device.notifications.updated(values);
+  }
+
+  deleteAttributes(device: Device, scope: Scope, keys: readonly string[]): void {
+    if (!this.#exists(device)) return;
+    for (const key of keys) device.attributes.delete(scope, key);
+    this.feed.tell({ kind: "attributes", deviceId: device.id, scope });
+    if (scope === "SHARED_SCOPE") device.notifications.deleted(keys);
+  }
+
+  /** What the device shall run: its own package, else its profile's. */
+  assigned(device: Device, type: PackageType): OtaPackage | undefined {
+    const profile = this.profiles.get(device.profileId);
+    const id =
+      type === "FIRMWARE"
+        ? (device.firmwareId ?? profile?.firmwareId)
+        : (device.softwareId ?? profile?.softwareId);
+    return id === undefined ? undefined : this.packages.get(id);
+  }
+
+  /** Throws Refused. */
+  createDevice(fields: DeviceFields, token?: string): Device {
+    this.#checkAssignment(fields, fields.profileId);
+    const device = this.devices.create(fields, token);
+    this.#tellAssigned(device);
+    this.deviceChanged(device);
+    return device;
+  }
+
+  /** Throws Refused. */
+  updateDevice(device: Device, fields: DeviceFields): void {
+    this.#checkAssignment(fields, fields.profileId);
+    this.#tellingChanges([device], () => this.devices.update(device, fields));
+    this.deviceChanged(device);
+  }
+
+  /** Those who look on are told. */
+  deviceChanged(device: Device): void {
+    this.feed.tell({ kind: "device", deviceId: device.id });
+  }
+
+  /** A device makes itself known. */
+  provision(request: ProvisionRequest): ProvisionResult {
+    const known =
+      request.deviceName === undefined ? undefined : this.devices.byName(request.deviceName.trim());
+    const result = this.#provisioning.provision(request);
+    if (result.status === "SUCCESS" && !known) this.#tellAssigned(result.device);
+    if (result.status === "SUCCESS") this.deviceChanged(result.device);
+    return result;
+  }
+
+  deleteDevice(device: Device): void {
+    this.claiming.forget(device);
+    this.rpcRecords.forget(device);
+    this.devices.delete(device);
+    this.deviceChanged(device);
+  }
+
+  /** Throws Refused. */
+  updateProfile(profile: Profile, fields: ProfileFields): void {
+    this.#checkAssignment(fields, profile.id);
+    const devices = this.devices.list().filter((device) => device.profileId === profile.id);
+    this.#tellingChanges(devices, () => this.profiles.update(profile, fields));
+  }
+
+  /** Throws Refused. */
+  deleteProfile(profile: Profile): void {
+    if (this.devices.list().some((device) => device.profileId === profile.id))
+      throw new Refused("The device profile referenced by the devices cannot be deleted!");
+    this.profiles.delete(profile);
+  }
+
+  /** Throws Refused. */
+  deletePackage(target: OtaPackage): void {
+    const holds = ({
+      firmwareId,
+      softwareId,
+    }: {
+      firmwareId?: string | undefined;
+      softwareId?: string | undefined;
+    }) => firmwareId === target.id || softwareId === target.id;
+    if (this.devices.list().some(holds))
+      throw new Refused("The otaPackage referenced by the devices cannot be deleted!");
+    if (this.profiles.list().some(holds))
+      throw new Refused("The otaPackage referenced by the device profile cannot be deleted!");
+    this.packages.delete(target);
+  }
+
+  /** Throws Refused. */
+  #checkAssignment(
+    { firmwareId, softwareId }: { firmwareId?: string | undefined; softwareId?: string | undefined },
+    profileId: string,
+  ): void {
+    this.#checkPackage(firmwareId, "FIRMWARE", profileId);
+    this.#checkPackage(softwareId, "SOFTWARE", profileId);
+  }
+
+  #checkPackage(id: string | undefined, type: PackageType, profileId: string): void {
+    if (id === undefined) return;
+    const what = type.toLowerCase();
+    const target = this.packages.get(id);
+    if (!target) throw new Refused(`Can't assign non-existent ${what}!`);
+    if (target.type !== type) throw new Refused(`Can't assign ${what} with type: ${target.type}`);
+    if (!hasData(target)) throw new Refused(`Can't assign ${what} with empty data!`);
+    if (target.profileId !== profileId)
+      throw new Refused(`Can't assign ${what} with different deviceProfile!`);
+  }
+
+  /** Runs a change and tells the devices whose package is another one after it. */
+  #tellingChanges(devices: readonly Device[], change: () => void): void {
+    const before = devices.map((device) => TYPES.map((type) => this.assigned(device, type)));
+    change();
+    devices.forEach((device, index) => {
+      TYPES.forEach((type, place) => {
+        const target = this.assigned(device, type);
+        if (target !== before[index]?.[place]) this.#ota.changed(device, type, target);
+      });
+    });
+  }
+
+  #tellAssigned(device: Device): void {
+    for (const type of TYPES) {
+      const target = this.assigned(device, type);
+      if (target) this.#ota.changed(device, type, target);
+    }
+  }
+
+  #set(device: Device, scope: Scope, values: Values): void {
+    if (!this.#exists(device)) return;
+    const now = this.clock.now();
+    for (const [key, value] of values) device.attributes.set(scope, key, value, now);
+    this.feed.tell({ kind: "attributes", deviceId: device.id, scope });
+  }
+
+  #saveSeries(device: Device, ts: number, values: Values): void {
+    if (!this.#exists(device)) return;
+    for (const [key, value] of values) device.series.save(key, ts, value);
+    if (this.feed.isHeard) this.feed.tell({ kind: "telemetry", deviceId: device.id, ts, values });
+  }
+
+  #later(store: () => void): void {
+    if (this.#lagMs === 0) store();
+    else this.clock.timer(this.#lagMs, store);
+  }
+
+  #exists(device: Device): boolean {
+    return this.devices.get(device.id) === device;
+  }
+}

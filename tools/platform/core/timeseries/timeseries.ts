@@ -1,0 +1,77 @@
+import type { Budget } from "../common/budget.js";
+import { type Value, valueSize } from "../values.js";
+import { type Point, Series } from "./series.js";
+
+export type { Point };
+
+export interface Range {
+  /** Included. */
+  startTs: number;
+  /** Left out. */
+  endTs: number;
+  limit: number;
+  /** Oldest first. */
+  ascending: boolean;
+}
+
+/** Points kept per key and keys per device; the oldest point makes room, a further key is not kept. */
+const LARGEST = { points: 100_000, keys: 10_000 };
+const POINT = 48;
+
+/** Time series of one device: by key, in order of time, one value per key and time (the later write holds). */
+export class TimeSeries {
+  readonly #series = new Map<string, Series>();
+  readonly #budget: Budget;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  keys(): string[] {
+    return [...this.#series.keys()];
+  }
+
+  has(key: string): boolean {
+    return this.#series.has(key);
+  }
+
+  latest(key: string): Point | undefined {
+    return this.#series.get(key)?.last;
+  }
+
+  range(key: string, { startTs, endTs, limit, ascending }: Range): Point[] {
+    return this.#series.get(key)?.range(startTs, endTs, limit, ascending) ?? [];
+  }
+
+  save(key: string, ts: number, value: Value): void {
+    let series = this.#series.get(key);
+    if (!series) {
+      if (this.#series.size >= LARGEST.keys) return;
+      series = new Series();
+      this.#series.set(key, series);
+    }
+    const size = POINT + valueSize(value);
+    while (series.size > 0 && (series.size >= LARGEST.points || !this.#budget.fits(size))) {
+      this.#forget(series.takeOldest());
+    }
+    if (!this.#budget.fits(size)) return;
+    this.#budget.take(size);
+    const old = series.put(ts, value);
+    if (old !== undefined) this.#forget(old);
+  }
+
+  delete(key: string, startTs = Number.NEGATIVE_INFINITY, endTs = Number.POSITIVE_INFINITY): void {
+    const series = this.#series.get(key);
+    for (const { value } of series?.take(startTs, endTs) ?? []) this.#forget(value);
+    if (series?.size === 0) this.#series.delete(key);
+  }
+
+  /** Gives back what the budget lent. */
+  clear(): void {
+    for (const key of this.keys()) this.delete(key);
+  }
+
+  #forget(value: Value): void {
+    this.#budget.give(POINT + valueSize(value));
+  }
+}

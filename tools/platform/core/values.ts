@@ -1,0 +1,147 @@
+// Which type a value gets: the platform's rules on the JSON literal. LONG is a bigint, DOUBLE a number, JSON a JsonText.
+
+import { decimalOf, isWhole, plainText, wholeOf } from "./json/decimal.js";
+import { type Json, JsonNumber, jsonText, quoted, wellFormed } from "./json/json.js";
+import { asciiDigits } from "./json/json-access.js";
+
+/** A JSON value as text. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type Value = boolean | bigint | number | string | JsonText;
+
+/** A number of more digits than the platform takes: its 500 has no text. */
+export class NumberTooLongError extends Error {
+  override name = "NumberTooLongError";
+}
+
+const LARGEST = 2n ** 63n - 1n;
+const SMALLEST = -(2n ** 63n);
+/** Fraction digits of a DOUBLE; with more it is a STRING. */
+const FRACTION = 16;
+/** What Java writes without an exponent. */
+const PLAIN = { least: 1e-3, end: 1e7 };
+/** Digits that always fit into a LONG, and into a number without a loss. */
+const FEW = 15;
+const PARSABLE = /^-?(?:\p{Nd}+|\p{Nd}*\.\p{Nd}+)$/u;
+const [MINUS, POINT, ZERO, NINE] = [0x2d, 0x2e, 0x30, 0x39] as const;
+
+/** The value of a literal; undefined for null, which is skipped. */
+export function typed(json: Json): Value | undefined {
+  if (json === null) return undefined;
+  if (typeof json === "boolean") return json;
+  if (typeof json === "string") return PARSABLE.test(json) ? castString(json) : storedText(json);
+  if (json instanceof JsonNumber) return numeric(json.text);
+  return new JsonText(jsonText(json));
+}
+
+/** As `typed`, but of what a device sent: members that are null are dropped, and the rule engine writes the value out and reads it once more. */
+export function typedTwice(json: Json): Value | undefined {
+  if (json instanceof Map || Array.isArray(json)) return new JsonText(jsonText(json, true));
+  const value = typed(json);
+  return typeof value === "number" ? typedDouble(value) : value;
+}
+
+/** What becomes of a DOUBLE that is written out and read once more. */
+export function typedDouble(value: number): Value {
+  // In plain digits, and as few of them as will do, it is the same number again.
+  const size = Math.abs(value);
+  return size >= PLAIN.least && size < PLAIN.end ? value : numeric(javaDouble(value));
+}
+
+function castString(text: string): Value {
+  try {
+    return numeric(asciiDigits(text));
+  } catch {
+    return storedText(text);
+  }
+}
+
+/** The platform's database takes no NUL: it is left out. */
+function storedText(text: string): string {
+  return wellFormed(text).replaceAll("\0", "");
+}
+
+function numeric(text: string): Value {
+  if (text.length <= FEW) {
+    const kind = plainKind(text);
+    // A decimal has no zero below zero.
+    if (kind !== "other") return kind === "whole" ? BigInt(Number(text)) : Number(text) + 0;
+  }
+  const decimal = decimalOf(text);
+  if (!decimal) throw new NumberTooLongError();
+  const pointed = text.includes(".") && !text.includes("e") && !text.includes("E");
+  if (!pointed && isWhole(decimal)) {
+    const long = wholeOf(decimal);
+    return long >= SMALLEST && long <= LARGEST ? long : plainText(decimal);
+  }
+  return decimal.scale <= FRACTION ? Number(text) + 0 : plainText(decimal);
+}
+
+/** Of a short text: digits alone, digits with a point in between, or anything else. */
+function plainKind(text: string): "whole" | "pointed" | "other" {
+  let points = 0;
+  const first = text.charCodeAt(0) === MINUS ? 1 : 0;
+  for (let at = first; at < text.length; at++) {
+    const sign = text.charCodeAt(at);
+    if (sign === POINT && at > first && at < text.length - 1) points++;
+    else if (sign < ZERO || sign > NINE) return "other";
+  }
+  if (points > 1 || text.length === first) return "other";
+  return points === 1 ? "pointed" : "whole";
+}
+
+/** A double as Java writes it: 42.0, 1.2345678E7, 1.0E-4. Always valid JSON. */
+export function javaDouble(value: number): string {
+  const size = Math.abs(value);
+  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  if (size >= PLAIN.least && size < PLAIN.end) {
+    const text = String(value);
+    return text.includes(".") ? text : `${text}.0`;
+  }
+  const [mantissa = "", exponent = ""] = value.toExponential().split("e");
+  return `${mantissa.includes(".") ? mantissa : `${mantissa}.0`}E${exponent.replace("+", "")}`;
+}
+
+/** As the platform answers it. */
+export function valueJson(value: Value): string {
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "number") return javaDouble(value);
+  if (value instanceof JsonText) return value.text;
+  return typeof value === "string" ? quoted(value) : String(value);
+}
+
+/** As the platform answers it where every value is text (time series without strict types). */
+export function valueText(value: Value): string {
+  return typeof value === "string" ? value : valueJson(value);
+}
+
+/** Bytes a value takes in memory, about. */
+export function valueSize(value: Value): number {
+  if (typeof value === "string") return value.length * 2;
+  return value instanceof JsonText ? value.text.length * 2 : 16;
+}
+
+/** Whether both are the same value of the same type. */
+export function sameValue(one: Value | undefined, other: Value): boolean {
+  if (one instanceof JsonText && other instanceof JsonText) return one.text === other.text;
+  return Object.is(one, other);
+}
+
+const LONGEST_KEY = 255;
+const MARKUP = /<[a-zA-Z!/?]|\{\{.*\}\}/s;
+
+/** Whether the platform takes a text for something that a page could run. */
+export function isMarkup(text: string): boolean {
+  return (text.includes("<") || text.includes("{")) && MARKUP.test(text);
+}
+
+/** Whether the platform keeps a value under that key. If not, the whole element it came in is lost, unreported. */
+export function isStorableKey(key: string): boolean {
+  return key.trim() !== "" && key.length <= LONGEST_KEY && !key.includes("\0") && !isMarkup(key);
+}

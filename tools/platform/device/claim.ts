@@ -1,0 +1,19 @@
+import type { Json } from "../core/json/json.js";
+import { asLong, asText } from "../core/json/json-access.js";
+import { type Exchange, ShapeError } from "./exchange.js";
+import { cantParse } from "./telemetry.js";
+
+/** `{"secretKey":"…","durationMs":60000}`, both optional, as is the body. 200 says nothing of what becomes of it. */
+export function claim(exchange: Exchange): void {
+  let secretKey = "";
+  let durationMs = 0;
+  if (exchange.text() !== "") {
+    const json = exchange.json();
+    if (!(json instanceof Map)) throw new ShapeError(cantParse(json));
+    if (json.has("secretKey")) secretKey = asText(json.get("secretKey") as Json);
+    if (json.has("durationMs")) durationMs = Number(asLong(json.get("durationMs") as Json));
+  }
+  if (!exchange.admit()) return;
+  exchange.core.claiming.open(exchange.device, secretKey, durationMs);
+  exchange.answer(200);
+}

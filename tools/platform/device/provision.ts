@@ -1,0 +1,85 @@
+import { CREDENTIALS, type Device } from "../core/devices.js";
+import { type JsonObject, jsonText } from "../core/json/json.js";
+import { asBoolean, asText, MemberError } from "../core/json/json-access.js";
+import { JsonSyntaxError } from "../core/json/json-reader.js";
+import type { ProvisionRequest } from "../core/provisioning.js";
+import { type Exchange, ShapeError } from "./exchange.js";
+import { cantParse } from "./telemetry.js";
+
+const MESSAGES = {
+  NOT_FOUND: "Provision data was not found!",
+  FAILURE: "Failed to provision device!",
+};
+/** How long the device's request waits for a core that doesn't answer. */
+const SILENCE_MS = 10_000;
+const ECHO = 1_000;
+
+/** `{"deviceName":"…","provisionDeviceKey":"…","provisionDeviceSecret":"…"}`; every outcome but a bad request is a 200. */
+export function provision(exchange: Exchange): void {
+  let request: ProvisionRequest;
+  try {
+    request = read(exchange);
+  } catch (error) {
+    if (!isBad(error)) throw error;
+    // The message may hold the request, secret and all: no client may log it.
+    exchange.answerFault(exchange.rules.badProvision, error.message.slice(0, ECHO));
+    return;
+  }
+  const result = exchange.core.provision(request);
+  if (result.status === "silence") exchange.clock.timer(SILENCE_MS, () => exchange.answer(500));
+  else if (result.status === "SUCCESS") exchange.answerText(200, success(result.device));
+  else exchange.answerText(200, JSON.stringify({ errorMsg: MESSAGES[result.status], status: result.status }));
+}
+
+function success({ credentials: { type, credentialsId, value } }: Device): string {
+  const members: Record<string, unknown> = {};
+  if (type === "MQTT_BASIC") members.credentialsValue = JSON.parse(value ?? "{}") as unknown;
+  else if (type !== "LWM2M_CREDENTIALS") members.credentialsValue = value ?? credentialsId;
+  return JSON.stringify({ ...members, credentialsType: type, status: "SUCCESS" });
+}
+
+function isBad(error: unknown): error is Error {
+  return error instanceof JsonSyntaxError || error instanceof ShapeError || error instanceof MemberError;
+}
+
+/** Reads the members in the platform's order, because the first that is wrong is the one it tells of. */
+function read(exchange: Exchange): ProvisionRequest {
+  const json = exchange.json();
+  if (!(json instanceof Map)) throw new ShapeError(cantParse(json));
+  const optional = (name: string): string | undefined => {
+    const member = json.get(name);
+    return member === undefined ? undefined : asText(member);
+  };
+  const deviceName = optional("deviceName");
+  const credentialsType = typeOf(optional("credentialsType") ?? "ACCESS_TOKEN");
+  const proposals = {
+    token: optional("token"),
+    clientId: optional("clientId"),
+    username: optional("username"),
+    password: optional("password"),
+    hash: optional("hash"),
+  };
+  const key = optional("provisionDeviceKey") ?? missing("provisionDeviceKey", json);
+  const secret = optional("provisionDeviceSecret") ?? missing("provisionDeviceSecret", json);
+  const gateway = json.get("gateway");
+  return {
+    deviceName,
+    credentialsType,
+    ...proposals,
+    key,
+    secret,
+    gateway: gateway !== undefined && asBoolean(gateway),
+  };
+}
+
+function typeOf(text: string): ProvisionRequest["credentialsType"] {
+  const type = CREDENTIALS.find((name) => name === text);
+  if (type) return type;
+  throw new MemberError(
+    `No enum constant org.thingsboard.server.gen.transport.TransportProtos.CredentialsType.${text}`,
+  );
+}
+
+function missing(name: string, json: JsonObject): never {
+  throw new MemberError(`Failed to find the field ${name} in JSON body ${jsonText(json)}!`);
+}

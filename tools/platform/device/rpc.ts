@@ -1,0 +1,51 @@
+import { type Json, type JsonObject, quoted } from "../core/json/json.js";
+import { asText, MemberError } from "../core/json/json-access.js";
+import { answerClientRpc } from "../core/rpc/client-rpc.js";
+import { parseInteger } from "../spring/convert.js";
+import type { Exchange } from "./exchange.js";
+import { wrongNumber } from "./numbers.js";
+import { pollTimeout } from "./poll.js";
+
+/** `{"id":0,"method":"setLed","params":{"on":true}}` */
+export function pollRpc(exchange: Exchange): void {
+  if (!exchange.admit(0, true)) return;
+  exchange.wait(pollTimeout(exchange));
+  exchange.device.rpc.subscribe({
+    deliver: ({ id, method, params }) => {
+      const known = exchange.isRegistered;
+      const json = `{"id":${id},"method":${quoted(method)},"params":${params}}`;
+      if (known) exchange.answerJson(200, json);
+      return known;
+    },
+  });
+}
+
+export function bindAnswer(exchange: Exchange): string | undefined {
+  return wrongNumber("requestId", "java.lang.Integer", exchange.id);
+}
+
+/** Any text is an answer; whether one was awaited is not told. */
+export function answerRpc(exchange: Exchange): void {
+  if (!exchange.admit()) return;
+  exchange.device.rpc.answer(Number(parseInteger(exchange.id, 32)), exchange.text());
+  exchange.answer(200);
+}
+
+/** `{"method":"getCurrentTime","params":{}}` -> what the rule chain answers, or nothing ever. */
+export function callRpc(exchange: Exchange): void {
+  const json = exchange.json();
+  if (!(json instanceof Map)) throw new MemberError("no object");
+  const method = asText(member(json, "method"));
+  const params = member(json, "params");
+  if (!exchange.admit(0, true)) return;
+  const answer = answerClientRpc(method, params, exchange.now());
+  exchange.isPlain = true;
+  if (answer === undefined) exchange.wait();
+  else exchange.answerText(200, answer);
+}
+
+function member(json: JsonObject, name: string): Json {
+  const value = json.get(name);
+  if (value === undefined) throw new MemberError(`no ${name}`);
+  return value;
+}

@@ -1,0 +1,149 @@
+// The fault switchboard's JSON.
+//
+// POST /api/faults   {"seed": 7, "faults": [{"fault": "delay", "ms": 500, "match": {"path": "rpc*"}, "count": 3}, ...]}
+// GET /api/faults    {"faults": [{"id": 1, "fault": "delay", "ms": 500, ..., "seed": 7, "seen": 4, "done": 3}, ...]}
+// DELETE /api/faults  no body; afterwards ids begin at 1 again, so that the same POST leads to the same run
+//
+// POST adds to what is there and answers as GET does. Only the device API is concerned, never the operator's.
+
+import { Refused } from "../core/common/refused.js";
+import { PROXIES, type ProxyName } from "./proxies.js";
+
+/**
+ * What goes wrong:
+ * - `delay` `{ms}`: the answer leaves so much later. Delays add up, and go with any other fault.
+ * - `drop` `{at}`: nothing comes, the connection stays open. `at: "answer"` (default): the platform did what was asked;
+ *   `at: "request"`: it never saw it.
+ * - `reset` `{afterBytes}`: the connection is reset after so many bytes of the answer, head included (default 0).
+ * - `truncated` `{afterBytes}`: the answer ends early and the connection is closed in order; by default somewhere in the body, or in
+ *   the head if there is no body.
+ * - `garbage` `{bytes}`: random bytes (default 64) in place of the answer, then the connection is closed.
+ * - `status` `{status, body, at}`: that status, with `body` as text (default none). `at: "request"` (default): the platform never
+ *   saw the request; `at: "answer"`: it did what was asked all the same.
+ * - `no-attributes`: GET attributes is answered 200 `{}`, as when the platform's database fails.
+ * - `torn-firmware`: GET attributes shows some of the `fw_*` and `sw_*` values as they were before the last change, or not at all.
+ * - `eviction`: GET firmware and software is an empty 500, as when the file leaves the platform's cache between check and read.
+ * - `clock-skew` `{ms}`: the platform's clock is so much ahead (less than 0: behind), in the Date of the answer and all it says or stores.
+ *
+ * - `provisioning-failure`: POST provision is told FAILURE and the platform did nothing, as under load; the name stays free.
+ * - `proxy` `{by, at}`: a proxy in front answers in its own bytes and closes: `by` is one of haproxy-503, haproxy-504, haproxy-400,
+ *   nginx-499, nginx-502, nginx-504, nginx-413, nginx-414, nginx-400. `at` as with `status`, default `request`.
+ *
+ * Of drop, reset, truncated, garbage, status, eviction, provisioning-failure and proxy the first that holds for a request is the only one.
+ */
+export const FAULTS = [
+  ...(["delay", "drop", "reset", "truncated", "garbage", "status"] as const),
+  ...(["no-attributes", "torn-firmware", "eviction", "clock-skew"] as const),
+  ...(["provisioning-failure", "proxy"] as const),
+] as const;
+export type FaultName = (typeof FAULTS)[number];
+
+/** Which requests it is for; what is absent holds for all. */
+export interface Match {
+  /** `GET`, `POST`, ... */
+  method?: string;
+  /** What follows the token, without the query: `telemetry`, `rpc/0`, `provision`; `*` stands for any characters. */
+  path?: string;
+  /** Name of the device. */
+  device?: string;
+}
+
+export interface FaultRule {
+  fault: FaultName;
+  match: Match;
+  /** Fitting requests that are spared first. Default 0. */
+  skip: number;
+  /** How many times it happens at most. Default: without end. */
+  count?: number;
+  /** From 0 to 1; drawn by the seed. Default 1. */
+  probability: number;
+  ms?: number;
+  at?: "request" | "answer";
+  afterBytes?: number;
+  bytes?: number;
+  status?: number;
+  body?: string;
+  by?: ProxyName;
+}
+
+export interface FaultPost {
+  /** A whole number; the rules of this POST draw from it, each by itself. Default 1. */
+  seed: number;
+  faults: FaultRule[];
+}
+
+type Check = (value: unknown) => boolean;
+
+const whole =
+  (from: number, to: number): Check =>
+  (value) =>
+    Number.isInteger(value) && (value as number) >= from && (value as number) <= to;
+const text =
+  (longest: number): Check =>
+  (value) =>
+    typeof value === "string" && value.length <= longest;
+const at: Check = (value) => value === "request" || value === "answer";
+const chance: Check = (value) => typeof value === "number" && value >= 0 && value <= 1;
+
+const DAY_MS = 86_400_000;
+const LARGEST = 16_777_216;
+const COMMON: Record<string, Check> = { skip: whole(0, 1e9), count: whole(1, 1e9), probability: chance };
+const MATCH: Record<string, Check> = { method: text(20), path: text(200), device: text(255) };
+/** Members of each, beside the common ones. */
+const MEMBERS: Record<FaultName, Record<string, Check>> = {
+  delay: { ms: whole(0, 600_000) },
+  drop: { at },
+  reset: { afterBytes: whole(0, LARGEST) },
+  truncated: { afterBytes: whole(0, LARGEST) },
+  garbage: { bytes: whole(1, 65_536) },
+  status: { status: whole(200, 599), body: text(65_536), at },
+  "no-attributes": {},
+  "torn-firmware": {},
+  eviction: {},
+  "clock-skew": { ms: whole(-36_500 * DAY_MS, 36_500 * DAY_MS) },
+  "provisioning-failure": {},
+  proxy: { by: (value) => PROXIES.some((name) => name === value), at },
+};
+const NEEDED: Partial<Record<FaultName, keyof FaultRule>> = {
+  delay: "ms",
+  status: "status",
+  "clock-skew": "ms",
+  proxy: "by",
+};
+const MOST = 100;
+
+/** Reads a POST. Throws Refused with what is wrong in it. */
+export function readPost(json: Readonly<Record<string, unknown>>): FaultPost {
+  const { seed = 1, faults } = json;
+  checkMembers("the request", json, { seed: whole(-(2 ** 31), 2 ** 32), faults: Array.isArray });
+  if (!Array.isArray(faults) || faults.length === 0 || faults.length > MOST)
+    throw new Refused(`'faults' is a list of 1 to ${MOST}`);
+  return { seed: seed as number, faults: faults.map(readRule) };
+}
+
+function readRule(json: unknown): FaultRule {
+  if (!isObject(json)) throw new Refused("a fault is an object");
+  const { fault, match = {}, ...members } = json;
+  const name = FAULTS.find((known) => known === fault);
+  if (!name) throw new Refused(`'fault' is one of ${FAULTS.join(", ")}`);
+  if (!isObject(match)) throw new Refused("'match' is an object");
+  checkMembers("match", match, MATCH);
+  checkMembers(name, members, { ...COMMON, ...MEMBERS[name] });
+  const needed = NEEDED[name];
+  if (needed && members[needed] === undefined) throw new Refused(`${name} needs '${needed}'`);
+  const { skip = 0, probability = 1, ...rest } = members as Partial<FaultRule>;
+  return { fault: name, match: { ...match }, skip, probability, ...rest };
+}
+
+/** Own members only, all of them known, each as it must be. */
+function checkMembers(where: string, json: object, checks: Record<string, Check>): void {
+  for (const [name, value] of Object.entries(json)) {
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
+    if (!check) throw new Refused(`${where} has no '${name.slice(0, 50)}'`);
+    if (!check(value)) throw new Refused(`'${name}' of ${where} is out of its range`);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,45 @@
+import type { FastifyError } from "fastify";
+import { Refused } from "../core/common/refused.js";
+
+const CODES: Record<number, number> = {
+  ...{ 400: 31, 401: 10, 403: 20, 404: 32, 405: 31, 406: 31, 413: 31, 415: 31, 429: 33 },
+};
+
+/** An error answer of the operator's API: `{"status":404,"message":"…","errorCode":32,"timestamp":1700000000000}` */
+export class RestError extends Error {
+  override name = "RestError";
+  readonly status: number;
+  readonly errorCode: number;
+
+  constructor(status: number, message: string, errorCode = CODES[status] ?? 2) {
+    super(message);
+    this.status = status;
+    this.errorCode = errorCode;
+  }
+}
+
+export interface ErrorBody {
+  status: number;
+  message: string;
+  errorCode: number;
+  timestamp: number;
+}
+
+export function errorBody({ status, message, errorCode }: RestError, timestamp: number): ErrorBody {
+  return { status, message, errorCode, timestamp };
+}
+
+/** What went wrong, as an answer; undefined for a fault of the stand-in's own. */
+export function toRestError(error: Error | FastifyError): RestError | undefined {
+  if (error instanceof RestError) return error;
+  if (error instanceof Refused) return new RestError(400, error.message);
+  const status = "statusCode" in error ? error.statusCode : undefined;
+  return status !== undefined && status >= 400 && status < 500
+    ? new RestError(status, error.message)
+    : undefined;
+}
+
+export function found<T>(entity: T | undefined): T {
+  if (entity === undefined) throw new RestError(404, "Requested item wasn't found!");
+  return entity;
+}

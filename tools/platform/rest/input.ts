@@ -1,0 +1,130 @@
+import type { FastifyRequest } from "fastify";
+import type { Json, JsonObject } from "../core/json/json.js";
+import { JsonSyntaxError, parseJson } from "../core/json/json-reader.js";
+import { parseBoolean } from "../spring/convert.js";
+import { RestError } from "./error.js";
+
+export type Fields = Record<string, unknown>;
+
+/** The body as a JSON object. Throws RestError 400. */
+export function objectBody({ body }: FastifyRequest): Fields {
+  let value: unknown;
+  try {
+    value = typeof body === "string" ? JSON.parse(body) : undefined;
+  } catch {
+    throw new RestError(400, "JSON parse error");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new RestError(400, "Request body is not a JSON object");
+  return value as Fields;
+}
+
+/** The body as a JSON object with its numbers as they were spelt. Throws RestError 400. */
+export function spelledBody({ body }: FastifyRequest): JsonObject {
+  let value: Json;
+  try {
+    value = parseJson(typeof body === "string" ? body : "");
+  } catch (error) {
+    throw new RestError(400, error instanceof JsonSyntaxError ? error.message : "JSON parse error");
+  }
+  if (!(value instanceof Map)) throw new RestError(400, "Request is not a JSON object");
+  return value;
+}
+
+/** The body as it was sent. */
+export function spelledText({ body }: FastifyRequest): string {
+  return typeof body === "string" ? body : "";
+}
+
+/** A member that is text; undefined if it is absent or null. Throws RestError 400 for what is neither. */
+export function textField(fields: Fields, name: string): string | undefined {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw new RestError(400, `'${name}' is not a string`);
+  return value;
+}
+
+/** Reads `{"entityType":"DEVICE","id":"…"}`. Throws RestError 400. */
+export function idField(fields: Fields, name: string): string | undefined {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (value === undefined || value === null) return undefined;
+  const id = typeof value === "object" ? (value as { id?: unknown }).id : undefined;
+  if (typeof id !== "string") throw new RestError(400, `'${name}' is not an entity id`);
+  return uuid(id, name);
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Throws RestError 400 if it is none. */
+export function uuid(text: string, name: string): string {
+  if (!UUID.test(text)) throw new RestError(400, `Incorrect ${name}: it is no UUID`, 30);
+  return text.toLowerCase();
+}
+
+/** One query parameter; undefined if it is absent. */
+export function parameter({ query }: FastifyRequest, name: string): string | undefined {
+  const value = (query as Record<string, unknown>)[name];
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A whole number. Throws RestError 400. */
+export function numberParameter(request: FastifyRequest, name: string): number | undefined {
+  const text = parameter(request, name);
+  if (text === undefined || text === "") return undefined;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RestError(400, `'${name}' is not a number`);
+  return value;
+}
+
+/** A switch, however it is spelt; undefined if it is absent. Throws RestError 400. */
+export function switchParameter(request: FastifyRequest, name: string): boolean | undefined {
+  const text = parameter(request, name);
+  if (text === undefined || text === "") return undefined;
+  const value = parseBoolean(text);
+  if (value !== undefined) return value;
+  throw new RestError(
+    400,
+    `Method parameter '${name}': Failed to convert value of type 'java.lang.String' to required type 'boolean'; Invalid boolean value [${text}]`,
+  );
+}
+
+/** Names from a list with commas; undefined if the parameter is absent or empty. */
+export function keysParameter(request: FastifyRequest, name = "keys"): string[] | undefined {
+  const keys = (parameter(request, name) ?? "").split(",").filter((key) => key !== "");
+  return keys.length === 0 ? undefined : keys;
+}
+
+export interface Page<T> {
+  data: T[];
+  totalPages: number;
+  totalElements: number;
+  hasNext: boolean;
+}
+
+/** The page that `pageSize` and `page` name, of what has `textSearch` in its name. Throws RestError 400. */
+export function pageOf<T, V>(
+  request: FastifyRequest,
+  all: readonly T[],
+  name: (entity: T) => string,
+  view: (entity: T) => V,
+): Page<V> {
+  const pageSize = needed(request, "pageSize");
+  const page = needed(request, "page");
+  if (pageSize < 1) throw new RestError(400, "Incorrect page link page size must be greater than zero.", 30);
+  if (page < 0) throw new RestError(400, "Incorrect page link page must be positive integer.", 30);
+  const search = (parameter(request, "textSearch") ?? "").toLowerCase();
+  const matching = all.filter((entity) => name(entity).toLowerCase().includes(search));
+  const data = matching.slice(page * pageSize, (page + 1) * pageSize).map(view);
+  const totalPages = Math.ceil(matching.length / pageSize);
+  return { data, totalPages, totalElements: matching.length, hasNext: page + 1 < totalPages };
+}
+
+function needed(request: FastifyRequest, name: string): number {
+  const value = numberParameter(request, name);
+  if (value !== undefined) return value;
+  throw new RestError(
+    400,
+    `Required request parameter '${name}' for method parameter type int is not present`,
+  );
+}

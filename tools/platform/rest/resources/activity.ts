@@ -1,0 +1,21 @@
+// What the platform's device state service keeps as server attributes: {"active":true,"lastActivityTime":1700000000000}. Here it is
+// computed when it is read, so that no timer has to run for each device.
+import type { Attribute } from "../../core/attributes.js";
+import type { Device } from "../../core/devices.js";
+
+/** A device that was silent for longer is not active: the real server's default, in milliseconds. */
+const INACTIVE_MS = 600_000;
+
+export function isActive({ lastActivityTime }: Device, now: number): boolean {
+  return lastActivityTime !== undefined && now - lastActivityTime < INACTIVE_MS;
+}
+
+/** The server attributes of its activity: none before its first request. */
+export function activityOf(device: Device, now: number): [string, Attribute][] {
+  const { lastActivityTime: ts } = device;
+  if (ts === undefined) return [];
+  return [
+    ["active", { value: isActive(device, now), ts }],
+    ["lastActivityTime", { value: BigInt(ts), ts }],
+  ];
+}

@@ -1,0 +1,174 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { CREDENTIALS, type Device, type DeviceFields } from "../../core/devices.js";
+import { asCustomer, asTenant, deviceOf, forbidden, type RestContext } from "../context.js";
+import { found, RestError } from "../error.js";
+import { type Fields, idField, objectBody, pageOf, parameter, textField, uuid } from "../input.js";
+import { credentialsView, deviceInfoView, deviceView, entityId } from "../views.js";
+
+/** Devices, their credentials, and claiming. */
+export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
+  const { core } = context;
+  const view = (device: Device): object => deviceView(context, device);
+
+  app.post("/api/device", async (request) => {
+    asTenant(request);
+    const body = objectBody(request);
+    const id = idField(body, "id");
+    if (id === undefined)
+      return view(core.createDevice(fieldsOf(context, body), parameter(request, "accessToken")));
+    const device = found(core.devices.get(id));
+    core.updateDevice(device, fieldsOf(context, body, device));
+    return view(device);
+  });
+
+  app.get("/api/device/types", async (request) => {
+    asTenant(request);
+    const types = new Set(core.devices.list().map(({ profileId }) => core.profiles.get(profileId)?.name));
+    const tenantId = entityId("TENANT", context.users.tenantId);
+    return [...types].map((type) => ({ tenantId, entityType: "DEVICE", type }));
+  });
+
+  app.get("/api/device/info/:deviceId", async (request) =>
+    deviceInfoView(context, deviceOf(context, request)),
+  );
+
+  app.get("/api/devices", async (request) => {
+    const ids = (parameter(request, "deviceIds") ?? "").split(",").filter((id) => id !== "");
+    const named = ids
+      .map((id) => core.devices.get(uuid(id, "deviceId")))
+      .filter((device) => device !== undefined);
+    return named.filter((device) => isOwned(request, device)).map(view);
+  });
+
+  app.get("/api/devices/count/:type/:profileId", async (request) => {
+    asTenant(request);
+    const { type, profileId } = request.params as { type: string; profileId: string };
+    const holds = (device: Device): boolean =>
+      (type === "SOFTWARE" ? device.softwareId : device.firmwareId) !== undefined;
+    return core.devices.list().filter((device) => device.profileId === profileId && !holds(device)).length;
+  });
+
+  app.post("/api/device-with-credentials", async (request) => {
+    asTenant(request);
+    const { device: fields, credentials } = objectBody(request);
+    if (!isFields(fields) || !isFields(credentials)) throw new RestError(400, "Validation error");
+    const device = core.createDevice(fieldsOf(context, fields), textField(credentials, "credentialsId"));
+    if (textField(credentials, "credentialsType") !== "ACCESS_TOKEN")
+      try {
+        setCredentials(context, device, credentials);
+      } catch (error) {
+        core.deleteDevice(device);
+        throw error;
+      }
+    return view(device);
+  });
+
+  app.get("/api/device/:deviceId", async (request) => view(deviceOf(context, request)));
+
+  app.delete("/api/device/:deviceId", async (request, reply) => {
+    asTenant(request);
+    core.deleteDevice(deviceOf(context, request));
+    return reply.send();
+  });
+
+  app.get("/api/tenant/devices", async (request) => {
+    asTenant(request);
+    const name = parameter(request, "deviceName");
+    if (name !== undefined) return view(found(core.devices.byName(name)));
+    return pageOf(request, core.devices.list(), (device) => device.name, view);
+  });
+
+  app.get("/api/tenant/deviceInfos", async (request) => {
+    asTenant(request);
+    return pageOf(
+      request,
+      core.devices.list(),
+      (device) => device.name,
+      (device) => deviceInfoView(context, device),
+    );
+  });
+
+  app.get("/api/customer/:customerId/devices", async (request) => {
+    const id = uuid((request.params as { customerId: string }).customerId, "customerId");
+    if (request.user?.authority === "CUSTOMER_USER" && request.user.customerId !== id) throw forbidden();
+    const owned = core.devices.list().filter((device) => device.customerId === id);
+    return pageOf(request, owned, (device) => device.name, view);
+  });
+
+  credentialRoutes(app, context);
+  claimRoutes(app, context);
+}
+
+/** What a device's JSON asks for; what it doesn't name stays as it is, but for packages: absent is none. */
+function fieldsOf({ core }: RestContext, body: Fields, device?: Device): DeviceFields {
+  const type = textField(body, "type");
+  const named = type === undefined || device ? undefined : core.profiles.byName(type)?.id;
+  const profileId =
+    idField(body, "deviceProfileId") ?? device?.profileId ?? named ?? core.profiles.default.id;
+  if (!core.profiles.get(profileId))
+    throw new RestError(400, "Device is referencing to non-existent device profile!");
+  return {
+    name: textField(body, "name") ?? device?.name ?? "",
+    label: textField(body, "label"),
+    profileId,
+    firmwareId: idField(body, "firmwareId"),
+    softwareId: idField(body, "softwareId"),
+    additionalInfo: body.additionalInfo,
+  };
+}
+
+function credentialRoutes(app: FastifyInstance, context: RestContext): void {
+  app.get("/api/device/:deviceId/credentials", async (request) =>
+    credentialsView(deviceOf(context, request)),
+  );
+
+  app.post("/api/device/credentials", async (request) => {
+    asTenant(request);
+    const body = objectBody(request);
+    const device = found(context.core.devices.get(idField(body, "deviceId") ?? ""));
+    setCredentials(context, device, body);
+    return credentialsView(device);
+  });
+}
+
+function setCredentials({ core }: RestContext, device: Device, body: Fields): void {
+  const type = CREDENTIALS.find((name) => name === textField(body, "credentialsType"));
+  if (!type) throw new RestError(400, "Device credentials type should be specified!");
+  const credentialsId = textField(body, "credentialsId") ?? "";
+  const value = textField(body, "credentialsValue") ?? null;
+  core.devices.setCredentials(device, { type, credentialsId, value });
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isOwned({ user }: FastifyRequest, device: Device): boolean {
+  return user?.authority === "TENANT_ADMIN" || user?.customerId === device.customerId;
+}
+
+function claimRoutes(app: FastifyInstance, context: RestContext): void {
+  const { claiming, devices } = context.core;
+  const path = "/api/customer/device/:deviceName/claim";
+  const named = (request: FastifyRequest): Device =>
+    found(devices.byName((request.params as { deviceName: string }).deviceName));
+
+  app.post(path, async (request, reply) => {
+    const { customerId } = asCustomer(request);
+    const device = named(request);
+    const secret = request.body ? textField(objectBody(request), "secretKey") : undefined;
+    const result = claiming.claim(device, customerId, secret ?? "");
+    context.core.deviceChanged(device);
+    if (result === "SUCCESS") return { device: deviceView(context, device), response: result };
+    return reply.code(400).type("application/json").send(JSON.stringify(result));
+  });
+
+  app.delete(path, async (request, reply) => {
+    const device = named(request);
+    const isOwner = request.user?.customerId === device.customerId;
+    if (request.user?.authority !== "TENANT_ADMIN" && !isOwner) throw forbidden();
+    claiming.reclaim(device);
+    context.core.deviceChanged(device);
+    return reply.send();
+  });
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Device } from "../../core/devices.js";
+import { AGGREGATIONS, type Aggregation, aggregated } from "../../core/timeseries/aggregate.js";
+import type { Point } from "../../core/timeseries/timeseries.js";
+import { valueJson, valueText } from "../../core/values.js";
+import type { Element } from "../../device/plain-telemetry.js";
+import { lenientElements } from "../../device/telemetry.js";
+import { asTenant, deviceOf, type RestContext } from "../context.js";
+import { RestError } from "../error.js";
+import { keysParameter, numberParameter, parameter, spelledText, switchParameter } from "../input.js";
+
+const BASE = "/api/plugins/telemetry/DEVICE/:deviceId";
+const LIMIT = 100;
+
+/** Time series: `{"temperature":[{"ts":1700000000000,"value":21.5}]}`; values are text unless `useStrictDataTypes` is asked for. */
+export function timeseriesRoutes(app: FastifyInstance, context: RestContext): void {
+  app.get(`${BASE}/keys/timeseries`, async (request) => deviceOf(context, request).series.keys());
+
+  app.get(`${BASE}/values/timeseries`, async (request, reply) => {
+    const device = deviceOf(context, request);
+    const strict = switchParameter(request, "useStrictDataTypes") === true;
+    const isRange = parameter(request, "startTs") !== undefined && parameter(request, "endTs") !== undefined;
+    const members = isRange
+      ? range(request, device, strict)
+      : latest(request, device, strict, context.core.clock.now());
+    return reply.type("application/json").send(`{${members.join(",")}}`);
+  });
+
+  // The operator sends points as a device does.
+  const save = async (request: FastifyRequest): Promise<string> => {
+    asTenant(request);
+    const device = deviceOf(context, request);
+    const now = context.core.clock.now();
+    for (const { ts, values } of elementsOf(request))
+      context.core.receiveTelemetry(device, ts ?? now, values);
+    return "";
+  };
+  app.post(`${BASE}/timeseries/:scope`, save);
+  app.post(`${BASE}/timeseries/:scope/:ttl`, save);
+
+  app.delete(`${BASE}/timeseries/delete`, async (request, reply) => {
+    asTenant(request);
+    const device = deviceOf(context, request);
+    const keys = keysParameter(request);
+    if (!keys) throw new RestError(400, "Empty keys: []");
+    const all = switchParameter(request, "deleteAllDataForKeys") === true;
+    const startTs = all ? undefined : numberParameter(request, "startTs");
+    const endTs = all ? undefined : numberParameter(request, "endTs");
+    if (!all && (startTs === undefined || endTs === undefined))
+      throw new RestError(
+        400,
+        "When deleteAllDataForKeys is false, start and end timestamp values shouldn't be empty",
+      );
+    for (const key of keys) device.series.delete(key, startTs, endTs);
+    return reply.send();
+  });
+}
+
+function elementsOf(request: FastifyRequest): Element[] {
+  try {
+    return lenientElements(spelledText(request));
+  } catch (error) {
+    throw new RestError(400, error instanceof Error ? error.message : "Unable to parse timeseries payload");
+  }
+}
+
+/** Keys without a point are left out. */
+function range(request: FastifyRequest, device: Device, strict: boolean): string[] {
+  const keys = keysParameter(request);
+  if (!keys) throw new RestError(400, "Required request parameter 'keys' is not present");
+  const aggregation = aggregationOf(request);
+  const query = {
+    startTs: numberParameter(request, "startTs") ?? 0,
+    endTs: numberParameter(request, "endTs") ?? 0,
+    limit: numberParameter(request, "limit") ?? LIMIT,
+    ascending: (parameter(request, "orderBy") ?? "DESC").toUpperCase() === "ASC",
+  };
+  if (query.limit < 1) throw new RestError(400, "Incorrect limit");
+  const members: string[] = [];
+  for (const key of new Set(keys)) {
+    const points =
+      aggregation === "NONE"
+        ? device.series.range(key, query)
+        : aggregated(device.series, key, query, numberParameter(request, "interval") ?? 0, aggregation);
+    if (points.length > 0) members.push(`${JSON.stringify(key)}:${pointsJson(points, strict)}`);
+  }
+  return members;
+}
+
+/** Without an interval nothing is combined. */
+function aggregationOf(request: FastifyRequest): Aggregation {
+  const name = parameter(request, "agg") || "NONE";
+  const aggregation = AGGREGATIONS.find((known) => known === name);
+  if (!aggregation) throw new RestError(400, `No enum constant Aggregation.${name}`);
+  return (numberParameter(request, "interval") ?? 0) === 0 ? "NONE" : aggregation;
+}
+
+/** A key without a point gets `null` at the present time. */
+function latest(request: FastifyRequest, device: Device, strict: boolean, now: number): string[] {
+  const keys = new Set(keysParameter(request) ?? device.series.keys());
+  return [...keys].map((key) => {
+    const point = device.series.latest(key);
+    const json = point ? pointsJson([point], strict) : `[{"ts":${now},"value":null}]`;
+    return `${JSON.stringify(key)}:${json}`;
+  });
+}
+
+function pointsJson(points: readonly Point[], strict: boolean): string {
+  const values = points.map(({ ts, value }) => {
+    const shown = strict ? valueJson(value) : JSON.stringify(valueText(value));
+    return `{"ts":${ts},"value":${shown}}`;
+  });
+  return `[${values.join(",")}]`;
+}

@@ -1,0 +1,91 @@
+import type { FastifyError, FastifyInstance } from "fastify";
+import { errorJson, VARY } from "../device/messages.js";
+import { authRoutes } from "./auth.js";
+import type { RestContext } from "./context.js";
+import { errorBody, RestError, toRestError } from "./error.js";
+import { rememberMethods } from "./methods.js";
+import { toOwnHost } from "./own-host.js";
+import { consoleRoutes } from "./resources/console.js";
+import { customerRoutes } from "./resources/customers.js";
+import { deviceRoutes } from "./resources/devices.js";
+import { eventRoutes } from "./resources/events.js";
+import { faultRoutes } from "./resources/faults.js";
+import { otaRoutes } from "./resources/ota.js";
+import { profileRoutes } from "./resources/profiles.js";
+import { type ReportSettings, reportRoutes } from "./resources/reports.js";
+import { requestRoutes } from "./resources/requests.js";
+import { rpcRoutes } from "./resources/rpc.js";
+import { attributeRoutes } from "./resources/telemetry.js";
+import { timeseriesRoutes } from "./resources/timeseries.js";
+
+/** As the real server sends them with its own errors. */
+const HEADERS = {
+  Vary: VARY,
+  "X-Content-Type-Options": "nosniff",
+  "Cache-Control": "no-cache, no-store, max-age=0, must-revalidate",
+  Pragma: "no-cache",
+  Expires: "0",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Referrer-Policy": "strict-origin-when-cross-origin",
+};
+
+/** The operator's API, on the real platform's paths. `onError` is told of faults of the stand-in's own: their caller gets a 500. */
+export function restRoutes(
+  app: FastifyInstance,
+  context: RestContext,
+  reports: ReportSettings,
+  onError: (error: unknown) => void,
+): void {
+  const now = (): number => context.core.clock.now();
+  const methodsOf = rememberMethods(app);
+  app.removeAllContentTypeParsers();
+  // Bodies stay text: how a number is spelt decides on its type.
+  app.addContentTypeParser(
+    ["application/json", "text/plain"],
+    { parseAs: "string" },
+    (_request, text, done) => done(null, text),
+  );
+  app.setErrorHandler(async (error: Error | FastifyError, _request, reply) => {
+    const told = toRestError(error);
+    if (!told) onError(error);
+    const { status } = told ?? { status: 500 };
+    if (status === 401) reply.headers(HEADERS).type("application/json;charset=ISO-8859-1");
+    return reply.code(status).send(errorBody(told ?? new RestError(500, "Internal error"), now()));
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split("?", 1)[0]?.slice(1) ?? "";
+    const methods = methodsOf(`/${path}`);
+    if (methods.length > 0) {
+      const refused = new RestError(405, `Request method '${request.method}' is not supported`);
+      return reply.code(405).header("Allow", methods.join(",")).send(errorBody(refused, now()));
+    }
+    if (path.startsWith("api/")) {
+      return reply.code(404).send(errorBody(new RestError(404, `No static resource ${path}.`), now()));
+    }
+    // A server without a page of its own: it looks for one wherever it is asked.
+    const resource = /^[^/]*\./.test(path) ? path : "index.html";
+    const body = errorJson(404, `No static resource ${resource}.`, now());
+    reply.hijack();
+    reply.raw.writeHead(404, {
+      ...HEADERS,
+      "Content-Type": "application/json;charset=UTF-8",
+      "Content-Language": "en",
+    });
+    reply.raw.write(body);
+    reply.raw.end();
+  });
+  app.addHook("onRequest", async (request) => toOwnHost(request));
+  authRoutes(app, context);
+  deviceRoutes(app, context);
+  customerRoutes(app, context);
+  profileRoutes(app, context);
+  attributeRoutes(app, context);
+  timeseriesRoutes(app, context);
+  rpcRoutes(app, context);
+  otaRoutes(app, context);
+  reportRoutes(app, context, reports);
+  requestRoutes(app, context);
+  faultRoutes(app, context);
+  eventRoutes(app, context);
+  consoleRoutes(app);
+}

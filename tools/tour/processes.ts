@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const CLI = fileURLToPath(new URL("../cli/cli.js", import.meta.url));
+/** A line of a child beyond this many characters is cut. */
+const LONGEST_LINE = 64 * 1024;
+/** How long a child may take to stop before it is killed. */
+const PATIENCE_MS = 8_000;
+
+export interface Ended {
+  code: number | null;
+  signal: string | null;
+}
+
+/** A `mote` command as a child process. */
+export class Child {
+  readonly name: string;
+  /** Resolves when it is gone. */
+  readonly ended: Promise<Ended>;
+  /** The last line it wrote to stderr. */
+  complaint = "";
+  readonly #process: ChildProcess;
+  readonly #patienceMs: number;
+  #over = false;
+
+  /**
+   * Starts `mote <args>`; `onEvent` gets each JSON line of its output that holds an `event`. Secrets go by `env`.
+   * The child has a process group of its own, so that a Ctrl-C reaches this process alone, and a channel to this process, at whose
+   * end it stops: no child outlives this process, however that one ends.
+   */
+  constructor(
+    args: readonly string[],
+    env: Record<string, string>,
+    onEvent: (event: ChildEvent) => void,
+    { cli = CLI, patienceMs = PATIENCE_MS } = {},
+  ) {
+    this.name = args[0] ?? "";
+    this.#patienceMs = patienceMs;
+    this.#process = spawn(process.execPath, [cli, ...args], {
+      detached: true,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.ended = new Promise((resolve) => {
+      const end = (code: number | null, signal: string | null): void => {
+        this.#over = true;
+        resolve({ code, signal });
+      };
+      this.#process.once("error", (error) => {
+        this.complaint = error.message;
+        if (this.#process.pid === undefined) end(null, null);
+      });
+      this.#process.once("close", end);
+    });
+    eachLine(this.#process.stdout, (line) => {
+      const event = parseEvent(line);
+      if (event) onEvent(event);
+    });
+    eachLine(this.#process.stderr, (line) => {
+      if (line.trim() !== "") this.complaint = line;
+    });
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Asks it to stop, kills it if it does not within 8 s. */
+  async stop(): Promise<Ended> {
+    if (!this.#over) this.#process.kill("SIGTERM");
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), this.#patienceMs);
+    const ended = await this.ended;
+    clearTimeout(timer);
+    return ended;
+  }
+}
+
+/** One line of `--log json`: what it is, and its members. */
+export type ChildEvent = { event: string } & Record<string, unknown>;
+
+export function parseEvent(line: string): ChildEvent | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    const value = JSON.parse(line) as ChildEvent;
+    return typeof value.event === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function eachLine(stream: NodeJS.ReadableStream | null, take: (line: string) => void): void {
+  let rest = "";
+  stream?.setEncoding("utf8");
+  stream?.on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
+    for (const line of lines) take(line.slice(0, LONGEST_LINE));
+  });
+  stream?.on("end", () => {
+    if (rest !== "") take(rest);
+  });
+}

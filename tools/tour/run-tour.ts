@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import { OperatorError } from "../operator/error.js";
+import { Operator } from "../operator/operator.js";
+import { CUSTOMER, TENANT } from "./hints.js";
+import { type Desk, images } from "./setup.js";
+import type { ShownAgent } from "./steps/context.js";
+import { STEPS } from "./steps/index.js";
+import { formatMark, runSteps } from "./tour.js";
+
+const WIDTH = Math.max(...STEPS.map(({ title }) => title.length));
+
+/** What the tour is shown on: a desk, or another machine. */
+export interface Guided {
+  readonly url: string;
+  readonly deviceName: string;
+  readonly intervalMs: number;
+  /** `complaint`: the last of it, if it said any. */
+  readonly agent: ShownAgent & { readonly complaint: string };
+  /** Where the bytes of firmware 2.0.0 are. Default: the desk's. */
+  readonly nextImage?: string;
+  /** How many times longer than on a desk a step may take. Default 1. */
+  readonly patience?: number;
+}
+
+/** The tour: shows each capability from the platform's side, a line each. Resolves to whether all of them were seen. */
+export async function guide(
+  desk: Guided,
+  signal: AbortSignal,
+  print: (line: string) => void,
+): Promise<boolean> {
+  const { url, deviceName, intervalMs, agent, nextImage = images.next, patience = 1 } = desk;
+  const startedAt = Date.now();
+  agent.start("platform");
+  const operator = new Operator({ url });
+  const customer = new Operator({ url });
+  await operator.login(TENANT.username, TENANT.password);
+  await customer.login(CUSTOMER.username, CUSTOMER.password);
+  const tour = { url, deviceName, intervalMs, operator, customer, agent, startedAt, nextImage };
+  const marks = await runSteps(STEPS, tour, signal, (mark) => print(formatMark(mark, WIDTH)), patience);
+  const good = marks.filter(({ ok }) => ok).length;
+  print(`${good} of ${marks.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+  if (good < marks.length && agent.complaint !== "") print(`the agent's last complaint: ${agent.complaint}`);
+  return good === marks.length;
+}
+
+/** Uploads firmware 2.0.0, ready to be assigned, and finds the device; undefined as long as the device does not exist. */
+export async function prepare(desk: Desk): Promise<{ deviceId: string; packageId: string } | undefined> {
+  const operator = new Operator({ url: desk.url });
+  await operator.login(TENANT.username, TENANT.password);
+  const device = await operator.devices.byName(desk.deviceName);
+  if (!device) return undefined;
+  if (!device.deviceProfileId) throw new OperatorError(200, "the device has no profile");
+  const entry = { title: "desk", version: "2.0.0", deviceProfileId: device.deviceProfileId.id };
+  const { id } = await operator.ota.create(entry);
+  await operator.ota.upload(id.id, await readFile(images.next), { fileName: "desk-2.0.0.mjs" });
+  return { deviceId: device.id.id, packageId: id.id };
+}

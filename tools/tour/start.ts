@@ -1,0 +1,81 @@
+import { greeting, type Live, openLive, tellHints } from "./live.js";
+import type { ChildEvent } from "./processes.js";
+import { guide } from "./run-tour.js";
+import { type Desk, type DeskOptions, isFresh, openDesk } from "./setup.js";
+import { limitedBy } from "./tour.js";
+
+const OK = 0;
+const FAILED = 1;
+const USAGE = 2;
+
+export interface StartOptions extends DeskOptions {
+  /** The tour, in milliseconds at most; without it the live view, until it is stopped. */
+  forMs?: number | undefined;
+}
+
+/** `mote start`: resolves to the exit code. */
+export async function start(options: StartOptions): Promise<number> {
+  if (options.forMs !== undefined && options.stateDir !== undefined && !isFresh(options.stateDir)) {
+    process.stderr.write("the tour needs an empty state directory\n");
+    return USAGE;
+  }
+  const stop = untilStopped();
+  try {
+    return await (options.forMs === undefined ? watch(options, stop) : tour(options, options.forMs, stop));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return FAILED;
+  }
+}
+
+async function watch(options: StartOptions, stop: AbortSignal): Promise<number> {
+  let live: Live | undefined;
+  const onEvent = (event: ChildEvent): void => live?.onEvent(event);
+  const desk = await openDesk(options, onEvent);
+  try {
+    process.stdout.write(`${greeting(desk.url).join("\n")}\n`);
+    live = openLive(process.stdout, desk.url, desk.deviceName);
+    const agent = desk.agent.start();
+    void tellHints(desk, live, stop);
+    const gone = await Promise.race([
+      whenAborted(stop),
+      desk.platform.ended.then(({ code }) => `the platform ended (${code}): ${desk.platform.complaint}`),
+      agent.ended.then(({ code }) => `the agent ended (${code}): ${agent.complaint}`),
+    ]);
+    if (gone !== undefined) live.print([gone]);
+    return gone === undefined ? OK : FAILED;
+  } finally {
+    await desk.close();
+    live?.close();
+  }
+}
+
+async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Promise<number> {
+  const limit = limitedBy(stop, forMs, new Error("the time is over"));
+  let desk: Desk | undefined;
+  try {
+    desk = await openDesk(options, () => undefined);
+    const print = (line: string): void => void process.stdout.write(`${line}\n`);
+    for (const line of greeting(desk.url).slice(0, 2)) print(line);
+    return (await guide(desk, limit.signal, print)) ? OK : FAILED;
+  } finally {
+    limit.end();
+    await desk?.close();
+  }
+}
+
+/** Ends with the first signal, or when nobody reads any more. Further signals are ignored: stopping takes 8 s at most per child. */
+function untilStopped(): AbortSignal {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+  process.stdout.on("error", stop);
+  return controller.signal;
+}
+
+function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

@@ -1,5 +1,16 @@
-// Who may import whom: port <- wire <- net <- agent, report <- diagnostics, strategies <- hosts.
+// Who may import whom: port <- wire <- net <- agent, report <- diagnostics, strategies <- hosts <- tools, examples <- test.
 import { posix } from "node:path";
+
+/** The folders of the tree, the lowest first. */
+const FOLDERS: Readonly<Record<string, number>> = {
+  src: 0,
+  hosts: 1,
+  tools: 2,
+  examples: 2,
+  /** Of dist: what a board gets, for a test of that. */
+  xs: 2,
+  test: 3,
+};
 
 const RANK: Record<string, number> = {
   port: 0,
@@ -10,7 +21,18 @@ const RANK: Record<string, number> = {
   diagnostics: 4,
   strategies: 4,
 };
-const NODE_FREE = /^hosts\/(?:xs|esp32|simulator|app|commission|x509|two-slots|none\.ts)/;
+/** What a board, the simulator or a browser runs: nothing of Node. */
+const NODE_FREE = /^(?:hosts\/(?!node\/)|examples\/|tools\/console\/)/;
+/** The folders of hosts, and which others each may import. */
+const MACHINES: Readonly<Record<string, readonly string[]>> = {
+  "none.ts": [],
+  shared: ["none.ts"],
+  node: ["none.ts", "shared"],
+  xs: ["shared"],
+  esp32: ["shared", "xs"],
+  // A project for a board runs in the simulator by the same start and configuration.
+  simulator: ["shared", "xs", "esp32"],
+};
 const RELATIVE = /^\.\.?\/.*\.js$/;
 
 /** The layer of a file of src: its folder, or `port`, or `top` (index.ts, which may name them all). */
@@ -54,17 +76,32 @@ function inSrc(file: string, specifier: string, target: string): string | undefi
 }
 
 function inHosts(file: string, specifier: string, target: string): string | undefined {
-  if (!NODE_FREE.test(file)) return undefined;
-  if (specifier.startsWith("node:")) return "no Node here";
-  if (!specifier.startsWith(".")) return file === "hosts/none.ts" ? "nothing but src here" : undefined;
-  return target.startsWith("src/") || NODE_FREE.test(target)
-    ? undefined
-    : "only src and hosts without Node here";
+  const [, machine = ""] = file.split("/");
+  if (!specifier.startsWith("."))
+    return machine === "none.ts" && !specifier.startsWith("node:") ? "nothing but src here" : undefined;
+  const [folder, other = ""] = target.split("/");
+  if (folder !== "hosts" || machine === other) return undefined;
+  const may = MACHINES[machine];
+  if (may === undefined) return "no machine of this name";
+  return may.includes(other) ? undefined : `hosts/${machine} must not import hosts/${other}`;
+}
+
+/** From folder to folder of the tree, and where there is no Node. */
+function inTree(file: string, specifier: string, target: string): string | undefined {
+  if (specifier.startsWith("node:")) return NODE_FREE.test(file) ? "no Node here" : undefined;
+  if (!specifier.startsWith(".")) return undefined;
+  const [from = "", to = ""] = [file.split("/")[0], target.split("/")[0]];
+  const [low, high] = [FOLDERS[to], FOLDERS[from]];
+  if (low === undefined || high === undefined)
+    return `no folder of this name: ${low === undefined ? to : from}`;
+  return from === to || low < high ? undefined : `${from} must not import ${to}`;
 }
 
 /** What is wrong with this import, or undefined. `file` is relative to the root, with slashes. */
 export function wrongImport(file: string, specifier: string): string | undefined {
   const target = posix.join(posix.dirname(file), specifier).replace(/\.js$/, ".ts");
-  const wrong = file.startsWith("src/") ? inSrc(file, specifier, target) : inHosts(file, specifier, target);
+  const wrong =
+    (file.startsWith("src/") ? inSrc(file, specifier, target) : inTree(file, specifier, target)) ??
+    (file.startsWith("hosts/") ? inHosts(file, specifier, target) : undefined);
   return wrong === undefined ? undefined : `imports ${specifier}: ${wrong}`;
 }

@@ -46,8 +46,15 @@ test("imports that run down the house pass", (t) => {
     ["hosts/node/host.ts", "node:fs"],
     ["hosts/node/host.ts", "../../src/port.js"],
     ["hosts/xs/clock.ts", "timer"],
-    ["hosts/esp32/main.ts", "../xs/clock.js"],
+    ["hosts/esp32/board.ts", "../xs/clock.js"],
+    ["hosts/node/run/worker.ts", "../../shared/wakes.js"],
     ["hosts/none.ts", "../src/port.js"],
+    ["tools/cli/cli.ts", "node:fs"],
+    ["tools/cli/cli.ts", "commander"],
+    ["tools/cli/commands/run.ts", "../../../hosts/node/host.js"],
+    ["tools/console/main.ts", "../../src/wire/crypto/checksum.js"],
+    ["examples/sample/app.ts", "../../hosts/shared/application.js"],
+    ["test/tools/cli/cli.test.ts", "../../../tools/cli/cli.js"],
   ] as const) {
     t.is(wrongImport(file, specifier), undefined, `${file} imports ${specifier}`);
   }
@@ -76,7 +83,19 @@ test("imports that run up, across or out of the house are told", (t) => {
     ["src/elsewhere/x.ts", "../port.js"],
     ["hosts/xs/clock.ts", "node:fs"],
     ["hosts/simulator/main.ts", "../node/host.js"],
+    ["hosts/shared/wakes.ts", "../xs/clock.js"],
+    ["hosts/shared/wakes.ts", "node:fs"],
+    ["hosts/board/main.ts", "../xs/clock.js"],
+    ["hosts/node/host.ts", "../esp32/config.js"],
+    ["hosts/node/host.ts", "../../tools/cli/usage.js"],
+    ["hosts/esp32/start.ts", "../../examples/sample/app.js"],
     ["hosts/none.ts", "fastify"],
+    ["tools/cli/cli.ts", "../../examples/sample/app.js"],
+    ["tools/cli/cli.ts", "../../test/fakes/host.js"],
+    ["tools/console/main.ts", "node:fs"],
+    ["examples/sample/app.ts", "node:fs"],
+    ["examples/sample/app.ts", "../../tools/cli/usage.js"],
+    ["elsewhere/x.ts", "../src/port.js"],
   ] as const) {
     t.not(wrongImport(file, specifier), undefined, `${file} imports ${specifier}`);
   }

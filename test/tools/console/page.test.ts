@@ -15,7 +15,7 @@ test.after.always(() => platform.close());
 
 test("the console is under 80 KiB compressed", (t) => {
   const files = ["index.html", "console.js", "console.css"].map((name) =>
-    readFileSync(new URL(`../../hosts/platform/console/${name}`, import.meta.url)),
+    readFileSync(new URL(`../../../tools/platform/console/${name}`, import.meta.url)),
   );
   const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
   t.log(`${bytes} bytes compressed`);

@@ -25,5 +25,5 @@ export function consoleRoutes(app: FastifyInstance): void {
 }
 
 function file(name: string): Buffer {
-  return readFileSync(new URL(`../console/${name}`, import.meta.url));
+  return readFileSync(new URL(`../../console/${name}`, import.meta.url));
 }

@@ -10,17 +10,16 @@ import { digest, sha256 } from "./digest.js";
 import { RESTART } from "./exit.js";
 import { makeDirectory } from "./files.js";
 import { hardwareId } from "./hardware-id.js";
-import { opener } from "./sockets.js";
+import { Lock } from "./lock.js";
+import { opener, type SocketOptions } from "./sockets.js";
 import { FileStore } from "./store.js";
 import { decode, encode } from "./text.js";
 
 const MIB = 1024 * 1024;
 
-export interface NodeHostOptions {
+export interface NodeHostOptions extends SocketOptions {
   /** Where everything is kept that outlives the process; made if there is none, readable by this user only. */
   stateDir: string;
-  /** Certificates (PEM) to trust in place of those that Node brings. */
-  ca?: string | undefined;
   /** Of the durable queue, in bytes. Default 16 MiB. A file that is there already keeps its size. */
   blocksBytes?: number;
   /** The largest firmware image, in bytes. Default 128 MiB; takes only the room that an image needs. */
@@ -33,16 +32,17 @@ export interface NodeHostOptions {
 
 /** A host on files and Node's sockets. */
 export interface NodeHost extends Host {
-  /** Gives the files back. Nothing of the host may be used afterwards. */
+  /** Gives the files back; idempotent. Nothing else of the host may be used afterwards. */
   close(): void;
 }
 
-/** One process only may use a state directory. Throws if the directory or its files cannot be used. */
+/** Throws if the directory or its files cannot be used, and LockedError if another host that is open uses it, of this process or another. */
 export function createHost(options: NodeHostOptions): NodeHost {
   const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
   const log: Host["log"] = options.log ?? ((level, line) => void process.stderr.write(`${level}: ${line}\n`));
   const tell = (line: string): void => log("warn", line);
   makeDirectory(stateDir);
+  const lock = Lock.ofHost(stateDir);
   const blocks = new FileBlocks(join(stateDir, "blocks.bin"), blocksBytes, tell);
   const bootStore = { read: () => readBoot(stateDir), write: (boot: Boot) => writeBoot(stateDir, boot) };
   const slot = new TwoSlots(
@@ -50,12 +50,13 @@ export function createHost(options: NodeHostOptions): NodeHost {
     (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, tell, "slot"),
     sha256,
   );
+  let isClosed = false;
   return {
     clock,
     store: new FileStore(join(stateDir, "store")),
     blocks,
     slot,
-    open: opener({ ca: options.ca }),
+    open: opener(options),
     digest,
     encode,
     decode,
@@ -64,8 +65,12 @@ export function createHost(options: NodeHostOptions): NodeHost {
     log,
     restart: options.restart ?? (() => process.exit(RESTART)),
     close() {
+      // Once: the numbers of closed files are given to others.
+      if (isClosed) return;
+      isClosed = true;
       blocks.close();
       slot.close();
+      lock.release();
     },
   };
 }

@@ -14,14 +14,16 @@ const FRESH = new Uint8Array(WINDOW);
 export interface SocketOptions {
   /** Certificates (PEM) to trust in place of those that Node brings. */
   ca?: string | undefined;
+  /** Trust whatever certificate a server shows. For tests alone: anyone on the way reads the token. */
+  insecureTls?: boolean | undefined;
 }
 
 /** `open` of the port over node:net and node:tls. */
-export function opener({ ca }: SocketOptions = {}): Host["open"] {
+export function opener(options: SocketOptions = {}): Host["open"] {
   return (name, port, secure, event) => {
     // URLs write IPv6 addresses in brackets.
     const host = name.startsWith("[") && name.endsWith("]") ? name.slice(1, -1) : name;
-    const dialled = (taken: (count: number) => boolean) => dial(host, port, secure, ca, taken);
+    const dialled = (taken: (count: number) => boolean) => dial(host, port, secure, options, taken);
     return new HostSocket(dialled, secure ? "secureConnect" : "connect", event);
   };
 }
@@ -31,7 +33,7 @@ function dial(
   host: string,
   port: number,
   secure: boolean,
-  ca: string | undefined,
+  { ca, insecureTls = false }: SocketOptions,
   taken: (count: number) => boolean,
 ): NetSocket {
   const to = {
@@ -48,6 +50,8 @@ function dial(
     ...(isIP(host) === 0 && { servername: host }),
     ...(ca !== undefined && { ca }),
     minVersion: "TLSv1.2",
+    // By name, so that NODE_TLS_REJECT_UNAUTHORIZED of the environment changes nothing.
+    rejectUnauthorized: !insecureTls,
   });
 }
 

@@ -17,10 +17,10 @@ import { digest } from "../digest.js";
 import { makeDirectory } from "../files.js";
 import { hardwareId } from "../hardware-id.js";
 import { createHost } from "../host.js";
+import { Lock } from "../lock.js";
 import { opener } from "../sockets.js";
 import { FileStore } from "../store.js";
 import { decode, encode } from "../text.js";
-import { Lock } from "./lock.js";
 
 const LOOPBACK = "127.0.0.1";
 /** For the browser to take in what was sent. */

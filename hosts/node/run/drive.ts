@@ -9,7 +9,11 @@ export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] |
     token: config.token,
     provisioning: config.provisioning,
     connections: config.connections,
-    firmware: firmware && { ...firmware, allowHttp: config.allowHttpFirmware },
+    firmware: firmware && {
+      ...firmware,
+      allowHttp: config.allowHttpFirmware,
+      urlHosts: config.firmwareHosts,
+    },
     ...(config.cycle !== undefined && {
       cycle: { everyMs: config.intervalMs, connectEvery: config.cycle },
     }),

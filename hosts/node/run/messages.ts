@@ -17,7 +17,10 @@ export interface WorkerConfig {
   durable: boolean;
   /** Certificates (PEM) to trust in place of Node's. */
   ca?: string | undefined;
+  insecureTls: boolean;
   allowHttpFirmware: boolean;
+  /** Hosts that updates by URL may come from. */
+  firmwareHosts: readonly string[];
   exitOnRefusal: boolean;
 }
 

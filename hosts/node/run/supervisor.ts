@@ -5,10 +5,10 @@ import { setDamagedAside } from "../boot-record.js";
 import { FAILED, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "../files.js";
 import { flash } from "../flash.js";
+import { Lock } from "../lock.js";
 import { forgetStart, prepareStart, type Start } from "../start-up.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import type { Lines } from "./lines.js";
-import { Lock } from "./lock.js";
 import type { WorkerConfig } from "./messages.js";
 
 export interface SuperviseOptions {

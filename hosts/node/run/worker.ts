@@ -87,6 +87,7 @@ async function start({
   const host: NodeHost = createHost({
     stateDir: config.stateDir,
     ca: config.ca,
+    insecureTls: config.insecureTls,
     log: (level, line) => tell({ kind: "event", event: { event: "log", level, line } }),
     restart: (reason) => void end(reason === "reset" ? RESET : RESTART, false),
   });

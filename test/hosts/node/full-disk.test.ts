@@ -5,7 +5,7 @@ import ava from "ava";
 import { readBoot } from "../../../hosts/node/boot-record.js";
 import { makeDirectory, replaceFile } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
-import { Lock } from "../../../hosts/node/run/lock.js";
+import { Lock } from "../../../hosts/node/lock.js";
 import { forgetStart, prepareStart } from "../../../hosts/node/start-up.js";
 import { image } from "./images.js";
 import { temporaryState } from "./session.js";

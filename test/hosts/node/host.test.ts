@@ -1,4 +1,5 @@
 // What the Node host does beyond the port's promises.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -165,6 +166,7 @@ async function tlsEvents(
   name: string,
   ca: string | undefined,
   identity = { cert: CERT, key: KEY },
+  options: Partial<NodeHostOptions> = {},
 ): Promise<string> {
   const server = createServer(identity, (socket) => socket.on("error", () => {}));
   server.on("tlsClientError", () => {});
@@ -172,7 +174,7 @@ async function tlsEvents(
   await once(server, "listening");
   t.teardown(() => server.close());
   const events: string[] = [];
-  const host = hostAt(t, { ca });
+  const host = hostAt(t, { ca, ...options });
   await new Promise<void>((resolve) => {
     const socket = host.open(name, (server.address() as AddressInfo).port, true, (what, reason) => {
       events.push(reason ? `${what}: ${reason}` : what);
@@ -194,6 +196,32 @@ test("TLS: a certificate for another name is refused", async (t) => {
 
 test("TLS: an address is verified as one", async (t) => {
   t.is(await tlsEvents(t, "127.0.0.1", CERT), "opened");
+});
+
+test.serial(
+  "TLS: what the environment says about it changes nothing; the option by its name does",
+  async (t) => {
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    t.teardown(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+    t.regex(await tlsEvents(t, "localhost", undefined), /^closed: certificate/);
+    t.is(await tlsEvents(t, "localhost", undefined, undefined, { insecureTls: true }), "opened");
+  },
+);
+
+test("a state directory has one open host, of this process or another; what a dead process left counts for nothing", (t) => {
+  const first = hostAt(t);
+  const { stateDir } = first;
+  t.throws(() => createHost({ ...SMALL, stateDir }), { name: "LockedError", message: /this process/ });
+  first.close();
+  const other = spawn("sleep", ["60"]);
+  t.teardown(() => other.kill());
+  writeFileSync(join(stateDir, "host.json"), JSON.stringify({ pid: other.pid }));
+  t.throws(() => createHost({ ...SMALL, stateDir }), {
+    name: "LockedError",
+    message: /in use by process \d+$/,
+  });
+  writeFileSync(join(stateDir, "host.json"), JSON.stringify({ pid: 2 ** 22 + 1 }));
+  t.notThrows(() => hostAt(t, { stateDir }));
 });
 
 test("a port that no connection can have closes the socket, later", async (t) => {

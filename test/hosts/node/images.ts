@@ -13,7 +13,9 @@ export function configFor(stateDir: string): WorkerConfig {
     connections: 3,
     timestamps: "device",
     durable: true,
+    insecureTls: false,
     allowHttpFirmware: false,
+    firmwareHosts: [],
     exitOnRefusal: false,
   };
 }

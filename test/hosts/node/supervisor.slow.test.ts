@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
+import { LockedError } from "../../../hosts/node/lock.js";
 import { PATIENCE } from "../../../hosts/node/run/child.js";
-import { LockedError } from "../../../hosts/node/run/lock.js";
 import { BLOCKS, CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
 import { session, temporaryState } from "./session.js";
 

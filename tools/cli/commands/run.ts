@@ -3,10 +3,10 @@ import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { RESET, STOPPED } from "../../../hosts/node/exit.js";
 import { codeOf } from "../../../hosts/node/files.js";
+import { LockedError } from "../../../hosts/node/lock.js";
 import { commission, joined, keptIn, pemOf } from "../../../hosts/node/run/commissioning.js";
 import { agentOptions } from "../../../hosts/node/run/drive.js";
 import { Lines } from "../../../hosts/node/run/lines.js";
-import { LockedError } from "../../../hosts/node/run/lock.js";
 import type { WorkerConfig } from "../../../hosts/node/run/messages.js";
 import { supervise } from "../../../hosts/node/run/supervisor.js";
 import type { Values } from "../../../hosts/shared/commissioning/values.js";
@@ -30,7 +30,9 @@ interface RunFlags {
   log: "text" | "json";
   ca?: string;
   exitOnRefusal?: boolean;
+  insecureTls?: boolean;
   allowHttpFirmware?: boolean;
+  firmwareHost: readonly string[];
   durable: boolean;
   commission?: true | "again";
   /** PEM, of commissioning. */
@@ -104,6 +106,13 @@ export function runCommand(program: Command): void {
       "--allow-http-firmware",
       "take updates over http from other machines too (anyone on the way can change them)",
     )
+    .option(
+      "--firmware-host <host>",
+      "take updates by URL from there: files.example.com, or with its port (repeatable)",
+      (host: string, before: string[]) => [...before, host],
+      [],
+    )
+    .option("--insecure-tls", "trust any certificate: for tests, as anyone on the way reads the token")
     .option("--no-durable", "keep waiting telemetry in memory only")
     .addOption(
       new Option(
@@ -198,7 +207,9 @@ function configure(flags: RunFlags): WorkerConfig {
     timestamps: flags.timestamps,
     durable: flags.durable,
     ca: flags.ca === undefined ? flags.keptCa : certificates("--ca", load("--ca", flags.ca).toString()),
+    insecureTls: flags.insecureTls === true,
     allowHttpFirmware: flags.allowHttpFirmware === true,
+    firmwareHosts: flags.firmwareHost,
     exitOnRefusal: flags.exitOnRefusal === true,
   };
   // The agent knows its own options best; without an identity it would only repeat what is said above.
@@ -224,6 +235,7 @@ function inOptions(message: string): string {
     .replace("cycle.connectEvery", "--cycle")
     .replace("cycle.everyMs", "with --cycle --interval, in ms,")
     .replace("token: ", "--token: ")
+    .replace("firmware.urlHosts", "--firmware-host")
     .replace("provisioning.key", "--provision-key")
     .replace("provisioning.secret", "--provision-secret")
     .replace("provisioning.deviceName", "--device-name");

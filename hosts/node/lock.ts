@@ -1,7 +1,7 @@
-// One `mote run` for one state directory: a file that names the process, and the worker that it started.
+// One `mote run`, and one host, for one state directory: a file that names the process, and the worker that it started.
 import { linkSync, readFileSync, renameSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
-import { codeOf, isDiskTrouble, readIfThere, replaceFile } from "../files.js";
+import { join, resolve } from "node:path";
+import { codeOf, isDiskTrouble, readIfThere, replaceFile } from "./files.js";
 
 /** A process, and when it began: process ids are used again. `since` is undefined where the system does not tell. */
 interface Process {
@@ -22,6 +22,9 @@ const PATIENCE_MS = 5000;
 const LOOK_MS = 50;
 /** Rounds of taking, each lost to another process. */
 const TRIES = 20;
+
+/** Of hosts of this process. */
+const OPEN = new Set<string>();
 
 export class Lock {
   readonly #path: string;
@@ -59,6 +62,24 @@ export class Lock {
     throw new LockedError(`${path} can't be taken or taken away`);
   }
 
+  /** Of one open host. Throws LockedError if another has the directory. A process that died holds nothing. */
+  static ofHost(stateDir: string): Lock {
+    const path = resolve(stateDir, "host.json");
+    const holder = identify(process.pid);
+    if (OPEN.has(path)) throw new LockedError(`${stateDir} is in use by another host of this process`);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const claimed = claim(path, holder);
+      const found = claimed === "ours" ? undefined : readHolder(path);
+      if (found && found.pid !== process.pid && alive(found))
+        throw new LockedError(`${stateDir} is in use by process ${found.pid}`);
+      if (found && claimed === "taken") discard(path, found);
+      if (claimed === "taken") continue;
+      OPEN.add(path);
+      return new Lock(path, holder, claimed === "ours");
+    }
+    throw new LockedError(`${path} can't be taken or taken away`);
+  }
+
   /** Notes the worker, or that there is none. Without room on the disk a worker that outlives us is not waited for. Throws. */
   worker(pid: number | undefined): void {
     this.#holder.worker = pid === undefined ? undefined : identify(pid);
@@ -71,6 +92,7 @@ export class Lock {
   }
 
   release(): void {
+    OPEN.delete(this.#path);
     if (!this.held) return;
     remove(this.#path);
   }

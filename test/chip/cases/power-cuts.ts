@@ -7,6 +7,9 @@ const ACCEPTED = /chip: accepted (\d+)/;
 /** Long enough to boot, join and send; the cut falls anywhere in it. */
 const RUN_MS = 25_000;
 
+/** A shared attribute that went is noticed by then. */
+const NOTICED_MS = 40_000;
+
 /** Numbers that the board said it accepted and the platform never got. */
 function missing(bench: Bench): number[] {
   const arrived = new Set(bench.values("n").map(Number));
@@ -83,11 +86,12 @@ export const UPDATE_CUTS: Case = {
             check(/the power went/.test(error), error);
             trials++;
             await bench.unassign();
-            await bench.until(ONLINE_MS, "another try", async () => {
-              await bench.assign(version, images[(updates - 1) % 2]!);
-              await new Promise((go) => setTimeout(go, 5000));
-              return (await bench.latest("fw_state")) !== "FAILED";
-            });
+            await bench.seen();
+            await new Promise((go) => setTimeout(go, NOTICED_MS));
+            await bench.assign(version, images[(updates - 1) % 2]!);
+            await bench.until(ONLINE_MS, "another try", async () =>
+              ["DOWNLOADING", "DOWNLOADED", "VERIFIED"].includes(String(await bench.latest("fw_state"))),
+            );
           }
           if (done >= cuts || (await updated())) continue;
           await bench.board.off();

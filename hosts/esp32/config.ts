@@ -32,6 +32,12 @@ const DEADLINE = { default: 30_000, least: 1000, most: 600_000 } as const;
 const CHUNK = 4096;
 /** Points are on flash when they are recorded: memory for more of them would be taken from TLS. */
 const TELEMETRY = { bufferBytes: 4096, batchBytes: 4096 };
+/**
+ * A text is there up to eight times while it is read, handled, written and sent. An ESP32-C3 with three connections has room for 2,000 characters there and back
+ * (test:chip, case hostile): what is longer is refused by name. An application that needs less memory may set more.
+ */
+const RPC = { requestBytes: 1024, answerBytes: 1024 };
+const ATTRIBUTES = { answerBytes: 4096 };
 
 /** The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. */
 export function readConfig(config: Readonly<Record<string, unknown>>): Settings | string[] {
@@ -94,8 +100,8 @@ function readOptions(config: Partial<AgentOptions>): AgentOptions {
     ...(connections && { connections }),
     ...(firmware && { firmware: { chunkBytes: CHUNK, ...firmware } }),
     telemetry: { ...TELEMETRY, ...telemetry },
-    ...(attributes && { attributes: { ...attributes } }),
-    ...(rpc && { rpc: { ...rpc } }),
+    attributes: { ...ATTRIBUTES, ...attributes },
+    rpc: { ...RPC, ...rpc },
   };
 }
 

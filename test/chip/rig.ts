@@ -147,6 +147,9 @@ function sourcesOf({ program = "app" }: Settings): string {
     join(PROJECT, "test", "chip", program, "main.js"),
     ...(program === "port-app" ? [join(PROJECT, GUEST)] : []),
     join(PROJECT, "hosts", "esp32", "flash", "sdkconfig", "sdkconfig.defaults"),
+    ...["", "heap", "flash", "emulator"].map((name) =>
+      join(PROJECT, "hosts", "esp32", name, "manifest.json"),
+    ),
     ...["memory.c", "ota.c", "sleep.c", "wifi.c"].map((name) =>
       join(PROJECT, "hosts", "esp32", "native", name),
     ),

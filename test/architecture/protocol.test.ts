@@ -2,7 +2,7 @@ import test from "ava";
 import { citations, isTitleOf, numbered, titles, whereIs } from "./protocol.js";
 import { files, read } from "./tree.js";
 
-const protocol = read("PROTOCOL.md");
+const protocol = read("docs/protocol.md");
 /** By its path; that a test is a slow one is no part of where it is. */
 const inTree = new Map(
   files("test", /\.test\.ts$/).map(({ path, text }) => [
@@ -11,7 +11,7 @@ const inTree = new Map(
   ]),
 );
 
-test("each test that PROTOCOL.md names exists", (t) => {
+test("each test that docs/protocol.md names exists", (t) => {
   const named = citations(protocol).flatMap(({ names }) => names);
   t.true(named.length > 100);
   const lost = named.filter((name) => {
@@ -24,7 +24,7 @@ test("each test that PROTOCOL.md names exists", (t) => {
   t.deepEqual(lost, []);
 });
 
-test("each row of PROTOCOL.md names a test or says that there is none", (t) => {
+test("each row of docs/protocol.md names a test or says that there is none", (t) => {
   const silent = citations(protocol).filter(({ names, isStated }) => names.length === 0 && !isStated);
   t.deepEqual(
     silent.map(({ row }) => row),
@@ -36,7 +36,7 @@ for (const [kind, heading] of [
   ["surprise", "Surprises"],
   ["checklist", "Checklist for a stand-in"],
 ] as const) {
-  test(`each ${kind} of PROTOCOL.md has a test of its number, and each such test stands there`, (t) => {
+  test(`each ${kind} of docs/protocol.md has a test of its number, and each such test stands there`, (t) => {
     const all = [...inTree.values()].flatMap(({ known }) => known);
     const tested = all.flatMap((title) => new RegExp(`^${kind} (\\d+): `).exec(title)?.[1] ?? []).map(Number);
     const listed = numbered(protocol, heading);
@@ -48,7 +48,7 @@ for (const [kind, heading] of [
   });
 }
 
-test("PROTOCOL.md points into no other code base", (t) => {
+test("docs/protocol.md points into no other code base", (t) => {
   t.deepEqual(protocol.match(/\b[A-Za-z]+(?:\.java|\.yml)?:\d+(?:-\d+)?\b/g) ?? [], []);
 });
 

@@ -1,4 +1,4 @@
-// Reads PROTOCOL.md's tables and the titles of tests.
+// Reads docs/protocol.md's tables and the titles of tests.
 
 /** A row of a table whose last column is "shown by". */
 export interface Citation {

@@ -85,7 +85,7 @@ console.log(table(results));
 for (const line of left) console.log(line);
 const times = TIMES[length];
 console.log(
-  `medians of ${times}${quick ? ": a quick run, not for quoting" : ""}; ratio and spread as DESIGN.md says`,
+  `medians of ${times}${quick ? ": a quick run, not for quoting" : ""}; ratio and spread as docs/design.md says`,
 );
 if (!quick && only === undefined) {
   const kept = results.map(

@@ -1,4 +1,4 @@
-// The curves in the README: a line chart as SVG that follows the reader's light or dark, remade by `npm run bench`.
+// The curves of docs/operating.md: a line chart as SVG that follows the reader's light or dark, remade by `npm run bench`.
 
 /** How the series of a row's lines are drawn, to docs/bench/row-NN.svg. */
 export interface Curve {

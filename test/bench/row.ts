@@ -38,7 +38,7 @@ export interface Line {
 }
 
 export interface Row {
-  /** Its number in DESIGN.md's table. */
+  /** Its number in docs/design.md's table. */
   readonly id: number;
   readonly name: string;
   /** Bound of the ratio; of Mote's figure where there is no ratio. */

@@ -23,8 +23,8 @@ test("each row has a number of its own, and its name is one line", async (t) => 
   for (const { name } of all) t.regex(name, /^[^\n|]+$/);
 });
 
-test("DESIGN.md explains the number of each row, and of no other", async (t) => {
-  const [, section = ""] = read("DESIGN.md").split("\n## The bench\n");
+test("docs/design.md explains the number of each row, and of no other", async (t) => {
+  const [, section = ""] = read("docs/design.md").split("\n## The bench\n");
   const explained = Array.from((section.split("\n## ")[0] ?? "").matchAll(/^\| (\d+) \|/gm), ([, id]) =>
     Number(id),
   );

@@ -1,7 +1,7 @@
-// Every command of the README, run as it stands there: with this test's address in place of the README's, and its long runs cut short.
+// Every command of README and docs, run as it stands there: with this test's address in place of theirs, and its long runs cut short.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,15 +11,22 @@ import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
 import { Played } from "../tools/console/played.js";
 
-const README = readFileSync("README.md", "utf8");
+const PAGES = readdirSync("docs").filter((name) => name.endsWith(".md"));
+const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs", name))].map((file) =>
+  readFileSync(file, "utf8"),
+);
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
 const MOTE = "npm run -s mote -- ";
 const NAME = "greenhouse-7";
 
-/** The lines of its shell blocks, comments left out and continued lines joined. */
-const COMMANDS = [...README.matchAll(/```sh\n([\s\S]*?)```/g)]
-  .flatMap(([, block = ""]) => block.replaceAll("\\\n", "").trim().split("\n"))
-  .map((line) => line.replace(/\s+#.*$/, "").trim());
+/** The lines of their shell blocks, each once, comments left out and continued lines joined. */
+const COMMANDS = [
+  ...new Set(
+    TEXTS.flatMap((text) => [...text.matchAll(/```sh\n([\s\S]*?)```/g)])
+      .flatMap(([, block = ""]) => block.replaceAll("\\\n", "").trim().split("\n"))
+      .map((line) => line.replace(/\s+#.*$/, "").trim()),
+  ),
+];
 
 let platform: Platform;
 let device: Played;
@@ -119,7 +126,7 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
 
 for (const line of COMMANDS.filter((command) => command.startsWith(MOTE))) {
   const [name = ""] = line.slice(MOTE.length).split(" ");
-  test.serial(`"mote ${line.slice(MOTE.length)}" does what the README says`, async (t) => {
+  test.serial(`"mote ${line.slice(MOTE.length)}" does what the documents say`, async (t) => {
     const run = RUN[name];
     if (!run) return t.fail(`nothing here runs mote ${name}`);
     const { code, err, out } = await run(line);
@@ -133,7 +140,8 @@ const OTHERS: Record<string, string> = {
   "npm start -- --for 30s": ".ci/run",
   "npm run simulator": "test/hosts/simulator",
   "npm run test:simulator": "test/hosts/simulator",
-  "npm run esp32 -- ../greenhouse": "test/tools/moddable",
+  "npm run esp32 -- ": "test/tools/moddable builds; npm run test:chip runs what was built",
+  "npm ci": ".ci/run",
   $EDITOR: "the reader",
   "npm test": ".ci/run",
   "npm run test:all": ".ci/run",
@@ -151,7 +159,7 @@ const SHORT: Record<string, [string, string]> = {
   "npm run -s cycles": ["--days 365 --lives 10", "--days 1 --lives 2"],
 };
 
-test("every other command of the README is known here, and its script exists", (t) => {
+test("every other command of the documents is known here, and its script exists", (t) => {
   for (const line of COMMANDS) {
     if (line.startsWith(MOTE) || line.startsWith("curl ")) continue;
     const known = [...Object.keys(OTHERS), ...Object.keys(SHORT)].some((start) => line.startsWith(start));

@@ -1,4 +1,4 @@
-// What a naive client gets wrong about values, attributes and firmware: the surprises of PROTOCOL.md by their numbers, in bytes.
+// What a naive client gets wrong about values, attributes and firmware: the surprises of docs/protocol.md by their numbers, in bytes.
 import test from "ava";
 import type { NewPackage } from "../../../tools/operator/ota.js";
 import { BOTH, inModes, type Wire } from "./http/wire.js";

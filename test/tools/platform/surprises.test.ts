@@ -1,4 +1,4 @@
-// What a naive client gets wrong about requests, polls, RPC and provisioning: the surprises of PROTOCOL.md by their numbers, in bytes.
+// What a naive client gets wrong about requests, polls, RPC and provisioning: the surprises of docs/protocol.md by their numbers, in bytes.
 import test from "ava";
 import { Operator } from "../../../tools/operator/operator.js";
 import { BOTH, DEPLOYED, inModes, startWire, until, type Wire } from "./http/wire.js";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
-import { createHost } from "../../hosts/node/host.js";
+import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { isGiven, open, PATIENCE_MS, type Server } from "./server.js";
@@ -41,10 +41,12 @@ export async function startRig(t: Teardown, server: Server): Promise<Rig> {
   const stateDir = mkdtempSync(join(tmpdir(), "mote-e2e-"));
   const operator = new Operator({ url, timeoutMs: PATIENCE_MS });
   const agents: Agent[] = [];
+  let host: NodeHost | undefined;
   const name = newName();
   let isLoggedIn = false;
   t.teardown(async () => {
     await Promise.allSettled(agents.map((agent) => agent.stop()));
+    host?.close();
     rmSync(stateDir, { recursive: true, force: true });
     try {
       if (isLoggedIn) await remove(operator, name);
@@ -66,7 +68,10 @@ export async function startRig(t: Teardown, server: Server): Promise<Rig> {
     operator,
     stateDir,
     agent: (options = {}) => {
-      const agent = new Agent(createHost({ stateDir, log: () => {} }), {
+      // A start after another, of which the state directory has one at a time.
+      host?.close();
+      host = createHost({ stateDir, log: () => {} });
+      const agent = new Agent(host, {
         baseUrl: url,
         provisioning: { ...provisioning, deviceName: name },
         connections: 3,

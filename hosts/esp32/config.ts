@@ -37,7 +37,7 @@ const TELEMETRY = { bufferBytes: 4096, batchBytes: 4096 };
  * (test:chip, case hostile): what is longer is refused by name. An application that needs less memory may set more.
  */
 const RPC = { requestBytes: 1024, answerBytes: 1024 };
-const ATTRIBUTES = { answerBytes: 4096 };
+const ATTRIBUTES = { answerBytes: 2048 };
 
 /** The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. */
 export function readConfig(config: Readonly<Record<string, unknown>>): Settings | string[] {

@@ -23,6 +23,8 @@ import type { AskTime } from "./time-of-day.js";
 
 /** When the image was built: a preloaded module is evaluated then. */
 const BUILT = Math.floor(Date.now() / 1000);
+/** Bytes of a connection that nobody read yet: the rest waits in lwIP's memory, which is not the engine's. */
+const KEEP = 1024;
 const TIME_SERVER = "pool.ntp.org";
 
 /** To be called once, by the default function of main. */
@@ -33,8 +35,8 @@ export function start(application: Application, commission?: Commissioner): Agen
 function machine(): Machine {
   return {
     clock: new XsClock(),
-    open: opener({ authorities: authorities(config.ca) }),
-    trusting: (list) => opener({ authorities: list }),
+    open: opener({ authorities: authorities(config.ca), keep: KEEP }),
+    trusting: (list) => opener({ authorities: list, keep: KEEP }),
     taken: (visitor, event) => new TcpSocket(visitor as never, 0, event),
     digest,
     encode,

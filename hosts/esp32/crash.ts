@@ -28,8 +28,8 @@ const KEY = "ended";
 const CRASHED = 1;
 const RESTARTED = 2;
 const LONGEST = 200;
-/** Objects, and bytes of each: what keeping a text takes. */
-const RESERVE = 24;
+/** What keeping a text takes. */
+const RESERVE = { objects: 24, bytes: 400 };
 
 /** How the run before this one ended. */
 export interface Ending {
@@ -52,7 +52,7 @@ export class LastWords {
   constructor(store: Store, text: Pick<Host, "encode" | "decode">) {
     this._store = store;
     this._text = text;
-    this._reserve = Array.from({ length: RESERVE }, () => new Uint8Array(RESERVE));
+    this._reserve = [new ArrayBuffer(RESERVE.bytes), ...Array.from({ length: RESERVE.objects }, () => ({}))];
   }
 
   /** To be called once, at the start: what was kept is forgotten. `reset` is ESP-IDF's number. */

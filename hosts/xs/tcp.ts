@@ -7,6 +7,7 @@ export type Tell = (what: SocketEvent, reason?: string) => void;
 
 /** Of what was not read yet: beyond it the rest stays where it holds the peer back. */
 const KEEP = 4096;
+/** The same while little of it came at once. */
 const KEEP_AT_MOST = 4 * KEEP;
 /** The simulator's socket holds this much, and hears of no close while some of it, but not all, is filled. */
 const FULL = 1536;
@@ -24,10 +25,12 @@ export class TcpSocket implements Socket {
   private _writable = 0;
   private readonly _kept: Uint8Array[] = [];
   private _keptBytes = 0;
+  private readonly _keep: number;
 
-  /** `to`: a name, or a connection that a listener took. */
-  constructor(to: string | TCP, port: number, tell: Tell) {
+  /** `to`: a name, or a connection that a listener took. `keep`: at most so many bytes of what was not read yet, and what comes with them. */
+  constructor(to: string | TCP, port: number, tell: Tell, keep = KEEP_AT_MOST) {
     this._tell = tell;
+    this._keep = keep;
     if (typeof to !== "string") this._dial({ from: to });
     else resolve(to, (address) => this._guard(() => this._connect(address, port)));
   }
@@ -111,8 +114,8 @@ export class TcpSocket implements Socket {
     this._open();
     this._event("readable");
     // What nobody read is kept here, so that a close behind it is heard.
-    const room = this._readable < FULL ? KEEP_AT_MOST : KEEP;
-    if (!this._over && this._readable > 0 && this._keptBytes < room) this._keep();
+    const room = Math.min(this._keep, this._readable < FULL ? KEEP_AT_MOST : KEEP);
+    if (!this._over && this._readable > 0 && this._keptBytes < room) this._take();
   }
 
   private _onError(): void {
@@ -146,7 +149,7 @@ export class TcpSocket implements Socket {
     return false;
   }
 
-  private _keep(): void {
+  private _take(): void {
     const bytes = new Uint8Array(this._readable);
     this._pull(bytes);
     this._kept.push(bytes);
@@ -160,7 +163,7 @@ export class TcpSocket implements Socket {
 
   private _close(reason: string): void {
     if (this._over) return;
-    if (this._tcp && this._readable > 0) this._keep();
+    if (this._tcp && this._readable > 0) this._take();
     this._over = true;
     this._drop();
     this._tell("closed", reason);

@@ -18,6 +18,8 @@ const KEEP = 4096;
 export interface TlsOptions {
   /** Certificates of authorities, DER. Without one nothing is trusted. */
   authorities: readonly Uint8Array[];
+  /** Of TCP: see TcpSocket. */
+  keep?: number | undefined;
 }
 
 /** A TLS connection by the SDK's session, over a socket whose callbacks are guarded. */
@@ -80,9 +82,14 @@ export class TlsSocket implements Socket {
   }
 
   private _dial(): TcpSocket {
-    const socket: TcpSocket = new TcpSocket(this._name, this._port, (what, reason) => {
-      if (socket === this._socket) this._guard(() => this._below(what, reason));
-    });
+    const socket: TcpSocket = new TcpSocket(
+      this._name,
+      this._port,
+      (what, reason) => {
+        if (socket === this._socket) this._guard(() => this._below(what, reason));
+      },
+      this._options.keep,
+    );
     return socket;
   }
 

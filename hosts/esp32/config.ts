@@ -31,7 +31,7 @@ const DEADLINE = { default: 30_000, least: 1000, most: 600_000 } as const;
 /** Where a TLS record must stay small. */
 const CHUNK = 4096;
 /** Points are on flash when they are recorded: memory for more of them would be taken from TLS. */
-const TELEMETRY = { bufferBytes: 4096, batchBytes: 4096 };
+const TELEMETRY = { bufferBytes: 2048, batchBytes: 4096 };
 /**
  * A text is there up to eight times while it is read, handled, written and sent. An ESP32-C3 with three connections has room for 2,000 characters there and back
  * (test:chip, case hostile): what is longer is refused by name. An application that needs less memory may set more.

@@ -16,7 +16,7 @@ test("a good configuration becomes options for the agent and the application", (
       baseUrl: GOOD.baseUrl,
       provisioning: GOOD.provisioning,
       firmware: { chunkBytes: 4096, title: "greenhouse", version: "1.0.0" },
-      telemetry: { bufferBytes: 4096, batchBytes: 4096 },
+      telemetry: { bufferBytes: 2048, batchBytes: 4096 },
       attributes: { answerBytes: 2048 },
       rpc: { requestBytes: 1024, answerBytes: 1024 },
     },

@@ -12,7 +12,7 @@ export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] |
     firmware: firmware && {
       ...firmware,
       allowHttp: config.allowHttpFirmware,
-      urlHosts: config.firmwareHosts,
+      urlHosts: [...(firmware.urlHosts ?? []), ...config.firmwareHosts],
     },
     ...(config.cycle !== undefined && {
       cycle: { everyMs: config.intervalMs, connectEvery: config.cycle },

@@ -1,8 +1,9 @@
 // What programs read: the events of `mote run --log json`, by name and member.
 import test from "ava";
-import { follow } from "../../../hosts/node/run/drive.js";
+import { agentOptions, follow } from "../../../hosts/node/run/drive.js";
 import type { Event } from "../../../hosts/node/run/messages.js";
 import type { Agent, AgentEvent, AgentEvents } from "../../../src/index.js";
+import { configFor } from "./images.js";
 
 type Told = { [E in AgentEvent]: [E, AgentEvents[E], Event] }[AgentEvent];
 
@@ -40,3 +41,13 @@ for (const [name, detail, line] of EVENTS) {
     t.deepEqual(told, [line]);
   });
 }
+
+test("updates by URL may come from the hosts that the image lists, and from those of the command line", (t) => {
+  const config = { ...configFor("/nowhere"), firmwareHosts: ["files.example.com"] };
+  const image = { title: "lamp", version: "1.0.0", urlHosts: ["lamp.example.com:8443"] };
+  t.deepEqual(agentOptions(config, image).firmware?.urlHosts, ["lamp.example.com:8443", "files.example.com"]);
+  t.deepEqual(
+    agentOptions(configFor("/nowhere"), { title: "lamp", version: "1.0.0" }).firmware?.urlHosts,
+    [],
+  );
+});

@@ -29,8 +29,9 @@ export const unknown = step("unknown method answered with an error", async (tour
 
 export const clientSide = step("client-side RPC answered", async (tour, signal) => {
   const from = Date.now();
-  const { answer, ms } = await ask(tour, "callPlatform", { method: "getCurrentTime" });
-  check(holdsTime(answer, from), `the device did not get the time, but ${JSON.stringify(answer)}`);
+  const reply = await ask(tour, "callPlatform", { method: "getCurrentTime" });
+  const { answer, ms } = reply;
+  check(holdsTime(answer, from), `the device did not get the time, but ${JSON.stringify(reply)}`);
   await until(signal, async () =>
     (await requestsSince(tour, from)).find((entry) => accepted(entry, "POST", /^\*\*\*\/rpc$/)),
   );

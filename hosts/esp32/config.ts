@@ -37,9 +37,9 @@ const TELEMETRY = { bufferBytes: 2048, batchBytes: 4096 };
  * (test:chip, case hostile): what is longer is refused by name. An application that needs less memory may set more.
  */
 const RPC = { requestBytes: 1024, answerBytes: 1024 };
+const ATTRIBUTES = { answerBytes: 2048 };
 /** TLS is the SDK's, in JavaScript: some 40 KB of the engine's memory a connection. With two of them the tour filled an ESP32-C3's (test:chip, tour-tls). */
 const OVER_TLS = 1;
-const ATTRIBUTES = { answerBytes: 2048 };
 
 /** The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. */
 export function readConfig(config: Readonly<Record<string, unknown>>): Settings | string[] {

@@ -1,6 +1,6 @@
 // One `mote run`, and one host, for one state directory: a file that names the process, and the worker that it started.
 import { linkSync, readFileSync, renameSync, unlinkSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { codeOf, isDiskTrouble, readIfThere, replaceFile } from "./files.js";
 
 /** A process, and when it began: process ids are used again. `since` is undefined where the system does not tell. */
@@ -45,19 +45,13 @@ export class Lock {
   static async take(stateDir: string): Promise<Lock> {
     const path = join(stateDir, "lock.json");
     const holder = identify(process.pid);
+    // Without start times our own number in it is from another life, as in a container, where each start has the same.
+    const counts = ({ pid, since }: Holder): boolean => pid !== process.pid || since !== undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      const claimed = claim(path, holder);
-      if (claimed === "ours") return new Lock(path, holder, true);
-      const found = readHolder(path);
-      if (!found && claimed === "taken") continue;
-      if (!found) return new Lock(path, holder, false);
-      // Without start times our own number in it is from another life, as in a container, where each start has the same.
-      if (alive(found) && (found.pid !== process.pid || found.since !== undefined)) {
-        throw new LockedError(`${stateDir} is in use by process ${found.pid}`);
-      }
-      if (found.worker) await outlive(found.worker);
-      if (claimed === "no room") return new Lock(path, holder, false);
-      discard(path, found);
+      const { lock, left } = Lock.#attempt(path, holder, counts);
+      if (left?.worker) await outlive(left.worker);
+      if (lock) return lock;
+      if (left) discard(path, left);
     }
     throw new LockedError(`${path} can't be taken or taken away`);
   }
@@ -68,16 +62,31 @@ export class Lock {
     const holder = identify(process.pid);
     if (OPEN.has(path)) throw new LockedError(`${stateDir} is in use by another host of this process`);
     for (let tries = 0; tries < TRIES; tries++) {
-      const claimed = claim(path, holder);
-      const found = claimed === "ours" ? undefined : readHolder(path);
-      if (found && found.pid !== process.pid && alive(found))
-        throw new LockedError(`${stateDir} is in use by process ${found.pid}`);
-      if (found && claimed === "taken") discard(path, found);
-      if (claimed === "taken") continue;
-      OPEN.add(path);
-      return new Lock(path, holder, claimed === "ours");
+      const { lock, left } = Lock.#attempt(path, holder, ({ pid }) => pid !== process.pid);
+      if (lock) {
+        OPEN.add(path);
+        return lock;
+      }
+      if (left) discard(path, left);
     }
     throw new LockedError(`${path} can't be taken or taken away`);
+  }
+
+  /**
+   * The lock, if it is ours or there is no room for one; `left`: a holder that is in its way or was, and is dead. Neither: somebody was quicker.
+   * Throws LockedError if the holder is one that `counts`, and lives.
+   */
+  static #attempt(
+    path: string,
+    holder: Holder,
+    counts: (found: Holder) => boolean,
+  ): { lock?: Lock; left?: Holder | undefined } {
+    const claimed = claim(path, holder);
+    if (claimed === "ours") return { lock: new Lock(path, holder, true) };
+    const left = readHolder(path);
+    if (left && counts(left) && alive(left))
+      throw new LockedError(`${dirname(path)} is in use by process ${left.pid}`);
+    return claimed === "taken" ? { left } : { lock: new Lock(path, holder, false), left };
   }
 
   /** Notes the worker, or that there is none. Without room on the disk a worker that outlives us is not waited for. Throws. */

@@ -1,9 +1,7 @@
 // An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
 import { createHash, X509Certificate } from "node:crypto";
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
-import { createServer } from "node:tls";
 import { pathToFileURL } from "node:url";
 import { EmulatedBoard, HOST_ADDRESS } from "../../tools/moddable/esp32/emulator.js";
 import { type BuildOptions, buildImage, type Image } from "../../tools/moddable/esp32/esp32.js";
@@ -11,6 +9,7 @@ import { partsOf, writeFlash } from "../../tools/moddable/esp32/flash-image.js";
 import { findSdk, PROJECT, type Sdk } from "../../tools/moddable/sdk.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
+import { tlsFront } from "../hosts/shared/tls-front.js";
 import { Authorities } from "../hosts/shared/x509/authority.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
 
@@ -245,19 +244,7 @@ export async function desk(): Promise<Desk> {
   const login = (): Promise<void> => operator.login("tenant@thingsboard.org", "tenant");
   // A connection that was kept for the platform of the case before, at the same port, breaks at its first use.
   await login().catch(login);
-  const { cert, key } = authority();
-  const tls = createServer({ cert, key }, (socket) => {
-    const inside = connect(PORT, "127.0.0.1");
-    socket.pipe(inside).pipe(socket);
-    for (const [one, other] of [
-      [socket, inside],
-      [inside, socket],
-    ] as const) {
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
-    }
-  });
-  await new Promise<void>((done) => tls.listen(SECURE_PORT, "127.0.0.1", done));
+  const tls = await tlsFront(authority(), PORT, SECURE_PORT);
   const close = async (): Promise<void> => {
     tls.close();
     await platform.close();

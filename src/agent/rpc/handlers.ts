@@ -77,7 +77,8 @@ export class Handlers {
         resolve(result);
       };
       const failed = (error: unknown) => {
-        fail(isUnfit(error) ? "BAD_PARAMS" : "HANDLER_FAILED", messageOf(error));
+        const { code, message } = failureOf(error);
+        fail(code, message);
       };
       const succeed = (value: unknown) => {
         const answer = encodeAnswer(value, this._answerBytes);
@@ -99,20 +100,14 @@ export class Handlers {
 }
 
 /** The handler's own words reach the operator: 80 characters of them. What was thrown is the application's: even reading it may throw. */
-function messageOf(error: unknown): string {
+function failureOf(error: unknown): { code: RpcErrorCode; message: string } {
+  const failure: ReturnType<typeof failureOf> = { code: "HANDLER_FAILED", message: "the handler failed" };
   try {
+    if (error instanceof MoteError && error.code === "BAD_PARAMS") failure.code = "BAD_PARAMS";
     const message: unknown = error instanceof Error ? error.message : undefined;
-    if (typeof message === "string") return message.slice(0, 80);
+    if (typeof message === "string") failure.message = message.slice(0, 80);
   } catch {}
-  return "the handler failed";
-}
-
-function isUnfit(error: unknown): boolean {
-  try {
-    return error instanceof MoteError && error.code === "BAD_PARAMS";
-  } catch {
-    return false;
-  }
+  return failure;
 }
 
 /** What `await` would wait for. */

@@ -96,10 +96,11 @@ function account(model: Model, { outbox, shape }: Real): number {
 function record(model: Model, real: Real): boolean {
   const { outbox, shape } = real;
   model.spentAt[model.next] = model.spent;
-  model.spent += model.torn;
-  model.torn = 0;
   model.most = model.next + 1;
   const accepted = outbox.append(textOf(model.next), undefined);
+  // Only now: where a record is cut once more, all that was torn lies before the point that comes at last.
+  model.spent += model.torn;
+  model.torn = 0;
   if (accepted) model.spent += sizeOf(model.next++);
   const lost = account(model, real);
   if (shape.drop === "newest") due(lost === (accepted ? 0 : 1), `accepted: ${accepted}, ${lost} dropped`);
@@ -138,6 +139,8 @@ function survive(model: Model, real: Real, cut?: Cut): void {
     real.restart(cut);
   } catch (error) {
     if (!(error instanceof PowerCut)) throw error;
+    // The life that was cut while it started may have torn a sector of its own.
+    model.torn += SECTOR;
     real.restart();
   }
   const { full, refused, unreadable } = real.outbox.dropped;

@@ -9,7 +9,7 @@ const started = async (rig: Rig, connections: 1 | 2 | 3 = 2) => {
 };
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller`, async (t, as) => {
+  test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller, posted once`, async (t, as) => {
     const rig = startRig(t, as);
     const agent = await started(rig, connections);
     const seen: unknown[] = [];
@@ -21,6 +21,7 @@ for (const connections of [1, 2, 3] as const) {
     await rig.clock.advance(2000);
     t.deepEqual(text(results), ['{"on":true}']);
     t.deepEqual(seen, [{ on: true }]);
+    t.is(rig.platform.seen.filter(({ path }) => path.endsWith("/rpc/0")).length, 1);
     t.deepEqual(details(rig, "rpc"), [
       { stage: "received", id: 0, method: "setLed" },
       { stage: "answered", id: 0, method: "setLed" },

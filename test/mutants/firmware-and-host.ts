@@ -1,0 +1,130 @@
+// Mutants of: updates, recovery, secrets, commissioning, the host on Node.
+import type { Mutant } from "./mutant.js";
+
+const UPDATE = "An update never bricks";
+const FIRMWARE = "src/agent/firmware";
+const COMMISSIONED = "It is commissioned";
+
+export const firmwareAndHost: readonly Mutant[] = [
+  {
+    name: "the checksum of an image is not compared",
+    promise: UPDATE,
+    file: `${FIRMWARE}/download/verification.ts`,
+    find: '    if (checksum !== "" && !sameChecksum(found, checksum)) return "checksum";\n',
+    replace: "",
+    tests: ["src/agent/firmware/refused.test.js"],
+  },
+  {
+    name: "sector 0 is written first",
+    promise: UPDATE,
+    file: `${FIRMWARE}/download/image-writer.ts`,
+    find: "if (this.offset < this._first.length) this._first.set(piece, this.offset);",
+    replace:
+      "if (this.offset < this._first.length) { this._first.set(piece, this.offset); this._slot.write(this.offset, piece); }",
+    tests: ["src/agent/firmware/power-loss.test.js"],
+  },
+  {
+    name: "an image is not read back",
+    promise: UPDATE,
+    file: `${FIRMWARE}/download/transfer.ts`,
+    find: "const good = await slotHolds(this._host, image);",
+    replace: "const good = image.size > 0;",
+    tests: ["src/agent/firmware/download.test.js"],
+  },
+  {
+    name: "a download begins anew after a restart",
+    promise: UPDATE,
+    file: `${FIRMWARE}/download/transfer.ts`,
+    find: "image.unverified ? 0 : record.offset",
+    replace: "0",
+    tests: ["src/agent/firmware/download.test.js"],
+  },
+  {
+    name: "a new image is kept before it reached the platform",
+    promise: UPDATE,
+    file: `${FIRMWARE}/trial.ts`,
+    find: "const verdict = (await this._untilReached()) ?? (await this._testItself());",
+    replace: "const verdict = await this._testItself();",
+    tests: ["src/agent/firmware/trial.test.js"],
+  },
+  {
+    name: "a new image is kept without the application's own check",
+    promise: UPDATE,
+    file: `${FIRMWARE}/trial.ts`,
+    find: "const verdict = (await this._untilReached()) ?? (await this._testItself());",
+    replace: "const verdict = await this._untilReached();",
+    tests: ["src/agent/firmware/trial.test.js"],
+  },
+  {
+    name: "no signature is asked for",
+    promise: UPDATE,
+    file: `${FIRMWARE}/download/verification.ts`,
+    find: "    if (!signed) return undefined;",
+    replace: "    if (checksum !== undefined || !signed) return undefined;",
+    tests: ["src/agent/firmware/updates/signed.test.js"],
+  },
+  {
+    name: "a file is fetched from any host",
+    promise: UPDATE,
+    file: `${FIRMWARE}/download/allowed-hosts.ts`,
+    find: '  if (!options.urlHosts?.includes(target.authority)) return "urlHost";\n',
+    replace: "",
+    tests: ["src/agent/firmware/updates/external-host.test.js"],
+  },
+  {
+    name: "five crashes do not end in recovery mode",
+    promise: "A crash is told",
+    file: "src/agent/lifecycle/recovery.ts",
+    find: "if (Math.max(kept.ages.length, counted) >= CRASHES) this._enter();",
+    replace: "if (Math.max(kept.ages.length, counted) > CRASHES) this._enter();",
+    tests: ["src/agent/lifecycle/recovery.test.js"],
+  },
+  {
+    name: "the cause of a crash is not told",
+    promise: "A crash is told",
+    file: "src/agent/lifecycle/recovery.ts",
+    find: "kept.cause = cause.slice(0, CAUSE_LENGTH);",
+    replace: 'kept.cause = "";',
+    tests: ["src/agent/lifecycle/recovery.test.js"],
+  },
+  {
+    name: "the token is kept after a reset",
+    promise: COMMISSIONED,
+    file: "src/agent/provisioning/token-store.ts",
+    find: 'const gone = forgetStored(this._host, "token");',
+    replace: "const gone = true;",
+    tests: ["src/agent/lifecycle/reset.test.js"],
+  },
+  {
+    name: "a token goes to another platform than its own",
+    promise: COMMISSIONED,
+    file: "src/agent/provisioning/token-store.ts",
+    find: "if (value.url !== this._base) {",
+    replace: "if (value.url === undefined) {",
+    tests: ["src/agent/provisioning/provisioning.test.js"],
+  },
+  {
+    name: "the page takes a form that it did not make",
+    promise: COMMISSIONED,
+    file: "hosts/shared/commissioning/respond.ts",
+    find: 'if (!isSame(form[PROOF] ?? "", desk.proof)) {',
+    replace: "if (form[PROOF] === undefined) {",
+    tests: ["hosts/shared/commissioning/page.test.js"],
+  },
+  {
+    name: "TLS on Node is not verified",
+    promise: "The host keeps the promises",
+    file: "hosts/node/sockets.ts",
+    find: "rejectUnauthorized: !insecureTls,",
+    replace: "rejectUnauthorized: false,",
+    tests: ["hosts/node/host.test.js"],
+  },
+  {
+    name: "a second host opens a state directory",
+    promise: "The host keeps the promises",
+    file: "hosts/node/host.ts",
+    find: "const lock = Lock.ofHost(stateDir);",
+    replace: "const lock = { release() {} };",
+    tests: ["hosts/node/host.test.js"],
+  },
+];

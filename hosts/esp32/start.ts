@@ -71,8 +71,11 @@ function run(
   if (!naps) join();
   const { clock } = machine;
   const time = new TimeOfDay(clock, host.own, host.log, machine.built, machine.askTime);
-  wifi.onOnline = () => time.learn();
   let agent: Agent | undefined;
+  wifi.onOnline = () => {
+    time.learn();
+    agent?.networkReturned();
+  };
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const alive = new Alive(host, SILENCE_MS, () => wifi.online && running());
   const watched = { ...host, open: alive.watch(host.open) };

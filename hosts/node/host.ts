@@ -15,6 +15,8 @@ import { opener, type SocketOptions } from "./sockets.js";
 import { FileStore } from "./store.js";
 import { decode, encode } from "./text.js";
 
+export { watchNetwork } from "./network.js";
+
 const MIB = 1024 * 1024;
 
 export interface NodeHostOptions extends SocketOptions {

@@ -13,6 +13,7 @@ const TOLD: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
   online: "online",
   offline: "offline",
   delivered: "telemetry.delivered",
+  delivery: "telemetry.delivery",
   drop: "telemetry.dropped",
   attributes: "attributes.changed",
   rpc: "rpc",

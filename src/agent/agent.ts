@@ -93,6 +93,14 @@ export class Agent {
   }
 
   /**
+   * For the host, which knows: the machine's own network was gone and is back (Wi-Fi, DHCP, an interface). After an outage all that waits for its next attempt is
+   * tried at once, not only within the minutes over which a fleet spreads. Does nothing while the platform answers.
+   */
+  networkReturned(): void {
+    this._core.networkReturned();
+  }
+
+  /**
    * Lets a customer claim the device within `durationMs` by `secretKey` (POST /api/v1/{token}/claim; default: an empty secret, and
    * the platform's duration of 24 h, which is also the longest). The platform answers 200 whatever it makes of it, and the first secret stays
    * until it is used or over. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.

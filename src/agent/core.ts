@@ -138,6 +138,10 @@ export class Core implements LinkWatcher, RpcWatcher {
     this.provisioning.loop.start();
   }
 
+  networkReturned(): void {
+    if (this.link.networkReturned()) this.provisioning.loop.notify();
+  }
+
   // As the link's watcher.
 
   asked(): void {

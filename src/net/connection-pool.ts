@@ -53,6 +53,11 @@ export class Ways {
     this._connections[index] = undefined;
   }
 
+  /** None of what is open is of use any more. */
+  renew(): void {
+    for (const connection of this._connections) connection?.renew();
+  }
+
   close(): void {
     for (const connection of this._connections) connection?.close();
     this._connections.length = 0;

@@ -61,6 +61,21 @@ export class Connection implements ChannelOwner {
     else this._drop();
   }
 
+  /**
+   * What was open is of no use any more. The request under way goes out again on a new connection if it may be sent twice, with all of its time unless
+   * somebody is in a hurry; else it is lost.
+   */
+  renew(): void {
+    const job = this.#job;
+    const channel = this._channel;
+    const unread = !channel || channel.handed === 0 || (job?.request.repeatable && !channel.answering);
+    this._drop();
+    if (job && unread) {
+      if (!job.request.hurried) this._limit(job);
+      this._attempt(job);
+    } else if (job) this._finish(lost("the network was gone"));
+  }
+
   /** For good: requests open and waiting end as `lost`, and so does every later one. */
   close(): void {
     if (this._closed) return;
@@ -111,6 +126,7 @@ export class Connection implements ChannelOwner {
   }
 
   private _limit(job: Job): void {
+    job.cancel?.();
     job.cancel = this._host.clock.timer(job.request.deadlineMs, () => this._late(job));
   }
 

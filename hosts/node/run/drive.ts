@@ -27,6 +27,7 @@ export function follow(agent: Agent, tell: (event: Event) => void): void {
   agent.on("online", () => tell({ event: "online" }));
   agent.on("offline", ({ reason }) => tell({ event: "offline", reason }));
   agent.on("delivered", ({ points }) => tell({ event: "telemetry.delivered", points }));
+  agent.on("delivery", (detail) => tell({ event: "telemetry.delivery", ...detail }));
   agent.on("drop", ({ points, reason }) => tell({ event: "telemetry.dropped", points, reason }));
   agent.on("attributes", ({ keys, deleted }) => tell({ event: "attributes.changed", keys, deleted }));
   agent.on("rpc", ({ stage, ...rpc }) => tell({ event: `rpc.${stage}`, ...rpc }));

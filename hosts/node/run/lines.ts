@@ -27,6 +27,8 @@ const SAY: Readonly<Record<string, Say>> = {
   offline: (e) => `offline${after(": ", e.reason)}`,
   refused: (e) => `refused by the platform (${e.what})${after(": ", e.reason)}`,
   "telemetry.delivered": (e) => `delivered ${e.points} point${ending(e.points)}`,
+  "telemetry.delivery": (e) =>
+    e.behind === true ? `delivery is behind: ${e.points} points wait` : "delivery has caught up",
   "telemetry.dropped": (e) => `dropped ${e.points} point${ending(e.points)}: ${e.reason}`,
   "attributes.changed": (e) => `attributes: ${list(e.keys)}${after("; deleted: ", list(e.deleted))}`,
   "rpc.received": (e) => `RPC ${e.id} ${e.method}`,

@@ -6,6 +6,7 @@ import { Agent, MoteError, Recovery, type Wake } from "../../../src/index.js";
 import { wakeAgain } from "../../shared/wakes.js";
 import { FAILED, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
 import { createHost, type NodeHost } from "../host.js";
+import { watchNetwork } from "../network.js";
 import { agentOptions, follow } from "./drive.js";
 import { ImageError, loadImage } from "./image.js";
 import type { FromWorker, ToWorker } from "./messages.js";
@@ -113,7 +114,10 @@ async function start({
   const settings = { intervalMs, ...(sleeps && { sleeps }) };
   const sample = image?.default(made, { ...host, settings, health, tellHealth });
   if (ending) return;
-  if (!sleeps) return made.start();
+  if (!sleeps) {
+    watchNetwork(host.clock, () => made.networkReturned());
+    return made.start();
+  }
   wakeAgain(made, host, sample, woken);
 }
 

@@ -18,6 +18,11 @@ export interface AgentEvents {
   offline: { reason: string };
   /** The platform took these points. */
   delivered: { points: number };
+  /**
+   * `behind`: the platform says "not now" (429, 503 and the like), and what waited a minute ago is not all delivered; reported once, and once more when it is again.
+   * `points` wait.
+   */
+  delivery: { behind: boolean; points: number };
   /** Points that will never reach the platform; told once a burst. `full`: no room; `refused`: for their content; `unreadable`: storage failed. */
   drop: { points: number; reason: "full" | "refused" | "unreadable" };
   /** Shared attributes whose value the application now sees differently; `deleted` are the keys that are gone. */
@@ -43,6 +48,7 @@ const NAMES: { readonly [E in AgentEvent]: true } = {
   online: true,
   offline: true,
   delivered: true,
+  delivery: true,
   drop: true,
   attributes: true,
   rpc: true,

@@ -1,7 +1,8 @@
 import type { Way } from "../../net/connection-pool.js";
 import { Backoff } from "../../net/retry/backoff.js";
 import type { Outcome } from "../../net/retry/outcome.js";
-import type { DeviceRequest, Link, Sender } from "./session.js";
+import type { DeviceRequest, Link } from "./session.js";
+import type { Sender } from "./watcher.js";
 
 /** One loop's access to the platform: its own back-off for "busy", and the link's for "lost". */
 export class Lane implements Sender {

@@ -11,7 +11,7 @@ import { EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import { guarded } from "../common/guarded.js";
 import { type Job, Loop } from "./loop.js";
-import type { LinkWatcher } from "./watcher.js";
+import type { LinkWatcher, Sender } from "./watcher.js";
 
 const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
 /** After an answer to what was sent before the last loss. */
@@ -21,12 +21,6 @@ const MOST_UNDER_WAY = 24;
 
 /** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
-
-/** Who sent a request. */
-export interface Sender {
-  /** What was sent at `since` has come to its end. */
-  ended(outcome: Outcome, since: number): void;
-}
 
 export class Link {
   readonly host: Host;
@@ -157,6 +151,19 @@ export class Link {
   /** The platform was heard of, and nothing was lost since: it answers, whatever it says, but for "not now": that may be a proxy before none. */
   get answers(): boolean {
     return !this._busy && (this.online === true || (this.answeredAt >= 0 && this._losses === 0));
+  }
+
+  /**
+   * The machine's own network was gone and is back. After a loss who waits tries at once: the jitter is for fleets that lost the platform. Connections of before
+   * lead nowhere. True if there was a loss that no answer followed.
+   */
+  networkReturned(): boolean {
+    if (!this.running || this._losses === 0) return false;
+    this.ways.renew();
+    this._gate.reset();
+    this._gateUntil = 0;
+    this._wakeAll();
+    return true;
   }
 
   /** For how long, in ms, nothing but polls was under way. */

@@ -1,3 +1,11 @@
+import type { Outcome } from "../../net/retry/outcome.js";
+
+/** Who sent a request. */
+export interface Sender {
+  /** What was sent at `since` has come to its end. */
+  ended(outcome: Outcome, since: number): void;
+}
+
 /** Told of what happens on a link. */
 export interface LinkWatcher {
   /** The application asks for something that can't wait for `start()`. */

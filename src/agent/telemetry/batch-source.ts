@@ -23,6 +23,7 @@ export class BatchSource {
   private _oldestAt = Number.NEGATIVE_INFINITY;
   /** When the last batch was built. */
   private _builtAt = 0;
+  private _toldTime = false;
   /** Bytes that wait, about. */
   private _bytes = 0;
 
@@ -60,7 +61,11 @@ export class BatchSource {
     const { points, keys } = this.limit;
     const fromKey = this._keysDoneOf === this._outbox.first ? this._keysDone : 0;
     this._builtAt = this._host.clock.now();
-    return buildBatch(this._outbox, this._time, this._writer, { points, keys, fromKey });
+    const batch = buildBatch(this._outbox, this._time, this._writer, { points, keys, fromKey });
+    if (batch || this._outbox.waiting === 0 || this._toldTime) return batch;
+    this._toldTime = true;
+    this._host.log("warn", "the time is not known yet: telemetry waits for it");
+    return undefined;
   }
 
   /** The platform took this batch. `part`: keys of the first point are left; `spoiled`: none are, but one was left out. */

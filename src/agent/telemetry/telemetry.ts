@@ -18,6 +18,7 @@ import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
 import { DropReporter } from "./drop-reporter.js";
 import { FlushQueue } from "./flush-queue.js";
+import { Slowdown } from "./slowdown.js";
 import type { Step } from "./steps.js";
 import { Verdict } from "./verdict.js";
 
@@ -45,7 +46,8 @@ export class Telemetry implements Job {
   private _step: Step = "wait";
   private _batch: Batch | undefined;
   private _sentAt = 0;
-  private _toldTime = false;
+  /** Made when the platform is busy for the first time. */
+  private _slowdown: Slowdown | undefined;
   /** Points wait, and the time stamp of the first is not known. */
   private _stuck = false;
 
@@ -132,6 +134,7 @@ export class Telemetry implements Job {
   end(): void {
     this._outbox.sync();
     this._flushes.end();
+    this._slowdown?.clear();
   }
 
   private async _talk(step: Step): Promise<Wait> {
@@ -163,10 +166,6 @@ export class Telemetry implements Job {
   private _nextBatch(): Batch | undefined {
     this._batch = this._source.next();
     this._stuck = !this._batch && this._outbox.waiting > 0;
-    if (this._stuck && !this._toldTime) {
-      this._toldTime = true;
-      this._link.host.log("warn", "the time is not known yet: telemetry waits for it");
-    }
     return this._batch;
   }
 
@@ -191,6 +190,7 @@ export class Telemetry implements Job {
     if (whole === "spoiled") return this._condemned(batch);
     this._reporter.guessed(batch.guessed);
     this._outbox.confirm(batch.number + batch.points);
+    this._slowdown?.passed();
     this._events.emit("delivered", { points: batch.points });
     return this._reporter.due ? "report" : "wait";
   }
@@ -203,6 +203,8 @@ export class Telemetry implements Job {
 
   private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
     const smaller = this._source.limit.busy(batch);
+    this._slowdown ??= new Slowdown(this._link, this._events, this._outbox);
+    this._slowdown.busy();
     if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._lane.hold(retryAfterMs);
     return "send";
   }

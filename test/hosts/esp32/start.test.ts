@@ -130,6 +130,35 @@ test("main runs while the access point is away, and what is recorded then arrive
   );
 });
 
+test("Wi-Fi that was gone for 92 s and returns: the platform is reached at once, not after a back-off", async (t) => {
+  const { board, platform, start } = rig(t);
+  const radios: Parameters<NonNullable<typeof board.onRadio>>[0][] = [];
+  const join = board.onRadio;
+  let there = true;
+  board.onRadio = (radio) => {
+    radios.push(radio);
+    join?.(radio);
+    const { onConnect } = radio;
+    radio.onConnect = () => there && onConnect();
+  };
+  const connect = board.net.onConnect;
+  board.net.onConnect = (peer) => (there ? connect?.(peer) : void peer.reset("no route"));
+  const agent = start(1, (made) => void board.clock.timer(20_000, () => made.telemetry.record({ n: 1 })));
+  await board.clock.advance(10_000);
+  t.is(agent?.state, "online");
+  there = false;
+  for (const peer of board.net.peers) if (!peer.closed) peer.reset("no route");
+  radios.at(-1)?.become(200);
+  await board.clock.advance(92_000);
+  t.is(agent?.state, "offline");
+  there = true;
+  await board.clock.runUntil(() => radios.at(-1)?.connection === 500);
+  await board.clock.advance(1000);
+  t.is(agent?.state, "online");
+  await board.clock.advance(1000);
+  t.is(platform.points(platform.device(NAME), "n").length, 1);
+});
+
 test("a crash is told by the next start, as a client attribute, and forgotten by the one after", async (t) => {
   const { board, platform, start } = rig(t);
   start();

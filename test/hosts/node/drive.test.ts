@@ -16,6 +16,7 @@ const EVENTS: readonly Told[] = [
   ["online", {}, { event: "online" }],
   ["offline", { reason: "no route" }, { event: "offline", reason: "no route" }],
   ["delivered", { points: 3 }, { event: "telemetry.delivered", points: 3 }],
+  ["delivery", { behind: true, points: 9 }, { event: "telemetry.delivery", behind: true, points: 9 }],
   ["drop", { points: 2, reason: "full" }, { event: "telemetry.dropped", points: 2, reason: "full" }],
   [
     "attributes",

@@ -33,6 +33,7 @@ export class TelemetryRig {
   readonly log: string[] = [];
   readonly delivered: number[] = [];
   readonly drops: { points: number; reason: string }[] = [];
+  readonly pace: { behind: boolean; points: number }[] = [];
   /** Codes. */
   readonly errors: string[] = [];
   /** What the platform answers to a POST of these elements; undefined: nothing, ever. */
@@ -50,6 +51,7 @@ export class TelemetryRig {
     const events = new Events(this.host);
     events.on("delivered", ({ points }) => this.delivered.push(points));
     events.on("drop", (detail) => this.drops.push(detail));
+    events.on("delivery", (detail) => this.pace.push(detail));
     events.on("error", ({ code }) => this.errors.push(code));
     this.link = new Link(this.host, target.target, 3, events);
     this.time = new Time(this.host);

@@ -23,6 +23,14 @@ export const delivery: readonly Mutant[] = [
     tests: ["src/agent/telemetry/verdict.test.js"],
   },
   {
+    name: "a verdict under way does not outlive a sleep",
+    promise: LOST,
+    file: `${AGENT}/lifecycle/sleep-cycle.ts`,
+    find: "if (!before) telemetry.verdict.awake(memory, slept);",
+    replace: "",
+    tests: ["src/agent/telemetry/verdict-outlives.test.js"],
+  },
+  {
     name: "drops are not counted",
     promise: LOST,
     file: `${AGENT}/queue/outbox.ts`,
@@ -69,6 +77,14 @@ export const delivery: readonly Mutant[] = [
     find: "const share = this._throw();",
     replace: "const share = 1;",
     tests: ["src/net/retry/backoff.test.js"],
+  },
+  {
+    name: "a network that the host saw return is waited for like any other",
+    promise: LOST,
+    file: `${AGENT}/core.ts`,
+    find: "if (this.link.networkReturned()) this.provisioning.loop.notify();",
+    replace: "",
+    tests: ["src/agent/network-returned.test.js"],
   },
   {
     name: "a request has no deadline",

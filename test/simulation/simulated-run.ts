@@ -207,13 +207,14 @@ export class Story {
     const deeds: (() => unknown)[] = [
       ...[this.#weather, this.#weather, this.#weather, this.#weather, this.#points, this.#points],
       ...[this.#publish, this.#platform, () => this.#device(), () => this.#device(), this.#clock],
-      ...[this.#storage, this.#heals, this.#refuseContent],
+      ...[this.#storage, this.#heals, this.#refuseContent, this.#network],
       ...[1, 2, 3].map(() => () => this.shared.change()),
       ...[1, 2, 3, 4].map(() => () => void this.asked.send()),
       () => this.asked.call(),
     ];
     const asks = [
       ...[this.#sameCall, this.#sameCall, this.#stall, this.#platform, () => this.#device(), this.#reset],
+      this.#network,
       ...[1, 2, 3].map(() => () => void this.asked.send()),
     ];
     await this.dice.pick(this.#asks && this.dice.chance(0.6) ? asks : deeds).call(this);
@@ -304,6 +305,20 @@ export class Story {
       this.note(`connections break${silent ? " silently" : ""}`);
       world.breakConnections(silent);
     }
+  }
+
+  /** The device's own network is gone for a while; mostly the host sees it return, and sometimes says so for nothing. */
+  async #network(): Promise<void> {
+    const { dice, world } = this;
+    world.count("the network goes and returns");
+    if (dice.chance(0.8)) {
+      this.note(`the network is gone: ${world.turn(dice.pick([...CONNECTS, "hang", "answer swallowed"]))}`);
+      world.breakConnections(dice.chance(0.5));
+      await world.clock.advance(dice.pick([1000, 20_000, 92_000]));
+      world.calm();
+    }
+    this.note("the network returns");
+    if (this.life?.alive && dice.chance(0.8)) this.agent?.networkReturned();
   }
 
   async #device(

@@ -1,27 +1,36 @@
 // The platform's official clients (from PyPI, in an environment of the project's own) against ours: every call that an operator of devices or a
 // device makes. Skipped by name without Python or its package index.
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
 import type { Mode } from "../../../tools/platform/device/modes.js";
-import { startPlatform } from "../../../tools/platform/server.js";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 
 const run = promisify(execFile);
 const ROOT = new URL("../../../../", import.meta.url);
 const ENVIRONMENT = fileURLToPath(new URL("dist/clients", ROOT));
 const PYTHON = `${ENVIRONMENT}/bin/python`;
+/** In a folder of its own: it has the first one's name, but other models and other ways to send JSON. */
+const NEWER = { place: `${ENVIRONMENT}/newer`, client: "tb-rest-client==4.4" };
 // The device client installs the last one itself if it isn't there.
 const CLIENTS = ["tb-rest-client==4.1.0", "tb-mqtt-client==1.13.14", "mmh3==5.3.1"];
 const KEYS = { key: "clients-key", secret: "clients-secret" };
+const TOKEN = "client-token";
 const PATIENCE_MS = 240_000;
 
 /** Why it can't be had; undefined if it is there. */
 async function missing(): Promise<string | undefined> {
   try {
     if (!existsSync(PYTHON)) await run("python3", ["-m", "venv", ENVIRONMENT]);
-    await run(PYTHON, ["-m", "pip", "install", "-q", ...CLIENTS], { timeout: PATIENCE_MS });
+    const install = [PYTHON, "-m", "pip", "install", "-q"] as const;
+    const patience = { timeout: PATIENCE_MS };
+    await run(install[0], [...install.slice(1), ...CLIENTS], patience);
+    if (!existsSync(NEWER.place))
+      await run(install[0], [...install.slice(1), "--target", NEWER.place, NEWER.client], patience);
     return undefined;
   } catch (error) {
     return error instanceof Error ? (error.message.split("\n").at(-2) ?? error.message) : "unknown";
@@ -31,17 +40,35 @@ async function missing(): Promise<string | undefined> {
 const why = await missing();
 const withClients = why === undefined ? test.serial : test.serial.skip;
 
-async function drive(t: ExecutionContext, as: Mode, script: string, more: string[]): Promise<void> {
+/** The device that TBHTTPDevice plays, with a package that waits for it. */
+function prepareDevice({ core }: Platform): void {
+  const profileId = core.profiles.default.id;
+  const device = core.createDevice({ name: "http", profileId }, TOKEN);
+  const described = { title: "image-of-clients", version: "2", tag: undefined, url: undefined } as const;
+  const target = core.packages.create({ ...described, type: "FIRMWARE", profileId });
+  const bytes = Buffer.from("image of the clients");
+  const file = { fileName: "image", contentType: "application/octet-stream" } as const;
+  core.packages.upload(target, { ...file, bytes, algorithm: "SHA256", checksum: undefined });
+  core.updateDevice(device, { ...device, firmwareId: target.id });
+}
+
+async function drive(
+  t: ExecutionContext,
+  as: Mode,
+  script: string,
+  more: string[],
+  environment = {},
+): Promise<void> {
   t.timeout(PATIENCE_MS);
-  const platform = await startPlatform({ port: 0, as, profile: KEYS, log: (line) => t.log(line) });
+  const log = (line: string): void => t.log(line);
+  const platform = await startPlatform({ port: 0, as, profile: KEYS, ruleChain: true, log });
   t.teardown(() => platform.close());
+  if (more.length > 0) prepareDevice(platform);
+  const cwd = mkdtempSync(join(tmpdir(), "mote-clients-"));
+  t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
   const file = fileURLToPath(new URL(`test/end-to-end/clients/${script}`, ROOT));
-  if (more.length > 1)
-    platform.core.createDevice(
-      { name: "http", profileId: platform.core.profiles.default.id },
-      "client-token",
-    );
-  const ended = await run(PYTHON, [file, platform.url, "client-token", ...more]).catch(
+  const env = { ...process.env, ...environment };
+  const ended = await run(PYTHON, [file, platform.url, TOKEN, ...more], { cwd, env }).catch(
     (error: { stdout: string; stderr: string }) => error,
   );
   const calls = ended.stdout.split("\n").filter((line) => line.startsWith("ok "));
@@ -55,6 +82,9 @@ for (const as of ["documented", "deployed"] as const) {
   );
   withClients(`${as}: TBHTTPDevice makes every call of a device${skipped()}`, (t) =>
     drive(t, as, "device_calls.py", [KEYS.key, KEYS.secret]),
+  );
+  withClients(`${as}: the newer tb-rest-client sends JSON as text, and claims by name${skipped()}`, (t) =>
+    drive(t, as, "text_calls.py", [], { PYTHONPATH: NEWER.place }),
   );
 }
 

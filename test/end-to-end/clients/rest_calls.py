@@ -35,6 +35,14 @@ def answer_rpc():
     device_posts(f"rpc/{rpc['id']}", '{"done":true}')
 
 
+def read(client, path):
+    """A query that is spelt in its own way: as Spring reads booleans."""
+    import json
+    token = client.token_info["token"]
+    request = urllib.request.Request(URL + path, headers={"X-Authorization": f"Bearer {token}"})
+    return json.load(urllib.request.urlopen(request, timeout=20))
+
+
 def main():
     c = RestClientCE(base_url=URL)
     call("login", lambda: c.login(username="tenant@thingsboard.org", password="tenant"))
@@ -82,6 +90,17 @@ def main():
     call("get_latest_timeseries", lambda: c.get_latest_timeseries(entity, keys="t", use_strict_data_types=True), lambda found: found["t"][0]["value"] == 6)
     call("get_timeseries", lambda: c.get_timeseries(entity, "t", 0, 10000, limit=2, order_by="ASC", use_strict_data_types=True),
          lambda found: [one["value"] for one in found["t"]] == [1, 2])
+    for order, values in (("ASC", [1, 2]), ("DESC", [6, 2])):
+        call(f"get_timeseries (NONE, limit 2, {order})", lambda: c.get_timeseries(entity, "t", 0, 10000, agg="NONE", limit=2, order_by=order, use_strict_data_types=True),
+             lambda found: [one["value"] for one in found["t"]] == values)
+    call("get_timeseries (MAX, two intervals)", lambda: c.get_timeseries(entity, "t", 0, 5000, interval=2500, agg="MAX", use_strict_data_types=True),
+         lambda found: sorted((one["ts"], one["value"]) for one in found["t"]) == [(1250, 2), (3750, 6)])
+    for spelt in ("True", "true", "1", "on", "yes"):
+        call(f"useStrictDataTypes={spelt}", lambda: read(c, f"/api/plugins/telemetry/DEVICE/{device.id.id}/values/timeseries?keys=t&useStrictDataTypes={spelt}"),
+             lambda found: found["t"][0]["value"] == 6)
+    for spelt in ("False", "0", "off", "no"):
+        call(f"useStrictDataTypes={spelt}", lambda: read(c, f"/api/plugins/telemetry/DEVICE/{device.id.id}/values/timeseries?keys=t&useStrictDataTypes={spelt}"),
+             lambda found: found["t"][0]["value"] == "6")
     for agg, value in (("MIN", 1), ("MAX", 6), ("AVG", 3), ("SUM", 9), ("COUNT", 3)):
         call(f"get_timeseries ({agg})", lambda: c.get_timeseries(entity, "t", 0, 10000, interval=10000, agg=agg, use_strict_data_types=True),
              lambda found: [(one["ts"], one["value"]) for one in found["t"]] == [(5000, value)])
@@ -94,6 +113,7 @@ def main():
     threading.Thread(target=answer_rpc).start()
     time.sleep(0.5)
     call("handle_one_way_device_rpc_request", lambda: c.handle_one_way_device_rpc_request(device.id, rpc))
+    call("handle_one_way_device_rpc_request (persistent)", lambda: c.handle_one_way_device_rpc_request(device.id, {**rpc, "persistent": True}))
     stored = call("handle_two_way_device_rpc_request (persistent)", lambda: c.handle_two_way_device_rpc_request(device.id, {**rpc, "persistent": True}), lambda answer: "rpcId" in answer)
     call("get_persisted_rpc_by_device", lambda: c.get_persisted_rpc_by_device(device.id, page_size=10, page=0))
     rpc_id = type("RpcId", (), {"id": stored["rpcId"], "entity_type": "RPC"})()
@@ -108,6 +128,9 @@ def main():
         file.flush()
         call("save_ota_package_data", lambda: c.save_ota_package_data(package_id, checksum_algorithm="SHA256", file=file.name), lambda p: p.has_data)
     call("get_ota_package_info_by_id", lambda: c.get_ota_package_info_by_id(package_id), lambda p: p.data_size == 19)
+    call("get_ota_package_by_id", lambda: c.get_ota_package_by_id(package_id), lambda p: p.has_data)
+    call("download_ota_package", lambda: c.download_ota_package(package_id))
+    call("get_ota_packages_v1", lambda: c.get_ota_packages_v1(profile_id, "FIRMWARE", page_size=10, page=0), lambda p: p.total_elements >= 1)
     call("get_ota_packages", lambda: c.get_ota_packages(page_size=10, page=0), lambda p: p.total_elements >= 1)
     current = c.get_device_by_id(device.id)
     current.firmware_id = package_id
@@ -123,6 +146,7 @@ def main():
     call("assign_device_to_customer", lambda: c.assign_device_to_customer(customer_id, device.id), lambda d: d.customer_id.id == customer.id.id)
     call("get_customer_devices", lambda: c.get_customer_devices(customer_id, page_size=10, page=0), lambda p: p.total_elements >= 1)
     call("unassign_device_from_customer", lambda: c.unassign_device_from_customer(device.id), lambda d: d.customer_id.id != customer.id.id)
+    call("claim_device", lambda: c.claim_device(TOKEN, {"secretKey": "mine"}))
     call("delete_device (last)", lambda: c.delete_device(device.id))
     call("logout", c.logout)
 

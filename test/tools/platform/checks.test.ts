@@ -176,3 +176,32 @@ test("a HEAD request takes an RPC with it", (t) => {
   t.is(rig.call("HEAD", "rpc?timeout=1000").status, 200);
   t.is(rig.device.rpc.pending, 0);
 });
+
+test("the text of an error is called what the device asked for", (t) => {
+  const { call } = createRig("deployed");
+  for (const [accept, type] of [
+    ["text/html", "text/html;charset=UTF-8"],
+    ["application/json", "application/json"],
+    ["*/*", "text/plain;charset=UTF-8"],
+  ] as const)
+    t.is(call("POST", "telemetry", "{", { accept }).headers["Content-Type"], type, accept);
+});
+
+test("seen on a running server: the first of two timeouts counts, keys that are no UTF-8 are none, a method may be a list of one", (t) => {
+  const { call, clock } = createRig("deployed", { ruleChain: true });
+  call("POST", "attributes", '{"a":1}');
+  const poll = call("GET", "rpc?timeout=300&timeout=400");
+  clock.advance(299);
+  t.is(poll.status, undefined);
+  clock.advance(1);
+  t.is(poll.status, 408);
+  t.deepEqual(
+    [call("GET", "attributes?clientKeys=%FC").text, call("GET", "attributes").text],
+    ["{}", '{"client":{"a":1}}'],
+  );
+  const asked = call("POST", "rpc", '{"method":["a"],"params":1}');
+  clock.advance(30_000);
+  t.is(asked.status, 503, "taken, and answered by nobody");
+  const answered = call("POST", "rpc", '{"method":["getCurrentTime"],"params":1}');
+  t.is(answered.status, 200);
+});

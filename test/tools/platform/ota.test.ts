@@ -239,4 +239,8 @@ test("a range counts from the beginning of the chunk", (t) => {
   t.is(get(rig, "&size=4&chunk=1", { range: "bytes=1-" }).text, "567");
   t.is(get(rig, "", { range: "bytes=-3" }).text, "789");
   t.is(get(rig, "", { range: "bytes=10-" }).status, 416);
+  t.is(get(rig, "", { range: "items=0-1" }).status, 416);
+  const several = get(rig, "", { range: "bytes=0-0,2-2" });
+  t.is(several.status, 206);
+  t.regex(several.headers["Content-Type"] ?? "", /^multipart\/byteranges; boundary=/);
 });

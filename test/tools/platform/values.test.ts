@@ -105,3 +105,31 @@ test("one bad key loses the whole element, and the device is told 200", (t) => {
   t.is(call("POST", "telemetry", `[{"a":1,"${"k".repeat(256)}":2},{"b":3}]`).status, 200);
   t.deepEqual(device.series.keys(), ["b"]);
 });
+
+test("seen on a running server: other scripts' digits, a zero below zero, half a character, and which keys lose their element", (t) => {
+  const { call, device } = createRig("deployed");
+  call("POST", "telemetry", '{"arabic":"\u0663","zero":-0.0,"half":"\\ud800"}');
+  t.deepEqual(
+    ["arabic", "zero", "half"].map((key) => device.series.latest(key)?.value),
+    [3n, 0, "?"],
+  );
+  for (const key of ["<", "a>b", "{x}", "{{x"]) {
+    call("POST", "telemetry", JSON.stringify({ [key]: 1, beside: 1 }));
+    t.true(device.series.has(key), key);
+  }
+  for (const key of ["a<b", "<b", "n\0", " ", "x".repeat(256), "{{x}}"]) {
+    call("POST", "telemetry", JSON.stringify({ [key]: 1, [`beside ${key}`.slice(0, 20)]: 1 }));
+    t.false(device.series.has(key), key);
+    t.false(device.series.has(`beside ${key}`.slice(0, 20)), key);
+  }
+});
+
+test("seen on a running server: a time below zero is kept, 1e400 is 0, the largest is not kept", (t) => {
+  const { call, device } = createRig("deployed");
+  for (const ts of ["-5", "1e400", "9223372036854775807"])
+    t.is(call("POST", "telemetry", `{"ts":${ts},"values":{"k${ts}":1}}`).status, 200);
+  t.deepEqual(
+    ["k-5", "k1e400", "k9223372036854775807"].map((key) => device.series.latest(key)?.ts),
+    [-5, 0, undefined],
+  );
+});

@@ -5,7 +5,7 @@ const CODES: Record<number, number> = {
   ...{ 400: 31, 401: 10, 403: 20, 404: 32, 405: 31, 406: 31, 413: 31, 415: 31, 429: 33 },
 };
 
-/** An error answer of the operator's API: `{"status":404,"message":"…","errorCode":32,"timestamp":1700000000000}` */
+/** An error answer of the operator's API: `{"message":"…","errorCode":32,"status":404,"timestamp":1700000000000}` */
 export class RestError extends Error {
   override name = "RestError";
   readonly status: number;
@@ -19,14 +19,14 @@ export class RestError extends Error {
 }
 
 export interface ErrorBody {
-  status: number;
   message: string;
   errorCode: number;
+  status: number;
   timestamp: number;
 }
 
 export function errorBody({ status, message, errorCode }: RestError, timestamp: number): ErrorBody {
-  return { status, message, errorCode, timestamp };
+  return { message, errorCode, status, timestamp };
 }
 
 /** What went wrong, as an answer; undefined for a fault of the stand-in's own. */

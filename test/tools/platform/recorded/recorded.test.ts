@@ -55,7 +55,7 @@ async function withTime<T>(answer: Promise<T>): Promise<T> {
   return settled;
 }
 
-test("every recorded request is answered as the real server answered it, but for those that the list names", async (t) => {
+test("answers are those that were recorded, but for the list", async (t) => {
   t.timeout(120_000);
   const different: string[] = [];
   const unexpected: { name: string; got: Shown; want: Shown }[] = [];

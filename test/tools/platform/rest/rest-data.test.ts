@@ -35,6 +35,20 @@ test("attributes are set by both paths, read by scope and key, and deleted", asy
   }
 });
 
+test("a shared attribute that is null is refused, and a null inside of one is kept", async (t) => {
+  const { call, deviceId, platform } = t.context;
+  const path = `/api/plugins/telemetry/DEVICE/${deviceId}/attributes/SHARED_SCOPE`;
+  const refused = await call("POST", path, '{"good":1,"a":null}');
+  t.is(refused.status, 500);
+  t.like(refused.json, { message: "Can't parse value: null", errorCode: 2, status: 500 });
+  const device = platform.core.devices.get(deviceId)!;
+  t.deepEqual(device.attributes.list("SHARED_SCOPE"), []);
+  const poll = fetch(`${platform.url}/api/v1/${TOKEN}/attributes/updates?timeout=5000`);
+  while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.is((await call("POST", path, '{"c":{"b":null,"a":1}}')).status, 200);
+  t.is(await (await poll).text(), '{"c":{"b":null,"a":1}}');
+});
+
 test("time series are read by range and as latest, as text or with their types", async (t) => {
   const { call, deviceId, platform } = t.context;
   const body =

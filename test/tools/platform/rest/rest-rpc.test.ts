@@ -23,6 +23,24 @@ test("a two-way RPC is answered with the device's JSON, one-way with nothing", a
   t.is(await poll, '{"id":3,"method":"m","params":null}');
 });
 
+test("numbers go to the device and back as Java writes them, and a blank answer is null", async (t) => {
+  const { call, deviceId, platform } = t.context;
+  const device = `${platform.url}/api/v1/${TOKEN}`;
+  const ask = async (params: string, answer: string): Promise<string[]> => {
+    const poll = fetch(`${device}/rpc?timeout=5000`).then((response) => response.text());
+    const sent = call("POST", `/api/rpc/twoway/${deviceId}`, `{"method":"m","params":${params}}`);
+    const got = await poll;
+    await fetch(`${device}/rpc/${JSON.parse(got).id}`, { method: "POST", body: answer });
+    return [got.slice(got.indexOf('"params":') + 9, -1), (await sent).text];
+  };
+  t.deepEqual(await ask("1e+21", '{"a":1.50,"b":1e3}'), ["1.0E21", '{"a":1.5,"b":1000.0}']);
+  t.deepEqual(await ask('[9223372036854775808,-0,"1e3",null,true]', " "), [
+    '[9223372036854775808,0,"1e3",null,true]',
+    "null",
+  ]);
+  t.deepEqual(await ask('{"x":1e400}', '"text"'), ['{"x":"Infinity"}', '"text"']);
+});
+
 test("an RPC that nobody takes ends by the time given, 5 s at least, with the API version's status", async (t) => {
   const { call, deviceId, clock, platform } = t.context;
   const device = platform.core.devices.get(deviceId)!;

@@ -205,7 +205,7 @@ test("a method that a path does not have is a 405 with those it has, in the real
     const answer = await fetch(platform.url + path, { method, headers });
     t.deepEqual([answer.status, answer.headers.get("allow")], [405, allow], path);
     const message = `Request method '${method}' is not supported`;
-    const expected = { status: 405, message, errorCode: 31, timestamp: clock.now() };
+    const expected = { message, errorCode: 31, status: 405, timestamp: clock.now() };
     t.is(await answer.text(), JSON.stringify(expected));
   }
   t.is((await call("PUT", "/api/nothing")).status, 404);

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Device } from "../../core/devices.js";
-import { JsonNumber, type JsonObject, jsonText } from "../../core/json/json.js";
+import { throughJackson } from "../../core/json/jackson.js";
+import { JsonNumber, type JsonObject } from "../../core/json/json.js";
+import { parseJson } from "../../core/json/json-reader.js";
 import type { RpcRequest, RpcResult } from "../../core/rpc/rpc.js";
 import type { PersistentRpc } from "../../core/rpc/rpc-records.js";
 import { asTenant, deviceOf, type RestContext } from "../context.js";
@@ -40,7 +42,7 @@ function read(body: JsonObject, oneWay: boolean, now: number): RpcRequest {
   const timeout = numberOf(body, "timeout") ?? TIMEOUT.default;
   return {
     method,
-    params: jsonText(body.get("params") ?? null),
+    params: throughJackson(body.get("params") ?? null),
     oneWay,
     expiresAt: expiresAt ?? now + Math.max(timeout, TIMEOUT.least),
   };
@@ -67,9 +69,9 @@ function tooMany(): RestError {
 function answer(reply: FastifyReply, result: RpcResult, version: keyof typeof STATUSES): FastifyReply {
   if (result.kind === "sent") return reply.send();
   if (result.kind !== "answer") return reply.code(STATUSES[version][result.kind]).send();
-  if (result.text.trim() === "") return reply.send();
-  if (!isJson(result.text)) return reply.code(406).send();
-  return reply.type("application/json").send(result.text);
+  const text = result.text.trim() === "" ? "null" : result.text;
+  if (!isJson(text)) return reply.code(406).send();
+  return reply.type("application/json").send(throughJackson(parseJson(text)));
 }
 
 function isJson(text: string): boolean {

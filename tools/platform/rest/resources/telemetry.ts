@@ -82,7 +82,8 @@ function valuesOf(request: FastifyRequest): [string, Value][] {
     if (!isStorableKey(key)) throw new RestError(400, "Validation error: key is malformed");
     try {
       const value = typed(member);
-      if (value !== undefined) values.push([key, value]);
+      if (value === undefined) throw new RestError(500, "Can't parse value: null");
+      values.push([key, value]);
     } catch (error) {
       if (!(error instanceof NumberTooLongError)) throw error;
       throw new RestError(400, `Can't parse value: ${jsonText(member).slice(0, 100)}`);

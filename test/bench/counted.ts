@@ -33,7 +33,7 @@ export class Counted {
     this.net = new FakeNet(clock, { latencyMs });
     const timer = (ms: number, due: () => void) => clock.timer(ms, due);
     this.core = new PlatformCore({ clock: { now: () => this.#now(), timer } });
-    this.#api = new DeviceApi({ core: this.core, as });
+    this.#api = new DeviceApi({ core: this.core, as, ruleChain: true });
     this.core.createDevice({ name: "station", profileId: this.core.profiles.default.id }, TOKEN);
     this.net.onBytes = ({ length }) => {
       this.bytes += length;

@@ -239,7 +239,7 @@ export interface Desk {
 
 /** A platform at one port, and TLS before it at the next. */
 export async function desk(): Promise<Desk> {
-  const platform = await startPlatform({ port: PORT, as: "deployed", profile: PROFILE });
+  const platform = await startPlatform({ port: PORT, profile: PROFILE, ruleChain: true });
   const operator = new Operator({ url: platform.url });
   const login = (): Promise<void> => operator.login("tenant@thingsboard.org", "tenant");
   // A connection that was kept for the platform of the case before, at the same port, breaks at its first use.

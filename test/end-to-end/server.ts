@@ -72,6 +72,6 @@ async function hasCustomer(): Promise<boolean> {
 
 export async function open({ url, as }: Server): Promise<{ url: string; close(): Promise<void> }> {
   if (url !== undefined) return { url: url.replace(/\/+$/, ""), close: async () => {} };
-  const platform: Platform = await startPlatform({ port: 0, ...(as && { as }) });
+  const platform: Platform = await startPlatform({ port: 0, ruleChain: true, ...(as && { as }) });
   return platform;
 }

@@ -56,7 +56,7 @@ export class FakePlatform {
       provisionKey: KEY,
       provisionSecret: SECRET,
     });
-    const api = new DeviceApi({ core: this.core, as });
+    const api = new DeviceApi({ core: this.core, as, ruleChain: true });
     this.seen = serve(net, (request) => this.#serve(api, request));
   }
 

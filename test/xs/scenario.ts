@@ -70,7 +70,7 @@ async function tour(
   connections: Connections,
   lean = false,
 ): Promise<void> {
-  const platform = await startPlatform({ port: 0, as });
+  const platform = await startPlatform({ port: 0, as, ruleChain: true });
   const { url } = platform;
   const deviceName = "on-xs";
   const options = { baseUrl: url, provisioning: { ...platform.profile, deviceName }, connections };

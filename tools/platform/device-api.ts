@@ -18,8 +18,10 @@ import { firewall } from "./spring/firewall.js";
 
 export interface DeviceApiOptions {
   core: PlatformCore;
-  /** Default `documented`. */
+  /** Default `deployed`. */
   as?: Mode;
+  /** Whether client-side RPCs are answered. Default: as documented only; a stock server's rule chain answers none. */
+  ruleChain?: boolean;
   /** When an open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented. */
   asyncCapMs?: number;
   /** When an open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
@@ -54,11 +56,13 @@ export class DeviceApi {
   readonly #limits: RateLimits;
   readonly #proxyCutMs: number | undefined;
   readonly #requestTimeoutMs: number;
+  readonly #hasRuleChain: boolean;
   readonly #onError: (error: unknown) => void;
 
   constructor({
     core,
-    as = "documented",
+    as = "deployed",
+    ruleChain = as === "documented",
     asyncCapMs,
     requestTimeoutMs = 60_000,
     rateLimits = {},
@@ -72,6 +76,7 @@ export class DeviceApi {
     this.#limits = new RateLimits(rateLimits, core.clock);
     this.#proxyCutMs = behindProxy ? PROXY_CUT_MS : undefined;
     this.#requestTimeoutMs = requestTimeoutMs;
+    this.#hasRuleChain = ruleChain;
     this.#onError = onError;
   }
 
@@ -111,11 +116,10 @@ export class DeviceApi {
       end(answer.status);
       respond(answer);
     };
-    const { clock } = this.#core;
     const abandon = plan
       ? runPlan(
           plan,
-          clock,
+          this.#core.clock,
           (answered) => this.#serve(request, target, skewOf(plan), answered),
           told,
           () => end(0),
@@ -146,6 +150,7 @@ export class DeviceApi {
       rules: this.#rules,
       limits: this.#limits,
       requestTimeoutMs: this.#requestTimeoutMs,
+      hasRuleChain: this.#hasRuleChain,
       request,
       query: parseQuery(query),
       skewMs,

@@ -1,59 +1,21 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
-import type { Clock } from "./core/common/clock.js";
 import { randomIds } from "./core/common/ids.js";
-import { shuffledBy } from "./core/common/order.js";
-import { PlatformCore } from "./core/platform.js";
-import type { RateLimitSpecs } from "./core/rate-limits.js";
-import { DEFAULT_VIEW, type TableView, TableViews } from "./core/reports/table-views.js";
-import type { Mode } from "./device/modes.js";
-import { DeviceApi } from "./device-api.js";
+import type { PlatformCore } from "./core/platform.js";
+import { DEFAULT_VIEW, TableViews } from "./core/reports/table-views.js";
+import type { DeviceApi } from "./device-api.js";
 import { Front } from "./http/front.js";
 import { LARGEST_HEAD } from "./http/head.js";
 import { NodeClock } from "./node-clock.js";
+import type { PlatformServerOptions } from "./options.js";
+import { createApi, createCore, kept, openIdentity, openProfile, openState } from "./parts.js";
 import { restRoutes } from "./rest/rest.js";
 import { Tokens } from "./rest/tokens.js";
 import { Users } from "./rest/users.js";
-import { POOL_DEFAULTS, type PoolLimits } from "./rest/worker-pool.js";
+import { POOL_DEFAULTS } from "./rest/worker-pool.js";
 
-export interface PlatformServerOptions {
-  /** 0: any free one. Default 8080. */
-  port?: number;
-  /** Address to listen on. Default 127.0.0.1: nobody else can reach it. */
-  host?: string;
-  /** Statuses as in the documentation, or as the real server sends them. Default `documented`. */
-  as?: Mode;
-  /** Certificate and key as PEM text: https in place of http. Both or none. */
-  tlsCert?: string;
-  tlsKey?: string;
-  /** Provisioning key and secret of the profile that devices may create themselves with. Default: random ones. */
-  profile?: { key: string; secret: string };
-  /** When a device's open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented; 300,000 behind a proxy. */
-  asyncCapMs?: number;
-  /** When a device's open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
-  requestTimeoutMs?: number;
-  /** How long after the 200 a device's data is stored, in milliseconds. Default 0. */
-  lagMs?: number;
-  /** What devices may send: `{"device-points":"100:1,3000:60"}`. Default: anything. */
-  rateLimits?: RateLimitSpecs;
-  /** As behind the proxy that the platform is shipped with: what is open for 50 s ends with 504. Default false. */
-  behindProxy?: boolean;
-  /** The table views of the report API. Default: one over all devices. */
-  views?: readonly TableView[];
-  /** How many reports run and how many wait. Default: 10 and 10. */
-  reportPool?: Partial<PoolLimits>;
-  /** How long a report takes at least, in milliseconds. Default 0. */
-  reportMs?: number;
-  /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */
-  idleMs?: number;
-  /** As deployed attributes come in no order at all: it is drawn from this. Default 1. */
-  seed?: number;
-  /** Default: the machine's. */
-  clock?: Clock;
-  /** Told, in a line without secrets, of faults of the stand-in's own. Default: nobody. */
-  log?: (line: string) => void;
-}
+export type { PlatformServerOptions };
 
 export interface Platform {
   /** Without a slash at the end: `http://127.0.0.1:8080`. */
@@ -73,37 +35,18 @@ export interface Platform {
 /** Idle connections end after a minute, busy ones after 100 requests: the real server's defaults. */
 const KEEP_ALIVE = { idleMs: 60_000, requests: 100 };
 const BODY_BYTES = 16_777_216;
-export const PROFILE_NAME = "Mote";
 
-/** Starts the stand-in. Rejects with an error that says so when the port is taken. */
+/** Starts the local platform. Rejects with an error that says so when the port is taken, or the state can't be read. */
 export async function startPlatform(options: PlatformServerOptions = {}): Promise<Platform> {
   const { host = "127.0.0.1", port = 8080, log = () => {} } = options;
   const ownClock = new NodeClock();
   const clock = options.clock ?? ownClock;
-  const { as, asyncCapMs, requestTimeoutMs, lagMs, rateLimits, behindProxy } = options;
-  const core = new PlatformCore({
-    clock,
-    ...(lagMs !== undefined && { lagMs }),
-    ...(as === "deployed" && { order: shuffledBy(options.seed ?? 1) }),
-  });
+  const state = await openState(options, () => void close());
+  const core = createCore(options, clock, state);
   const onError = (error: unknown): void =>
-    log(`fault in the stand-in: ${error instanceof Error ? error.stack : error}`);
-  const api = new DeviceApi({
-    core,
-    onError,
-    ...(as !== undefined && { as }),
-    ...(asyncCapMs !== undefined && { asyncCapMs }),
-    ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
-    ...(rateLimits && { rateLimits }),
-    ...(behindProxy !== undefined && { behindProxy }),
-  });
-  const profile = options.profile ?? { key: randomIds.token(20), secret: randomIds.token(20) };
-  core.profiles.create({
-    name: PROFILE_NAME,
-    strategy: "ALLOW_CREATE_NEW_DEVICES",
-    provisionKey: profile.key,
-    provisionSecret: profile.secret,
-  });
+    log(`fault in the local platform: ${error instanceof Error ? error.stack : error}`);
+  const api = createApi(options, core, onError);
+  const profile = openProfile(core, options.profile);
   const { app, rest } = createApp();
   const { tlsCert, tlsKey, idleMs = KEEP_ALIVE.idleMs } = options;
   const front = new Front({
@@ -114,26 +57,36 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     service: {
       refuse: (request) => api.refuse(request),
       serves: (url) => api.serves(url),
-      handle: (request, respond) => api.handle(request, respond),
+      handle: (request, respond) => api.handle(request, kept(state, respond)),
       now: () => clock.now(),
     },
   });
-  const users = new Users(randomIds, clock.now());
-  const tokens = new Tokens(users, clock, randomIds);
+  const identity = openIdentity(state, randomIds, clock.now());
+  const users = new Users(identity, options.adminPassword);
+  const tokens = new Tokens(users, Buffer.from(identity.tokenKey, "base64"), clock, randomIds);
   const views = new TableViews(options.views ?? [DEFAULT_VIEW]);
   const reports = {
     views,
     pool: { ...POOL_DEFAULTS, ...options.reportPool },
     takesMs: options.reportMs ?? 0,
   };
+  if (state) app.addHook("onSend", (_request, _reply, _payload, done) => state.whenKept(() => done()));
   restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, reports, onError);
   await app.ready();
-  await listen(front, host, port);
+  try {
+    await listen(front, host, port);
+  } catch (error) {
+    state?.close();
+    throw error;
+  }
   const address = { host, port: (front.server.address() as AddressInfo).port };
   const end = async (closed: Promise<void>): Promise<void> => {
     await closed;
     await app.close();
     ownClock.close();
+    // When a device was last heard of is kept at the end alone.
+    for (const device of core.devices.list()) core.devices.save(device);
+    state?.close();
   };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {

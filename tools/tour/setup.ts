@@ -16,7 +16,7 @@ export interface DeskOptions {
   port?: number | undefined;
   /** Keeps the agent's state there; otherwise a temporary directory is made and removed. */
   stateDir?: string | undefined;
-  /** How the stand-in answers. Default documented. */
+  /** How the platform answers. Default deployed. */
   as?: "documented" | "deployed" | undefined;
   /** Between two points, in milliseconds. Default 1,000. */
   intervalMs?: number | undefined;
@@ -68,9 +68,10 @@ async function openPlatform(
   env: Record<string, string>,
 ): Promise<{ platform: Child; url: string }> {
   const port = options.port ?? ((await isFree(PORT)) ? PORT : 0);
-  const args = ["platform", "--port", String(port), "--as", options.as ?? "documented", "--log", "json"];
+  // The tour shows a client-side RPC, which a stock server answers with nothing.
+  const args = ["platform", "--port", String(port), "--as", options.as ?? "deployed", "--rule-chain"];
   return new Promise((resolve, reject) => {
-    const platform = new Child(args, env, (event) => {
+    const platform = new Child([...args, "--log", "json"], env, (event) => {
       if (event.event !== "listening" || typeof event.url !== "string") return;
       clearTimeout(timer);
       resolve({ platform, url: event.url });

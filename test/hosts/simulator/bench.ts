@@ -36,7 +36,7 @@ export async function openBench(
     telemetry = {} as TelemetryOptions,
   } = {},
 ): Promise<Bench> {
-  const platform = await startPlatform({ port: 0, as: "deployed" });
+  const platform = await startPlatform({ port: 0, ruleChain: true });
   const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
   const { url, ca } = secure ? await secured(t, platform.address.port) : { url: platform.url, ca: undefined };
   const events: Bench["events"] = [];

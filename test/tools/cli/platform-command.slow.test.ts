@@ -1,6 +1,7 @@
 // The stand-in's options on the command line, in processes of its own.
 import { once } from "node:events";
 import test from "ava";
+import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform-network.js";
 import { killAll, launch, mote, storyOf } from "./commands.js";
 
 test.after.always(killAll);
@@ -8,7 +9,7 @@ test.after.always(killAll);
 test.serial("platform: limits and times given on the command line hold", async (t) => {
   const limits = ["--rate-limit", "device-telemetry=1:600", "--rate-limit", "device-points=3:600"];
   const times = ["--async-cap", "50ms", "--request-timeout", "20ms", "--lag", "1h"];
-  const child = launch(["platform", "--port", "0", "--log", "json", "--as", "deployed", ...limits, ...times]);
+  const child = launch(["platform", "--port", "0", "--log", "json", ...limits, ...times]);
   const story = storyOf(child);
   await story.until(({ events }) => events.length === 1);
   const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;
@@ -33,6 +34,8 @@ test.serial("platform: wrong limits and times are told as wrong usage", async (t
     [["--rate-limit", "device-points=1"], /tokens:seconds/],
     [["--async-cap", "soon"], /duration like 500ms/],
     [["--lag", "-1s"], /duration like 500ms/],
+    [["--admin-password", "tenant"], /none that everybody knows/],
+    [["--admin-password", "short"], /8 characters at least/],
   ];
   await Promise.all(
     wrong.map(async ([args, expected]) => {
@@ -63,3 +66,80 @@ test.serial(
     }
   },
 );
+
+async function greetingOf(args: string[], env: Record<string, string> = {}): Promise<string> {
+  const child = launch(["platform", "--port", "0", ...args], env);
+  let out = "";
+  child.stdout?.on("data", (data) => {
+    out += data;
+    if (out.includes("Ctrl-C")) child.kill("SIGTERM");
+  });
+  await once(child, "close");
+  return out;
+}
+
+async function logsIn(url: string, name: string, password: string): Promise<boolean> {
+  const body = JSON.stringify({ username: `${name}@thingsboard.org`, password });
+  const headers = { "content-type": "application/json" };
+  return (await fetch(`${url}/api/auth/login`, { method: "POST", headers, body })).status === 200;
+}
+
+test.serial("platform: it answers as deployed, and says once that its state is in memory", async (t) => {
+  const out = await greetingOf([]);
+  t.regex(out, /^Local platform, as deployed, at http:\/\/127\.0\.0\.1:\d+\n/);
+  t.is(out.split("it goes with this process (--state DIR keeps it)").length, 2);
+  t.regex(out, /tenant@thingsboard\.org \/ tenant\n/);
+  t.notRegex(out, /open to the network|for boards/);
+});
+
+test.serial(
+  "platform: open to the network it names its addresses, and the well-known passwords don't hold",
+  async (t) => {
+    const child = launch(["platform", "--port", "0", "--host", "0.0.0.0", "--log", "json"]);
+    const story = storyOf(child);
+    await story.until(({ events }) => events.length === 1);
+    const { url, urls, adminPassword } = story.events[0] as unknown as Record<string, string>;
+    t.deepEqual(urls ?? [], reachable(String(url), "0.0.0.0"));
+    t.regex(String(adminPassword), /^[A-Za-z0-9]{16}$/);
+    for (const name of ["tenant", "customer", "sysadmin"]) {
+      t.false(await logsIn(String(url), name, name));
+      t.true(await logsIn(String(url), name, String(adminPassword)));
+    }
+    child.kill("SIGTERM");
+    await once(child, "close");
+    const out = await greetingOf(["--host", "0.0.0.0"], { MOTE_ADMIN_PASSWORD: "of-my-own" });
+    t.regex(out, /tenant@thingsboard\.org \/ as given\n/);
+    t.regex(out, /open to the network\. The well-known passwords of a fresh server do not hold here/);
+    t.notRegex(out, /of-my-own/);
+  },
+);
+
+test("platform: what is loopback, and which password holds", (t) => {
+  for (const host of ["127.0.0.1", "127.9.9.9", "localhost", "::1"]) t.true(isLoopback(host), host);
+  for (const host of ["0.0.0.0", "::", "192.168.0.2", "host.example"]) t.false(isLoopback(host), host);
+  t.is(passwordFor({ host: "127.0.0.1" }), undefined);
+  t.deepEqual(passwordFor({ host: "127.0.0.1", adminPassword: "of my own" }), {
+    text: "of my own",
+    isMadeUp: false,
+  });
+  t.not(passwordFor({ host: "::" })?.text, passwordFor({ host: "::" })?.text);
+  t.deepEqual(reachable("http://192.168.0.2:8080", "192.168.0.2"), ["http://192.168.0.2:8080"]);
+});
+
+test.serial("platform: client-side RPCs are answered with --rule-chain alone", async (t) => {
+  for (const more of [[], ["--rule-chain"]]) {
+    const child = launch(["platform", "--port", "0", "--log", "json", "--async-cap", "100ms", ...more]);
+    const story = storyOf(child);
+    await story.until(({ events }) => events.length === 1);
+    const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;
+    const post = (path: string, body: object) =>
+      fetch(`${url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
+    const keys = { provisionDeviceKey: provisionKey, provisionDeviceSecret: provisionSecret };
+    await (await post("provision", { ...keys, token: "own" })).text();
+    const answer = await post("own/rpc", { method: "getCurrentTime", params: {} });
+    t.is(answer.status, more.length > 0 ? 200 : 503);
+    await answer.text();
+    child.kill("SIGTERM");
+    await once(child, "close");
+  }
+});

@@ -21,8 +21,8 @@ for (const as of MODES) {
     t.is(rig.clock.waiting, 0);
   });
 
-  test(`${as}: the rule chain answers getCurrentTime with milliseconds and getTime with a date`, (t) => {
-    const { call, clock } = createRig(as);
+  test(`${as}: a rule chain answers getCurrentTime with milliseconds and getTime with a date`, (t) => {
+    const { call, clock } = createRig(as, { ruleChain: true });
     const ask = (method: string) => call("POST", "rpc", `{"method":"${method}","params":{}}`);
     t.deepEqual([ask("getCurrentTime").status, ask("getCurrentTime").text], [200, String(clock.now())]);
     t.is(ask("getCurrentTime").headers["Content-Type"], "text/plain;charset=UTF-8");

@@ -1,17 +1,23 @@
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { FAILED } from "../../../hosts/node/exit.js";
 import { codeOf } from "../../../hosts/node/files.js";
 import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../platform/core/rate-limits.js";
 import type { TableView } from "../../platform/core/reports/table-views.js";
-import { plain } from "../output/table.js";
+import { ExitError } from "../exit-error.js";
 import { stopSignals } from "../stop.js";
 import { certificates, duration, port, UsageError } from "../usage.js";
+import { greeting, listening, viewLine } from "./platform-greeting.js";
+import { isLoopback, passwordFor, reachable } from "./platform-network.js";
 
 interface PlatformFlags {
   port: number;
   host: string;
   as: "documented" | "deployed";
+  state?: string;
+  adminPassword?: string;
+  ruleChain?: true;
   tlsCert?: string;
   tlsKey?: string;
   asyncCap?: number;
@@ -25,9 +31,15 @@ interface PlatformFlags {
 }
 
 const HELP = `
-The device API under /api/v1, and of the platform's REST what an operator needs, on its real paths. State is in memory and goes with it.
-The provisioning key and secret are made up at each start unless MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are set.
-It listens on this machine only; --host 0.0.0.0 opens it, with well-known passwords, to the network.
+The device API under /api/v1, and of the platform's REST what an operator needs, on its real paths.
+State is in memory and goes with the process; --state DIR keeps devices, credentials, attributes, series, packages and persistent RPCs, and
+whatever was answered is on the disk by then. The provisioning key and secret are those that were kept, or made up at each start, unless
+MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are set.
+
+It listens on this machine only, with the well-known passwords of a fresh server. --host 0.0.0.0 opens it to the network, and then one password
+of your own (--admin-password, or MOTE_ADMIN_PASSWORD, which no list of processes shows) takes their place; without one it makes one up.
+
+A stock server's rule chain answers no client-side RPC, and as deployed neither does this; --rule-chain answers getCurrentTime and getTime.
 
 --rate-limit takes a name and one or more limits, and may be given again: device-points=100:1,3000:60 lets each device send 100 data points
 a second and 3,000 a minute. Names: ${RATE_LIMITS.join(", ")}.
@@ -40,20 +52,27 @@ Faults (delays, resets, lost answers and others) are switched on by POST /api/fa
 GET /api/requests.
 
 Examples:
-  mote platform --port 8080 --as deployed
-  mote platform --as deployed --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
+  mote platform --port 8080 --state ./platform
+  mote platform --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
 
 export function platformCommand(program: Command): void {
   program
     .command("platform")
-    .description("run a stand-in for the platform on this machine")
+    .description("run a local platform on this machine")
     .addOption(new Option("--port <port>", "0: any free one").argParser(port).default(8080))
     .option("--host <address>", "to listen on", "127.0.0.1")
     .addOption(
-      new Option("--as <mode>", "statuses as in the documentation, or as a real server sends them")
+      new Option("--as <mode>", "as a real server answers, or with the statuses of the documentation")
         .choices(["documented", "deployed"])
-        .default("documented"),
+        .default("deployed"),
     )
+    .option("--state <dir>", "keep the platform's state there, over restarts")
+    .addOption(
+      new Option("--admin-password <password>", "of the tenant, the customer and the administrator").env(
+        "MOTE_ADMIN_PASSWORD",
+      ),
+    )
+    .option("--rule-chain", "answer client-side RPCs, as a rule chain for them would")
     .addOption(
       new Option("--async-cap <time>", "when open requests end with 503 (as deployed: 30s)").argParser(
         duration,
@@ -91,10 +110,19 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const { startPlatform } = await import("../../platform/server.js");
   const { tlsCert, tlsKey } = certificate(flags);
   const views = flags.views === undefined ? undefined : await savedViews(flags.views);
+  const password = passwordFor(flags);
+  let lose = (_: Error): void => {};
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  lost.catch(() => {});
   const running = await startPlatform({
     port: flags.port,
     host: flags.host,
     as: flags.as,
+    ...(flags.state !== undefined && { state: { directory: flags.state, onLost: lose } }),
+    ...(password && { adminPassword: password.text }),
+    ...(flags.ruleChain && { ruleChain: true }),
     ...(tlsCert !== undefined && { tlsCert }),
     ...(tlsKey !== undefined && { tlsKey }),
     ...(flags.asyncCap !== undefined && { asyncCapMs: flags.asyncCap }),
@@ -113,13 +141,20 @@ async function platform(flags: PlatformFlags): Promise<void> {
   });
   // The address first: it is what everybody looks for.
   const tell = given === undefined;
+  const urls = isLoopback(flags.host) ? [] : reachable(running.url, flags.host);
   const saved = running.views.list().map(({ id, name }) => ({ id, name }));
   const lines =
     flags.log === "json"
-      ? [listening(running, tell, saved)]
-      : [...greeting(running, flags, tell), ...saved.map(viewLine), "Ctrl-C stops it."];
+      ? [listening(running, tell, saved, { urls, password, state: flags.state })]
+      : [...greeting(running, flags, tell, { urls, password }), ...saved.map(viewLine), "Ctrl-C stops it."];
   process.stdout.write(`${lines.join("\n")}\n`);
-  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve));
+  const stopped = new Promise<void>((resolve) => {
+    if (stop.aborted) resolve();
+    else stop.addEventListener("abort", () => resolve());
+  });
+  await Promise.race([stopped, lost]).catch((error: Error) => {
+    throw new ExitError(FAILED, `${error.message}; the platform stopped, what it answered before is kept`);
+  });
   // As a server does: polls run to their end. Who asks again does not want to wait.
   const killed = new Promise<void>((resolve) => kill.addEventListener("abort", () => resolve()));
   await Promise.race([flags.as === "deployed" ? running.drain() : running.close(), killed]);
@@ -154,26 +189,6 @@ function certificate({ tlsCert, tlsKey }: PlatformFlags): { tlsCert?: string; tl
   return pems;
 }
 
-interface Saved {
-  id: string;
-  name: string;
-}
-
-interface Running {
-  url: string;
-  profile: { key: string; secret: string };
-}
-
-/** Who gave the key and the secret knows them: they are not repeated. */
-function listening({ url, profile }: Running, tell: boolean, views: readonly Saved[]): string {
-  const keys = tell && { provisionKey: profile.key, provisionSecret: profile.secret };
-  return JSON.stringify({ ts: Date.now(), event: "listening", url, ...keys, views });
-}
-
-function viewLine({ id, name }: Saved): string {
-  return `  table view           ${id} ${plain(name)}`;
-}
-
 /** A limit from the environment, a whole number from `least` on. */
 function setting(variable: string, name: string, least: number): Record<string, number> {
   const text = process.env[variable];
@@ -197,17 +212,6 @@ async function savedViews(path: string): Promise<TableView[]> {
   } catch (error) {
     throw new UsageError(`--views ${path}: ${error instanceof Error ? error.message : "unknown"}`);
   }
-}
-
-function greeting({ url, profile }: Running, { as }: PlatformFlags, tell: boolean): string[] {
-  return [
-    `Platform (stand-in, ${as}) at ${url}`,
-    `  console              ${url}/ in a browser`,
-    "  tenant               tenant@thingsboard.org / tenant",
-    "  customer             customer@thingsboard.org / customer",
-    `  provisioning key     ${tell ? profile.key : "as given"}`,
-    `  provisioning secret  ${tell ? profile.secret : "as given"}`,
-  ];
 }
 
 function load(option: string, path: string): string {

@@ -10,11 +10,11 @@ interface StartFlags {
   interval: number;
 }
 
-/** `mote start`: a stand-in and an agent side by side, to look at. */
+/** `mote start`: a local platform and an agent side by side, to look at. */
 export function startCommand(program: Command): void {
   program
     .command("start")
-    .description("start a stand-in for the platform and an agent beside it, and show what goes on")
+    .description("start a local platform and an agent beside it, and show what goes on")
     .option(
       "--for <duration>",
       "the tour: shows each capability and ends, after this time at the latest (30s)",
@@ -25,7 +25,7 @@ export function startCommand(program: Command): void {
     .addOption(
       new Option("--as <mode>", "how the platform answers")
         .choices(["documented", "deployed"])
-        .default("documented"),
+        .default("deployed"),
     )
     .addOption(
       new Option("--interval <duration>", "between two points").argParser(duration).default(1000, "1s"),

@@ -67,7 +67,7 @@ export function simulatorCommand(): Command {
 async function run(flags: Flags): Promise<number> {
   const sdk = findSdk();
   const ca = flags.ca === undefined ? undefined : certificates("--ca", readFileSync(flags.ca, "utf8"));
-  const own = flags.url === undefined ? await startPlatform({ port: 0, as: "deployed" }) : undefined;
+  const own = flags.url === undefined ? await startPlatform({ port: 0, ruleChain: true }) : undefined;
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const stateDir = resolve(flags.state ?? mkdtempSync(join(tmpdir(), "mote-simulator-")));
   let display: Awaited<ReturnType<typeof openDisplay>> | undefined;

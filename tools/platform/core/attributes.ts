@@ -1,4 +1,5 @@
 import type { Budget } from "./common/budget.js";
+import { type Journal, NO_JOURNAL } from "./journal.js";
 import { sameValue, type Value, valueSize } from "./values.js";
 
 export const SCOPES = ["CLIENT_SCOPE", "SHARED_SCOPE", "SERVER_SCOPE"] as const;
@@ -20,9 +21,13 @@ export class AttributeStore {
     SERVER_SCOPE: new Map(),
   };
   readonly #budget: Budget;
+  readonly #journal: Journal;
+  readonly #deviceId: string;
 
-  constructor(budget: Budget) {
+  constructor(budget: Budget, deviceId = "", journal: Journal = NO_JOURNAL) {
     this.#budget = budget;
+    this.#deviceId = deviceId;
+    this.#journal = journal;
   }
 
   get(scope: Scope, key: string): Attribute | undefined {
@@ -50,7 +55,9 @@ export class AttributeStore {
     if (!this.#budget.fits(size)) return;
     if (old) this.#budget.give(this.#size(key, old));
     this.#budget.take(size);
-    entries.set(key, { value, ts });
+    const attribute = { value, ts };
+    entries.set(key, attribute);
+    this.#journal.attribute(this.#deviceId, scope, key, attribute);
   }
 
   delete(scope: Scope, key: string): void {
@@ -58,6 +65,7 @@ export class AttributeStore {
     if (!old) return;
     this.#budget.give(this.#size(key, old));
     this.#scopes[scope].delete(key);
+    this.#journal.attribute(this.#deviceId, scope, key, undefined);
   }
 
   /** Gives back what the budget lent. */

@@ -4,6 +4,7 @@ import type { Clock } from "./common/clock.js";
 import type { Ids } from "./common/ids.js";
 import { asTheyCame, type Order } from "./common/order.js";
 import { Refused } from "./common/refused.js";
+import { type Journal, NO_JOURNAL } from "./journal.js";
 import { Notifications } from "./notifications.js";
 import { RpcActor } from "./rpc/rpc.js";
 import { TimeSeries } from "./timeseries/timeseries.js";
@@ -51,6 +52,9 @@ export interface Device extends DeviceFields {
   readonly open: Set<OpenRequest>;
 }
 
+/** All of a device that is not of this process alone, its attributes and points apart. */
+export type DeviceRecord = Omit<Device, "attributes" | "series" | "rpc" | "notifications" | "open">;
+
 const MOST = 10_000;
 const LONGEST = 255;
 
@@ -63,9 +67,17 @@ export class Devices {
   readonly #ids: Ids;
   readonly #budget: Budget;
   readonly #order: Order;
+  readonly #journal: Journal;
 
-  constructor(clock: Clock, ids: Ids, budget: Budget, order: Order = asTheyCame) {
+  constructor(
+    clock: Clock,
+    ids: Ids,
+    budget: Budget,
+    order: Order = asTheyCame,
+    journal: Journal = NO_JOURNAL,
+  ) {
     this.#order = order;
+    this.#journal = journal;
     this.#clock = clock;
     this.#ids = ids;
     this.#budget = budget;
@@ -93,7 +105,7 @@ export class Devices {
     if (this.#byId.size >= MOST) throw new Refused("Devices limit reached!");
     this.#checkName(fields.name, undefined);
     this.#checkToken(token, undefined);
-    const device: Device = {
+    const device = this.#add({
       ...fields,
       id: this.#ids.uuid(),
       createdTime: this.#clock.now(),
@@ -107,16 +119,22 @@ export class Devices {
         value: null,
         version: 1,
       },
-      attributes: new AttributeStore(this.#budget),
-      series: new TimeSeries(this.#budget),
-      rpc: new RpcActor(this.#clock),
-      notifications: new Notifications(this.#order),
-      open: new Set(),
-    };
-    this.#byId.set(device.id, device);
-    this.#byName.set(device.name, device);
-    this.#byToken.set(token, device);
+    });
+    this.save(device);
     return device;
+  }
+
+  /** One that was kept. */
+  restore(record: DeviceRecord): Device {
+    return this.#add(record);
+  }
+
+  /** Something of it has changed. */
+  save(device: Device): void {
+    this.#journal.save("device", device.id, () => {
+      const { attributes: _, series: _1, rpc: _2, notifications: _3, open: _4, ...record } = device;
+      return record;
+    });
   }
 
   /** Throws Refused. */
@@ -126,6 +144,7 @@ export class Devices {
     Object.assign(device, fields);
     device.version++;
     this.#byName.set(device.name, device);
+    this.save(device);
   }
 
   /** Polls that are open get nothing more, and end by their time. Throws Refused. */
@@ -141,6 +160,7 @@ export class Devices {
     if (type === "ACCESS_TOKEN") this.#byToken.set(credentialsId, device);
     device.rpc.forgetSubscribers();
     device.notifications.forgetSubscribers();
+    this.save(device);
   }
 
   delete(device: Device): void {
@@ -151,7 +171,24 @@ export class Devices {
     device.notifications.forgetSubscribers();
     device.attributes.clear();
     device.series.clear();
+    this.#journal.remove("device", device.id);
     for (const request of [...device.open]) request.deviceDeleted();
+  }
+
+  #add(record: DeviceRecord): Device {
+    const { id, name, credentials } = record;
+    const device: Device = {
+      ...record,
+      attributes: new AttributeStore(this.#budget, id, this.#journal),
+      series: new TimeSeries(this.#budget, id, this.#journal),
+      rpc: new RpcActor(this.#clock),
+      notifications: new Notifications(this.#order),
+      open: new Set(),
+    };
+    this.#byId.set(id, device);
+    this.#byName.set(name, device);
+    if (credentials.type === "ACCESS_TOKEN") this.#byToken.set(credentials.credentialsId, device);
+    return device;
   }
 
   #checkName(name: string, device: Device | undefined): void {

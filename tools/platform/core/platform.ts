@@ -7,6 +7,7 @@ import { asTheyCame, type Order } from "./common/order.js";
 import { Refused } from "./common/refused.js";
 import { type Device, type DeviceFields, Devices } from "./devices.js";
 import { Feed, type Happening } from "./feed.js";
+import { type Journal, NO_JOURNAL } from "./journal.js";
 import { OtaQueue } from "./ota/ota.js";
 import { hasData, type OtaPackage, Packages, type PackageType } from "./ota/packages.js";
 import { type Profile, type ProfileFields, Profiles } from "./profiles.js";
@@ -23,6 +24,10 @@ export interface PlatformOptions {
   budgetBytes?: number;
   /** In which order attributes are told of. Default: as they came. */
   order?: Order;
+  /** Hears of what is to be kept. Default: nobody does. */
+  journal?: Journal;
+  /** Profiles that were kept; the rest comes by `restore`. */
+  profiles?: readonly Profile[];
 }
 
 export type Values = readonly (readonly [string, Value])[];
@@ -46,23 +51,17 @@ export class PlatformCore {
   readonly #lagMs: number;
 
   constructor(options: PlatformOptions) {
-    const {
-      clock,
-      ids = randomIds,
-      lagMs = 0,
-      budgetBytes = 512 * 1024 * 1024,
-      order = asTheyCame,
-    } = options;
+    const { clock, ids = randomIds, lagMs = 0, order = asTheyCame, journal = NO_JOURNAL } = options;
     this.order = order;
-    const budget = new Budget(budgetBytes);
+    const budget = new Budget(options.budgetBytes ?? 512 * 1024 * 1024);
     this.clock = clock;
     this.#lagMs = lagMs;
-    this.profiles = new Profiles(clock, ids);
-    this.devices = new Devices(clock, ids, budget, order);
-    this.packages = new Packages(clock, ids, budget);
+    this.profiles = new Profiles(clock, ids, journal, options.profiles);
+    this.devices = new Devices(clock, ids, budget, order, journal);
+    this.packages = new Packages(clock, ids, budget, journal);
     this.#provisioning = new Provisioning(this.profiles, this.devices, ids, () => clock.now());
     this.claiming = new Claiming(clock);
-    this.rpcRecords = new RpcRecords(clock, ids, this.feed);
+    this.rpcRecords = new RpcRecords(clock, ids, this.feed, journal);
     this.#ota = new OtaQueue(clock, {
       assigned: (device, type) => this.assigned(device, type),
       saveTelemetry: (device, ts, values) => this.#saveSeries(device, ts, values),
@@ -122,9 +121,19 @@ export class PlatformCore {
     this.deviceChanged(device);
   }
 
-  /** Those who look on are told. */
+  /** It is kept, and those who look on are told. */
   deviceChanged(device: Device): void {
+    if (this.#exists(device)) this.devices.save(device);
     this.feed.tell({ kind: "device", deviceId: device.id });
+  }
+
+  /** After a restart: assignments of which a device was not told are told. */
+  resume(): void {
+    for (const device of this.devices.list())
+      for (const type of TYPES) {
+        const target = this.assigned(device, type);
+        if (target) this.#ota.resume(device, type, target);
+      }
   }
 
   /** A device makes itself known. */

@@ -1,6 +1,7 @@
 import type { Clock } from "./common/clock.js";
 import type { Ids } from "./common/ids.js";
 import { Refused } from "./common/refused.js";
+import { type Journal, NO_JOURNAL } from "./journal.js";
 
 export const STRATEGIES = [
   "DISABLED",
@@ -29,17 +30,21 @@ export interface Profile extends ProfileFields {
 
 const MOST = 1_000;
 
-/** Device profiles by id and by provisioning key. The one called `default` is there from the start. */
+/** Device profiles by id and by provisioning key. The one called `default` is there from the start, unless it was kept. */
 export class Profiles {
   readonly #byId = new Map<string, Profile>();
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #journal: Journal;
   readonly default: Profile;
 
-  constructor(clock: Clock, ids: Ids) {
+  constructor(clock: Clock, ids: Ids, journal: Journal = NO_JOURNAL, kept: readonly Profile[] = []) {
     this.#clock = clock;
     this.#ids = ids;
-    this.default = this.#add({ name: "default", strategy: "DISABLED" }, true);
+    this.#journal = journal;
+    for (const profile of kept) this.#byId.set(profile.id, profile);
+    this.default =
+      kept.find(({ isDefault }) => isDefault) ?? this.#add({ name: "default", strategy: "DISABLED" }, true);
   }
 
   get(id: string): Profile | undefined {
@@ -70,12 +75,14 @@ export class Profiles {
     this.#check(fields, profile);
     Object.assign(profile, fields);
     profile.version++;
+    this.#save(profile);
   }
 
   /** Throws Refused. */
   delete(profile: Profile): void {
     if (profile.isDefault) throw new Refused("Deletion of Default Device Profile is prohibited!");
     this.#byId.delete(profile.id);
+    this.#journal.remove("profile", profile.id);
   }
 
   #check(fields: ProfileFields, profile: Profile | undefined): void {
@@ -96,6 +103,11 @@ export class Profiles {
       version: 1,
     };
     this.#byId.set(profile.id, profile);
+    this.#save(profile);
     return profile;
+  }
+
+  #save(profile: Profile): void {
+    this.#journal.save("profile", profile.id, () => profile);
   }
 }

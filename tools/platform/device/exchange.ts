@@ -18,6 +18,8 @@ export interface ExchangeOptions {
   limits: RateLimits;
   /** When a request ends with 408 if it doesn't say, in milliseconds. */
   requestTimeoutMs: number;
+  /** Whether client-side RPCs are answered. */
+  hasRuleChain: boolean;
   request: DeviceRequest;
   query: ReadonlyMap<string, readonly string[]>;
   /** How much the platform's clock is ahead of what it should be, in milliseconds. */
@@ -41,6 +43,7 @@ const MOST_OPEN = 1_000;
 export class Exchange {
   readonly core: PlatformCore;
   readonly rules: ModeRules;
+  readonly hasRuleChain: boolean;
   readonly request: DeviceRequest;
   readonly query: ReadonlyMap<string, readonly string[]>;
   readonly #limits: RateLimits;
@@ -59,6 +62,7 @@ export class Exchange {
     this.core = options.core;
     this.rules = options.rules;
     this.#limits = options.limits;
+    this.hasRuleChain = options.hasRuleChain;
     this.request = options.request;
     this.query = options.query;
     this.#requestTimeoutMs = options.requestTimeoutMs;

@@ -31,14 +31,14 @@ export function answerRpc(exchange: Exchange): void {
   exchange.answer(200);
 }
 
-/** `{"method":"getCurrentTime","params":{}}` -> what the rule chain answers, or nothing ever. */
+/** `{"method":"getCurrentTime","params":{}}` -> what the rule chain answers, if there is one; else nothing ever. */
 export function callRpc(exchange: Exchange): void {
   const json = exchange.json();
   if (!(json instanceof Map)) throw new MemberError("no object");
   const method = asText(member(json, "method"));
   const params = member(json, "params");
   if (!exchange.admit(0, true)) return;
-  const answer = answerClientRpc(method, params, exchange.now());
+  const answer = exchange.hasRuleChain ? answerClientRpc(method, params, exchange.now()) : undefined;
   exchange.isPlain = true;
   if (answer === undefined) exchange.wait();
   else exchange.answerText(200, answer);

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { createSigner, createVerifier } from "fast-jwt";
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../core/common/clock.js";
@@ -18,7 +17,7 @@ interface Claims {
   exp: number;
 }
 
-/** Signed tokens of the operator's API, valid for 2.5 hours; the refresh tokens for a week. The key is made up at each start. */
+/** Signed tokens of the operator's API, valid for 2.5 hours; the refresh tokens for a week. The key is the platform's own. */
 export class Tokens {
   readonly #users: Users;
   readonly #clock: Clock;
@@ -26,8 +25,7 @@ export class Tokens {
   readonly #sign: (claims: object) => string;
   readonly #verify: (token: string) => unknown;
 
-  constructor(users: Users, clock: Clock, ids: Ids) {
-    const key = randomBytes(64);
+  constructor(users: Users, key: Buffer, clock: Clock, ids: Ids) {
     this.#users = users;
     this.#clock = clock;
     this.#ids = ids;

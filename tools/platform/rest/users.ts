@@ -1,5 +1,5 @@
-import type { Ids } from "../core/common/ids.js";
 import { NIL_ID } from "../core/common/ids.js";
+import type { Identity } from "./identity.js";
 
 /** Of the one customer there is. */
 export const CUSTOMER_TITLE = "Customer A";
@@ -17,21 +17,37 @@ export interface User {
   readonly customerId: string;
 }
 
-/** The logins of a fresh server with the demo data. They are public, which is why nothing listens beyond loopback unasked. */
+/** The passwords of a fresh server with the demo data. */
+export const WELL_KNOWN = ["sysadmin", "tenant", "customer"] as const;
+
+/**
+ * The logins of a fresh server with the demo data. Their passwords are public, which is why nothing listens beyond loopback unasked, and why
+ * one password takes the place of all three where something does.
+ */
 export class Users {
   readonly tenantId: string;
   readonly customerId: string;
   readonly createdTime: number;
   readonly #users: User[];
 
-  constructor(ids: Ids, createdTime: number) {
+  constructor({ createdTime, tenantId, customerId, userIds }: Identity, password?: string) {
     this.createdTime = createdTime;
-    this.tenantId = ids.uuid();
-    this.customerId = ids.uuid();
-    const user = (name: string, authority: Authority, tenantId: string, customerId: string): User => {
-      const email = `${name}@thingsboard.org`;
-      return { id: ids.uuid(), createdTime, email, password: name, authority, tenantId, customerId };
-    };
+    this.tenantId = tenantId;
+    this.customerId = customerId;
+    const user = (
+      name: (typeof WELL_KNOWN)[number],
+      authority: Authority,
+      tenantId: string,
+      customerId: string,
+    ): User => ({
+      id: userIds[name],
+      createdTime,
+      email: `${name}@thingsboard.org`,
+      password: password ?? name,
+      authority,
+      tenantId,
+      customerId,
+    });
     this.#users = [
       user("sysadmin", "SYS_ADMIN", NIL_ID, NIL_ID),
       user("tenant", "TENANT_ADMIN", this.tenantId, NIL_ID),

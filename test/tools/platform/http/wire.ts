@@ -63,7 +63,7 @@ export async function startWire(t: ExecutionContext, options: PlatformServerOpti
   const device = platform.core.devices.byToken(TOKEN) as Device;
   const send = (...request: Request): Held => exchange(platform, request);
   return {
-    as: options.as ?? "documented",
+    as: options.as ?? "deployed",
     platform,
     clock,
     operator,

@@ -1,6 +1,6 @@
 import type { Clock } from "../common/clock.js";
 import type { Device } from "../devices.js";
-import type { Value } from "../values.js";
+import { sameValue, type Value } from "../values.js";
 import type { OtaPackage, PackageType } from "./packages.js";
 
 /** What the OTA queue needs of the platform. */
@@ -48,6 +48,20 @@ export class OtaQueue {
     if (tag) values.push([`target_${prefix}tag`, tag]);
     values.push([`target_${prefix}ts`, BigInt(now)], [`${prefix}state`, "QUEUED"]);
     this.#store.saveTelemetry(device, now, values);
+    this.#enqueue(device, type, target);
+  }
+
+  /** The platform started again: what stood in the queue takes its place again. */
+  resume(device: Device, type: PackageType, target: OtaPackage): void {
+    const { values } = sharedSet(prefixOf(type), target);
+    const isTold = values.every(([key, value]) =>
+      sameValue(device.attributes.get("SHARED_SCOPE", key)?.value, value),
+    );
+    if (!isTold) this.#enqueue(device, type, target);
+  }
+
+  #enqueue(device: Device, type: PackageType, target: OtaPackage): void {
+    const now = this.#clock.now();
     const at = Math.max(now, this.#freeAt);
     this.#freeAt = at + PACE_MS;
     this.#clock.timer(at - now, () => this.#initiate(device, type, target));

@@ -2,6 +2,7 @@ import type { Budget } from "../common/budget.js";
 import type { Clock } from "../common/clock.js";
 import type { Ids } from "../common/ids.js";
 import { Refused } from "../common/refused.js";
+import { type Journal, NO_JOURNAL } from "../journal.js";
 import { type Algorithm, checksum } from "./checksum.js";
 
 export type PackageType = "FIRMWARE" | "SOFTWARE";
@@ -36,6 +37,9 @@ export interface PackageFile {
   checksum: string | undefined;
 }
 
+/** All of a package but the bytes of its file. */
+export type PackageRecord = Omit<OtaPackage, "bytes">;
+
 const MOST = 1_000;
 
 /** OTA packages. Title and version together are unique per type. */
@@ -44,11 +48,21 @@ export class Packages {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #budget: Budget;
+  readonly #journal: Journal;
 
-  constructor(clock: Clock, ids: Ids, budget: Budget) {
+  constructor(clock: Clock, ids: Ids, budget: Budget, journal: Journal = NO_JOURNAL) {
     this.#clock = clock;
     this.#ids = ids;
     this.#budget = budget;
+    this.#journal = journal;
+  }
+
+  /** One that was kept; false if its file is not the one that came. */
+  restore(record: PackageRecord, bytes: Uint8Array | undefined): boolean {
+    if (bytes && (!record.algorithm || checksum(record.algorithm, bytes) !== record.checksum)) return false;
+    this.#byId.set(record.id, { ...record, bytes });
+    this.#budget.take(bytes?.length ?? 0);
+    return true;
   }
 
   get(id: string): OtaPackage | undefined {
@@ -82,7 +96,14 @@ export class Packages {
       createdTime: this.#clock.now(),
     };
     this.#byId.set(created.id, created);
+    this.#save(created);
     return created;
+  }
+
+  /** Of a file elsewhere the platform knows what it is told. */
+  describe(target: OtaPackage, check: Pick<OtaPackage, "algorithm" | "checksum" | "size">): void {
+    Object.assign(target, check);
+    this.#save(target);
   }
 
   /** Throws Refused. */
@@ -95,11 +116,21 @@ export class Packages {
     if (!this.#budget.fits(file.bytes.length)) throw new Refused("OtaPackage data exceeds the limit!");
     this.#budget.take(file.bytes.length);
     Object.assign(target, file, { checksum: computed, size: file.bytes.length });
+    this.#save(target);
+    this.#journal.file(target.id, file.bytes);
   }
 
   delete(target: OtaPackage): void {
     this.#budget.give(target.bytes?.length ?? 0);
     this.#byId.delete(target.id);
+    this.#journal.remove("package", target.id);
+  }
+
+  #save(target: OtaPackage): void {
+    this.#journal.save("package", target.id, () => {
+      const { bytes: _, ...record } = target;
+      return record;
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from "../common/clock.js";
 import type { Ids } from "../common/ids.js";
 import type { Device } from "../devices.js";
 import type { Feed, Happening } from "../feed.js";
+import { type Journal, NO_JOURNAL } from "../journal.js";
 import type { PersistentStatus, RpcRecord, RpcRequest } from "./rpc.js";
 
 export interface PersistentRpc {
@@ -20,6 +21,9 @@ export interface PersistentRpc {
   response: string | undefined;
 }
 
+/** `requestId` is the process's own: a device's count begins at 0 again after a restart. */
+export type PersistentRpcRecord = Omit<PersistentRpc, "requestId">;
+
 const MOST = 10_000;
 
 /** Persistent RPCs and what became of them. The oldest make room. */
@@ -28,11 +32,22 @@ export class RpcRecords {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #feed: Feed<Happening>;
+  readonly #journal: Journal;
 
-  constructor(clock: Clock, ids: Ids, feed: Feed<Happening>) {
+  constructor(clock: Clock, ids: Ids, feed: Feed<Happening>, journal: Journal = NO_JOURNAL) {
     this.#clock = clock;
     this.#ids = ids;
     this.#feed = feed;
+    this.#journal = journal;
+  }
+
+  /** One that was kept: what was never handed out waits again, under a new id. */
+  restore(record: PersistentRpcRecord, device: Device): void {
+    const rpc: PersistentRpc = { ...record, requestId: undefined };
+    this.#byId.set(rpc.id, rpc);
+    if (rpc.status !== "QUEUED") return;
+    const { method, params, oneWay, expirationTime: expiresAt } = rpc;
+    rpc.requestId = device.rpc.send({ method, params, oneWay, expiresAt, record: this.#record(rpc) });
   }
 
   get(id: string): PersistentRpc | undefined {
@@ -59,19 +74,13 @@ export class RpcRecords {
       status: "QUEUED",
       response: undefined,
     };
-    const record: RpcRecord = {
-      setStatus: (status, response) => {
-        rpc.status = status;
-        rpc.response = response;
-        this.#feed.tell({ kind: "rpc", deviceId: device.id, rpcId: rpc.id, status });
-      },
-    };
-    rpc.requestId = device.rpc.send({ ...request, record });
+    rpc.requestId = device.rpc.send({ ...request, record: this.#record(rpc) });
     if (rpc.requestId === undefined) return undefined;
     this.#byId.set(rpc.id, rpc);
+    this.#save(rpc);
     for (const oldest of this.#byId.keys()) {
       if (this.#byId.size <= MOST) break;
-      this.#byId.delete(oldest);
+      this.#drop(oldest);
     }
     return rpc;
   }
@@ -79,11 +88,35 @@ export class RpcRecords {
   delete(rpc: PersistentRpc, device: Device | undefined): void {
     rpc.status = "DELETED";
     if (rpc.requestId !== undefined) device?.rpc.revoke(rpc.requestId);
-    this.#byId.delete(rpc.id);
+    this.#drop(rpc.id);
   }
 
   /** The device is gone. */
   forget(device: Device): void {
-    for (const rpc of this.list(device.id)) this.#byId.delete(rpc.id);
+    for (const rpc of this.list(device.id)) this.#drop(rpc.id);
+  }
+
+  #record(rpc: PersistentRpc): RpcRecord {
+    return {
+      setStatus: (status, response) => {
+        rpc.status = status;
+        rpc.response = response;
+        // It may come before the answer to who sent it, or after somebody deleted it.
+        if (this.#byId.get(rpc.id) === rpc) this.#save(rpc);
+        this.#feed.tell({ kind: "rpc", deviceId: rpc.deviceId, rpcId: rpc.id, status });
+      },
+    };
+  }
+
+  #save(rpc: PersistentRpc): void {
+    this.#journal.save("rpc", rpc.id, () => {
+      const { requestId: _, ...record } = rpc;
+      return record;
+    });
+  }
+
+  #drop(id: string): void {
+    this.#byId.delete(id);
+    this.#journal.remove("rpc", id);
   }
 }

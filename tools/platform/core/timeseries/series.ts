@@ -57,10 +57,10 @@ export class Series {
     return undefined;
   }
 
-  takeOldest(): Value {
-    const { ts, value } = this.#point(this.#first++);
-    this.#others.delete(ts);
-    return value;
+  takeOldest(): Point {
+    const oldest = this.#point(this.#first++);
+    this.#others.delete(oldest.ts);
+    return oldest;
   }
 
   /** Takes those from `startTs` on, before `endTs`. */

@@ -1,4 +1,5 @@
 import type { Budget } from "../common/budget.js";
+import { type Journal, NO_JOURNAL } from "../journal.js";
 import { type Value, valueSize } from "../values.js";
 import { type Point, Series } from "./series.js";
 
@@ -22,9 +23,13 @@ const POINT = 48;
 export class TimeSeries {
   readonly #series = new Map<string, Series>();
   readonly #budget: Budget;
+  readonly #journal: Journal;
+  readonly #deviceId: string;
 
-  constructor(budget: Budget) {
+  constructor(budget: Budget, deviceId = "", journal: Journal = NO_JOURNAL) {
     this.#budget = budget;
+    this.#deviceId = deviceId;
+    this.#journal = journal;
   }
 
   keys(): string[] {
@@ -52,18 +57,23 @@ export class TimeSeries {
     }
     const size = POINT + valueSize(value);
     while (series.size > 0 && (series.size >= LARGEST.points || !this.#budget.fits(size))) {
-      this.#forget(series.takeOldest());
+      const oldest = series.takeOldest();
+      this.#forget(oldest.value);
+      this.#journal.pointsGone(this.#deviceId, key, oldest.ts, after(oldest.ts));
     }
     if (!this.#budget.fits(size)) return;
     this.#budget.take(size);
     const old = series.put(ts, value);
     if (old !== undefined) this.#forget(old);
+    this.#journal.point(this.#deviceId, key, ts, value);
   }
 
   delete(key: string, startTs = Number.NEGATIVE_INFINITY, endTs = Number.POSITIVE_INFINITY): void {
     const series = this.#series.get(key);
-    for (const { value } of series?.take(startTs, endTs) ?? []) this.#forget(value);
-    if (series?.size === 0) this.#series.delete(key);
+    if (!series) return;
+    for (const { value } of series.take(startTs, endTs)) this.#forget(value);
+    if (series.size === 0) this.#series.delete(key);
+    this.#journal.pointsGone(this.#deviceId, key, startTs, endTs);
   }
 
   /** Gives back what the budget lent. */
@@ -74,4 +84,9 @@ export class TimeSeries {
   #forget(value: Value): void {
     this.#budget.give(POINT + valueSize(value));
   }
+}
+
+/** The next number, so that one point alone lies between. */
+function after(ts: number): number {
+  return ts + Math.max(1, Math.abs(ts) * Number.EPSILON);
 }

@@ -93,15 +93,17 @@ function create({ core }: RestContext, request: FastifyRequest): OtaPackage {
     profileId,
     url,
   });
-  if (url !== undefined) describe(target, body);
+  if (url !== undefined) core.packages.describe(target, told(body));
   return target;
 }
 
-/** Of a file elsewhere the platform knows what it is told. */
-function describe(target: OtaPackage, body: Record<string, unknown>): void {
-  target.algorithm = algorithmOf(textField(body, "checksumAlgorithm"));
-  target.checksum = textField(body, "checksum");
-  if (typeof body.dataSize === "number" && Number.isSafeInteger(body.dataSize)) target.size = body.dataSize;
+function told(body: Record<string, unknown>): Pick<OtaPackage, "algorithm" | "checksum" | "size"> {
+  const { dataSize } = body;
+  return {
+    algorithm: algorithmOf(textField(body, "checksumAlgorithm")),
+    checksum: textField(body, "checksum"),
+    size: typeof dataSize === "number" && Number.isSafeInteger(dataSize) ? dataSize : undefined,
+  };
 }
 
 function algorithmOf(name: string | undefined): Algorithm | undefined {

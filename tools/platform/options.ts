@@ -1,0 +1,55 @@
+import type { Clock } from "./core/common/clock.js";
+import type { RateLimitSpecs } from "./core/rate-limits.js";
+import type { TableView } from "./core/reports/table-views.js";
+import type { Mode } from "./device/modes.js";
+import type { PoolLimits } from "./rest/worker-pool.js";
+import type { StateError } from "./state/database.js";
+
+export interface PlatformServerOptions {
+  /** 0: any free one. Default 8080. */
+  port?: number;
+  /** Address to listen on. Default 127.0.0.1: nobody else can reach it. */
+  host?: string;
+  /** As the real server answers, or with the statuses of the documentation. Default `deployed`. */
+  as?: Mode;
+  /** Certificate and key as PEM text: https in place of http. Both or none. */
+  tlsCert?: string;
+  tlsKey?: string;
+  /** Keeps devices, credentials, attributes, series, packages and persistent RPCs in this directory. Default: in memory. */
+  state?: {
+    readonly directory: string;
+    readonly mostPages?: number;
+    /** Called when a change could not be kept; the platform has then closed. */
+    readonly onLost?: (error: StateError) => void;
+  };
+  /** Of the tenant, the customer and the system's administrator alike. Default: the well-known ones. */
+  adminPassword?: string;
+  /** Whether client-side RPCs are answered, as by a rule chain that knows two methods. Default: as documented only, as a stock server has none. */
+  ruleChain?: boolean;
+  /** Provisioning key and secret of the profile that devices may create themselves with. Default: those that were kept, or random ones. */
+  profile?: { key: string; secret: string };
+  /** When a device's open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented; 300,000 behind a proxy. */
+  asyncCapMs?: number;
+  /** When a device's open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
+  requestTimeoutMs?: number;
+  /** How long after the 200 a device's data is stored, in milliseconds. Default 0. */
+  lagMs?: number;
+  /** What devices may send: `{"device-points":"100:1,3000:60"}`. Default: anything. */
+  rateLimits?: RateLimitSpecs;
+  /** As behind the proxy that the platform is shipped with: what is open for 50 s ends with 504. Default false. */
+  behindProxy?: boolean;
+  /** The table views of the report API. Default: one over all devices. */
+  views?: readonly TableView[];
+  /** How many reports run and how many wait. Default: 10 and 10. */
+  reportPool?: Partial<PoolLimits>;
+  /** How long a report takes at least, in milliseconds. Default 0. */
+  reportMs?: number;
+  /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */
+  idleMs?: number;
+  /** As deployed attributes come in no order at all: it is drawn from this. Default 1. */
+  seed?: number;
+  /** Default: the machine's. */
+  clock?: Clock;
+  /** Told, in a line without secrets, of faults of the stand-in's own. Default: nobody. */
+  log?: (line: string) => void;
+}

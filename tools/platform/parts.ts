@@ -1,0 +1,90 @@
+// What a server is made of, by its options: the core with what was kept, the device API, the profile that devices come by.
+import type { Clock } from "./core/common/clock.js";
+import { type Ids, randomIds } from "./core/common/ids.js";
+import { shuffledBy } from "./core/common/order.js";
+import { PlatformCore } from "./core/platform.js";
+import { DeviceApi } from "./device-api.js";
+import type { PlatformServerOptions as Options } from "./options.js";
+import { type Identity, newIdentity } from "./rest/identity.js";
+import type { StateError } from "./state/database.js";
+import { keptProfiles, restore } from "./state/restore.js";
+import { State } from "./state/state.js";
+
+const PROFILE_NAME = "Mote";
+
+export async function openState({ state }: Options, close: () => void): Promise<State | undefined> {
+  if (state === undefined) return undefined;
+  const onLost = (error: StateError): void => {
+    // Whoever waits for an answer must not take it for one: the connections end.
+    close();
+    state.onLost?.(error);
+  };
+  return State.open({ ...state, onLost });
+}
+
+export function createCore(
+  { as, lagMs, seed }: Options,
+  clock: Clock,
+  state: State | undefined,
+): PlatformCore {
+  try {
+    const core = new PlatformCore({
+      clock,
+      ...(lagMs !== undefined && { lagMs }),
+      ...(as !== "documented" && { order: shuffledBy(seed ?? 1) }),
+      ...(state && { journal: state, profiles: keptProfiles(state) }),
+    });
+    if (state) restore(state, core);
+    return core;
+  } catch (error) {
+    state?.close();
+    throw error;
+  }
+}
+
+export function createApi(
+  options: Options,
+  core: PlatformCore,
+  onError: (error: unknown) => void,
+): DeviceApi {
+  const { as, asyncCapMs, requestTimeoutMs, rateLimits, behindProxy, ruleChain } = options;
+  return new DeviceApi({
+    core,
+    onError,
+    ...(as !== undefined && { as }),
+    ...(asyncCapMs !== undefined && { asyncCapMs }),
+    ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
+    ...(rateLimits && { rateLimits }),
+    ...(behindProxy !== undefined && { behindProxy }),
+    ...(ruleChain !== undefined && { ruleChain }),
+  });
+}
+
+/** The profile that devices may create themselves with, and how they do. */
+export function openProfile(
+  { profiles }: PlatformCore,
+  given: Options["profile"],
+): { key: string; secret: string } {
+  const before = profiles.byName(PROFILE_NAME);
+  const { provisionKey, provisionSecret } = before ?? {};
+  if (before && provisionKey && provisionSecret && !given)
+    return { key: provisionKey, secret: provisionSecret };
+  const { key, secret } = given ?? { key: randomIds.token(20), secret: randomIds.token(20) };
+  const how = { strategy: "ALLOW_CREATE_NEW_DEVICES", provisionKey: key, provisionSecret: secret } as const;
+  if (before) profiles.update(before, { ...before, ...how });
+  else profiles.create({ name: PROFILE_NAME, ...how });
+  return { key, secret };
+}
+
+export function openIdentity(state: State | undefined, ids: Ids, now: number): Identity {
+  const kept = state?.setting("identity");
+  if (kept !== undefined) return JSON.parse(kept) as Identity;
+  const identity = newIdentity(ids, now);
+  state?.saveSetting("identity", JSON.stringify(identity));
+  return identity;
+}
+
+/** An answer goes out when what was changed before it is kept. */
+export function kept<T>(state: State | undefined, respond: (answer: T) => void): (answer: T) => void {
+  return state ? (answer) => state.whenKept(() => respond(answer)) : respond;
+}

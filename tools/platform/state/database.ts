@@ -1,0 +1,129 @@
+// The file that the platform's state is kept in. SQLite is loaded only here, and only when state is kept.
+import { join } from "node:path";
+import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import { codeOf, makeDirectory } from "../../../hosts/node/files.js";
+import { Lock, LockedError } from "../../../hosts/node/lock.js";
+
+/** The state can't be opened, read or written; the message is for people. */
+export class StateError extends Error {
+  override name = "StateError";
+}
+
+export const FILE = "platform.db";
+/** "mote" in ASCII: what the file is, for `file` and for this program. */
+const APPLICATION = 0x6d6f7465;
+const VERSION = 1;
+
+const TABLES = `
+  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE record (place INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, UNIQUE (kind, id));
+  CREATE TABLE file (package TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE attribute (device TEXT, scope TEXT, key TEXT, ts REAL, value TEXT NOT NULL, PRIMARY KEY (device, scope, key)) WITHOUT ROWID;
+  CREATE TABLE series (id INTEGER PRIMARY KEY, device TEXT NOT NULL, key TEXT NOT NULL, UNIQUE (device, key));
+  CREATE TABLE point (series INTEGER, ts REAL, value TEXT NOT NULL, PRIMARY KEY (series, ts)) WITHOUT ROWID;
+  PRAGMA application_id = ${APPLICATION};
+  PRAGMA user_version = ${VERSION};`;
+
+/** SQLite's codes, without their second byte. */
+const CODES = { readOnly: 8, ioError: 10, corrupt: 11, full: 13, cantOpen: 14, notADatabase: 26 };
+
+export interface Opened {
+  readonly database: DatabaseSyncInstance;
+  /** Writes the log into the file itself, and lets go of both. */
+  close(): void;
+}
+
+/** Opens the file, or makes it. No other platform can, until it is closed or this process is gone. Throws StateError. */
+export async function openDatabase(directory: string, mostPages?: number): Promise<Opened> {
+  const { DatabaseSync: Database } = await library();
+  const lock = lockDirectory(directory);
+  // What is made there holds tokens and secrets.
+  const before = process.umask(0o077);
+  let database: DatabaseSyncInstance | undefined;
+  try {
+    database = new Database(join(directory, FILE));
+    // Each commit is synced to the disk.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+    prepare(database);
+    if (mostPages !== undefined) database.exec(`PRAGMA max_page_count = ${mostPages}`);
+    return { database, close: closing(database, lock) };
+  } catch (error) {
+    database?.close();
+    lock.release();
+    throw error instanceof StateError ? error : stateError(error, directory);
+  } finally {
+    process.umask(before);
+  }
+}
+
+function lockDirectory(directory: string): Lock {
+  try {
+    makeDirectory(directory);
+    return Lock.ofHost(directory);
+  } catch (error) {
+    const why =
+      error instanceof LockedError
+        ? error.message
+        : `no state can be kept in ${directory} (${codeOf(error)})`;
+    throw new StateError(why, { cause: error });
+  }
+}
+
+function closing(database: DatabaseSyncInstance, lock: Lock): () => void {
+  return () => {
+    try {
+      // The library closes a database whose statements still live only in part: so it is said by name.
+      database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // A full disk: the log stays, and is read at the next start.
+    }
+    database.close();
+    lock.release();
+  };
+}
+
+async function library(): Promise<typeof import("@photostructure/sqlite")> {
+  try {
+    return await import("@photostructure/sqlite");
+  } catch (error) {
+    throw new StateError(
+      "--state needs SQLite, which is not installed here: npm has it built for Linux, macOS and Windows on x64 and arm64",
+      { cause: error },
+    );
+  }
+}
+
+/** Makes the tables of a new file; looks an old one through. */
+function prepare(database: DatabaseSyncInstance): void {
+  const pragma = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+  const application = pragma("application_id");
+  const version = pragma("user_version");
+  if (application === 0 && version === 0 && pragma("schema_version") === 0) {
+    database.exec(`BEGIN; ${TABLES}; COMMIT`);
+    return;
+  }
+  if (application !== APPLICATION) throw new StateError(`${FILE} is a database of another program`);
+  if (version !== VERSION)
+    throw new StateError(`${FILE} was written by another version of Mote (format ${String(version)})`);
+  const found = pragma("integrity_check");
+  if (found !== "ok") throw damaged(String(found));
+}
+
+export function damaged(why: string): StateError {
+  return new StateError(
+    `${FILE} is damaged (${why}): put a copy in its place, or move it and its -wal file away to begin without state`,
+  );
+}
+
+/** What SQLite threw, for people. */
+export function stateError(error: unknown, directory: string): StateError {
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  const code = (errcode ?? 0) & 0xff;
+  const because = (text: string): StateError => new StateError(text, { cause: error });
+  if (code === CODES.full) return because(`the state in ${directory} can't be written: the disk is full`);
+  if (code === CODES.readOnly) return because(`the state in ${directory} can't be written: it is read-only`);
+  if (code === CODES.cantOpen) return because(`${FILE} in ${directory} can't be opened`);
+  if (code === CODES.ioError)
+    return because(`the state in ${directory} can't be written or read (${message})`);
+  return damaged(message ?? "unknown");
+}

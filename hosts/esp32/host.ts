@@ -40,7 +40,7 @@ export function createHost(machine: Machine): BoardHost {
   return {
     clock,
     store: new NvsStore(storage(machine, AGENT), machine),
-    blocks: new PartitionBlocks(partition(machine, OUTBOX)),
+    blocks: new PartitionBlocks(partition(machine, OUTBOX), () => idf.esp_task_wdt_reset()),
     slot: new OtaSlot(partition(machine, "nextota"), machine.updates, idf),
     open,
     digest,

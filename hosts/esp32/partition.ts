@@ -15,10 +15,13 @@ export class PartitionBlocks implements Blocks {
   readonly size: number;
   readonly sectorSize: number;
   private readonly _partition: Partition | undefined;
+  private readonly _feed: () => void;
 
-  constructor(partition: Partition | undefined) {
+  /** `feed`: of the watchdog. A sector takes up to 0.4 s to erase, and a reset erases hundreds in a row. */
+  constructor(partition: Partition | undefined, feed: () => void) {
     const { size, blockLength } = partition?.status() ?? { size: 0, blockLength: 0 };
     this._partition = partition;
+    this._feed = feed;
     this.sectorSize = blockLength;
     this.size = blockLength > 0 ? size - (size % blockLength) : 0;
   }
@@ -37,6 +40,7 @@ export class PartitionBlocks implements Blocks {
 
   erase(at: number): boolean {
     if (!this._within(at, this.sectorSize) || at % this.sectorSize !== 0) return false;
+    this._feed();
     return this._tried((partition) => partition.eraseBlock(at / this.sectorSize));
   }
 

@@ -12,7 +12,7 @@ export interface Updates {
   };
 }
 
-/** What the boot loader keeps of images (ota.c). */
+/** What the boot loader keeps of images (ota.c), and the watchdog. */
 export interface Ota {
   /** Of the running image: see IMAGE. */
   mote_image_state(): number;
@@ -20,6 +20,8 @@ export interface Ota {
   mote_can_revert(): number;
   /** 0 if the running image is kept from now on. */
   esp_ota_mark_app_valid_cancel_rollback(): number;
+  /** Feeds the watchdog. */
+  esp_task_wdt_reset(): number;
 }
 
 /** As ESP-IDF numbers them; an image that came by cable has none. */
@@ -43,7 +45,7 @@ export class OtaSlot implements Slot {
 
   constructor(partition: Partition | undefined, updates: Updates, ota: Ota) {
     this._partition = partition;
-    this._blocks = new PartitionBlocks(partition);
+    this._blocks = new PartitionBlocks(partition, () => ota.esp_task_wdt_reset());
     this.size = this._blocks.size;
     this.sectorSize = this._blocks.sectorSize;
     this._updates = updates;

@@ -11,6 +11,7 @@ import { CABLE } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
+import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
@@ -27,6 +28,8 @@ const CASES: readonly Case[] = [
   NO_MEMORY,
   CRASH,
   RECOVERY,
+  QUICK_STARTS,
+  OUTAGE,
   HOSTILE,
   HOSTILE_TLS,
   ...BAD_IMAGES,

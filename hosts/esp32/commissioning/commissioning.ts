@@ -11,6 +11,7 @@ import { keep } from "../../shared/commissioning/stored-settings.js";
 import { checkNetwork, type Finding, type Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
+import { serialPins } from "./pins.js";
 import type { AccessPoint, Doors } from "./sdk-modules.js";
 import { Joiner } from "./wifi-connection.js";
 
@@ -76,7 +77,7 @@ export function openCommissioning(
     () => closing.unshift(listen(doors, machine, server)),
     () => closing.unshift(answerNames(doors)),
   ]);
-  openSerial(doors, air.mote_serial_pins(), host, commissioning, options, closing);
+  openSerial(doors, air.mote_chip(), host, commissioning, options, closing);
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
   return commissioning;
@@ -124,16 +125,17 @@ function answerNames(doors: Doors): () => void {
 /** A debug build has the debugger on its line: then there is none. */
 function openSerial(
   doors: Doors,
-  known: number,
+  chip: number,
   host: BoardHost,
   commissioning: Commissioning,
   options: CommissionOptions,
   closing: (() => void)[],
 ): void {
-  const pins = options.serial ?? (known > 0 && { receive: Math.floor(known / 256), transmit: known % 256 });
+  const pins = options.serial ?? serialPins(chip);
   if (!pins) return;
   quietly(host, () => {
-    const serial = doors.serial({ port: 0, baud: BAUD, ...pins }, (bytes) => lines.feed(bytes));
+    const { receive, transmit } = pins;
+    const serial = doors.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => lines.feed(bytes));
     const write = (text: string): void => serial.write(host.encode(text.replaceAll("\n", "\r\n")));
     const console = new Console({
       commissioning,

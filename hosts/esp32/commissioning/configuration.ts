@@ -16,7 +16,8 @@ import type { Go } from "../start.js";
 import { TimeOfDay } from "../time-of-day.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
 import { openCommissioning, trusting } from "./commissioning.js";
-import type { Doors } from "./sdk-modules.js";
+import { refusePin } from "./pins.js";
+import type { AccessPoint, Doors } from "./sdk-modules.js";
 
 /** `config.commission`: how the owner gives what is not built in. */
 export interface Commission {
@@ -68,9 +69,15 @@ function resetByButton(host: BoardHost, agent = new Agent(host, NOWHERE)): void 
   reset(agent, host, "reset by the button");
 }
 
-function buttonOf({ doors, host, config }: Board): Pin | undefined {
-  const { button } = membersOf<Commission>(config.commission);
+function buttonOf({ doors, machine, host, config }: Board): Pin | undefined {
+  const { button, serial } = membersOf<Commission>(config.commission);
   if (button === undefined) return undefined;
+  const chip = (machine.idf as unknown as AccessPoint).mote_chip();
+  const why = refusePin(chip, button, serial !== false);
+  if (why !== undefined) {
+    host.log("error", `config.commission.button: pin ${button} ${why}; there is no button`);
+    return undefined;
+  }
   try {
     return doors.pin(button);
   } catch {

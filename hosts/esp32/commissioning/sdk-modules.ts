@@ -29,6 +29,6 @@ export interface AccessPoint extends Air {
   /** Opens an access point at 192.168.4.1 beside the station; 0 if it is open. No password: empty. */
   mote_ap_open(ssid: string, password: string): number;
   mote_ap_close(): number;
-  /** 256 * receive + transmit; 0 where they are not known. */
-  mote_serial_pins(): number;
+  /** CONFIG_IDF_FIRMWARE_CHIP_ID: see pins.ts. */
+  mote_chip(): number;
 }

@@ -49,6 +49,12 @@ int32_t mote_ethernet_start(void)
 	return esp_eth_start(gEthernet);
 }
 
+/** 0 takes the network away, 1 gives it back: what a lost access point is to Wi-Fi. 0, or the error of ESP-IDF. */
+int32_t mote_ethernet_plug(uint32_t in)
+{
+	return in ? esp_eth_start(gEthernet) : esp_eth_stop(gEthernet);
+}
+
 uint32_t mote_ethernet_state(void)
 {
 	return gState;

@@ -65,18 +65,8 @@ int32_t mote_ap_close(void)
 }
 #endif
 
-/** The chip's pins of its first serial line, receive and transmit: 256 * receive + transmit. */
-uint32_t mote_serial_pins(void)
+/** Which chip the image is for, as ESP-IDF numbers them. */
+uint32_t mote_chip(void)
 {
-#if CONFIG_IDF_TARGET_ESP32
-	return 256 * 3 + 1;
-#elif CONFIG_IDF_TARGET_ESP32C3
-	return 256 * 20 + 21;
-#elif CONFIG_IDF_TARGET_ESP32C6
-	return 256 * 17 + 16;
-#elif CONFIG_IDF_TARGET_ESP32S2 || CONFIG_IDF_TARGET_ESP32S3
-	return 256 * 44 + 43;
-#else
-	return 0;
-#endif
+	return CONFIG_IDF_FIRMWARE_CHIP_ID;
 }

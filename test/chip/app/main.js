@@ -43,6 +43,11 @@ function application(agent, host) {
     stackLeft: native.mote_memory(1),
     engineLeft: native.mote_memory(2),
   }));
+  agent.rpc.handle("unplug", ({ seconds }) => {
+    Timer.set(() => native.mote_ethernet_plug(0), 500);
+    Timer.set(() => native.mote_ethernet_plug(1), 1000 * seconds);
+    return { seconds };
+  });
   if (config.numbered) number(agent, host);
   if (config.fault !== undefined) FAULTS[config.fault]();
   return result;

@@ -17,6 +17,8 @@ const SECTOR = 4096;
 /** As in the table of partitions for 4 MB. */
 const SLOT = 448 * SECTOR;
 const MAGIC = 0xe9;
+/** What makers of flash allow a sector at the most. */
+const ERASE_MS = 400;
 export const BUILT = Date.UTC(2026, 0, 1) / 1000;
 
 /** As ESP-IDF numbers them. */
@@ -92,6 +94,8 @@ export class FakeBoard {
   /** Labels of partitions, and name spaces, that are not there. */
   missing: string[] = [];
   seeded = 0;
+  /** How long sectors were erased without a word to the watchdog. */
+  longestUnfedMs = 0;
   /** Called instead of what an update does; return true to let it fail. */
   updateFails: (step: "open" | "write" | "complete") => boolean = () => false;
   /** Seconds since 1970 that the machine believes, and whether they are known. */
@@ -119,6 +123,7 @@ export class FakeBoard {
   }
 
   #slept = -1;
+  #unfedMs = 0;
   #power = { on: true };
 
   /** Nothing that this run still asks of flash or NVS is done; `boot` is what comes next. */
@@ -230,7 +235,11 @@ export class FakeBoard {
         return reason;
       },
       mote_memory: () => 0,
-      mote_serial_pins: () => 256 * 3 + 1,
+      mote_chip: () => 0,
+      esp_task_wdt_reset: () => {
+        this.#unfedMs = 0;
+        return 0;
+      },
       esp_random: () => {
         chance = (Math.imul(chance, 1_664_525) + 1_013_904_223) >>> 0;
         return chance;
@@ -274,7 +283,11 @@ export class FakeBoard {
     return {
       read: (into, position) => done(() => flash.read(position, into)),
       write: (bytes, position) => done(() => flash.write(position, bytes)),
-      eraseBlock: (block) => done(() => flash.erase(block * SECTOR)),
+      eraseBlock: (block) => {
+        this.#unfedMs += ERASE_MS;
+        this.longestUnfedMs = Math.max(this.longestUnfedMs, this.#unfedMs);
+        done(() => flash.erase(block * SECTOR));
+      },
       status: () => ({ size: flash.size, blockLength: SECTOR }),
     };
   }

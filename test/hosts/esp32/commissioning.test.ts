@@ -264,6 +264,38 @@ test("reset over the cable does the same", async (t) => {
   t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
 });
 
+test("a reset feeds the watchdog before each sector that it erases", async (t) => {
+  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+  boot();
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  for (let at = 0; at < board.outbox.size; at += 4096) board.outbox.write(at, Uint8Array.of(0));
+  doors.pressed.add(4);
+  boot();
+  await board.clock.advance(1100);
+  board.longestUnfedMs = 0;
+  doors.type("reset");
+  await board.clock.runUntil(() => board.restarts > 1);
+  t.is(board.longestUnfedMs, 400);
+});
+
+for (const [pin, why] of [
+  [0, "decides at power-on how the chip starts"],
+  [35, "has no pull-up"],
+  [7, "belongs to the flash"],
+  [40, "is no pin of this chip"],
+  [3, "is the serial line"],
+] as const)
+  test(`a button is not taken at pin ${pin} of an ESP32, which ${why}`, (t) => {
+    const { board, boot } = rig(t, { ...PRODUCT, commission: { button: pin } });
+    boot();
+    t.true(
+      board.lines.some(
+        (line) => line === `error: config.commission.button: pin ${pin} ${why}; there is no button`,
+      ),
+    );
+  });
+
 test("a reset that the power cut is completed before anything that was kept is read", async (t) => {
   const { board, doors, boot } = rig(t);
   boot();

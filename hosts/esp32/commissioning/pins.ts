@@ -1,0 +1,99 @@
+// Which pins of a chip can have a button, and which its first serial line has.
+
+interface ChipPins {
+  readonly count: number;
+  /** Of the first serial line. */
+  readonly receive: number;
+  readonly transmit: number;
+  /** Why the others of its pins can't have a button: from the chip's data sheet. */
+  readonly refused: readonly (readonly [why: string, from: number, to?: number])[];
+}
+
+const STRAPPING = "decides at power-on how the chip starts";
+const FLASH = "belongs to the flash";
+const NO_PULL_UP = "has no pull-up";
+const USB = "is the USB line";
+
+/** By CONFIG_IDF_FIRMWARE_CHIP_ID of ESP-IDF. */
+const PINS: Readonly<Record<number, ChipPins>> = {
+  // ESP32
+  0: {
+    count: 40,
+    receive: 3,
+    transmit: 1,
+    refused: [
+      [STRAPPING, 0],
+      [STRAPPING, 2],
+      [STRAPPING, 5],
+      [STRAPPING, 12],
+      [STRAPPING, 15],
+      [FLASH, 6, 11],
+      [NO_PULL_UP, 34, 39],
+    ],
+  },
+  // ESP32-S2
+  2: {
+    count: 47,
+    receive: 44,
+    transmit: 43,
+    refused: [
+      [STRAPPING, 0],
+      [STRAPPING, 45, 46],
+      [USB, 19, 20],
+      [FLASH, 26, 32],
+    ],
+  },
+  // ESP32-C3
+  5: {
+    count: 22,
+    receive: 20,
+    transmit: 21,
+    refused: [
+      [STRAPPING, 2],
+      [STRAPPING, 8, 9],
+      [FLASH, 12, 17],
+      [USB, 18, 19],
+    ],
+  },
+  // ESP32-S3
+  9: {
+    count: 49,
+    receive: 44,
+    transmit: 43,
+    refused: [
+      [STRAPPING, 0],
+      [STRAPPING, 3],
+      [STRAPPING, 45, 46],
+      [USB, 19, 20],
+      [FLASH, 26, 32],
+    ],
+  },
+  // ESP32-C6
+  13: {
+    count: 31,
+    receive: 17,
+    transmit: 16,
+    refused: [
+      [STRAPPING, 4, 5],
+      [STRAPPING, 8, 9],
+      [STRAPPING, 15],
+      [USB, 12, 13],
+      [FLASH, 24, 30],
+    ],
+  },
+};
+
+/** Why a button can't have this pin; undefined: it can, or the chip is not known. `serial`: the line is in use. */
+export function refusePin(chip: number, pin: unknown, serial: boolean): string | undefined {
+  const pins = PINS[chip];
+  if (!pins) return undefined;
+  if (typeof pin !== "number" || !Number.isInteger(pin) || pin < 0 || pin >= pins.count)
+    return "is no pin of this chip";
+  if (serial && (pin === pins.receive || pin === pins.transmit)) return "is the serial line";
+  return pins.refused.find(([, from, to = from]) => pin >= from && pin <= to)?.[0];
+}
+
+/** Undefined where they are not known. */
+export function serialPins(chip: number): Pick<ChipPins, "receive" | "transmit"> | undefined {
+  return PINS[chip];
+}

@@ -1,0 +1,77 @@
+import { Bench, ONLINE_MS } from "../bench.js";
+import { type Case, check } from "../case.js";
+
+const NUMBERED_MS = 500;
+const AWAY_S = 90;
+const CUT_AFTER_MS = 4000;
+
+export const OUTAGE: Case = {
+  name: "outage",
+  title: "the network goes for 90 s: the board stays up, and all points of that time arrive with their times",
+  async run() {
+    const bench = await Bench.open("outage", { numbered: NUMBERED_MS });
+    const { board } = bench;
+    const arrived = (): number[] => bench.values("n").map(Number);
+    try {
+      await bench.online();
+      await bench.ask("unplug", { seconds: AWAY_S });
+      await board.line(/Wi-Fi: not connected/, 30_000);
+      const before = bench.points();
+      const from = board.lines.length;
+      await board.line(/Wi-Fi: online/, AWAY_S * 2000, from);
+      const back = Date.now();
+      const accepted = board.lines.flatMap((text) => /accepted (\d+)/.exec(text)?.[1] ?? []);
+      const last = Number(accepted.at(-1));
+      check(bench.points() - before < 10, "points arrived without a network");
+      await bench.until(ONLINE_MS, "the newest point of the outage", () => arrived().includes(last));
+      const seconds = Math.round((Date.now() - back) / 1000);
+      const numbers = arrived().filter((n) => n <= last);
+      const first = numbers[0]!;
+      check(numbers.length === last - first + 1, `of ${last - first + 1} points ${numbers.length} arrived`);
+      check(
+        numbers.every((n, i) => n === first + i),
+        "out of order by their times",
+      );
+      check(board.starts === 1, `it was started ${board.starts} times`);
+      return { points: numbers.length, lost: 0, lastArrivedAfterSeconds: seconds };
+    } finally {
+      await bench.close();
+    }
+  },
+};
+
+export const QUICK_STARTS: Case = {
+  name: "quick-starts",
+  title: "three starts that end by the power within seconds lead to recovery mode, and two do not",
+  async run() {
+    const bench = await Bench.open("quick-starts", { more: { powerCycles: true } });
+    const { board } = bench;
+    const cut = async (): Promise<void> => {
+      const from = board.lines.length;
+      board.on();
+      await board.line(/chip: \S+ runs/, 60_000, from);
+      await new Promise((go) => setTimeout(go, CUT_AFTER_MS));
+      await board.off();
+    };
+    try {
+      await cut();
+      board.on();
+      await bench.seen();
+      check((await bench.client("moteRecovery")) === undefined, "one short start is recovery mode already");
+      await new Promise((go) => setTimeout(go, 20_000));
+      await board.off();
+      await cut();
+      await cut();
+      await cut();
+      board.on();
+      await bench.until(
+        ONLINE_MS,
+        "recovery mode",
+        async () => (await bench.client("moteRecovery")) !== undefined,
+      );
+      return { moteRecovery: String(await bench.client("moteRecovery")) };
+    } finally {
+      await bench.close();
+    }
+  },
+};

@@ -77,7 +77,7 @@ export function openCommissioning(
     () => closing.unshift(listen(doors, machine, server)),
     () => closing.unshift(answerNames(doors)),
   ]);
-  openSerial(doors, air.mote_chip(), host, commissioning, options, closing);
+  openSerial(doors, air, host, commissioning, options, closing);
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
   return commissioning;
@@ -125,13 +125,13 @@ function answerNames(doors: Doors): () => void {
 /** A debug build has the debugger on its line: then there is none. */
 function openSerial(
   doors: Doors,
-  chip: number,
+  air: AccessPoint,
   host: BoardHost,
   commissioning: Commissioning,
   options: CommissionOptions,
   closing: (() => void)[],
 ): void {
-  const pins = options.serial ?? serialPins(chip);
+  const pins = options.serial ?? serialPins(air.mote_chip());
   if (!pins) return;
   quietly(host, () => {
     const { receive, transmit } = pins;
@@ -143,10 +143,8 @@ function openSerial(
       reset: options.reset,
       setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
     });
-    const lines = new LineReader(host, (line) => {
-      if (line === undefined) console.say("that line can't be read");
-      else console.line(line);
-    });
+    const lines = new LineReader(host, (line) => console.line(line));
+    air.mote_serial_flow();
     commissioning.onChange = () => console.changed();
     closing.unshift(() => serial.close());
   });

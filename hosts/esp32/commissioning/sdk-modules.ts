@@ -31,4 +31,6 @@ export interface AccessPoint extends Air {
   mote_ap_close(): number;
   /** CONFIG_IDF_FIRMWARE_CHIP_ID: see pins.ts. */
   mote_chip(): number;
+  /** The first serial line asks its other end to wait (XOFF) before its buffer of 128 bytes is full. 0, or the error of ESP-IDF. */
+  mote_serial_flow(): number;
 }

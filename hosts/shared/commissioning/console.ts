@@ -26,7 +26,7 @@ const HELP = `set wifi SSID [PASSWORD]        the network; none for an open one
 set url URL                     the platform
 set token TOKEN                 the device's access token, or:
 set provisioning KEY SECRET     let it register by itself
-set ca CERTIFICATE              of a private authority, DER in base64 on one line; none: what is built in
+set ca                          the certificate of a private authority: paste its PEM; each line is answered by its number
 set label PASSWORD              of this device's own access point, as on its label
 show                            what is set, without secrets
 reset                           forget Wi-Fi, token and all that waits, and restart
@@ -46,15 +46,27 @@ const SAID: Readonly<Record<string, string>> = {
   closed: "closed",
 };
 
+/** More than a certificate that can be kept. */
+const PEM_LENGTH = 6000;
+const PEM_END = "-----END CERTIFICATE-----";
+
 export class Console {
   private readonly _options: ConsoleOptions;
+  /** The lines of a certificate so far; undefined: none is being given. */
+  private _pem: string[] | undefined;
 
   constructor(options: ConsoleOptions) {
     this._options = options;
   }
 
-  /** One line, without its end. */
-  line(text: string): void {
+  /** One line, without its end; undefined: one that could not be read. */
+  line(text: string | undefined): void {
+    if (text === undefined) this._lost();
+    else if (this._pem) this._certificate(this._pem, text);
+    else this._command(text);
+  }
+
+  private _command(text: string): void {
     const words = splitWords(text);
     const [name = "", ...rest] = words ?? [];
     if (words?.length === 0) return;
@@ -97,6 +109,7 @@ export class Console {
     const fields = Object.hasOwn(SET, what) ? (SET[what] as readonly (keyof Values)[]) : [];
     const enough = what === "wifi" ? [1, 2] : [fields.length];
     if (what === "label") this._label(values);
+    else if (what === "ca" && values.length === 0) this._beginCertificate();
     else if (fields.length === 0 || !enough.includes(values.length) || values.includes(""))
       this.say("set wifi SSID [PASSWORD], set url URL, set token TOKEN; help lists all");
     else this._give(Object.fromEntries(fields.map((field, i) => [field, values[i]])));
@@ -104,6 +117,33 @@ export class Console {
 
   private _give(typed: Values): void {
     if (!this._options.commissioning.give(typed)) this.say("not now: it is checking");
+  }
+
+  private _beginCertificate(): void {
+    this._pem = [];
+    this.say(`paste the certificate, to its line ${PEM_END}; a line with a dot gives up`);
+  }
+
+  /** Each line has its answer: who sends faster than the line is read sees where one is missing. */
+  private _certificate(lines: string[], text: string): void {
+    const line = text.trim();
+    lines.push(line);
+    this._pem = undefined;
+    if (line === ".") return this.say("given up");
+    if (lines.join("\n").length > PEM_LENGTH) return this.say("that is longer than a certificate");
+    if (line === PEM_END) return this._give({ ca: lines.join("\n") });
+    this._pem = lines;
+    this.say(String(lines.length));
+  }
+
+  private _lost(): void {
+    const wasPasting = this._pem !== undefined;
+    this._pem = undefined;
+    this.say(
+      wasPasting
+        ? "a line of the certificate was lost: set ca again, line by line"
+        : "that line can't be read",
+    );
   }
 
   private _label(values: readonly string[]): void {

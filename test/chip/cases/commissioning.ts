@@ -1,6 +1,6 @@
 import { Bench, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
-import { PROFILE, urlOf } from "../rig.js";
+import { authority, PROFILE, urlOf } from "../rig.js";
 
 /** A network that is joined, and a platform that answers. */
 const CHECK_MS = 90_000;
@@ -22,6 +22,11 @@ export const CABLE: Case = {
       await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS);
       await say("help", /set wifi SSID/);
       await say("set everything", /help lists/);
+      await say("set ca", /paste the certificate/);
+      const pem = authority().ca.trim().split("\n");
+      for (const [i, line] of pem.slice(0, -1).entries()) await say(line, new RegExp(`^${i + 1}$`));
+      await say(pem.at(-1)!, /network|Wi-Fi/);
+      await say("show", /certificate set/);
       await say("set wifi emulator", /address is a text/);
       await say(`set provisioning ${PROFILE.key} wrong-secret`, /address is a text/);
       const refused = await say(`set url ${urlOf({})}`, /key|secret|provision/i, CHECK_MS);

@@ -236,6 +236,7 @@ export class FakeBoard {
       },
       mote_memory: () => 0,
       mote_chip: () => 0,
+      mote_serial_flow: () => 0,
       esp_task_wdt_reset: () => {
         this.#unfedMs = 0;
         return 0;

@@ -1,3 +1,4 @@
+import { rootCertificates } from "node:tls";
 import test from "ava";
 import { splitWords } from "../../../../hosts/shared/commissioning/console.js";
 import { LineReader } from "../../../../hosts/shared/commissioning/lines.js";
@@ -67,6 +68,43 @@ test("help names every command, and reset is passed on", (t) => {
     t.true(said[0]!.includes(command), command);
   console.line("reset");
   t.deepEqual(resets, ["reset"]);
+});
+
+const [PEM = ""] = rootCertificates;
+
+test("a certificate is pasted line by line, each with its number, and taken at its last line", (t) => {
+  const { console, said, commissioning } = rig();
+  console.line("set ca");
+  const lines = PEM.trim().split("\n");
+  for (const line of lines) console.line(`${line}\r`);
+  t.deepEqual(
+    said.slice(1, lines.length).map((text) => text.trim()),
+    lines.slice(1).map((_, i) => String(i + 1)),
+  );
+  t.true(commissioning.view.has.ca);
+  console.line("show");
+  t.true(said.some((text) => text.includes("certificate set")));
+});
+
+test("a certificate of which a line is lost, or that ends nowhere, is not taken, and the console goes on", (t) => {
+  const { console, said, commissioning } = rig();
+  console.line("set ca");
+  console.line("-----BEGIN CERTIFICATE-----");
+  console.line(undefined);
+  t.regex(said.at(-1)!, /a line of the certificate was lost/);
+  console.line("set ca");
+  console.line(".");
+  t.is(said.at(-1), "given up\n");
+  console.line("set ca");
+  for (let i = 0; i < 100; i++) console.line("A".repeat(64));
+  t.true(said.some((text) => text.includes("longer than a certificate")));
+  console.line(undefined);
+  t.is(said.at(-1), "that line can't be read\n");
+  const damaged = PEM.trim().split("\n");
+  damaged.splice(5, 1);
+  for (const line of ["set ca", ...damaged]) console.line(line);
+  t.regex(said.at(-1)!, /no certificate/);
+  t.false(commissioning.view.has.ca);
 });
 
 test("words may be quoted, and hold quotes", (t) => {

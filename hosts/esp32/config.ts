@@ -6,7 +6,7 @@ import type { Network } from "./wifi.js";
  *
  *     "config": {
  *       "wifi": { "ssid": "...", "password": "..." },                            no password: an open network; false: none
- *       "commission": { "button": 4, ... },                                      of mote/commission: see commissioning/configuration.ts
+ *       "commission": { "button": 4, ... },                                      of mote/commission: see commissioning/check-configuration.ts
  *       "intervalMs": 60000,                                                     for the application; default 60,000
  *       "ca": "ca.der",                                                          a resource, or a list of them; for https
  *       "sntp": "pool.ntp.org",

@@ -20,8 +20,8 @@ export type Application = (agent: Agent, host: AppHost) => unknown;
 
 /** Calls `go` with what there is, now or after its owner was asked, or restarts instead (commissioning/configuration.ts). */
 export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
-/** Starts the agent by this configuration; undefined if it is wrong. */
-export type Go = (host: BoardHost, config: Machine["config"]) => Agent | undefined;
+/** Starts the agent by this configuration; or says what is wrong with it. */
+export type Go = (host: BoardHost, config: Machine["config"]) => Agent | string;
 
 /** More than the longest time between two requests of an agent that works. */
 const SILENCE_MS = 1_800_000;
@@ -50,7 +50,9 @@ export function startBoard(
     );
   if (host.ending.crash) host.log("error", `the run before ended with: ${host.ending.crash}`);
   const go: Go = (through, config) => run(machine, through, config, application);
-  return commission ? commission(machine, host, go) : go(host, machine.config);
+  if (commission) return commission(machine, host, go);
+  const agent = go(host, machine.config);
+  return typeof agent === "string" ? misconfigured(host, agent) : agent;
 }
 
 function run(
@@ -58,9 +60,9 @@ function run(
   host: BoardHost,
   config: Machine["config"],
   application: Application,
-): Agent | undefined {
+): Agent | string {
   const settings = readConfig(config);
-  if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
+  if (Array.isArray(settings)) return settings.join("; ");
   const naps = settings.deadlineMs === undefined ? undefined : new Naps(machine, host, settings.deadlineMs);
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
   // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
@@ -82,7 +84,7 @@ function run(
   try {
     agent = new Agent(watched, settings.options);
   } catch (error) {
-    return misconfigured(host, error instanceof Error ? error.message : "unknown");
+    return error instanceof Error ? error.message : "unknown";
   }
   attend(agent, host, wifi, time, settings.options.baseUrl, naps !== undefined);
   const image = settings.options.firmware?.version ?? "";

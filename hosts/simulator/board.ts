@@ -3,7 +3,7 @@
 import Resource from "Resource";
 import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
-import { Agent } from "mote";
+import { Agent, type AgentOptions } from "mote";
 import { createHost, type SimulatorHost } from "mote-simulator";
 import { readConfig } from "../esp32/config.js";
 import type { Application } from "../esp32/start.js";
@@ -22,13 +22,13 @@ export function start(application: Application, commission?: Commissioner): Agen
   const made = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
   const go: Go = (host, configured) => {
     const settings = readConfig(configured);
-    if (Array.isArray(settings)) {
-      host.log("error", `the configuration is wrong: ${settings.join("; ")}`);
+    const agent = Array.isArray(settings) ? settings.join("; ") : agentOf(host, settings.options);
+    if (Array.isArray(settings) || typeof agent === "string") {
+      host.log("error", `the configuration is wrong: ${agent}`);
       return undefined;
     }
     const { options, intervalMs, deadlineMs } = settings;
     const sleeps = deadlineMs !== undefined;
-    const agent = new Agent(host, options);
     const told = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
     const sample = application(agent, { ...host, settings: told, health: { reset: "start" } });
     if (sleeps) wakeAgain(agent, host, sample, () => true);
@@ -36,6 +36,15 @@ export function start(application: Application, commission?: Commissioner): Agen
     return agent;
   };
   return commission ? commission(made, config, go) : go(made, config);
+}
+
+/** The agent, or what is wrong with its options. */
+function agentOf(host: SimulatorHost, options: AgentOptions): Agent | string {
+  try {
+    return new Agent(host, options);
+  } catch (error) {
+    return error instanceof Error ? error.message : "unknown";
+  }
 }
 
 function below(all: Files, folder: string): Files {

@@ -18,6 +18,8 @@ import { Joiner } from "./wifi-connection.js";
 export interface CommissionOptions {
   /** What is kept or built in. */
   readonly before: Values;
+  /** Why the device can't start with it. */
+  readonly wrong?: string | undefined;
   readonly deviceName?: string | undefined;
   /** Of the access point, unless the device has one of its own. */
   readonly password?: string | undefined;
@@ -58,6 +60,7 @@ export function openCommissioning(
     clock,
     wifi: true,
     before: options.before,
+    wrong: options.wrong,
     check: (values, isSame, tell) => check(machine, host, joiner, options, values, isSame, tell),
     keep: (values, isSame) => keep(host, values, isSame),
     closed: (done) => {

@@ -8,29 +8,16 @@ import {
   withKept,
 } from "../../shared/commissioning/built-in-configuration.js";
 import { readKept, settle } from "../../shared/commissioning/stored-settings.js";
-import { checkNetwork, type Values } from "../../shared/commissioning/values.js";
+import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
 import type { Go } from "../start.js";
 import { TimeOfDay } from "../time-of-day.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
+import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
-import { refusePin } from "./pins.js";
 import type { AccessPoint, Doors } from "./sdk-modules.js";
-
-/** `config.commission`: how the owner gives what is not built in. */
-export interface Commission {
-  /**
-   * Pin of a button that draws it to ground: held for 1 s at power-on it opens commissioning again, held for 10 s later it resets the device; one that
-   * sleeps counts from its next wake on.
-   */
-  readonly button?: number | undefined;
-  /** Of the access point `mote-<hardware id>`, the same for all devices with this image. Default: none. `set label` gives a device its own. */
-  readonly password?: string | undefined;
-  /** Pins of the serial line. Default: the chip's first; false: none. */
-  readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
-}
 
 interface Board {
   readonly doors: Doors;
@@ -51,7 +38,8 @@ export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go
   const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
   const config = withKept(machine.config, kept);
   const host = trusting(machine, made, kept.ca);
-  const wrong = checkCommission(config.commission);
+  const chip = (machine.idf as unknown as AccessPoint).mote_chip();
+  const wrong = checkCommission(config.commission, chip);
   if (wrong !== undefined) return misconfigured(host, wrong);
   const board: Board = { doors, machine, host, config, kept, go };
   const button = buttonOf(board);
@@ -69,15 +57,9 @@ function resetByButton(host: BoardHost, agent = new Agent(host, NOWHERE)): void 
   reset(agent, host, "reset by the button");
 }
 
-function buttonOf({ doors, machine, host, config }: Board): Pin | undefined {
-  const { button, serial } = membersOf<Commission>(config.commission);
+function buttonOf({ doors, host, config }: Board): Pin | undefined {
+  const { button } = membersOf<Commission>(config.commission);
   if (button === undefined) return undefined;
-  const chip = (machine.idf as unknown as AccessPoint).mote_chip();
-  const why = refusePin(chip, button, serial !== false);
-  if (why !== undefined) {
-    host.log("error", `config.commission.button: pin ${button} ${why}; there is no button`);
-    return undefined;
-  }
   try {
     return doors.pin(button);
   } catch {
@@ -86,26 +68,32 @@ function buttonOf({ doors, machine, host, config }: Board): Pin | undefined {
   }
 }
 
-function run({ host, config, go }: Board, button: Pin | undefined): Agent | undefined {
+function run(board: Board, button: Pin | undefined): Agent | undefined {
+  const { host, config, go } = board;
   const agent = go(host, config);
-  if (!agent || !button) return agent;
+  if (typeof agent === "string") return ask(board, agent);
+  if (!button) return agent;
   whenHeld(button, host.clock, RESET_HELD_MS, () => resetByButton(host, agent));
   return agent;
 }
 
-/** Asks the owner. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom. */
-function ask(board: Board): undefined {
+/**
+ * Asks the owner, who sees `wrong`, if that is why. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom.
+ */
+function ask(board: Board, wrong?: string): undefined {
   const { doors, machine, host, config, kept } = board;
   const isNew = isIncomplete(config);
   // An image on trial that asks has lost what the one before knew.
-  if (isNew && host.slot.state() === "pending")
-    return misconfigured(host, "there is no network, no platform, or no way to prove itself there");
+  if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
+    return misconfigured(host, wrong ?? "there is no network, no platform, or no way to prove itself there");
+  if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
   const { password, serial } = membersOf<Commission>(config.commission);
   // As built in: without a key there is no provisioning in what is kept.
   const { deviceName } = membersOf<{ deviceName: string }>(machine.config.provisioning);
   const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
   openCommissioning(doors, machine, host, {
     before: valuesOf(config, kept),
+    wrong,
     deviceName,
     password,
     serial,
@@ -113,6 +101,7 @@ function ask(board: Board): undefined {
     reset: () => soon(host, () => forget(host)),
     over: (done) => {
       if (done) host.restart("commissioned");
+      else if (wrong !== undefined) misconfigured(host, wrong);
       else if (!isNew) host.restart("nobody commissioned it");
       else if (isIncomplete({ ...config, wifi: { ssid: "any" } }))
         misconfigured(host, "nobody commissioned it; switch it off and on again to be asked");
@@ -141,18 +130,3 @@ function reset(agent: Agent, host: BoardHost, why: string): void {
   const restart = (): void => host.restart(why);
   agent.reset().then(restart, restart);
 }
-
-/** What is wrong with `config.commission`. */
-function checkCommission(value: unknown): string | undefined {
-  const { button, password, serial } = membersOf<Commission>(value);
-  if (value !== undefined && (typeof value !== "object" || value === null))
-    return "config.commission is an object";
-  if (button !== undefined && !isPin(button)) return "config.commission.button is the number of a pin";
-  if (password !== undefined && (password === "" || password.length > 63 || checkNetwork("any", password)))
-    return "config.commission.password has 8 to 63 bytes";
-  if (serial !== undefined && serial !== false && !(isPin(serial?.receive) && isPin(serial?.transmit)))
-    return "config.commission.serial is { receive, transmit }, two pins, or false";
-  return undefined;
-}
-
-const isPin = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;

@@ -24,6 +24,8 @@ export interface CommissioningOptions {
   readonly wifi: boolean;
   /** What is kept or built in now. */
   readonly before: Values;
+  /** Why the device can't start with those, for people: shown until something is given. */
+  readonly wrong?: string | undefined;
   /** Connects with `values`; resolves with what is in the way, undefined for nothing. Must not reject. `tell`: what it does now, for people. */
   check(values: Values, isSame: boolean, tell: (stage: string) => void): Promise<Finding | undefined>;
   /** Keeps them; false if that failed. */
@@ -62,6 +64,8 @@ export class Commissioning {
 
   constructor(options: CommissioningOptions) {
     this._options = options;
+    if (options.wrong !== undefined)
+      this._findings = [{ field: "url", reason: `the configuration is wrong: ${options.wrong}` }];
   }
 
   get state(): State {

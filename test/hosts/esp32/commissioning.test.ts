@@ -6,7 +6,7 @@ import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.j
 import { createHost } from "../../../hosts/esp32/host.js";
 import { type Application, startBoard } from "../../../hosts/esp32/start.js";
 import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
-import type { Agent } from "../../../src/index.js";
+import { Agent } from "../../../src/index.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { BUILT, FakeBoard } from "./board.js";
 
@@ -160,7 +160,7 @@ test("a wake out of deep sleep is no power-on: its button opens nothing", async 
   const wake = () =>
     commissionBy(doors, machine, createHost(machine), () => {
       went++;
-      return undefined;
+      return new Agent(createHost(machine), { baseUrl: "http://none", token: "none" });
     });
   wake();
   t.is(went, 1);
@@ -289,11 +289,9 @@ for (const [pin, why] of [
   test(`a button is not taken at pin ${pin} of an ESP32, which ${why}`, (t) => {
     const { board, boot } = rig(t, { ...PRODUCT, commission: { button: pin } });
     boot();
-    t.true(
-      board.lines.some(
-        (line) => line === `error: config.commission.button: pin ${pin} ${why}; there is no button`,
-      ),
-    );
+    t.deepEqual(board.lines, [
+      `error: the configuration is wrong: config.commission.button: pin ${pin} ${why}`,
+    ]);
   });
 
 test("a reset that the power cut is completed before anything that was kept is read", async (t) => {
@@ -332,7 +330,7 @@ test("certificates that were given are those that the check and every later star
 });
 
 test("doors that can't be had cost nothing but themselves", async (t) => {
-  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 99 } });
+  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
   doors.shut = ["listen", "datagrams", "pin"];
   boot();
   doors.type('set wifi home "correct horse"');
@@ -378,6 +376,41 @@ for (const [commission, line] of [
     t.is(boot(), undefined);
     t.deepEqual(board.lines, [`error: the configuration is wrong: ${line}`]);
   });
+
+for (const [config, reason] of [
+  [{ ...READY, wifi: { ssid: "home", password: "123" } }, "config.wifi.password has 8 to 64 characters"],
+  [{ ...READY, firmware: { title: "" } }, "firmware.title"],
+] as const)
+  test(`a board that can't start with its configuration opens commissioning and says why: ${reason}`, async (t) => {
+    const { board, doors, boot } = rig(t, config);
+    t.is(boot(), undefined);
+    await board.clock.advance(300);
+    t.deepEqual(board.ap, { ssid: NAME, password: "" });
+    const page = doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
+    t.true(page.includes("The configuration is wrong"), page);
+    t.true(page.includes(reason), page);
+    await board.clock.advance(700_000);
+    t.is(board.ap, undefined);
+    t.is(board.restarts, 0);
+    t.true(board.lines.filter((line) => line.includes(reason)).length >= 2);
+  });
+
+test("a wrong password that was built in is mended by its owner", async (t) => {
+  const { board, doors, boot } = rig(t, { ...READY, wifi: { ssid: "home", password: "123" } });
+  boot();
+  await board.clock.advance(300);
+  doors.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.truthy(boot());
+});
+
+test("an image on trial with a wrong configuration gives way to the one before", (t) => {
+  const { board, boot } = rig(t, { ...READY, firmware: { title: "" } });
+  board.states[0] = 0;
+  boot();
+  t.is(board.restarts, 1);
+  t.is(board.ap, undefined);
+});
 
 test("what is not built in, or not filled in yet, is the owner's to give", (t) => {
   t.false(isIncomplete({ ...PRODUCT, wifi: HOME }));

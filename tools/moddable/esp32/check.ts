@@ -4,6 +4,7 @@ import { join, relative } from "node:path";
 import { number, share } from "../figures.js";
 import { codeBytes, readRom, romBytes } from "../rom.js";
 import { chipOf } from "./chips.js";
+import { checkConfig } from "./config-check.js";
 import type { Build, BuildOptions } from "./esp32.js";
 import { estimateImage } from "./image-estimate.js";
 import { checkPartitions, imageRoom, readPartitions } from "./partitions.js";
@@ -19,10 +20,10 @@ const MEGABYTE = 1024 * 1024;
 const OF_TYPINGS = /^(?:package|tsconfig\..*)$/;
 const ALIASES = /: (?:not frozen|no const)$/gm;
 
-export function checkBuild(
+export async function checkBuild(
   { directory, log }: Build,
   { sdk, target, megabytes }: Pick<BuildOptions, "sdk" | "target" | "megabytes">,
-): Report {
+): Promise<Report> {
   const chip = chipOf(sdk, target);
   const rom = readRom(readFileSync(join(directory, "mc.xs.c"), "utf8"));
   const folder = readdirSync(directory).find((name) => name.startsWith("xsProj-")) ?? "";
@@ -33,6 +34,7 @@ export function checkBuild(
   const image = estimateImage(rom);
   const engine = rom.engine === 0 ? undefined : rom.engine;
   const wrong = [
+    ...(await checkConfig(directory, chip)),
     ...checkPartitions(partitions, megabytes * MEGABYTE),
     ...(engine !== undefined && engine > chip.largest
       ? [

@@ -7,6 +7,8 @@ import { type Sdk, SdkError } from "../sdk.js";
 export interface Chip {
   /** As ESP-IDF names it. */
   readonly name: string;
+  /** CONFIG_IDF_FIRMWARE_CHIP_ID. */
+  readonly id: number;
   /** Free in all. */
   readonly heap: number;
   /** The largest piece: the engine's memory is one piece. */
@@ -27,6 +29,7 @@ const COMPUTED = `${LAYOUT}, less the static memory of the C3's image and 22 KiB
 export const CHIPS: readonly Chip[] = [
   {
     name: "esp32",
+    id: 0,
     heap: 261_000,
     largest: 126_000,
     engine: 112_640,
@@ -36,6 +39,7 @@ export const CHIPS: readonly Chip[] = [
   },
   {
     name: "esp32s2",
+    id: 2,
     heap: 150_000,
     largest: 126_000,
     engine: 112_640,
@@ -45,6 +49,7 @@ export const CHIPS: readonly Chip[] = [
   },
   {
     name: "esp32s3",
+    id: 9,
     heap: 290_000,
     largest: 253_000,
     engine: 139_264,
@@ -54,6 +59,7 @@ export const CHIPS: readonly Chip[] = [
   },
   {
     name: "esp32c3",
+    id: 5,
     heap: 252_200,
     largest: 118_784,
     engine: 112_640,
@@ -63,6 +69,7 @@ export const CHIPS: readonly Chip[] = [
   },
   {
     name: "esp32c6",
+    id: 13,
     heap: 378_000,
     largest: 362_000,
     engine: 139_264,

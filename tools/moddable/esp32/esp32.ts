@@ -5,6 +5,7 @@ import { basename, delimiter, join, resolve } from "node:path";
 import { refusePrivateKeys } from "../private-keys.js";
 import { PROJECT, type Sdk, SdkError } from "../sdk.js";
 import { chipOf, targetFolder } from "./chips.js";
+import { checkConfig } from "./config-check.js";
 import { mergeOptions } from "./sdkconfig.js";
 
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
@@ -86,8 +87,11 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   findIdf(sdk.env);
   const project = prepare(options);
   const { directory } = await configure(options, project, sdk.env);
-  const chip = chipOf(sdk, target).name;
-  const folder = join(directory, `xsProj-${chip}`, "build");
+  const chip = chipOf(sdk, target);
+  const wrong = await checkConfig(directory, chip);
+  if (wrong.length > 0)
+    throw new SdkError(`The board would not start with its configuration: ${wrong.join("; ")}`);
+  const folder = join(directory, `xsProj-${chip.name}`, "build");
   // Its default target ends every serial2xsbug of this machine, and flashes.
   const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-t", "build", "-o", out];
   const log = await run(sdk.mcconfig, words, project, sdk.env);
@@ -95,7 +99,7 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   for (const name of PARTS)
     if (!existsSync(join(folder, name)))
       throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
-  return { directory, folder, chip };
+  return { directory, folder, chip: chip.name };
 }
 
 const PARTS = [

@@ -1,0 +1,47 @@
+// The whole of `config` of a project's manifest, looked through without starting anything: what a build and a board have in common.
+import { type Config, isIncomplete, membersOf } from "../../shared/commissioning/built-in-configuration.js";
+import { checkNetwork } from "../../shared/commissioning/values.js";
+import { refusePin } from "./pins.js";
+
+/** `config.commission`: how the owner gives what is not built in. */
+export interface Commission {
+  /**
+   * Pin of a button that draws it to ground: held for 1 s at power-on it opens commissioning again, held for 10 s later it resets the device; one that
+   * sleeps counts from its next wake on.
+   */
+  readonly button?: number | undefined;
+  /** Of the access point `mote-<hardware id>`, the same for all devices with this image. Default: none. `set label` gives a device its own. */
+  readonly password?: string | undefined;
+  /** Pins of the serial line. Default: the chip's first; false: none. */
+  readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
+}
+
+/** What is wrong with `config.commission`, on a chip by CONFIG_IDF_FIRMWARE_CHIP_ID. */
+export function checkCommission(value: unknown, chip: number): string | undefined {
+  const { button, password, serial } = membersOf<Commission>(value);
+  if (value !== undefined && (typeof value !== "object" || value === null))
+    return "config.commission is an object";
+  if (button !== undefined && !isPin(button)) return "config.commission.button is the number of a pin";
+  const why = button === undefined ? undefined : refusePin(chip, button, serial !== false);
+  if (why !== undefined) return `config.commission.button: pin ${button} ${why}`;
+  if (password !== undefined && (password === "" || password.length > 63 || checkNetwork("any", password)))
+    return "config.commission.password has 8 to 63 bytes";
+  if (serial !== undefined && serial !== false && !(isPin(serial?.receive) && isPin(serial?.transmit)))
+    return "config.commission.serial is { receive, transmit }, two pins, or false";
+  return undefined;
+}
+
+/** `config` with something in place of what its owner will give: the rest must be right all the same. */
+export function asIfGiven(config: Config): Config {
+  if (!isIncomplete(config)) return config;
+  const { ssid } = membersOf<{ ssid: unknown }>(config.wifi);
+  const { key } = membersOf<{ key: unknown }>(config.provisioning);
+  return {
+    ...config,
+    ...((config.wifi === undefined || ssid === "") && { wifi: { ssid: "any" } }),
+    ...(!config.baseUrl && { baseUrl: "http://any" }),
+    ...(!config.token && !key && { token: "any", provisioning: undefined }),
+  };
+}
+
+const isPin = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;

@@ -127,7 +127,7 @@ withSdk("a project that includes manifest-lean.json has the agent without update
   writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
   const how = options(sdk, "esp32", { folder, out: join(place, "lean-out") });
   const build = await buildScripts(how);
-  t.deepEqual((await checkBuild(build, how)).wrong, []);
+  t.deepEqual(checkBuild(build, how).wrong, []);
   const names = readFileSync(join(build.directory, "modules", "mote.xsb"), "latin1");
   t.regex(names, /runOnce/);
   t.notRegex(names, /fw_checksum/);

@@ -140,7 +140,7 @@ function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions 
 }
 
 async function check(build: BuildOptions): Promise<number> {
-  const { wrong, lines } = await checkBuild(await buildScripts(build), build);
+  const { wrong, lines } = checkBuild(await buildScripts(build), build);
   process.stdout.write(`${build.target}\n${[...lines, ...weights(build.sdk)].join("\n")}\n`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   return wrong.length === 0 ? 0 : 1;

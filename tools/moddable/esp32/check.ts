@@ -20,10 +20,10 @@ const MEGABYTE = 1024 * 1024;
 const OF_TYPINGS = /^(?:package|tsconfig\..*)$/;
 const ALIASES = /: (?:not frozen|no const)$/gm;
 
-export async function checkBuild(
+export function checkBuild(
   { directory, log }: Build,
   { sdk, target, megabytes }: Pick<BuildOptions, "sdk" | "target" | "megabytes">,
-): Promise<Report> {
+): Report {
   const chip = chipOf(sdk, target);
   const rom = readRom(readFileSync(join(directory, "mc.xs.c"), "utf8"));
   const folder = readdirSync(directory).find((name) => name.startsWith("xsProj-")) ?? "";
@@ -34,7 +34,7 @@ export async function checkBuild(
   const image = estimateImage(rom);
   const engine = rom.engine === 0 ? undefined : rom.engine;
   const wrong = [
-    ...(await checkConfig(directory, chip)),
+    ...checkConfig(directory, chip),
     ...checkPartitions(partitions, megabytes * MEGABYTE),
     ...(engine !== undefined && engine > chip.largest
       ? [

@@ -1,7 +1,6 @@
 // The configuration that mcconfig merged, judged at build by the words that the board would have for it.
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { asIfGiven, checkCommission } from "../../../hosts/esp32/commissioning/check-configuration.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
 import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
@@ -12,15 +11,16 @@ import type { Chip } from "./chips.js";
 const NOT_LEAN = ["firmware", "cycle"] as const;
 
 /** All that is wrong with the configuration in a build's folder; no value is quoted. */
-export async function checkConfig(directory: string, chip: Chip): Promise<string[]> {
-  const file = join(directory, "mc.config.js");
-  // A module is read once: a build may come after a build.
-  const { default: config } = await import(`${pathToFileURL(file).href}?${statSync(file).mtimeMs}`);
-  const makefile = readFileSync(join(directory, "makefile"), "utf8");
-  return flawsOf(config, chip.id, {
-    lean: /mote-lean\.js/.test(makefile),
-    asks: /mote-commission\.js/.test(makefile),
-  });
+export function checkConfig(directory: string, chip: Chip): string[] {
+  const { config, modules } = JSON.parse(readFileSync(join(directory, "manifest_flat.json"), "utf8")) as Flat;
+  const lean = [modules.mote].flat().some((path) => String(path).endsWith("mote-lean"));
+  return flawsOf(config, chip.id, { lean, asks: "mote/commission" in modules });
+}
+
+/** What mcconfig writes of all manifests together. */
+interface Flat {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly modules: Readonly<Record<string, unknown>>;
 }
 
 /** `lean`: without updates and cycles. `asks`: the owner gives what is missing. */

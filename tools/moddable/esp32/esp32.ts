@@ -88,7 +88,7 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   const project = prepare(options);
   const { directory } = await configure(options, project, sdk.env);
   const chip = chipOf(sdk, target);
-  const wrong = await checkConfig(directory, chip);
+  const wrong = checkConfig(directory, chip);
   if (wrong.length > 0)
     throw new SdkError(`The board would not start with its configuration: ${wrong.join("; ")}`);
   const folder = join(directory, `xsProj-${chip.name}`, "build");

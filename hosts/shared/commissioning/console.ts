@@ -129,11 +129,13 @@ export class Console {
     const line = text.trim();
     lines.push(line);
     this._pem = undefined;
-    if (line === ".") return this.say("given up");
-    if (lines.join("\n").length > PEM_LENGTH) return this.say("that is longer than a certificate");
-    if (line === PEM_END) return this._give({ ca: lines.join("\n") });
-    this._pem = lines;
-    this.say(String(lines.length));
+    if (line === ".") this.say("given up");
+    else if (lines.join("\n").length > PEM_LENGTH) this.say("that is longer than a certificate");
+    else if (line === PEM_END) this._give({ ca: lines.join("\n") });
+    else {
+      this._pem = lines;
+      this.say(String(lines.length));
+    }
   }
 
   private _lost(): void {

@@ -1,11 +1,12 @@
 // `mote platform --state`: killed at any moment, nothing that it acknowledged is lost, and a device goes on by itself.
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import test, { type ExecutionContext } from "ava";
 import { Operator } from "../../../tools/operator/operator.js";
 import { generator } from "../../../tools/platform/core/common/random.js";
@@ -187,4 +188,52 @@ test.serial("a folder in use, and one that can't be, are told in a sentence", as
   const wrong = await mote(["platform", "--port", "0", "--state", "/dev/null/state"]);
   t.is(wrong.code, 1);
   t.regex(wrong.err, /^error: no state can be kept in \/dev\/null\/state \(ENOTDIR\)\n$/);
+});
+
+const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
+/** A file system of 400 KB in a name space of its own; what was on it is copied out at the end. */
+const SMALL_DISK =
+  'mount -t tmpfs -o size=400k tmpfs "$1" && "$3" "$4" platform --port 0 --log json --state "$1/state"; code=$?; cp -r "$1/state/." "$2"; exit $code';
+const onSmallDisk = spawnSync("unshare", ["-rm", "true"]).status === 0 ? test.serial : test.serial.skip;
+
+onSmallDisk("a disk that is full stops it with a sentence, and what was acknowledged is there", async (t) => {
+  t.timeout(240_000);
+  const [disk, copy] = [folder(t), folder(t)];
+  const script = ["-rm", "sh", "-c", SMALL_DISK, "sh", disk, copy, process.execPath, CLI];
+  const env = { PATH: process.env.PATH, ...KEYS };
+  const child = spawn("unshare", script, { env, stdio: ["ignore", "pipe", "pipe"] });
+  t.teardown(() => child.kill("SIGKILL"));
+  let complaint = "";
+  child.stderr.on("data", (text) => {
+    complaint += text;
+  });
+  const closed = once(child, "close");
+  const story = storyOf(child);
+  await story.until(({ events }) => events.length === 1);
+  const url = String(story.events[0]?.url);
+  await provision(url, "device");
+  const acknowledged: number[] = [];
+  for (let ts = 0; ts < 1_000; ts++) {
+    const body = JSON.stringify({ ts, values: { n: ts, text: "x".repeat(3_000) } });
+    const answer = await fetch(`${url}/api/v1/device/telemetry`, { method: "POST", body }).catch(
+      () => undefined,
+    );
+    if (answer?.status !== 200) break;
+    acknowledged.push(ts);
+  }
+  t.deepEqual(await closed, [1, null]);
+  t.regex(
+    complaint,
+    /^error: the state in .+ can't be written: the disk is full; the platform stopped, what it answered before is kept\n$/,
+  );
+  t.true(acknowledged.length > 3 && acknowledged.length < 1_000);
+  const last = await startPlatform({ port: 0, state: { directory: copy } });
+  t.teardown(() => last.close());
+  const series = last.core.devices.byToken("device")?.series;
+  const points = series?.range("n", { startTs: 0, endTs: 1e9, limit: 1e6, ascending: true }) ?? [];
+  t.log(`${acknowledged.length} points acknowledged, ${points.length} there`);
+  t.deepEqual(
+    points.map(({ ts }) => ts),
+    acknowledged,
+  );
 });

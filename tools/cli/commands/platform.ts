@@ -55,6 +55,12 @@ Examples:
   mote platform --port 8080 --state ./platform
   mote platform --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
 
+/** As a server does, the deployed one lets open polls run to their end. */
+const STOPS = {
+  documented: "Ctrl-C stops it.",
+  deployed: "Ctrl-C stops it once open polls have ended, a second one at once.",
+} as const;
+
 export function platformCommand(program: Command): void {
   program
     .command("platform")
@@ -146,7 +152,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const lines =
     flags.log === "json"
       ? [listening(running, tell, saved, { urls, password, state: flags.state })]
-      : [...greeting(running, flags, tell, { urls, password }), ...saved.map(viewLine), "Ctrl-C stops it."];
+      : [...greeting(running, flags, tell, { urls, password }), ...saved.map(viewLine), STOPS[flags.as]];
   process.stdout.write(`${lines.join("\n")}\n`);
   const stopped = new Promise<void>((resolve) => {
     if (stop.aborted) resolve();

@@ -267,11 +267,20 @@ test("a damaged file is told in a sentence, and left as it is", async (t) => {
   core.packages.upload(image, { ...sent, bytes: Buffer.from("bytes of the image") });
   await platform.close();
   const whole = readFileSync(file);
+  const reader = new DatabaseSync(file, { readOnly: true });
+  const index = reader.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_record_1'");
+  const page = Number(index.get()?.rootpage) - 1;
+  reader.close();
   const damages: [string, (bytes: Buffer) => Buffer, RegExp][] = [
     [
       "pages of zeros",
       (bytes) => bytes.fill(0, 8_192, 40_000),
       /^platform\.db is damaged \(.+\): put a copy/s,
+    ],
+    [
+      "an index that no start reads",
+      (bytes) => bytes.fill(0, page * 4_096 + 200, (page + 1) * 4_096),
+      /^platform\.db is damaged/,
     ],
     ["noise", (bytes) => bytes.fill(0xa5, 4_096, 30_000), /^platform\.db is damaged/],
     ["cut in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /^platform\.db is damaged/],

@@ -1,8 +1,7 @@
 // npm run mutants:sample -- [--seed N] [--size 300] [--fresh]: a seeded sample of all mutants that Stryker knows in src/agent and src/net. All of them are put into
-// a copy of the build once, and one is switched on for each run of the tests that reach it: suites on a clock that stands still, 15 s of CPU at the most, those that
-// reach least first. Goes on where it was ended, on the copy that it began with; --fresh begins anew. Prints the score with its 95 % interval, and who survived.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+// a copy of the build once; each of the sample is switched on in turn, and the tests that reach it run, on clocks that stand still, the cheapest first, for 15 s of CPU
+// at the most. Goes on where it was ended, on the copy that it began with; --fresh begins anew. Prints the score with its 95 % interval, and who survived.
+import { fork } from "node:child_process";
 import {
   appendFileSync,
   cpSync,
@@ -32,16 +31,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const work = join(root, "build/mutants", values.seed);
 const at = (...path) => join(work, ...path);
 const MUTATED = ["src/agent", "src/net"];
-const TESTS = /^(src\/(agent|net|wire)|simulation)\/.*(?<!slow)\.test\.js$/;
-/** They tell thousands of stories: no suites of seconds. */
-const LONG = /simulation\/(sample|replay|secrets)|simulation\/sleep-cycle|random-platforms/;
+const TESTS = /^src\/(agent|net|wire)\/.*(?<!slow)\.test\.js$/;
+/** Of the board's own build: it is not the one that is mutated. */
+const OTHERS = /\/(lean|inspected)\.test/;
 const MOST_MS = 15_000;
-/** Of those that run first: most mutants are seen by them. */
-const FIRST_MS = 3000;
-const SLACK_MS = 60_000;
 /** What is hit so much more often than without a mutant goes round in a circle. */
 const HITS = 100;
-const json = (path) => JSON.parse(readFileSync(path, "utf8"));
+/** CPU of one job, and time without any, after which nothing comes any more. */
+const HANGS_MS = 90_000;
+const IDLE_MS = 120_000;
+
 const lines = (path) =>
   existsSync(path)
     ? readFileSync(path, "utf8")
@@ -49,14 +48,7 @@ const lines = (path) =>
         .filter(Boolean)
         .map((line) => JSON.parse(line))
     : [];
-
-const HOOK = `import { writeFileSync } from "node:fs";
-const { MUTANT, HIT_LIMIT, COVERAGE } = process.env;
-globalThis.__stryker__ = MUTANT ? { activeMutant: MUTANT, hitCount: 0, hitLimit: Number(HIT_LIMIT) } : {};
-if (COVERAGE) process.on("exit", () => writeFileSync(COVERAGE, JSON.stringify({ hits: globalThis.__stryker__.mutantCoverage?.static ?? {}, ...process.cpuUsage() })));
-`;
-const CONFIG = `export default { files: ["dist/**/*.test.js"], require: ["./hook.mjs", "./dist/test/seed.js"], workerThreads: false, timeout: "5m" };
-`;
+const append = (path, value) => appendFileSync(path, `${JSON.stringify(value)}\n`);
 
 /** The copy with every mutant in it, and none of them active. */
 async function prepare() {
@@ -64,11 +56,10 @@ async function prepare() {
   mkdirSync(work, { recursive: true });
   for (const part of ["dist", "package.json"]) cpSync(join(root, part), at(part), { recursive: true });
   symlinkSync(join(root, "node_modules"), at("node_modules"));
-  writeFileSync(at("hook.mjs"), HOOK);
-  writeFileSync(at("ava.config.mjs"), CONFIG);
   const files = MUTATED.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true })
       .filter((path) => path.endsWith(".ts") && !/\.(stub|d)\.ts$/.test(path))
+      .sort()
       .map((path) => join(folder, path)),
   );
   const logger = { isDebugEnabled: () => false, debug() {}, info() {}, warn: console.warn };
@@ -86,94 +77,136 @@ async function prepare() {
   writeFileSync(at("mutants.json"), JSON.stringify(mutants));
 }
 
-/** Runs the tests of \`files\`, in one process. */
-async function run(files, env, longestMs) {
-  const file = "dist/test/sampled.test.js";
-  writeFileSync(at(file), files.map((name) => `import "./${name}";\n`).join(""));
-  const args = [at("node_modules/ava/entrypoints/cli.mjs"), "--tap", "--fail-fast", file];
-  const all = { ...process.env, MOTE_SEED: "1", ...env };
-  const child = spawn(process.execPath, args, { cwd: work, env: all, stdio: "ignore", detached: true });
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    process.kill(-child.pid, "SIGKILL");
-  }, longestMs);
-  const [code] = await once(child, "close");
-  clearTimeout(timer);
-  return { passed: code === 0, late };
-}
-
-/** What each test file reaches, and the CPU time that it takes. */
-async function cover() {
-  const known = new Set(lines(at("coverage.ndjson")).map(({ file }) => file));
-  const files = readdirSync(join(root, "dist/test"), { recursive: true }).filter((file) => TESTS.test(file));
-  for (const file of files.filter((file) => !LONG.test(file) && !known.has(file)).sort()) {
-    const { passed } = await run([file], { COVERAGE: at("hits.json") }, 10 * SLACK_MS);
-    const { hits, user, system } = passed ? json(at("hits.json")) : { hits: {}, user: 0, system: 0 };
-    const ms = (user + system) / 1000;
-    appendFileSync(at("coverage.ndjson"), `${JSON.stringify({ file, passed, ms, hits })}\n`);
-    console.log(`${(ms / 1000).toFixed(1).padStart(6)} s  ${passed ? "" : "FAILS, left out: "}${file}`);
+/** ms of CPU of a process; 0 where the system does not say. */
+function cpuOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(")") + 2)
+      .split(" ")
+      .slice(11, 13)
+      .map(Number);
+    return (user + system) * 10;
+  } catch {
+    return 0;
   }
 }
 
-/** Files that reach it: first some that reach little else, then more, up to the limit. */
-function groupsOf(id, coverage) {
-  const reach = ({ hits }) => Object.keys(hits).length;
-  const those = coverage
-    .filter(({ hits, ms }) => hits[id] && ms <= MOST_MS)
-    .sort((one, other) => reach(one) - reach(other));
-  const groups = [[], []];
-  let ms = 0;
-  for (const one of those) {
-    if (ms + one.ms > MOST_MS) continue;
-    groups[ms < FIRST_MS ? 0 : 1].push(one);
-    ms += one.ms;
-  }
-  return groups.filter((group) => group.length > 0);
-}
+/** A process with all tests loaded; it is made again once it hung. */
+class Child {
+  #process;
+  loaded;
 
-async function judge({ id }, coverage) {
-  const groups = groupsOf(id, coverage);
-  for (const group of groups) {
-    const hits = group.reduce((sum, one) => sum + one.hits[id], 0);
-    const ms = group.reduce((sum, one) => sum + one.ms, 0);
-    const env = { MUTANT: id, HIT_LIMIT: String(1000 + HITS * hits) };
-    const { passed, late } = await run(
-      group.map(({ file }) => file),
-      env,
-      SLACK_MS + 5 * ms,
+  async start(mutant = "") {
+    const env = { ...process.env, MOTE_SEED: "1", MUTANT: mutant };
+    this.#process = fork(join(root, "scripts/mutants-child.mjs"), { cwd: work, env, stdio: "ignore" });
+    const files = readdirSync(at("dist/test"), { recursive: true }).filter(
+      (file) => TESTS.test(file) && !OTHERS.test(file),
     );
-    if (!passed) return late ? "killed by time" : "killed";
+    this.loaded = await this.ask({ does: "load", files: files.sort() });
+    return this;
   }
-  return groups.length > 0 ? "survived" : "not reached";
+
+  /** The answer; undefined if there is none, as the process ended or hangs. */
+  ask(job) {
+    const child = this.#process;
+    const begun = cpuOf(child.pid);
+    let before = begun;
+    let idleMs = 0;
+    return new Promise((resolve) => {
+      const end = (answer) => {
+        clearInterval(watch);
+        child.removeAllListeners();
+        resolve(answer);
+      };
+      const watch = setInterval(() => {
+        const now = cpuOf(child.pid);
+        idleMs = now > before ? 0 : idleMs + 1000;
+        before = now;
+        if (now - begun > HANGS_MS || idleMs > IDLE_MS) end();
+      }, 1000);
+      child.on("message", end);
+      child.on("exit", () => end());
+      child.send(job);
+    });
+  }
+
+  close() {
+    this.#process.kill("SIGKILL");
+  }
+}
+
+/** What each test reaches, and its CPU time. */
+async function cover() {
+  const known = new Set(lines(at("coverage.ndjson")).map(({ key }) => key));
+  let child = await new Child().start();
+  writeFileSync(at("static.json"), JSON.stringify(child.loaded.hits));
+  for (const key of child.loaded.keys.filter((key) => !known.has(key))) {
+    const covered = await child.ask({ does: "cover", key });
+    append(at("coverage.ndjson"), covered ?? { key, passed: false, ms: 0, hits: {} });
+    if (!covered?.passed) console.log(`fails without any mutant, left out: ${key}`);
+    if (covered) continue;
+    child.close();
+    child = await new Child().start();
+  }
+  child.close();
 }
 
 if (values.fresh || !existsSync(at("mutants.json"))) await prepare();
 await cover();
-const coverage = lines(at("coverage.ndjson")).filter(({ passed }) => passed);
-const all = json(at("mutants.json"));
+const coverage = lines(at("coverage.ndjson"))
+  .filter(({ passed }) => passed)
+  .sort((one, other) => one.ms - other.ms);
+const atLoad = JSON.parse(readFileSync(at("static.json"), "utf8"));
+const all = JSON.parse(readFileSync(at("mutants.json"), "utf8"));
 const sample = shuffled(all, Number(values.seed)).slice(0, Number(values.size));
 const results = new Map(lines(at("results.ndjson")).map((result) => [result.id, result]));
-console.log(`${all.length} mutants in all, ${sample.length} of them drawn by seed ${values.seed}`);
+console.log(
+  `${all.length} mutants in all, ${sample.length} of them drawn by seed ${values.seed}; ${coverage.length} tests`,
+);
+let child = await new Child().start();
+
+/** Tests that reach it; of what is reached only when the module is loaded those that reach its file. */
+function testsOf({ id, fileName }) {
+  const reached = coverage.filter(({ hits }) => hits[id]);
+  if (reached.length > 0 || !atLoad[id]) return reached;
+  const own = new Set(all.filter((mutant) => mutant.fileName === fileName).map((mutant) => mutant.id));
+  return coverage.filter(({ hits }) => Object.keys(hits).some((hit) => own.has(hit)));
+}
+
+async function judge(mutant) {
+  const { id } = mutant;
+  const tests = testsOf(mutant);
+  if (tests.length === 0) return { verdict: "not reached" };
+  const most = Math.max(...tests.map(({ hits }) => hits[id] ?? 0));
+  const job = {
+    does: "kill",
+    id,
+    keys: tests.map(({ key }) => key),
+    hitLimit: 1000 + HITS * most,
+    mostMs: MOST_MS,
+  };
+  // What is evaluated when the module is loaded needs a process that loads it with the mutant.
+  const own = atLoad[id] ? await new Child().start(id) : child;
+  const answer = own.loaded && (await own.ask(job));
+  if (own !== child || !answer) own.close();
+  if (own === child && !answer) child = await new Child().start();
+  if (!answer) return { verdict: "killed", killer: "hangs, or does not load" };
+  return { verdict: answer.killer ? "killed" : "survived", killer: answer.killer };
+}
+
 for (const mutant of sample) {
   if (results.has(mutant.id)) continue;
   const { id, fileName: file, location, mutatorName: kind, replacement } = mutant;
-  const result = {
-    id,
-    verdict: await judge(mutant, coverage),
-    file,
-    line: location.start.line + 1,
-    kind,
-    replacement,
-  };
+  const result = { id, ...(await judge(mutant)), file, line: location.start.line + 1, kind, replacement };
   results.set(id, result);
-  appendFileSync(at("results.ndjson"), `${JSON.stringify(result)}\n`);
+  append(at("results.ndjson"), result);
 }
+child.close();
 const judged = sample.map(({ id }) => results.get(id));
 for (const { verdict, file, line, kind, replacement } of judged)
-  if (!verdict.startsWith("killed"))
-    console.log(`${verdict}: ${file}:${line} ${kind}: ${replacement.slice(0, 120)}`);
-const killed = judged.filter(({ verdict }) => verdict.startsWith("killed")).length;
+  if (verdict !== "killed") console.log(`${verdict}: ${file}:${line} ${kind}: ${replacement.slice(0, 120)}`);
+const killed = judged.filter(({ verdict }) => verdict === "killed").length;
 console.log(
   `killed ${killed} of ${judged.length}: ${((100 * killed) / judged.length).toFixed(1)} %, 95 % interval ${interval(killed, judged.length)}`,
 );

@@ -22,11 +22,11 @@ interface Ran {
 }
 
 /** Runs test files of the copy, up to the first that fails. */
-async function run(copy: string, files: readonly string[]): Promise<Ran> {
+async function run(copy: string, files: readonly string[], timeout = LONGEST_MS): Promise<Ran> {
   const ava = join(copy, "node_modules/ava/entrypoints/cli.mjs");
   const args = [ava, "--tap", "--fail-fast", ...files.map((file) => `dist/test/${file}`)];
   const env = { ...process.env, MOTE_SEED: SEED, MOTE_TEST_RUN: "", AVA_FORCE_CI: "1" };
-  const child = spawn(process.execPath, args, { cwd: copy, env, timeout: LONGEST_MS });
+  const child = spawn(process.execPath, args, { cwd: copy, env, timeout });
   let text = "";
   child.stdout.on("data", (bytes: Buffer) => {
     text += bytes;
@@ -65,7 +65,7 @@ try {
   for (const part of PARTS) cpSync(part, join(copy, part), { recursive: true });
   symlinkSync(join(process.cwd(), "node_modules"), join(copy, "node_modules"));
   const tests = [...new Set(chosen.flatMap(({ tests }) => tests))];
-  const { passed, failed } = await run(copy, tests);
+  const { passed, failed } = await run(copy, tests, tests.length * LONGEST_MS);
   if (!passed) throw new Error(`the tests fail without any mutant: ${failed}`);
   for (const mutant of chosen) {
     const seen = await killer(mutant, copy);

@@ -312,9 +312,12 @@ export class Story {
     const { dice, world } = this;
     world.count("the network goes and returns");
     if (dice.chance(0.8)) {
+      // Its answer is under way when the network goes, or when it returns.
+      this.asked.send(dice.pick(["echo", "slow", "slow", "toggle"]), false, 600_000);
+      await world.clock.advance(dice.pick([0, 10, 50, 500]));
       this.note(`the network is gone: ${world.turn(dice.pick([...CONNECTS, "hang", "answer swallowed"]))}`);
       world.breakConnections(dice.chance(0.5));
-      await world.clock.advance(dice.pick([1000, 20_000, 92_000]));
+      await world.clock.advance(dice.pick([1000, 3000, 8000, 20_000, 92_000]));
       world.calm();
     }
     this.note("the network returns");

@@ -272,6 +272,7 @@ test("what is no deadline is refused by name", async (t, as) => {
   for (const deadline of [Number.NaN, -1, Number.POSITIVE_INFINITY, "1" as never]) {
     await t.throwsAsync(agent.flush(deadline), { code: "BAD_VALUE" });
     await t.throwsAsync(agent.attributes.read({ deadlineMs: deadline }), { code: "BAD_VALUE" });
+    await t.throwsAsync(agent.runOnce({ deadline }), { code: "BAD_VALUE" });
   }
 });
 

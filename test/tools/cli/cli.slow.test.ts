@@ -76,6 +76,18 @@ test.serial("what the agent refuses is told as wrong usage, without the value", 
   t.false(err.includes("a token/with"));
 });
 
+test.serial("each host of --firmware-host is looked at, however often it is given", async (t) => {
+  const given = (...hosts: string[]) => hosts.flatMap((host) => ["--firmware-host", host]);
+  // A port that nothing has: what is right ends at once all the same, as the state directory is a file.
+  const basics = ["run", "--url", "http://127.0.0.1:1", "--token", "t", "--state", NO_PEM];
+  const wrong = await mote([...basics, ...given("files.example.com", "https://files.example.com")]);
+  t.is(wrong.code, 2);
+  t.regex(wrong.err, /--firmware-host lists hosts in lower case/);
+  const right = await mote([...basics, ...given("files.example.com", "10.0.0.7:8443")]);
+  t.notRegex(right.err, /--firmware-host/);
+  t.regex(right.err, /state directory can't be used/);
+});
+
 test.serial("help and version end with exit code 0", async (t) => {
   const help = await mote(["run", "--help"]);
   t.is(help.code, 0);

@@ -34,6 +34,8 @@ export class Slowdown {
   /** The platform took points. */
   passed(): void {
     const { first, waiting, drops } = this._outbox;
+    // A stop lay between.
+    if (this._mark === undefined && this._behind) this._begin();
     if (this._mark === undefined || first < this._mark) return;
     // What was dropped is not delivered.
     const whole = drops === this._drops;

@@ -91,3 +91,24 @@ test("an outage is told as an outage, and a stop ends the wait", async (t) => {
   await rig.host.clock.advance(120_000);
   t.deepEqual(rig.pace, []);
 });
+
+test("a stop between the two: that it has caught up is said by the next start", async (t) => {
+  const rig = new TelemetryRig({ batchPoints: 4 }).start();
+  let everyMs = 30_000;
+  limited(rig, () => everyMs);
+  for (let n = 0; n < 120; n++) {
+    rig.record(n, n + 1);
+    await rig.host.clock.advance(1000);
+  }
+  t.is(rig.pace.length, 1);
+  rig.link.stop();
+  await rig.ended();
+  everyMs = 0;
+  rig.start();
+  await rig.empty();
+  await rig.host.clock.advance(0);
+  t.deepEqual(
+    rig.pace.map(({ behind }) => behind),
+    [true, false],
+  );
+});

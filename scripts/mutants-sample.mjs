@@ -32,8 +32,9 @@ const work = join(root, "build/mutants", values.seed);
 const at = (...path) => join(work, ...path);
 const MUTATED = ["src/agent", "src/net"];
 const TESTS = /^src\/(agent|net|wire)\/.*(?<!slow)\.test\.js$/;
-/** Of the board's own build: it is not the one that is mutated. */
-const OTHERS = /\/(lean|inspected)\.test/;
+/** Of the board's own build, which is not the one that is mutated; and what takes seconds a test: random commands, 150 RPCs, whole updates. */
+const OTHERS =
+  /\/(lean|inspected|model|counted|burst|random-platforms|meanwhile|reported-\w+|attack|begins|formats)\.test/;
 const MOST_MS = 15_000;
 /** What is hit so much more often than without a mutant goes round in a circle. */
 const HITS = 100;

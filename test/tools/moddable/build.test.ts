@@ -1,5 +1,13 @@
 // ESP32 builds by the SDK that $MODDABLE names, C aside: ESP-IDF is not needed.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -98,6 +106,12 @@ withSdk("an image that no slot holds is refused before it is linked", async (t, 
   const how = options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") });
   t.regex((await checked(how)).wrong.join(), /the image takes about [\d,]+ bytes: a slot has 1,835,008/);
   t.deepEqual((await checked({ ...how, megabytes: 8 })).wrong, []);
+});
+
+withSdk("a check leaves nothing that a build after it would take for ESP-IDF's own", async (t, sdk) => {
+  const how = options(sdk, "esp32/esp32c3", { out: join(place, "checked-first") });
+  t.deepEqual((await checked(how)).wrong, []);
+  t.false(existsSync(join(how.out, "tmp")));
 });
 
 withSdk("the engine's memory is that of the chip, whatever board has it", async (t, sdk) => {

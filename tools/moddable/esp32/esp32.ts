@@ -51,7 +51,9 @@ export interface Build {
 }
 
 /** Compiles everything but C, which needs no ESP-IDF: manifest, types, modules, preload. Throws SdkError with the SDK's words if it fails. */
-export async function buildScripts(options: BuildOptions): Promise<Build> {
+export async function buildScripts(given: BuildOptions): Promise<Build> {
+  // In a folder of its own: what stands in for ESP-IDF's files must not be taken for them by a build.
+  const options = { ...given, out: join(given.out, "check") };
   const { sdk, out } = options;
   const project = prepare(options);
   const env = { ...sdk.env, IDF_PATH: await idfStandIn(sdk, out) };

@@ -5,6 +5,9 @@ import { type Answer, GIVEN_UP, ResponseReader } from "./http/response.js";
 import { SILENCE, UNCONNECTED } from "./retry/outcome.js";
 import type { Target } from "./target.js";
 
+/** Name, TCP and TLS take no longer; a poll would else be told of a stalled handshake after a minute and a half. */
+const OPENING_MS = 30_000;
+
 /** What a request of which nothing more is heard was waiting for. */
 const PHASES = {
   opening: UNCONNECTED,
@@ -38,6 +41,8 @@ export class Channel {
   private _outAt = 0;
   private _busy = false;
   private _idleSince = 0;
+  /** Ends the limit of the opening. */
+  private _cancel: (() => void) | undefined;
   /** True once a request was answered: what it sends next may meet a connection that the peer has closed. */
   kept = false;
 
@@ -47,6 +52,7 @@ export class Channel {
     this._buffer = buffer;
     this._reader = new ResponseReader();
     const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
+    this._cancel = host.clock.timer(OPENING_MS, () => this._break(UNCONNECTED));
     try {
       this._socket = host.open(target.name, target.port, target.secure, event);
     } catch {
@@ -90,6 +96,7 @@ export class Channel {
   /** Gives the socket up. Nothing more is told. */
   close(): void {
     this._over = true;
+    this._settle();
     this._out = undefined;
     try {
       this._socket?.close();
@@ -126,6 +133,7 @@ export class Channel {
 
   private _opened(): void {
     if (this._phase !== "opening") return;
+    this._settle();
     this._phase = this._busy ? "writing" : "idle";
     this._write();
   }
@@ -181,6 +189,11 @@ export class Channel {
     this._phase = "idle";
     if (!reusable) this.close();
     this._owner.answered(answer, reusable);
+  }
+
+  private _settle(): void {
+    this._cancel?.();
+    this._cancel = undefined;
   }
 
   private _break(reason: string): void {

@@ -28,6 +28,16 @@ test("the deadline covers every phase and says which it was", async (t) => {
   }
 });
 
+test("a connection that is not open after 30 s is given up, whatever time the request has", async (t) => {
+  const { host, connection } = rig();
+  host.net.onConnect = () => false;
+  const start = host.clock.now();
+  isLost(t, await sendOn(host, connection, { ...GET, deadlineMs: 91_000 }), "no connection in time");
+  t.is(host.clock.now() - start, 30_000);
+  await host.clock.advance(10);
+  t.is(host.clock.waiting, 0);
+});
+
 test("a peer that sends a byte now and then does not outlive the deadline", async (t) => {
   const { host, connection } = rig();
   host.net.onConnect = (peer) => {

@@ -133,7 +133,7 @@ export class SimulatedDevice {
     const { sdk, program, display, instruments } = this.#options;
     const run = await SimulatorRun.start({
       ...{ sdk, program, display, directory: stateDir, instruments },
-      line: (text) => (text.startsWith("@event ") ? event(JSON.parse(text.slice(7))) : line(text)),
+      line: (text) => readLine(text, event, line),
     });
     this.#run = run;
     if (this.#stopped) await run.kill();
@@ -178,4 +178,27 @@ const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 /** The certificates of a PEM text, DER in base64. */
 export function derOf(pem: string): string[] {
   return (pem.match(PEM) ?? []).map((one) => new X509Certificate(one).raw.toString("base64"));
+}
+
+const MARK = "@event ";
+
+/** What the program says is not always on a line of its own: the SDK's sockets end some of their words without a line's end. */
+export function readLine(
+  text: string,
+  event: (what: { event: string }) => void,
+  line: (text: string) => void,
+): void {
+  const at = text.indexOf(MARK);
+  const parsed = at < 0 ? undefined : parsedEvent(text.slice(at + MARK.length));
+  if (parsed === undefined || at > 0) line(parsed === undefined ? text : text.slice(0, at));
+  if (parsed !== undefined) event(parsed);
+}
+
+function parsedEvent(json: string): { event: string } | undefined {
+  try {
+    const value = JSON.parse(json);
+    return typeof value?.event === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -74,9 +74,10 @@ function run(
   const { clock } = machine;
   const time = new TimeOfDay(clock, host.own, host.log, machine.built, machine.askTime);
   let agent: Agent | undefined;
-  wifi.onOnline = () => {
+  wifi.onOnline = (returned) => {
     time.learn();
-    agent?.networkReturned();
+    // A board joins again every 15 minutes of an outage: a fleet would do so in step.
+    if (returned) agent?.networkReturned();
   };
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const alive = new Alive(host, SILENCE_MS, () => wifi.online && running());

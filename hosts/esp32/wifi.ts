@@ -43,8 +43,10 @@ export class Wifi {
   private _radio: Radio | undefined;
   private _delayMs = FIRST_MS;
   private _cancel: () => void = () => {};
-  /** Called each time there is an address. */
-  onOnline: () => void = () => {};
+  /** It left the network by itself, and no attempt to join it failed since. */
+  private _own = false;
+  /** Called each time there is an address. `returned`: it was the network that was gone, not the radio that left it. */
+  onOnline: (returned: boolean) => void = () => {};
 
   constructor(make: MakeRadio, network: Network, host: Pick<Host, "clock" | "random" | "log">) {
     this._make = make;
@@ -66,7 +68,9 @@ export class Wifi {
 
   /** The network is joined and leads nowhere: an address that ran out is not told by the driver. Does nothing unless online. */
   rejoin(): void {
-    if (this.online) this._happens("late");
+    if (!this.online) return;
+    this._happens("late");
+    this._own = true;
   }
 
   private _happens(what: Happening): void {
@@ -96,11 +100,14 @@ export class Wifi {
   private _arrived(): void {
     this._delayMs = FIRST_MS;
     this._host.log("info", "Wi-Fi: online");
-    this.onOnline();
+    const returned = !this._own;
+    this._own = false;
+    this.onOnline(returned);
   }
 
   private _wait(why: Happening): void {
     const delay = this._delayMs;
+    this._own = false;
     this._delayMs = Math.min(LONGEST_MS, delay * 2);
     this._host.random(this._dice);
     const ms = Math.round(delay * (0.5 + (this._dice[0] as number) / 512));

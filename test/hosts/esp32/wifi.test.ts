@@ -112,6 +112,28 @@ test("joined again on request, and not while it is joining", async (t) => {
   t.is(radios.length, 2);
 });
 
+test("a network that was gone has returned; one that was joined again on request has not, unless it could not be joined", async (t) => {
+  const { radios, wifi, clock } = rig();
+  const returned: boolean[] = [];
+  wifi.onOnline = (how) => returned.push(how);
+  const becomes = async (connection: number) => {
+    await clock.advance(2000);
+    radios.at(-1)?.become(connection);
+  };
+  wifi.start();
+  await becomes(500);
+  await becomes(200);
+  await becomes(500);
+  wifi.rejoin();
+  await becomes(500);
+  wifi.rejoin();
+  await becomes(200);
+  await becomes(500);
+  await becomes(200);
+  await becomes(500);
+  t.deepEqual(returned, [true, true, false, true, true]);
+});
+
 test("stopped, it lets the radio go and asks no more", async (t) => {
   const { radios, asked, wifi, clock } = rig();
   wifi.start();

@@ -12,7 +12,8 @@ import { checkNetwork, type Finding, type Values } from "../../shared/commission
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { serialPins } from "./pins.js";
-import type { AccessPoint, Doors } from "./sdk-modules.js";
+import type { AccessPoint, Doors, Usb } from "./sdk-modules.js";
+import { UsbLine } from "./usb.js";
 import { Joiner } from "./wifi-connection.js";
 
 export interface CommissionOptions {
@@ -81,6 +82,7 @@ export function openCommissioning(
     () => closing.unshift(answerNames(doors)),
   ]);
   openSerial(doors, air, host, commissioning, options, closing);
+  openUsb(machine.idf as unknown as Usb, host, commissioning, options, closing);
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
   return commissioning;
@@ -139,18 +141,48 @@ function openSerial(
   quietly(host, () => {
     const { receive, transmit } = pins;
     const serial = doors.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => lines.feed(bytes));
-    const write = (text: string): void => serial.write(host.encode(text.replaceAll("\n", "\r\n")));
-    const console = new Console({
-      commissioning,
-      write,
-      reset: options.reset,
-      setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
-    });
-    const lines = new LineReader(host, (line) => console.line(line));
+    const lines = consoleOn(host, commissioning, options, (bytes) => serial.write(bytes));
     air.mote_serial_flow();
-    commissioning.onChange = () => console.changed();
     closing.unshift(() => serial.close());
   });
+}
+
+function openUsb(
+  usb: Usb,
+  host: BoardHost,
+  commissioning: Commissioning,
+  options: CommissionOptions,
+  closing: (() => void)[],
+): void {
+  if (options.serial === false) return;
+  quietly(host, () => {
+    let lines: LineReader | undefined;
+    const line = UsbLine.open(usb, host.clock, (bytes) => lines?.feed(bytes));
+    if (!line) return;
+    lines = consoleOn(host, commissioning, options, (bytes) => line.write(bytes));
+    closing.unshift(() => line.close());
+  });
+}
+
+/** What reads the bytes of a line, for a console of its own. */
+function consoleOn(
+  host: BoardHost,
+  commissioning: Commissioning,
+  options: CommissionOptions,
+  write: (bytes: Uint8Array) => void,
+): LineReader {
+  const console = new Console({
+    commissioning,
+    write: (text) => write(host.encode(text.replaceAll("\n", "\r\n"))),
+    reset: options.reset,
+    setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
+  });
+  const others = commissioning.onChange;
+  commissioning.onChange = () => {
+    others();
+    console.changed();
+  };
+  return new LineReader(host, (line) => console.line(line));
 }
 
 async function check(

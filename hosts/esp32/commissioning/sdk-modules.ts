@@ -24,6 +24,14 @@ export interface Doors {
   pin(pin: number): { read(): number };
 }
 
+/** Functions of native/usb.c, by a buffer of 64 bytes. */
+export interface Usb {
+  /** Bytes that came; -1 on a chip without it. */
+  mote_usb_read(into: ArrayBuffer): number;
+  /** Bytes that were taken. */
+  mote_usb_write(from: ArrayBuffer, count: number): number;
+}
+
 /** Functions of native/wifi.c. */
 export interface AccessPoint extends Air {
   /** Opens an access point at 192.168.4.1 beside the station; 0 if it is open. No password: empty. */

@@ -1,7 +1,7 @@
 // A board on a desk: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show them, on the clock that stands still.
 
 import type { Machine } from "../../../hosts/esp32/board-hardware.js";
-import type { AccessPoint } from "../../../hosts/esp32/commissioning/sdk-modules.js";
+import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
 import type { Partition } from "../../../hosts/esp32/partition.js";
 import type { Updates } from "../../../hosts/esp32/slot.js";
 import type { Domain } from "../../../hosts/esp32/store.js";
@@ -87,6 +87,8 @@ export class FakeBoard {
   readonly doors = new FakeDoors();
   /** The access point, while it is open. */
   ap: { ssid: string; password: string } | undefined;
+  /** The chip's own USB, if it has one; `read`: somebody reads what it sends. */
+  usb: { in: number[]; out: string; read: boolean } | undefined;
   /** ESP-IDF's reason of the last time that a network was not joined. */
   reason = 0;
   /** Of the authorities that were kept, the first bytes. */
@@ -195,7 +197,7 @@ export class FakeBoard {
     });
   }
 
-  #idf(): Machine["idf"] & AccessPoint {
+  #idf(): Machine["idf"] & AccessPoint & Usb {
     let chance = 1;
     const power = this.#power;
     return {
@@ -237,6 +239,17 @@ export class FakeBoard {
       mote_memory: () => 0,
       mote_chip: () => 0,
       mote_serial_flow: () => 0,
+      mote_usb_read: (into) => {
+        if (!this.usb) return -1;
+        const bytes = this.usb.in.splice(0, into.byteLength);
+        new Uint8Array(into).set(bytes);
+        return bytes.length;
+      },
+      mote_usb_write: (from, count) => {
+        if (!this.usb?.read) return 0;
+        this.usb.out += Buffer.from(from, 0, count).toString();
+        return count;
+      },
       esp_task_wdt_reset: () => {
         this.#unfedMs = 0;
         return 0;

@@ -251,6 +251,25 @@ test("a button that is held for 10 s resets the device: Wi-Fi, token and queue g
   t.truthy(board.ap);
 });
 
+test("over the chip's own USB it is told as over the serial line, and what nobody reads holds nothing up", async (t) => {
+  const { board, boot } = rig(t);
+  board.usb = { in: [], out: "", read: false };
+  boot();
+  const type = (line: string): void => void board.usb?.in.push(...Buffer.from(`${line}\r\n`));
+  for (let i = 0; i < 100; i++) type("help");
+  await board.clock.advance(1000);
+  t.is(board.usb.out, "");
+  board.usb.read = true;
+  type("show");
+  await board.clock.advance(200);
+  t.regex(board.usb.out, /token +not set/);
+  t.true(board.usb.out.length < 10_000);
+  board.usb.out = "";
+  type('set wifi home "correct horse"');
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.regex(board.usb.out, /connected, and kept/);
+});
+
 test("reset over the cable does the same", async (t) => {
   const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
   boot();

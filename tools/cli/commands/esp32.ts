@@ -9,10 +9,10 @@ import {
   buildScripts,
   FLASH_SIZES,
   type FlashSize,
-  onPath,
 } from "../../moddable/esp32/esp32.js";
 import { flashBoard } from "../../moddable/esp32/esptool.js";
 import { reportImage } from "../../moddable/esp32/image-report.js";
+import { onPath } from "../../moddable/program.js";
 import { findSdk, PROJECT, type Sdk } from "../../moddable/sdk.js";
 import { weighOurs } from "../../moddable/weigh.js";
 import { stopSignals } from "../stop.js";

@@ -1,7 +1,8 @@
 // Addresses that a crash printed, as functions and lines, by the compiler's own tool.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { type Image, onPath } from "./esp32.js";
+import { onPath } from "../program.js";
+import type { Image } from "./esp32.js";
 
 /** Lines of ESP-IDF that hold addresses of code: of a RISC-V chip its registers, of an Xtensa chip its backtrace. */
 const LINE = /^(?:MEPC|Backtrace|.*\bPC\b)\s*:/;

@@ -5,8 +5,8 @@ import { Socket } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { onPath } from "../program.js";
 import { SdkError } from "../sdk.js";
-import { onPath } from "./esp32.js";
 
 /** Programs and machines by chip. */
 const MACHINES: Readonly<Record<string, readonly [program: string, tool: string, machine: string]>> = {

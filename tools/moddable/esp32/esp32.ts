@@ -1,27 +1,18 @@
 // An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of ESP-IDF and ours as the last word.
-import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, delimiter, join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { refusePrivateKeys } from "../private-keys.js";
+import { lastLines, run } from "../program.js";
 import { PROJECT, type Sdk, SdkError } from "../sdk.js";
 import { chipOf, targetFolder } from "./chips.js";
 import { checkConfig } from "./config-check.js";
+import { findIdf, idfStandIn } from "./idf.js";
 import { mergeOptions } from "./sdkconfig.js";
 
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
 const EMULATED = join(PROJECT, "hosts", "esp32", "emulator", "manifest.json");
 const EMULATED_OPTIONS = join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.defaults");
 const VARIANTS = ["sdkconfig.defaults", "sdkconfig.defaults.release", "sdkconfig.inst"];
-/** The one that the SDK was tested with; its makefile asks for the version even where nothing of ESP-IDF is used. */
-const IDF_TAG = "v6.0";
-
-const IDF_GUIDE = `The SDK's guide installs it (https://www.moddable.com/documentation/devices/esp32, Linux):
-  sudo apt-get install git wget flex bison gperf python-is-python3 python3-pip python3-venv cmake ninja-build ccache libffi-dev libssl-dev dfu-util
-  git clone -b ${IDF_TAG} --recursive https://github.com/espressif/esp-idf ~/.local/share/esp-idf
-  cd ~/.local/share/esp-idf && ./install.sh all
-  export IDF_PATH=~/.local/share/esp-idf && . $IDF_PATH/export.sh
-Then try again. --check needs none of it.`;
-
 /** Sizes of flash that there is a table of partitions for, in MB. */
 export const FLASH_SIZES = [4, 8, 16] as const;
 export type FlashSize = (typeof FLASH_SIZES)[number];
@@ -111,17 +102,6 @@ const PARTS = [
   "flash_args",
 ];
 
-/** Throws SdkError if ESP-IDF is missing, or its tools are not on the path. */
-function findIdf(env: NodeJS.ProcessEnv): void {
-  const { IDF_PATH } = env;
-  if (!IDF_PATH || !existsSync(join(IDF_PATH, "tools", "idf.py")))
-    throw new SdkError(
-      `ESP-IDF is missing: $IDF_PATH is ${IDF_PATH ? "no copy of it" : "not set"}.\n${IDF_GUIDE}`,
-    );
-  if (!onPath("idf.py", env))
-    throw new SdkError("idf.py is not on the path. This sets it for one shell: . $IDF_PATH/export.sh");
-}
-
 /** Writes the makefile. Throws SdkError for a manifest that does not hold, or that has a private key among its resources. */
 async function configure(
   { sdk, target, debug, out }: BuildOptions,
@@ -191,56 +171,6 @@ function targetOptions(sdk: Sdk, target: string): string | undefined {
   const path: string | undefined = JSON.parse(text).build?.SDKCONFIGPATH;
   return path && resolve(directory, path.replace("$(MODDABLE)", sdk.path));
 }
-
-/** A repository with the one tag that the makefile looks for. */
-async function idfStandIn(sdk: Sdk, out: string): Promise<string> {
-  const directory = join(out, "no-idf");
-  if (existsSync(join(directory, ".git"))) return directory;
-  mkdirSync(directory, { recursive: true });
-  const git = (...words: string[]) => run("git", words, directory, sdk.env);
-  await git("init", "-q");
-  await git(
-    "-c",
-    "user.name=mote",
-    "-c",
-    "user.email=mote@localhost",
-    "commit",
-    "-q",
-    "--allow-empty",
-    "-m",
-    "none",
-  );
-  await git("tag", IDF_TAG);
-  return directory;
-}
-
-/** Whether a program of this name is on the path. */
-export const onPath = (name: string, env: NodeJS.ProcessEnv): boolean =>
-  (env.PATH ?? "").split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
-
-/** What it printed. Throws SdkError with its last lines if it failed. */
-export function run(program: string, words: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
-  return new Promise((done, failed) => {
-    let log = "";
-    const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (text) => (log += text));
-    child.on("error", (error) => failed(new SdkError(`${program}: ${error.message}`)));
-    child.on("close", (code) => {
-      if (code === 0 && !FAILED.test(log)) done(log);
-      else failed(new SdkError(`${basename(program)} failed:\n${lastLines(log)}`));
-    });
-  });
-}
-
-const FAILED = /^(?:###? ?)?[Ee]rror[:!]/m;
-const NOISE = /^# |: not frozen$|: no const$/;
-const lastLines = (log: string): string =>
-  log
-    .split("\n")
-    .filter((line) => !NOISE.test(line))
-    .slice(-20)
-    .join("\n");
 
 const read = (path: string): string | undefined =>
   existsSync(path) ? readFileSync(path, "utf8") : undefined;

@@ -1,7 +1,8 @@
 // Flashing by Espressif's own tool, as ESP-IDF installs it.
 import { spawn } from "node:child_process";
+import { onPath } from "../program.js";
 import type { Sdk } from "../sdk.js";
-import { type Image, onPath } from "./esp32.js";
+import type { Image } from "./esp32.js";
 
 const BAUD = 921_600;
 

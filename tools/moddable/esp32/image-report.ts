@@ -2,9 +2,10 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { number, share } from "../figures.js";
+import { run } from "../program.js";
 import { readRom, romBytes } from "../rom.js";
 import { type Sdk, SdkError } from "../sdk.js";
-import { type Image, run } from "./esp32.js";
+import type { Image } from "./esp32.js";
 import { imageRoom, readPartitions } from "./partitions.js";
 
 /** Archives by what they are for; the first that fits. */

@@ -1,0 +1,66 @@
+import type { Clock } from "../../../src/port.js";
+import type { Usb } from "./sdk-modules.js";
+
+/** Of one exchange with the chip. */
+const ROOM = 64;
+const LOOK_MS = 50;
+/** What nobody reads is forgotten beyond this. */
+const MOST = 4096;
+const NOTHING = new Uint8Array(0);
+
+/** The chip's own USB as a line: nothing says when bytes came or went, so it looks. Undefined on a chip that has none. */
+export class UsbLine {
+  private readonly _usb: Usb;
+  private readonly _clock: Pick<Clock, "timer">;
+  private readonly _received: (bytes: Uint8Array) => void;
+  private readonly _buffer = new Uint8Array(ROOM);
+  private _waiting: Uint8Array = NOTHING;
+  private _cancel: () => void = () => {};
+
+  static open(
+    usb: Usb,
+    clock: Pick<Clock, "timer">,
+    received: (bytes: Uint8Array) => void,
+  ): UsbLine | undefined {
+    const line = new UsbLine(usb, clock, received);
+    return line._look() ? line : undefined;
+  }
+
+  private constructor(usb: Usb, clock: Pick<Clock, "timer">, received: (bytes: Uint8Array) => void) {
+    this._usb = usb;
+    this._clock = clock;
+    this._received = received;
+  }
+
+  write(bytes: Uint8Array): void {
+    const all = new Uint8Array(this._waiting.length + bytes.length);
+    all.set(this._waiting);
+    all.set(bytes, this._waiting.length);
+    this._waiting = all.length > MOST ? bytes.subarray(-MOST) : all;
+  }
+
+  close(): void {
+    this._send();
+    this._cancel();
+  }
+
+  private _look(): boolean {
+    let count = this._usb.mote_usb_read(this._buffer.buffer);
+    if (count < 0) return false;
+    this._cancel = this._clock.timer(LOOK_MS, () => this._look());
+    for (; count > 0; count = this._usb.mote_usb_read(this._buffer.buffer))
+      this._received(this._buffer.slice(0, count));
+    this._send();
+    return true;
+  }
+
+  private _send(): void {
+    while (this._waiting.length > 0) {
+      const part = this._waiting.subarray(0, ROOM);
+      this._buffer.set(part);
+      const taken = this._usb.mote_usb_write(this._buffer.buffer, part.length);
+      this._waiting = this._waiting.subarray(taken);
+      if (taken < part.length) return;
+    }
+  }
+}

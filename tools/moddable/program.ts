@@ -1,0 +1,34 @@
+// Programs of others: where they are, and what they print.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { basename, delimiter, join } from "node:path";
+import { SdkError } from "./sdk.js";
+
+/** Whether a program of this name is on the path. */
+export const onPath = (name: string, env: NodeJS.ProcessEnv): boolean =>
+  (env.PATH ?? "").split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
+
+/** What it printed. Throws SdkError with its last lines if it failed. */
+export function run(program: string, words: string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((done, failed) => {
+    let log = "";
+    const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (text) => (log += text));
+    child.on("error", (error) => failed(new SdkError(`${program}: ${error.message}`)));
+    child.on("close", (code) => {
+      if (code === 0 && !FAILED.test(log)) done(log);
+      else failed(new SdkError(`${basename(program)} failed:\n${lastLines(log)}`));
+    });
+  });
+}
+
+const FAILED = /^(?:###? ?)?[Ee]rror[:!]/m;
+const NOISE = /^# |: not frozen$|: no const$/;
+/** The last of what a program printed, without what it always prints. */
+export const lastLines = (log: string): string =>
+  log
+    .split("\n")
+    .filter((line) => !NOISE.test(line))
+    .slice(-20)
+    .join("\n");

@@ -3,21 +3,28 @@
 #include "soc/soc_caps.h"
 
 #if SOC_USB_SERIAL_JTAG_SUPPORTED
-#include "hal/usb_serial_jtag_ll.h"
+// Its registers: the SDK's makefile does not name the component of ESP-IDF that has functions for them.
+#include "soc/usb_serial_jtag_struct.h"
 
 /** Takes what came, 64 bytes at most. How many; -1 on a chip without it. */
 int32_t mote_usb_read(uint8_t *into)
 {
-	return usb_serial_jtag_ll_read_rxfifo(into, 64);
+	int32_t count = 0;
+
+	while (count < 64 && USB_SERIAL_JTAG.ep1_conf.serial_out_ep_data_avail)
+		into[count++] = USB_SERIAL_JTAG.ep1.rdwr_byte;
+	return count;
 }
 
 /** Sends `count` bytes, 64 at most. How many were taken: none while nobody reads. */
 int32_t mote_usb_write(uint8_t *from, uint32_t count)
 {
-	int32_t taken = usb_serial_jtag_ll_write_txfifo(from, count > 64 ? 64 : count);
+	uint32_t taken = 0;
 
+	while (taken < count && USB_SERIAL_JTAG.ep1_conf.serial_in_ep_data_free)
+		USB_SERIAL_JTAG.ep1.rdwr_byte = from[taken++];
 	if (taken > 0)
-		usb_serial_jtag_ll_txfifo_flush();
+		USB_SERIAL_JTAG.ep1_conf.wr_done = 1;
 	return taken;
 }
 #else

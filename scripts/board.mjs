@@ -43,6 +43,7 @@ export const MODULES = [
 
 /** Modules that build on the core: it is imported by its name, so that a board has it once. */
 const ON_CORE = { diagnostics: "mote/diagnostics", strategies: "mote/strategies" };
+const CORE = join("src", "index.ts");
 const folderOf = (path) => /^src[/\\](\w+)/.exec(path)?.[1];
 
 /** What the module of its own is called in which `folder` lies, if it is not the one that begins in the folder `own`. */
@@ -57,6 +58,9 @@ const sources = (root, entry, lean, define, whole) => ({
     if (!name.startsWith(".")) return { id: name, external: true };
     const path = join(dirname(importer), name).replace(/\.js$/, ".ts");
     const instead = path.replace(/\.ts$/, ".stub.ts");
+    // On a board the core is a module of its own, whoever imports it.
+    if (!whole && path === join(root, CORE) && relative(root, importer).startsWith("hosts"))
+      return { id: "mote", external: true };
     const id = !whole && apart(folderOf(relative(root, path)), folderOf(entry));
     return id ? { id, external: true } : lean && existsSync(instead) ? instead : path;
   },

@@ -1,5 +1,5 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
-import { Agent, Recovery } from "mote";
+import { Agent, Recovery } from "../../src/index.js";
 import type { AppHost } from "../shared/application.js";
 import type { Machine } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";

@@ -3,7 +3,10 @@ import type { Clock } from "../../src/port.js";
 
 const LOOK_MS = 5000;
 
-type Interfaces = () => ReturnType<typeof networkInterfaces>;
+/** Not by Node's own types: who imports the host must not need them. */
+type Interfaces = () => Readonly<
+  Record<string, readonly { readonly address: string; readonly internal: boolean }[] | undefined>
+>;
 
 /**
  * Calls `returned` each time the machine has an address that it had not 5 s ago: an interface came up, or DHCP answered. For `agent.networkReturned()`.

@@ -133,7 +133,9 @@ test("src takes time, chance and output from the port, and no global that XS lac
 
 test("the lock file names no address that a package was taken from", (t) => {
   const lock = read("package-lock.json");
-  t.false(lock.includes('"resolved"'));
+  // The workspaces alone are taken from somewhere: from here.
+  const taken = Array.from(lock.matchAll(/"resolved": "([^"]*)"/g), ([, from]) => from);
+  t.deepEqual(taken.sort(), ["test", "tools"]);
   t.deepEqual(rules.registries(lock), []);
 });
 
@@ -143,8 +145,36 @@ test("no file names a package registry", (t) => {
   t.deepEqual(offences(texts, rules.registries), []);
 });
 
-test("the XS engine for the tests and the database of the local platform are optional, and no dependency of the agent", (t) => {
-  const { dependencies, optionalDependencies } = JSON.parse(read("package.json"));
-  t.deepEqual(Object.keys(optionalDependencies), ["@agoric/xsnap", "@photostructure/sqlite"]);
-  for (const name of Object.keys(optionalDependencies)) t.false(name in dependencies);
+test("the agent has no runtime dependency; what the tools need is theirs, what is hard to build is optional", (t) => {
+  const read_ = (path: string) =>
+    JSON.parse(read(path)) as Record<string, Record<string, string> | undefined>;
+  const { dependencies, optionalDependencies, peerDependencies, name } = read_("package.json");
+  t.deepEqual(
+    [name as unknown, dependencies, optionalDependencies, peerDependencies],
+    ["mote-agent", undefined, undefined, undefined],
+  );
+  const tools = read_("tools/package.json");
+  t.deepEqual(Object.keys(tools.optionalDependencies ?? {}), ["libsql"]);
+  t.deepEqual(tools.bin, { "mote-cli": "bin/mote.js", mote: "bin/mote.js" });
+  t.false("mote-agent" in (tools.dependencies ?? {}));
+  t.deepEqual(Object.keys(read_("test/package.json").optionalDependencies ?? {}), ["@agoric/xsnap"]);
+  for (const key of ["version", "license", "engines"])
+    t.deepEqual(tools[key], read_("package.json")[key], key);
+});
+
+test("behind npx the command is mote-cli: mote is another project's package", (t) => {
+  const texts = files(".", /\.(?:ts|mjs|js|json|md|txt|html)$|^run$/);
+  const wrong = texts.flatMap(({ path, text }) =>
+    Array.from(text.matchAll(/\bnpx (?:-\S+ )*mote(?!-cli\b)[^\n]{0,20}/g), ([found]) => `${path}: ${found}`),
+  );
+  t.deepEqual(wrong, []);
+  // The recordings show what was typed at the time.
+  const pages = files("docs", /\.md$/).concat(files(".", /^(?:README|CONTRIBUTING)\.md$/));
+  const bare = pages.flatMap(({ path, text }) =>
+    Array.from(
+      text.matchAll(/(?:`|^)mote [a-z][^`\n]{0,20}|npm run (?:-s )?mote\b[^\n]{0,20}/gm),
+      ([found]) => `${path}: ${found}`,
+    ),
+  );
+  t.deepEqual(bare, []);
 });

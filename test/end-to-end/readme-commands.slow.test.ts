@@ -16,7 +16,7 @@ const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs
   readFileSync(file, "utf8"),
 );
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
-const MOTE = "npm run -s mote -- ";
+const MOTE = "npx mote-cli ";
 const NAME = "greenhouse-7";
 
 /** The lines of their shell blocks, each once, comments left out and continued lines joined. */
@@ -107,7 +107,7 @@ async function updates(line: string): Promise<Result> {
   return ended;
 }
 
-/** By the beginning of what follows `npm run -s mote -- `. */
+/** By the beginning of what follows `npx mote-cli `. */
 const RUN: Record<string, (line: string) => Promise<Result>> = {
   run: (line) => lasts(line, /online/),
   platform: (line) => lasts(line, /Ctrl-C stops it/),
@@ -149,6 +149,7 @@ const OTHERS: Record<string, string> = {
   "npm run test:platform": "npm run test:all runs the same files",
   "npm run bench": "takes minutes; test/bench runs its parts",
   "npm run budget": "test/bench/budget.slow.test.ts measures the same",
+  "npm run mutants": "takes an hour; test/mutants checks that each edit still fits",
   "npm run -s cuts:removals": "takes an hour; npm run test:all runs the cuts themselves",
 };
 /** Runs that are as long as one likes: the argument that makes them so, and a short one. */
@@ -167,7 +168,8 @@ test("every other command of the documents is known here, and its script exists"
     const [, script] = /^npm run (?:-s )?(\S+)/.exec(line) ?? [];
     if (script !== undefined) t.true(Object.hasOwn(SCRIPTS, script), line);
   }
-  t.is(SCRIPTS.mote, "node scripts/build.mjs && node dist/tools/cli/cli.js");
+  const { bin } = JSON.parse(readFileSync("tools/package.json", "utf8")) as { bin: Record<string, string> };
+  t.is(bin["mote-cli"], "bin/mote.js");
 });
 
 for (const [start, [long, short]] of Object.entries(SHORT)) {

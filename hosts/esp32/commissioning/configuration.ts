@@ -1,5 +1,5 @@
 // What a board's owner gave, gives, or takes back: its configuration as built in and as kept, the button, and when to ask.
-import { Agent } from "mote";
+import { Agent } from "../../../src/index.js";
 import {
   type Config,
   isIncomplete,

@@ -1,5 +1,5 @@
 // Whether the platform is there, and takes the device: asked by the agent itself, with the options that are to be kept.
-import { Agent, type AgentOptions, MoteError } from "mote";
+import { Agent, type AgentOptions, MoteError } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
 import { none } from "../../none.js";
 import { CheckStore } from "./stored-settings.js";

@@ -18,7 +18,7 @@ export function newCommand(program: Command): void {
     });
 }
 
-const build = (folder: string): string => `npx mote esp32 ${folder} --target esp32/nodemcu`;
+const build = (folder: string): string => `npx mote-cli esp32 ${folder} --target esp32/nodemcu`;
 
 /** Writes the files and returns their names. Throws UsageError for a folder that is not empty. */
 export function newProject(folder: string): string[] {

@@ -1,6 +1,6 @@
 // The file that the platform's state is kept in. SQLite is loaded only here, and only when state is kept.
 import { join } from "node:path";
-import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import type { Database } from "libsql";
 import { codeOf, makeDirectory } from "../../../hosts/node/files.js";
 import { Lock, LockedError } from "../../../hosts/node/lock.js";
 
@@ -24,24 +24,29 @@ const TABLES = `
   PRAGMA application_id = ${APPLICATION};
   PRAGMA user_version = ${VERSION};`;
 
-/** SQLite's codes, without their second byte. */
-const CODES = { readOnly: 8, ioError: 10, corrupt: 11, full: 13, cantOpen: 14, notADatabase: 26 };
+/** SQLite's codes, by their beginning. */
+const CODES: readonly (readonly [string, (directory: string, message: string) => string])[] = [
+  ["SQLITE_FULL", (directory) => `the state in ${directory} can't be written: the disk is full`],
+  ["SQLITE_READONLY", (directory) => `the state in ${directory} can't be written: it is read-only`],
+  ["SQLITE_IOERR", (directory, message) => `the state in ${directory} can't be written or read (${message})`],
+  ["SQLITE_BUSY", (directory) => `another program writes to ${FILE} in ${directory}`],
+];
 
 export interface Opened {
-  readonly database: DatabaseSyncInstance;
+  readonly database: Database;
   /** Writes the log into the file itself, and lets go of both. */
   close(): void;
 }
 
 /** Opens the file, or makes it. No other platform can, until it is closed or this process is gone. Throws StateError. */
 export async function openDatabase(directory: string, mostPages?: number): Promise<Opened> {
-  const { DatabaseSync: Database } = await library();
+  const Library = await library();
   const lock = lockDirectory(directory);
   // What is made there holds tokens and secrets.
   const before = process.umask(0o077);
-  let database: DatabaseSyncInstance | undefined;
+  let database: Database | undefined;
   try {
-    database = new Database(join(directory, FILE));
+    database = new Library(join(directory, FILE));
     // Each commit is synced to the disk.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
     prepare(database);
@@ -69,7 +74,7 @@ function lockDirectory(directory: string): Lock {
   }
 }
 
-function closing(database: DatabaseSyncInstance, lock: Lock): () => void {
+function closing(database: Database, lock: Lock): () => void {
   return () => {
     try {
       // The library closes a database whose statements still live only in part: so it is said by name.
@@ -82,19 +87,19 @@ function closing(database: DatabaseSyncInstance, lock: Lock): () => void {
   };
 }
 
-async function library(): Promise<typeof import("@photostructure/sqlite")> {
+async function library(): Promise<typeof import("libsql")> {
   try {
-    return await import("@photostructure/sqlite");
+    return (await import("libsql")).default;
   } catch (error) {
     throw new StateError(
-      "--state needs SQLite, which is not installed here: npm has it built for Linux, macOS and Windows on x64 and arm64",
+      "--state needs SQLite, which is not installed here: npm has it built for Linux, macOS and Windows",
       { cause: error },
     );
   }
 }
 
 /** Makes the tables of a new file; looks an old one through. */
-function prepare(database: DatabaseSyncInstance): void {
+function prepare(database: Database): void {
   const pragma = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
   const application = pragma("application_id");
   const version = pragma("user_version");
@@ -117,13 +122,10 @@ export function damaged(why: string): StateError {
 
 /** What SQLite threw, for people. */
 export function stateError(error: unknown, directory: string): StateError {
-  const { errcode, message } = error as { errcode?: number; message?: string };
-  const code = (errcode ?? 0) & 0xff;
-  const because = (text: string): StateError => new StateError(text, { cause: error });
-  if (code === CODES.full) return because(`the state in ${directory} can't be written: the disk is full`);
-  if (code === CODES.readOnly) return because(`the state in ${directory} can't be written: it is read-only`);
-  if (code === CODES.cantOpen) return because(`${FILE} in ${directory} can't be opened`);
-  if (code === CODES.ioError)
-    return because(`the state in ${directory} can't be written or read (${message})`);
-  return damaged(message ?? "unknown");
+  const { code = "", message = "unknown" } = error as { code?: string; message?: string };
+  // What the library has no code for: the file could not be opened at all.
+  if (/^ConnectionFailed/.test(message))
+    return new StateError(`${FILE} in ${directory} can't be opened`, { cause: error });
+  const [, tell] = CODES.find(([begin]) => code.startsWith(begin)) ?? [];
+  return tell ? new StateError(tell(directory, message), { cause: error }) : damaged(message);
 }

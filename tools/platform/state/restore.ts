@@ -1,5 +1,5 @@
 // What was kept comes back into memory.
-import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import type { Database } from "libsql";
 import type { Scope } from "../core/attributes.js";
 import type { DeviceRecord } from "../core/devices.js";
 import type { Kind } from "../core/journal.js";
@@ -36,20 +36,20 @@ export function restore(state: State, core: PlatformCore): void {
 }
 
 /** In the order in which they were made. */
-function records(database: DatabaseSyncInstance, kind: Kind): unknown[] {
+function records(database: Database, kind: Kind): unknown[] {
   const rows = database.prepare("SELECT json FROM record WHERE kind = ? ORDER BY place").all(kind);
   return (rows as { json: string }[]).map(({ json }) => JSON.parse(json) as unknown);
 }
 
-function restorePackage(database: DatabaseSyncInstance, core: PlatformCore, record: PackageRecord): void {
+function restorePackage(database: Database, core: PlatformCore, record: PackageRecord): void {
   const row = database.prepare("SELECT bytes FROM file WHERE package = ?").get(record.id) as
-    | { bytes: Uint8Array }
+    | { bytes: ArrayBuffer }
     | undefined;
-  if (!core.packages.restore(record, row?.bytes))
+  if (!core.packages.restore(record, row && new Uint8Array(row.bytes)))
     throw damaged(`the file of package ${record.title} ${record.version} has another checksum`);
 }
 
-function restoreAttributes(database: DatabaseSyncInstance, core: PlatformCore): void {
+function restoreAttributes(database: Database, core: PlatformCore): void {
   interface Row {
     device: string;
     scope: Scope;
@@ -63,7 +63,7 @@ function restoreAttributes(database: DatabaseSyncInstance, core: PlatformCore): 
   }
 }
 
-function restorePoints(database: DatabaseSyncInstance, core: PlatformCore): void {
+function restorePoints(database: Database, core: PlatformCore): void {
   const all = database.prepare(
     "SELECT device, key, ts, value FROM series JOIN point ON series = id ORDER BY series, ts",
   );

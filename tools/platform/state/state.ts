@@ -1,4 +1,4 @@
-import type { DatabaseSyncInstance } from "@photostructure/sqlite";
+import type { Database } from "libsql";
 import type { Journal, Kind } from "../core/journal.js";
 import type { Value } from "../core/values.js";
 import { type Opened, openDatabase, type StateError, stateError } from "./database.js";
@@ -17,7 +17,7 @@ export interface StateOptions {
  * any answer of that turn goes out: so nobody was told of what a crash takes back, and a thousand devices cost a few syncs, not a thousand.
  */
 export class State implements Journal {
-  readonly database: DatabaseSyncInstance;
+  readonly database: Database;
   readonly #closeDatabase: () => void;
   readonly #directory: string;
   readonly #writer: Writer;
@@ -142,7 +142,7 @@ export class State implements Journal {
       this.database.exec("COMMIT");
     } catch (error) {
       // A full disk has rolled it back already.
-      if (this.database.isTransaction) this.database.exec("ROLLBACK");
+      if (this.database.inTransaction) this.database.exec("ROLLBACK");
       throw error;
     }
   }

@@ -1,16 +1,16 @@
-import type { DatabaseSyncInstance, StatementSyncInstance } from "@photostructure/sqlite";
+import type { Database, Statement } from "libsql";
 import type { Kind } from "../core/journal.js";
 import type { Value } from "../core/values.js";
 import { valueToText } from "./value-text.js";
 
 /** Statements that change the tables of database.ts. Each throws what SQLite throws. */
 export class Writer {
-  readonly #database: DatabaseSyncInstance;
-  readonly #statements = new Map<string, StatementSyncInstance>();
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
   /** Ids of series that were used before, by device and key. */
   readonly #series = new Map<string, number>();
 
-  constructor(database: DatabaseSyncInstance) {
+  constructor(database: Database) {
     this.#database = database;
   }
 
@@ -92,7 +92,7 @@ export class Writer {
     return id;
   }
 
-  #sql(text: string): StatementSyncInstance {
+  #sql(text: string): Statement {
     const known = this.#statements.get(text);
     if (known) return known;
     const statement = this.#database.prepare(text);

@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
 import test, { type ExecutionContext } from "ava";
+import Database from "libsql";
 import type { Device } from "../../../../tools/platform/core/devices.js";
 import { JsonText, type Value } from "../../../../tools/platform/core/values.js";
 import {
@@ -175,8 +175,8 @@ test("an assignment of which the device was not told is told after the restart",
 test("what is answered is on the disk by then: another reader of the file sees it", async (t) => {
   const directory = folder(t);
   const state = await State.open({ directory, onLost: (error) => t.fail(error.message) });
-  const reader = new DatabaseSync(join(directory, "platform.db"), { readOnly: true });
-  const count = (): unknown => reader.prepare("SELECT count(*) AS n FROM point").get()?.n;
+  const reader = new Database(join(directory, "platform.db"), { readonly: true });
+  const count = (): unknown => (reader.prepare("SELECT count(*) AS n FROM point").get() as { n: number }).n;
   let early = true;
   state.point("device", "key", 1, 1n);
   const kept = new Promise<void>((resolve) =>
@@ -267,9 +267,9 @@ test("a damaged file is told in a sentence, and left as it is", async (t) => {
   core.packages.upload(image, { ...sent, bytes: Buffer.from("bytes of the image") });
   await platform.close();
   const whole = readFileSync(file);
-  const reader = new DatabaseSync(file, { readOnly: true });
+  const reader = new Database(file, { readonly: true });
   const index = reader.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_record_1'");
-  const page = Number(index.get()?.rootpage) - 1;
+  const page = (index.get() as { rootpage: number }).rootpage - 1;
   reader.close();
   const damages: [string, (bytes: Buffer) => Buffer, RegExp][] = [
     [

@@ -1,0 +1,83 @@
+// node scripts/pack.mjs [FOLDER]: both packages as they would be published, mote-agent and mote-cli; prints where they are.
+// The command brings the agent along as it stands here: npm links no root package into its workspaces, and what a registry has under that name
+// could be another version.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const [first] = process.argv.slice(2);
+
+if (first === "--refuse") {
+  console.error("mote-cli is packed with the agent in it: npm run pack");
+  process.exit(1);
+}
+
+const out = resolve(first ?? join(root, "build", "packages"));
+/** What no user of a package needs. */
+const LEFT_OUT = /\.map$|\.d\.ts$|\.tsbuildinfo$/;
+const SHARED = ["src", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
+const BUILT = ["src", "hosts", "tools", "xs"];
+const MANIFESTS = ["", "-lean", "-report", "-diagnostics", "-strategies"].map(
+  (kind) => `manifest${kind}.json`,
+);
+
+/** Packs a folder into another one; returns the file. */
+function npm(folder, into, ...args) {
+  const how = { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
+  const said = execFileSync("npm", ["pack", "--silent", "--pack-destination", into, ...args], how);
+  return join(into, said.trim().split("\n").at(-1));
+}
+
+/** Of a package.json what a user of the package needs. */
+function describe(text) {
+  const {
+    scripts: _,
+    devDependencies: _1,
+    workspaces: _2,
+    overrides: _3,
+    allowScripts: _4,
+    ...described
+  } = JSON.parse(text);
+  return `${JSON.stringify(described, null, 2)}\n`;
+}
+
+/** The tree of mote-agent: what npm packs of this one, without what npm would offer to run at its installation. */
+function stageAgent(folder) {
+  const packed = npm(root, folder);
+  execFileSync("tar", ["-xzf", packed, "-C", folder, "--strip-components=1"]);
+  rmSync(packed);
+  const description = join(folder, "package.json");
+  writeFileSync(description, describe(readFileSync(description, "utf8")));
+}
+
+/** The tree of mote-cli: the same places as in this one, so that each file finds the others. */
+function stageCommand(folder) {
+  writeFileSync(
+    join(folder, "package.json"),
+    describe(readFileSync(join(root, "tools", "package.json"), "utf8")),
+  );
+  for (const name of ["bin", "README.md"])
+    cpSync(join(root, "tools", name), join(folder, name), { recursive: true });
+  for (const name of [...SHARED, ...MANIFESTS])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of BUILT)
+    cpSync(join(root, "dist", name), join(folder, "dist", name), {
+      recursive: true,
+      filter: (path) => !LEFT_OUT.test(path),
+    });
+}
+
+mkdirSync(out, { recursive: true });
+// The agent's prepack builds all of it: it comes first.
+for (const stage of [stageAgent, stageCommand]) {
+  const folder = mkdtempSync(join(tmpdir(), "mote-pack-"));
+  try {
+    stage(folder);
+    console.log(npm(folder, out, "--ignore-scripts"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

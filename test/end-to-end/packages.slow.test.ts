@@ -1,0 +1,140 @@
+// Both packages as they would be published, in an empty project: what is in them, and that all of it works there.
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import test from "ava";
+
+const run = promisify(execFile);
+const ENTRIES = ["", "/node", "/report", "/diagnostics", "/strategies"];
+const PATIENCE_MS = 300_000;
+
+let project: string;
+let installed: string | undefined;
+const packed: Record<string, string[]> = {};
+
+/** The output of npm; undefined if it has no registry to take the dependencies from. */
+async function install(files: readonly string[]): Promise<string | undefined> {
+  const args = ["install", "--loglevel", "http", "--no-audit", "--no-fund", ...files];
+  try {
+    const { stdout, stderr } = await run("npm", args, { cwd: project, timeout: PATIENCE_MS });
+    return stdout + stderr;
+  } catch (error) {
+    const { stderr = "" } = error as { stderr?: string };
+    if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH/.test(stderr)) return undefined;
+    throw error;
+  }
+}
+
+test.before(async (t) => {
+  t.timeout(2 * PATIENCE_MS);
+  project = mkdtempSync(join(tmpdir(), "mote-packages-"));
+  const { stdout } = await run(process.execPath, ["scripts/pack.mjs", project], { timeout: PATIENCE_MS });
+  const files = stdout.trim().split("\n");
+  for (const file of files) {
+    const name = /^(mote-\w+)-\d/.exec(basename(file))?.[1] ?? file;
+    packed[name] = execFileSync("tar", ["-tzf", file], { encoding: "utf8" }).trim().split("\n");
+  }
+  writeFileSync(
+    join(project, "package.json"),
+    JSON.stringify({ name: "empty", version: "1.0.0", private: true, type: "module" }),
+  );
+  installed = await install(files);
+});
+test.after.always(() => rmSync(project, { recursive: true, force: true }));
+
+test("nothing of the tests and no source map is in a package, and the README's pictures are", (t) => {
+  t.deepEqual(Object.keys(packed).sort(), ["mote-agent", "mote-cli"]);
+  for (const [name, files] of Object.entries(packed)) {
+    t.deepEqual(
+      files.filter((file) => /\.map$|\.test\.|\/test\/|tsbuildinfo/.test(file)),
+      [],
+      name,
+    );
+    t.true(files.includes("package/README.md") && files.includes("package/LICENSE"), name);
+  }
+  const pictures = Array.from(
+    readFileSync("README.md", "utf8").matchAll(/!\[[^\]]*\]\(([^)]+)\)/g),
+    ([, path]) => path,
+  );
+  t.true(pictures.length > 0);
+  for (const path of pictures) t.true(packed["mote-agent"]?.includes(`package/${path}`), path);
+});
+
+test("it is installed without a warning, and no registry is asked for our names", (t) => {
+  if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
+  t.notRegex(installed, /EBADENGINE|install-scripts|deprecated/);
+  t.deepEqual(installed.match(/http fetch .*mote-.*/g), null);
+  for (const name of ["mote-agent", "mote-cli"]) {
+    const described = JSON.parse(readFileSync(join(project, "node_modules", name, "package.json"), "utf8"));
+    t.truthy(described.description, name);
+    t.is(described.scripts, undefined, name);
+  }
+});
+
+test("every entry point is imported as ESM and as CommonJS, with strict types", async (t) => {
+  if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
+  t.timeout(PATIENCE_MS);
+  const esm = ENTRIES.map(
+    (entry, n) =>
+      `import * as m${n} from "mote-agent${entry}";\nif (Object.keys(m${n}).length === 0) throw new Error();`,
+  );
+  const commonJs = ENTRIES.map(
+    (entry) => `if (Object.keys(require("mote-agent${entry}")).length === 0) throw new Error();`,
+  );
+  const typed = `import { Agent, type AgentOptions, type Host } from "mote-agent";
+import { createHost } from "mote-agent/node";
+import { Reports } from "mote-agent/report";
+import { Diagnostics } from "mote-agent/diagnostics";
+import { Strategies } from "mote-agent/strategies";
+const host: Host = createHost({ stateDir: "state" });
+const options: AgentOptions = { baseUrl: "http://127.0.0.1:1", token: "t" };
+export const agent: Agent = new Agent(host, options);
+export const others = [Reports, new Diagnostics(agent, host), Strategies];
+`;
+  const write = (name: string, text: string) => writeFileSync(join(project, name), text);
+  write("esm.mjs", esm.join("\n"));
+  write("common.cjs", commonJs.join("\n"));
+  write("typed.ts", typed);
+  write(
+    "typed.cts",
+    'import { Agent } from "mote-agent";\nimport { createHost } from "mote-agent/node";\nexport const both = [Agent, createHost];\n',
+  );
+  const here = { cwd: project, timeout: PATIENCE_MS };
+  for (const file of ["esm.mjs", "common.cjs"])
+    t.is((await run(process.execPath, [file], here)).stderr, "", file);
+  const strict = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--noEmit"];
+  const modules = ["--module", "nodenext", "--target", "es2023", "--lib", "es2023", "--types", ""];
+  const tsc = join(project, "node_modules", ".bin", "tsc");
+  await t.notThrowsAsync(run(tsc, [...strict, ...modules, "typed.ts", "typed.cts"], here));
+});
+
+test("the command works by both its names: help, a project for a board, a platform that keeps its state", async (t) => {
+  if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
+  t.timeout(PATIENCE_MS);
+  const here = { cwd: project, timeout: PATIENCE_MS };
+  for (const name of ["mote-cli", "mote"]) {
+    const { stdout } = await run("npx", ["--no-install", name, "--version"], here);
+    t.regex(stdout, /^\d+\.\d+\.\d+\n$/);
+  }
+  await run("npx", ["--no-install", "mote-cli", "new", "greenhouse"], here);
+  const { build } = JSON.parse(readFileSync(join(project, "greenhouse", "manifest.json"), "utf8"));
+  const place = resolve(project, "greenhouse", build["MOTE ?="]);
+  t.true(existsSync(join(place, "hosts", "manifest.json")), place);
+  const cli = join(project, "node_modules", ".bin", "mote-cli");
+  const platform = spawn(cli, ["platform", "--port", "0", "--log", "json", "--state", "platform"], {
+    cwd: project,
+  });
+  t.teardown(() => platform.kill("SIGKILL"));
+  const [line] = (await once(createInterface({ input: platform.stdout }), "line")) as [string];
+  const { url, state } = JSON.parse(line) as { url: string; state: string };
+  t.is(state, "platform");
+  t.is((await fetch(`${url}/`)).status, 200, "the console's page");
+  t.is((await fetch(`${url}/console.js`)).status, 200);
+  platform.kill("SIGTERM");
+  await once(platform, "close");
+  t.true(existsSync(join(project, "platform", "platform.db")));
+});

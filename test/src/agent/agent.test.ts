@@ -266,6 +266,21 @@ test("a listener, subscriber or handler that could never be called is refused, a
   t.like(await t.throwsAsync(read), { code: "BAD_VALUE" });
 });
 
+test("the connection of client-side RPCs is closed once none is under way", async (t, as) => {
+  const rig = startRig(t, as);
+  const agent = rig.agent({ connections: 2 });
+  agent.start();
+  await rig.clock.advance(5000);
+  const open = () => rig.net.peers.filter(({ closed }) => !closed).length;
+  const before = open();
+  const calls = [1, 2].map(() => agent.rpc.call("getCurrentTime", {}));
+  await rig.clock.runUntil(() => open() > before);
+  await rig.clock.advance(1000);
+  await Promise.all(calls);
+  await rig.clock.advance(100);
+  t.is(open(), before);
+});
+
 test("what is no deadline is refused by name", async (t, as) => {
   const agent = startRig(t, as).agent();
   agent.telemetry.record({ n: 1 });

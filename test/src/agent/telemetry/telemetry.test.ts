@@ -302,6 +302,16 @@ test("drops for want of room are told once a burst and reported when the line is
   t.deepEqual(rig.taken.at(-1)?.values, { n: 100 });
 });
 
+test("with the platform's time stamps a report of drops has none of the device's either", async (t) => {
+  const rig = new TelemetryRig({ bufferBytes: 1024, timestamps: "platform" }).record(0, 100);
+  const lost = 100 - rig.outbox.waiting;
+  rig.start();
+  await rig.empty();
+  await rig.host.clock.advance(1000);
+  const reports = rig.taken.filter(({ values }) => "moteDroppedFull" in values);
+  t.deepEqual(reports, [{ values: { moteDroppedFull: lost } }]);
+});
+
 test("a drop right after a report is reported too, though nothing else is to be sent", async (t) => {
   const rig = new TelemetryRig().record(13, 14).start();
   rig.answer = (elements) =>

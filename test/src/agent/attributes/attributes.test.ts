@@ -164,6 +164,28 @@ test("a key whose value is larger than the agent takes is left out and told, and
   t.is(rig.host.lines.filter((line) => line.includes("larger than")).length, 1);
 });
 
+for (const [what, fault] of [
+  ["busy", { status: 503 }],
+  ["refused", { status: 404 }],
+  ["lost", "drop"],
+] as const)
+  test(`a look that is ${what} leaves no key out: the value is seen with the next`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = rig.agent({ connections: 2 });
+    const seen: unknown[] = [];
+    agent.attributes.subscribe("interval", (value) => seen.push(value));
+    agent.start();
+    await rig.clock.advance(5000);
+    let faults = 0;
+    rig.platform.fault = ({ method, path }) =>
+      method === "GET" && path.includes("sharedKeys=") && faults++ < 2 ? fault : undefined;
+    rig.platform.setShared(rig.platform.device(NAME), { interval: 7 });
+    await rig.clock.advance(75_000);
+    t.true(faults > 2);
+    t.deepEqual(seen, [7]);
+    t.false(rig.host.lines.some((line) => line.includes("left out")));
+  });
+
 test("a key that the platform can't be asked for is refused", (t, as) => {
   const agent = startRig(t, as).agent();
   for (const key of ["", " ", "a,b", "__proto__"]) {

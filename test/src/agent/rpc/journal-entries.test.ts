@@ -118,6 +118,19 @@ test("long answers that wait share one budget: the oldest goes, and its outcome 
   t.is(small.answer, "1");
 });
 
+test("no more long answers go than have to, for one that comes", (t) => {
+  const { journal, open } = rig();
+  const answers = [3000, 3000, 2000, 2000].map((length, id) => {
+    const entry = open(id);
+    journal.answered(entry, "x".repeat(length));
+    return entry;
+  });
+  t.deepEqual(
+    answers.map(({ answer }) => answer?.length),
+    [undefined, 3000, 2000, 2000],
+  );
+});
+
 test("after 24 h an unacknowledged RPC is a new one, and its place is free", async (t) => {
   const { journal, open, clock } = rig();
   for (let id = 0; id < 8; id++) open(id);

@@ -10,6 +10,7 @@ import { BAD_IMAGES } from "./cases/bad-images.js";
 import { CABLE } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
+import { LARGE_RECORDS } from "./cases/large-records.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
@@ -35,6 +36,7 @@ const CASES: readonly Case[] = [
   ...BAD_IMAGES,
   TELEMETRY_CUTS,
   UPDATE_CUTS,
+  LARGE_RECORDS,
   LOAD,
 ];
 const RESULTS = join(PROJECT, "build", "chip", "results.json");

@@ -2,6 +2,7 @@
 // The SDK's modules as the host takes them, and `start` for an application's main. The one file here that the tests can't load.
 
 import Resource from "Resource";
+import UDP from "embedded:io/socket/udp";
 import WiFi from "embedded:network/interface/wifi";
 import flash from "embedded:storage/flash";
 import keyValue from "embedded:storage/key-value";
@@ -10,16 +11,17 @@ import config from "mc/config";
 import FFI from "mc/ffi";
 import type { Agent } from "mote";
 import RNG from "rng";
-import SNTP from "sntp";
 import { XsClock } from "../xs/clock.js";
 import { digest } from "../xs/digest.js";
 import { log } from "../xs/log.js";
 import { opener } from "../xs/open.js";
+import { resolve } from "../xs/resolve.js";
 import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
 import type { Idf, Machine } from "./board-hardware.js";
+import { randomFill } from "./host.js";
 import { type Application, type Commissioner, startBoard } from "./start.js";
-import type { AskTime } from "./time-of-day.js";
+import { askTimeServer, type Datagrams } from "./time-server.js";
 
 /** When the image was built: a preloaded module is evaluated then. */
 const BUILT = Math.floor(Date.now() / 1000);
@@ -33,8 +35,11 @@ export function start(application: Application, commission?: Commissioner): Agen
 }
 
 function machine(): Machine {
+  const clock = new XsClock();
+  const idf = new FFI() as unknown as Idf;
+  const random = (into: Uint8Array): void => randomFill(into, idf);
   return {
-    clock: new XsClock(),
+    clock,
     open: opener({ authorities: authorities(config.ca), keep: KEEP }),
     trusting: (list) => opener({ authorities: list, keep: KEEP }),
     taken: (visitor, event) => new TcpSocket(visitor as never, 0, event),
@@ -42,12 +47,12 @@ function machine(): Machine {
     encode,
     decode,
     log,
-    idf: new FFI() as unknown as Idf,
+    idf,
     storage: (name) => keyValue.open({ path: name, mode: "r+", format: "buffer" }) as never,
     partition: (label) => flash.open({ path: label, mode: "r+" }) as never,
     updates: Update as never,
     makeRadio: (changed) => new WiFi({ onChanged: () => changed() }) as never,
-    askTime,
+    askTime: (told) => askTimeServer(config.sntp ?? TIME_SERVER, datagrams, { clock, random }, told),
     seed: (bytes) => RNG.init(bytes.buffer),
     onAbort: (hook) => Object.assign(globalThis, { abort: hook }),
     built: BUILT,
@@ -61,10 +66,22 @@ function authorities(names: unknown): Uint8Array[] {
   return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));
 }
 
-const askTime: AskTime = (told) => {
-  new SNTP({ host: config.sntp ?? TIME_SERVER }, (message: number, value?: unknown) => {
-    if (message === SNTP.time) told(value as number);
-    else if (message === SNTP.error) told(undefined);
-    return undefined;
-  });
+/** The SDK's callbacks must throw nothing: it would restart the board. */
+const datagrams: Datagrams = {
+  resolve,
+  open(received) {
+    const udp = new UDP({
+      onReadable(count: number) {
+        try {
+          for (; count > 0; count--) {
+            const packet = udp.read();
+            if (packet) received(new Uint8Array(packet));
+          }
+        } catch {
+          // Asked again in a moment.
+        }
+      },
+    });
+    return udp;
+  },
 };

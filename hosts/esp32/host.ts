@@ -92,7 +92,8 @@ function macOf(idf: Idf): string {
   return mac;
 }
 
-function randomFill(into: Uint8Array, idf: Idf): void {
+/** By chance once the radio is on. */
+export function randomFill(into: Uint8Array, idf: Pick<Idf, "esp_random">): void {
   for (let at = 0; at < into.length; at += 4) {
     let word = idf.esp_random();
     for (let end = Math.min(at + 4, into.length), i = at; i < end; i++) {

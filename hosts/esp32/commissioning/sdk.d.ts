@@ -29,7 +29,7 @@ declare module "embedded:io/serial" {
 
 declare module "embedded:io/socket/udp" {
   export default class UDP {
-    constructor(options: { port: number; onReadable: (packets: number) => void });
+    constructor(options: { port?: number; onReadable: (packets: number) => void });
     read(): (ArrayBuffer & { address: string; port: number }) | undefined;
     write(bytes: Uint8Array, address: string, port: number): void;
     close(): void;

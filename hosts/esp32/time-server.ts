@@ -1,0 +1,76 @@
+// Asks a time server by SNTP (RFC 4330). The SDK's own client brings the sockets of before its io modules along: 20 KB of an image.
+import type { Clock, Host } from "../../src/port.js";
+
+/** What is used of the SDK's UDP and of its resolver. */
+export interface Datagrams {
+  /** Throws where there is no network. */
+  open(received: (bytes: Uint8Array) => void): {
+    write(bytes: Uint8Array, address: string, port: number): void;
+    close(): void;
+  };
+  /** Calls `found` once, later. */
+  resolve(name: string, found: (address: string | undefined) => void): void;
+}
+
+const PORT = 123;
+const PACKET = 48;
+/** Version 4, from a client; and what a server's answer has of it. */
+const CLIENT = 0x23;
+const [MODE, SERVER] = [0x07, 4];
+/** Of our own time stamp in the question, where the answer repeats it, and of the server's. */
+const [ASKED_AT, REPEATED_AT, TIME_AT] = [40, 24, 40];
+const NONCE = 8;
+const SINCE_1900 = 2_208_988_800;
+/** Seconds of an era: the first ends in 2036. */
+const ERA = 4_294_967_296;
+const [TRIES, AGAIN_MS] = [5, 5000];
+
+/** Calls `told` once, later: with seconds since 1970, or undefined if nobody answered within 25 s. */
+export function askTimeServer(
+  name: string,
+  datagrams: Datagrams,
+  host: { readonly clock: Pick<Clock, "timer">; readonly random: Host["random"] },
+  told: (seconds: number | undefined) => void,
+): void {
+  const question = new Uint8Array(PACKET);
+  // By chance instead of our time: an answer to another question is none.
+  const nonce = question.subarray(ASKED_AT);
+  host.random(nonce);
+  question[0] = CLIENT;
+  let socket: ReturnType<Datagrams["open"]> | undefined;
+  let left = TRIES;
+  let cancel = (): void => {};
+  const end = (seconds: number | undefined): void => {
+    cancel();
+    left = -1;
+    try {
+      socket?.close();
+    } catch {}
+    told(seconds);
+  };
+  const ask = (address: string): void => {
+    if (left-- === 0) return end(undefined);
+    cancel = host.clock.timer(AGAIN_MS, () => ask(address));
+    try {
+      socket ??= datagrams.open((bytes) => {
+        const seconds = left < 0 ? undefined : timeIn(bytes, nonce);
+        if (seconds !== undefined) end(seconds);
+      });
+      socket.write(question, address, PORT);
+    } catch {
+      // There may be a network at the next try.
+    }
+  };
+  datagrams.resolve(name, (address) => (address === undefined ? end(undefined) : ask(address)));
+}
+
+/** Undefined for what is no answer to this question, or from a server that does not know the time. */
+function timeIn(bytes: Uint8Array, nonce: Uint8Array): number | undefined {
+  const [mode = 0, stratum = 0] = bytes;
+  if (bytes.length < PACKET || (mode & MODE) !== SERVER || stratum === 0) return undefined;
+  for (let i = 0; i < NONCE; i++) if (bytes[REPEATED_AT + i] !== nonce[i]) return undefined;
+  let seconds = 0;
+  for (let i = 0; i < 4; i++) seconds = seconds * 256 + (bytes[TIME_AT + i] as number);
+  if (seconds === 0) return undefined;
+  return seconds - SINCE_1900 + (seconds < ERA / 2 ? ERA : 0);
+}

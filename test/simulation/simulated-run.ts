@@ -352,8 +352,8 @@ export class Story {
       await this.world.clock.advance(dice.pick([0, 20, 2000]));
       if (how === "stop") return agent.start();
       await this.world.clock.advance(60_000);
-      const ended = await stopped;
-      if (life.alive) this.points.stopped(ended);
+      // Whose power went while it stopped never ends.
+      if (life.alive) this.points.stopped(await stopped);
       life.cut(dice.chance(0.5));
     } else this.cut(dice.chance(0.5));
     if (how !== "cut and off") this.boot();

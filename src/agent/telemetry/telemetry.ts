@@ -232,7 +232,7 @@ export class Telemetry implements Job {
     if (batch.number !== this._outbox.first) return "send";
     if (verdict.status !== TOO_LARGE) return this._condemned(batch);
     this._link.counters.error("TOO_LARGE", "");
-    this._link.host.log("warn", "a value is too large for the platform and is left out of its point");
+    verdict.leftOut();
     return this._source.spoiled(batch) ? this._condemned(batch) : "send";
   }
 

@@ -11,6 +11,8 @@ const PROBE_MS = 60_000;
 const LONGEST_MS = 600_000;
 /** An outage is reported so often at most. */
 const QUIET_MS = 3_600_000;
+/** That a value is left out is told so often at most. */
+const LEFT_OUT_MS = 600_000;
 
 /** What it leaves for the next wake of a device that sleeps. */
 export interface VerdictMemory {
@@ -32,6 +34,7 @@ export class Verdict {
   private _probedAt = Number.NEGATIVE_INFINITY;
   private _told = false;
   private _quietUntil = 0;
+  private _leftOutAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Host, limit: BatchLimit) {
     this._host = host;
@@ -52,6 +55,14 @@ export class Verdict {
   accepted(): boolean {
     this.passed();
     return this._host.clock.now() - this._refusedAt <= FRESH_MS;
+  }
+
+  /** A value is left out of its point as too large. A key that is so in each point must not fill the log. */
+  leftOut(): void {
+    const now = this._host.clock.now();
+    if (now - this._leftOutAt < LEFT_OUT_MS) return;
+    this._leftOutAt = now;
+    this._host.log("warn", "a value is too large for the platform and is left out of its point");
   }
 
   /** The platform takes telemetry. */

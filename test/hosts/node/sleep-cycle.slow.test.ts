@@ -13,7 +13,7 @@ test("mote run --cycle connects in every n-th wake, tells of each, and delivers 
   const platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
   t.teardown(async () => {
     await platform.close();
-    rmSync(state, { recursive: true, force: true });
+    rmSync(state, { recursive: true, force: true, maxRetries: 5 });
   });
   const child = launch(
     ["run", "--url", platform.url, "--state", state, "--interval", "1s", "--cycle", "2", "--log", "json"],

@@ -49,7 +49,10 @@ export function askTimeServer(
     told(seconds);
   };
   const ask = (address: string): void => {
-    if (left-- === 0) return end(undefined);
+    if (left-- === 0) {
+      end(undefined);
+      return;
+    }
     cancel = host.clock.timer(AGAIN_MS, () => ask(address));
     try {
       socket ??= datagrams.open((bytes) => {

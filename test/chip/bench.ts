@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { PROJECT } from "../../tools/moddable/sdk.js";
 import { application, Board, DEVICE, type Desk, desk, imageOf, type Settings, TITLE } from "./rig.js";
 
+/** As test/chip/app says it. */
+const ACCEPTED = /chip: accepted (\d+)/;
 const FLASHES = join(PROJECT, "build", "chip", "flash");
 
 /** From the power to the platform, on a busy machine. */
@@ -114,6 +116,20 @@ export class Bench {
   /** Time stamps of its readings at the platform. */
   points(): number {
     return this.values("temperature").length + this.values("n").length;
+  }
+
+  /** Numbers of the points that the board said it accepted. */
+  accepted(): number[] {
+    return this.board.lines.flatMap((line) => {
+      const [, number] = ACCEPTED.exec(line) ?? [];
+      return number === undefined ? [] : [Number(number)];
+    });
+  }
+
+  /** Those of `accepted` that the platform never got. */
+  missing(accepted = this.accepted()): number[] {
+    const arrived = new Set(this.values("n").map(Number));
+    return accepted.filter((number) => !arrived.has(number));
   }
 
   /** All values of a key, in the order of their time stamps. */

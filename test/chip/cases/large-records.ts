@@ -52,12 +52,12 @@ export const LARGE_RECORDS: Case = {
       await Promise.all(loops);
       const version = await bench.latest("current_fw_version");
       check(version === VERSION, `it runs ${version}: ${await bench.latest("fw_error")}`);
-      const accepted = board.lines.flatMap((line) => /accepted (\d+)/.exec(line)?.[1] ?? []).map(Number);
-      const missing = (): number[] => {
-        const arrived = new Set(bench.values("n").map(Number));
-        return accepted.filter((number) => !arrived.has(number));
-      };
-      await bench.until(ONLINE_MS, "all points that were accepted", () => missing().length === 0);
+      const accepted = bench.accepted();
+      await bench.until(
+        ONLINE_MS,
+        "all points that were accepted",
+        () => bench.missing(accepted).length === 0,
+      );
       const memory = (await bench.ask("memory")) as { leastFree: number; engineLeft: number };
       const { leastFree, engineLeft } = memory;
       return { points: accepted.length, lost: 0, rpcs, refused, attributes, leastFree, engineLeft };

@@ -23,8 +23,7 @@ export const OUTAGE: Case = {
       check(bench.points() - before < 10, "points arrived without a network");
       await board.line(/Wi-Fi: online/, AWAY_S * 2000, from);
       const back = Date.now();
-      const accepted = board.lines.flatMap((text) => /accepted (\d+)/.exec(text)?.[1] ?? []);
-      const last = Number(accepted.at(-1));
+      const last = bench.accepted().at(-1)!;
       await bench.until(ONLINE_MS, "the newest point of the outage", () => arrived().includes(last));
       const seconds = Math.round((Date.now() - back) / 1000);
       const numbers = arrived().filter((n) => n <= last);

@@ -3,22 +3,11 @@ import { application, Bench, imageOf, ONLINE_MS, UPDATE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 
 const NUMBERED_MS = 100;
-const ACCEPTED = /chip: accepted (\d+)/;
 /** Long enough to boot, join and send; the cut falls anywhere in it. */
 const RUN_MS = 25_000;
 
 /** A shared attribute that went is noticed by then. */
 const NOTICED_MS = 40_000;
-
-/** Numbers that the board said it accepted and the platform never got. */
-function missing(bench: Bench): number[] {
-  const arrived = new Set(bench.values("n").map(Number));
-  const accepted = bench.board.lines.flatMap((line) => {
-    const [, number] = ACCEPTED.exec(line) ?? [];
-    return number === undefined ? [] : [Number(number)];
-  });
-  return accepted.filter((number) => !arrived.has(number));
-}
 
 export const TELEMETRY_CUTS: Case = {
   name: "telemetry-cuts",
@@ -36,12 +25,12 @@ export const TELEMETRY_CUTS: Case = {
         bench.board.on();
       }
       await bench.seen();
-      await bench.until(ONLINE_MS, "all that was accepted", () => missing(bench).length < 50);
+      await bench.until(ONLINE_MS, "all that was accepted", () => bench.missing().length < 50);
       // What was accepted a moment ago is still under way: it stops at a cut, and all must come.
       const accepted = bench.board.lines.length;
       await bench.until(ONLINE_MS, "the last of them", () => {
         const lines = bench.board.lines.slice(0, accepted).join("\n");
-        return missing(bench).every((number) => !lines.includes(`accepted ${number}`));
+        return bench.missing().every((number) => !lines.includes(`accepted ${number}`));
       });
       return { cuts, lost: 0, points: bench.values("n").length };
     } finally {

@@ -67,7 +67,8 @@ async function drive(
   const cwd = mkdtempSync(join(tmpdir(), "mote-clients-"));
   t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
   const file = fileURLToPath(new URL(`test/end-to-end/clients/${script}`, ROOT));
-  const env = { ...process.env, ...environment };
+  // What they share is compiled for this run alone: nothing of it stays beside the sources.
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...environment };
   const ended = await run(PYTHON, [file, platform.url, TOKEN, ...more], { cwd, env }).catch(
     (error: { stdout: string; stderr: string }) => error,
   );

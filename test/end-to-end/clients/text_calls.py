@@ -1,33 +1,11 @@
 """What the 4.4 client does otherwise: it posts JSON as text, and a package's algorithm in the query. Claims too, which it makes by name."""
-import sys
 import tempfile
 import threading
-import urllib.request
 
 from tb_rest_client.models import ClaimRequest, Device, EntityId
 from tb_rest_client.rest_client import RestClient
 
-URL, TOKEN = sys.argv[1], sys.argv[2]
-
-
-def call(name, run, check=lambda answer: True):
-    answer = run()
-    if not check(answer):
-        raise AssertionError(f"{name}: {answer}")
-    print(f"ok {name}", flush=True)
-    return answer
-
-
-def device_posts(path, body):
-    request = urllib.request.Request(f"{URL}/api/v1/{TOKEN}/{path}", body.encode(), {"Content-Type": "application/json"})
-    urllib.request.urlopen(request, timeout=20).read()
-
-
-def answer_rpc():
-    import json
-    with urllib.request.urlopen(f"{URL}/api/v1/{TOKEN}/rpc?timeout=15000", timeout=30) as poll:
-        rpc = json.load(poll)
-    device_posts(f"rpc/{rpc['id']}", '{"done":true}')
+from calls import TOKEN, URL, answer_rpc, call, device_posts
 
 
 def sent_as(client, expected):

@@ -220,7 +220,12 @@ export class Outbox {
   }
 
   private _settle(kind: typeof DONE | typeof REFUSED, number: number): number {
-    const onFlash = this._sectors?.settle(kind, number - this._shift) ?? 0;
+    let onFlash = this._sectors?.settle(kind, number - this._shift) ?? 0;
+    // Of a point that never was on flash only the next header would say that it was refused, and the power may go before: brought there it gets a mark.
+    if (kind === REFUSED && this._sectors && number > this.ring.first + this.ring.kept) {
+      this._staging?.sync(false, number);
+      onFlash += this._sectors.settle(kind, number - this._shift);
+    }
     const inMemory = this.ring.forget(number);
     if (kind === REFUSED && inMemory > 0) this._count(inMemory, "refused");
     if (this._sectors?.log.behind) this._staging?.look();

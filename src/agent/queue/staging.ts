@@ -81,15 +81,15 @@ export class Staging implements SectorsOwner {
     else if (!this._write(from, to, 1)) this.look();
   }
 
-  /** Brings all to flash. `last`: the run ends, so that it is tried whenever it was tried before. */
-  sync(last = false): void {
-    if (this._flash.ready(this.sectors, last ? 0 : undefined, last)) this._bring();
+  /** Brings all below `number` to flash. `last`: the run ends, so that it is tried whenever it was tried before. */
+  sync(last = false, number = this._ring.next): void {
+    if (this._flash.ready(this.sectors, last ? 0 : undefined, last)) this._bring(number);
     this.look();
   }
 
   /** Before points go for want of room it is tried once more, though it may not be time. */
   makeRoom(): void {
-    if (this._flash.ready(this.sectors, URGENT_MS)) this._bring();
+    if (this._flash.ready(this.sectors, URGENT_MS)) this._bring(this._ring.next);
   }
 
   /** Points that end with this run, as flash fails. */
@@ -114,18 +114,19 @@ export class Staging implements SectorsOwner {
     return this.sectors.forget() && this._flash.spare.clear();
   }
 
-  private _bring(): void {
+  private _bring(number: number): void {
     const { _ring: ring, sectors } = this;
     const { clock } = this._host;
     const end = clock.now() + SYNC_MS;
-    while (ring.count > ring.kept && clock.now() < end) {
+    while (ring.first + ring.kept < number && clock.now() < end) {
       ring.seek();
       ring.step();
       const from = ring.at;
       let to = whole(ring.end);
       if (!sectors.place(to - from)) return;
       let points = 1;
-      while (ring.step() && ring.at === to && whole(ring.end) - from <= sectors.room) {
+      const most = number - ring.first - ring.kept;
+      while (points < most && ring.step() && ring.at === to && whole(ring.end) - from <= sectors.room) {
         to = whole(ring.end);
         points++;
       }

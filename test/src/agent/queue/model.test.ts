@@ -160,7 +160,7 @@ function survive(model: Model, real: Real, cut?: Cut): void {
   }
   // What is settled may be erased before a header says that it is.
   due(unreadable - model.unreadable <= model.upTo - model.kept, `${unreadable} can't be read`);
-  if (durable) due(refused >= model.keptRefused && refused <= model.mostRefused, `${refused} refused`);
+  due(refused >= model.keptRefused && refused <= model.mostRefused, `${refused} refused`);
   Object.assign(model, { first, kept: first, upTo: first, next, safe: next, most: next, full, unreadable });
   Object.assign(model, { refused, keptRefused: refused, mostRefused: refused });
   model.torn += SECTOR;

@@ -115,6 +115,21 @@ test("what was delivered within the second is never written to flash", async (t)
   t.is(blocks.changes, 0);
 });
 
+test("a point that was refused before it was on flash is counted over a power cut", async (t) => {
+  const blocks = flash(4, 4096);
+  const { outbox, host } = rig(blocks, { durable: false });
+  // The sector has its header already: no other follows soon.
+  outbox.append(textOf(0), undefined);
+  await host.clock.advance(5000);
+  outbox.confirm(outbox.first + 1);
+  for (let n = 0; n < 3; n++) outbox.append(textOf(n), undefined);
+  outbox.refuse(outbox.first + 1);
+  await host.clock.advance(5000);
+  const { outbox: after } = rig(again(blocks));
+  t.is(after.dropped.refused, 1);
+  t.deepEqual(waitingNumbers(after), [1, 2]);
+});
+
 test("a batch that is on its way while its points go to flash is forgotten all the same", async (t) => {
   const blocks = flash(4, 4096);
   const { outbox, host } = rig(blocks, { durable: false });

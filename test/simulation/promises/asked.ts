@@ -46,8 +46,8 @@ export class Asked {
 
   constructor(story: Run) {
     this.#story = story;
-    const storeFails = () => story.body.store.fails !== undefined;
-    this.handedOut = new HandedOut(story.world, (what) => story.fail(what), storeFails);
+    const storeFailedAt = () => story.body.storeFailedAt;
+    this.handedOut = new HandedOut(story.world, (what) => story.fail(what), storeFailedAt);
   }
 
   handle(agent: Agent, life: Life): void {

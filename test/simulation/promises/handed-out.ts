@@ -24,7 +24,7 @@ export interface Run {
   readonly lives: number;
   /** When the platform took its answer first, and the device heard so. */
   acknowledgedAt: number;
-  /** The store failed then and went on failing: the next start finds the answer as one that was not acknowledged. */
+  /** The store failed from then on, or before it was to let go of the RPC: the next start finds the answer as one that was not acknowledged. */
   unkept: boolean;
 }
 
@@ -48,12 +48,12 @@ export class HandedOut {
   /** Ids that came once more in what no device can tell from an answer to its next poll. */
   readonly #copies: number[] = [];
 
-  readonly #storeFails: () => boolean;
+  readonly #storeFailedAt: () => number;
 
-  constructor(world: World, fail: (what: string) => void, storeFails: () => boolean) {
+  constructor(world: World, fail: (what: string) => void, storeFailedAt: () => number) {
     this.#world = world;
     this.#fail = fail;
-    this.#storeFails = storeFails;
+    this.#storeFailedAt = storeFailedAt;
     world.platform.onAnswer = (request, status, body) => this.#answered(request, status, body);
   }
 
@@ -169,9 +169,8 @@ export class HandedOut {
     const { met, lives, clock } = this.#world;
     if (!run || met !== "clear") return;
     const at = clock.now();
-    const failed = this.#storeFails();
     clock.timer(HEARD_MS, () => {
-      if (failed && this.#storeFails()) run.unkept = true;
+      if (this.#storeFailedAt() >= at) run.unkept = true;
       const whole = !peer.closed && !this.#world.isBroken(peer) && this.#world.lives === lives;
       if (whole) run.acknowledgedAt = Math.min(run.acknowledgedAt, at);
     });

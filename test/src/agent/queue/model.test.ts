@@ -134,7 +134,7 @@ function look(model: Model, { outbox }: Real, most = Number.POSITIVE_INFINITY): 
 
 /** What the next life finds is what may be left, and from then on what is. */
 function survive(model: Model, real: Real, cut?: Cut): void {
-  const { drop, durable } = real.shape;
+  const { drop } = real.shape;
   try {
     real.restart(cut);
   } catch (error) {

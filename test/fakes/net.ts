@@ -76,6 +76,8 @@ class FakeSocket implements Socket {
   #closed = false;
   #full = false;
   #freeAt = 0;
+  /** What the peer did and the agent has not seen, in order. */
+  readonly #coming: { readonly at: number; readonly run: () => number | undefined }[] = [];
   readonly #latencyMs: number;
   readonly #onBytes: (bytes: Uint8Array) => void;
 
@@ -149,24 +151,25 @@ class FakeSocket implements Socket {
   }
 
   #segments(bytes: Uint8Array): void {
-    const size = this.#options.segmentBytes ?? Math.max(1, bytes.length);
-    for (let at = 0; at < bytes.length; at += size) {
-      const segment = bytes.slice(at, at + size);
-      this.#inOrder(() => {
-        if (!this.#live()) return;
-        this.#arrived.push(segment);
-        this.#event("readable");
-      }, this.#options.segmentMs);
-    }
+    const { segmentBytes = Math.max(1, bytes.length), segmentMs = 0 } = this.#options;
+    let at = 0;
+    const next = () => {
+      if (!this.#live() || at >= bytes.length) return undefined;
+      this.#arrived.push(bytes.slice(at, at + segmentBytes));
+      at += segmentBytes;
+      this.#event("readable");
+      return at < bytes.length ? segmentMs : undefined;
+    };
+    this.#inOrder(next, segmentMs, segmentMs * (Math.ceil(bytes.length / segmentBytes) - 1));
   }
 
-  #open(): void {
+  #open(): undefined {
     if (this.#over || this.#closed || this.#opened) return;
     this.#opened = true;
     this.#event("opened");
   }
 
-  #end(reason: string): void {
+  #end(reason: string): undefined {
     if (this.#over || this.#closed) return;
     this.#over = true;
     this.#event("closed", reason);
@@ -176,11 +179,25 @@ class FakeSocket implements Socket {
     this.#clock.timer(this.#latencyMs, what);
   }
 
-  /** After all that the peer did before. */
-  #inOrder(what: () => void, takesMs = 0): void {
-    const now = this.#clock.now();
-    this.#freeAt = Math.max(now + this.#latencyMs, this.#freeAt) + takesMs;
-    this.#clock.timer(this.#freeAt - now, what);
+  /**
+   * After all that the peer did before, and `delayMs`. Called again after the ms that it returns, which are `moreMs` in all. Only the first of what
+   * comes has a timer: a long answer in small segments, of which a closed socket takes no more, is no load on the clock.
+   */
+  #inOrder(run: () => number | undefined, delayMs = 0, moreMs = 0): void {
+    const at = Math.max(this.#clock.now() + this.#latencyMs, this.#freeAt) + delayMs;
+    this.#freeAt = at + moreMs;
+    this.#coming.push({ at, run });
+    if (this.#coming.length === 1) this.#await(at);
+  }
+
+  #await(at: number): void {
+    this.#clock.timer(Math.max(0, at - this.#clock.now()), () => {
+      const [first] = this.#coming;
+      const againMs = first?.run();
+      if (againMs !== undefined) return this.#await(this.#clock.now() + againMs);
+      this.#coming.shift();
+      if (this.#coming[0]) this.#await(this.#coming[0].at);
+    });
   }
 }
 

@@ -15,6 +15,9 @@ const EVENTS = [
   ...(["provisioned", "online", "offline", "delivered", "drop", "attributes", "rpc", "refused"] as const),
 ];
 const DEEDS = 36;
+/** A story's featured fault is applied so often, unless the device asks for nothing in all that time. */
+const FEATURED_TIMES = 2;
+const FEATURED_WITHIN_MS = 600_000;
 const GIVEN_TOKEN = "given-token-4711";
 /** One of these is in each story for sure, by its seed. */
 export const FEATURED = [...Object.keys(CAUSES), ...CONNECTS];
@@ -176,14 +179,24 @@ export class Story {
     const day = dice.chance(0.06) ? dice.below(DEEDS) : -1;
     for (let deed = 0; deed < DEEDS; deed++) {
       await clock.advance(dice.pick([0, 1, 20, 300, 2000, 9000, 30_000, 60_000]) + dice.below(1000));
-      if (deed === featured) {
-        const name = FEATURED[world.seed % FEATURED.length];
-        this.note(`weather: ${world.turn(name)}`);
-      } else if (deed === day) await this.#day();
+      if (deed === featured) await this.#feature(FEATURED[world.seed % FEATURED.length]!);
+      else if (deed === day) await this.#day();
       else await this.#deed();
     }
     this.#calm();
     await check(this);
+  }
+
+  /** This weather stays until it met the device: the next deed would change it, and before that there may be no request, or no device. */
+  async #feature(name: string): Promise<void> {
+    const { world } = this;
+    const { clock } = world;
+    this.note(`weather: ${world.turn(name)}`);
+    if (!this.life?.alive) this.boot();
+    const begun = clock.now();
+    const met = () => world.applied.get(name) ?? 0;
+    const enough = met() + FEATURED_TIMES;
+    while (met() < enough && clock.now() - begun < FEATURED_WITHIN_MS) await clock.advance(1000);
   }
 
   #calm(): void {

@@ -1,4 +1,5 @@
 // The curves of docs/operating.md: a line chart as SVG that follows the reader's light or dark, remade by `npm run bench`.
+import { scaleLinear, scaleLog } from "d3-scale";
 
 /** How the series of a row's lines are drawn, to docs/bench/row-NN.svg. */
 export interface Curve {
@@ -25,7 +26,8 @@ const LEFT = 62;
 const RIGHT = WIDTH - 34;
 const TOP = 52;
 const BOTTOM = HEIGHT - 44;
-const TICKS = 5;
+/** About so many. */
+const TICKS = 4;
 
 const STYLE = `<style>
 svg { --ink: #1f2328; --dim: #656d76; --grid: #d8dee4; --a: #0969da; --b: #bc4c00; --c: #1a7f37; }
@@ -45,15 +47,14 @@ export function draw(title: string, curve: Curve, lines: readonly Named[]): stri
   if (points.length === 0 || lines.length > COLORS.length)
     throw new Error(`${lines.length} lines of ${points.length} points can't be drawn`);
   const bounds = curve.bounds ?? [];
-  const xs = points.map(([x]) => x);
-  const most = Math.max(...xs);
-  const all = curve.logX ? tens(xs) : steps(xs);
-  // The last may lie beyond what is drawn.
-  const xTicks = all.filter((at) => at <= most);
-  const yTicks = steps([0, ...points.map(([, y]) => y), ...bounds.map(({ y }) => y)]);
-  const spread = curve.logX ? Math.log10 : Number;
-  const x = scale([...xTicks, most].map(spread), LEFT, RIGHT);
-  const y = scale(yTicks, BOTTOM, TOP);
+  const high = Math.max(...[...points, ...bounds.map(({ y }) => [0, y] as const)].map(([, y]) => y));
+  const { x, xTicks } = acrossOf(
+    points.map(([at]) => at),
+    curve.logX,
+  );
+  const rising = scaleLinear([0, high || 1], [BOTTOM, TOP]).nice(TICKS);
+  const y = rounded(rising);
+  const yTicks = rising.ticks(TICKS);
   const across = (at: number, kind: string) =>
     `<path class="${kind}" d="M${LEFT} ${y(at)}H${RIGHT}" stroke-width="1"/>`;
   const parts = [
@@ -62,7 +63,7 @@ export function draw(title: string, curve: Curve, lines: readonly Named[]): stri
       across(at, "grid"),
       text(LEFT - 8, y(at) + 4, shown(at), 'text-anchor="end"'),
     ]),
-    ...xTicks.map((at) => text(x(spread(at)), BOTTOM + 17, shown(at), 'text-anchor="middle"')),
+    ...xTicks.map((at) => text(x(at), BOTTOM + 17, shown(at), 'text-anchor="middle"')),
     ...bounds.flatMap(({ name, y: at }) => [
       across(at, "bound"),
       text(RIGHT, y(at) - 5, name, 'text-anchor="end"'),
@@ -75,7 +76,7 @@ export function draw(title: string, curve: Curve, lines: readonly Named[]): stri
       `text-anchor="middle" transform="rotate(-90 14 ${(TOP + BOTTOM) / 2})"`,
     ),
     ...lines.map(({ series }, i) => {
-      const path = series.map(([px, py]) => `${x(spread(px))} ${y(py)}`).join("L");
+      const path = series.map(([px, py]) => `${x(px)} ${y(py)}`).join("L");
       return `<path class="line" stroke="var(--${COLORS[i]})" d="M${path}"/>`;
     }),
     ...legend(lines),
@@ -93,31 +94,17 @@ function legend(lines: readonly Named[]): string[] {
   return [`<text x="${LEFT - 14}" y="33">${names.join("")}</text>`];
 }
 
-/** From the values of ticks to a place between two. */
-function scale(ticks: readonly number[], from: number, to: number): (value: number) => number {
-  const least = Math.min(...ticks);
-  const most = Math.max(...ticks);
-  return (value) => Math.round((from + ((value - least) / (most - least)) * (to - from)) * 10) / 10;
-}
-
-/** Round values, 1, 2 or 5 times a power of ten apart, that hold all `values`. */
-function steps(values: readonly number[]): number[] {
-  const least = Math.min(...values);
+/** The x axis: it begins at a round value, and ends where the lines do. */
+function acrossOf(values: readonly number[], logX = false) {
   const most = Math.max(...values);
-  const rough = (most - least || Math.abs(most) || 1) / TICKS;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5].find((times) => times * power >= rough) ?? 10);
-  const first = Math.floor(least / step);
-  const last = Math.max(first + 1, Math.ceil(most / step));
-  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  const scale = (logX ? scaleLog : scaleLinear)([Math.min(...values), most], [LEFT, RIGHT]).nice(TICKS);
+  scale.domain([scale.domain()[0]!, most]);
+  const xTicks = logX ? scale.ticks().filter((at) => Number.isInteger(Math.log10(at))) : scale.ticks(TICKS);
+  return { x: rounded(scale), xTicks };
 }
 
-/** The powers of ten that hold all `values`. */
-function tens(values: readonly number[]): number[] {
-  const first = Math.floor(Math.log10(Math.min(...values)));
-  const last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...values))));
-  return Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
-}
+/** To a tenth of a pixel. */
+const rounded = (scale: (value: number) => number) => (value: number) => Math.round(scale(value) * 10) / 10;
 
 const shown = (value: number): string => value.toLocaleString("en-US");
 

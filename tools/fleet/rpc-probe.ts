@@ -1,12 +1,13 @@
 // Two-way RPCs to devices of the fleet, one after the other: operator to handler to operator.
+import { createHistogram } from "node:perf_hooks";
 import type { Operator } from "../operator/operator.js";
 import type { Fleet } from "./fleet.js";
-import { Percentiles } from "./percentiles.js";
 
 const TIMEOUT_MS = 10_000;
 
 export class Pinger {
-  readonly times = new Percentiles();
+  /** How long each took, in microseconds. */
+  readonly times = createHistogram();
   failed = 0;
   readonly #operator: Operator;
   readonly #fleet: Fleet;
@@ -37,7 +38,7 @@ export class Pinger {
       this.#ids.set(member.name, id);
       const began = performance.now();
       await this.#operator.rpc.twoWay(id, "ping", began, { timeoutMs: TIMEOUT_MS });
-      this.times.add(performance.now() - began);
+      this.times.record(Math.max(1, Math.round(1000 * (performance.now() - began))));
     } catch {
       this.failed++;
     }

@@ -46,7 +46,7 @@ test("a line that is longer than the terminal is wide is cut, wide signs as two"
   const one = terminal(10, 20);
   const progress = new Progress(one);
   for (let turn = 0; turn < 3; turn++) progress.show(["x".repeat(50), "漢".repeat(50), `turn ${turn}`]);
-  t.deepEqual(one.screen, ["x".repeat(19), "漢".repeat(9), "turn 2", ""]);
+  t.deepEqual(one.screen, [`${"x".repeat(18)}…`, `${"漢".repeat(9)}…`, "turn 2", ""]);
 });
 
 test("what had more lines before leaves none behind", (t) => {

@@ -69,7 +69,8 @@ const ROWS: Row[] = [
   { Device: "=HYPERLINK(1)", Day: "1760086400000", Ø: null },
   { Day: "", Device: "-5" },
 ];
-const CSV = 'Device,Day,Ø\r\n"a,""b""\r\n",1760000000000,-1.5\r\n\'=HYPERLINK(1),1760086400000,\r\n-5,,\r\n';
+const CSV =
+  'Device,Day,Ø\r\n"a,""b""\r\n",1760000000000,-1.5\r\n"\'=HYPERLINK(1)",1760086400000,\r\n-5,,\r\n';
 
 test("CSV: quoted where it must be, formulas defused, numbers as they are, absent values empty", (t) => {
   t.is(written("csv", LABELS, ROWS).text, CSV);

@@ -65,6 +65,6 @@ test("CSV quotes what needs it, and no field is a formula", (t) => {
         ["\n=1", "＝1"],
       ],
     ),
-    '"a,b","c""d"\r\n"x\ny",\r\n-5,-5\r\n\'=1+1,\'+49 30\r\n\'@a,true\r\n"{""a"":1}",\r\n,\r\n"\'\n=1",\'＝1\r\n',
+    '"a,b","c""d"\r\n"x\ny",\r\n-5,-5\r\n"\'=1+1","\'+49 30"\r\n"\'@a",true\r\n"{""a"":1}",\r\n,\r\n"\'\n=1","\'＝1"\r\n',
   );
 });

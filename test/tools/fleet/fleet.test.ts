@@ -2,7 +2,6 @@
 import test from "ava";
 import type { Host, Socket } from "../../../src/port.js";
 import { tooFewFiles } from "../../../tools/fleet/open-files.js";
-import { Percentiles } from "../../../tools/fleet/percentiles.js";
 import { Line } from "../../../tools/fleet/simulated-network.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { killAll, mote } from "../cli/commands.js";
@@ -100,11 +99,4 @@ test("too few open files are told with the command that allows more", (t) => {
     tooFewFiles(2_000, 1_024),
     "2000 connections need 2064 open files, and this shell allows 1024: ulimit -n 2064",
   );
-});
-
-test("percentiles are of the last times only", (t) => {
-  const times = new Percentiles(4);
-  t.is(times.at(0.5), undefined);
-  for (const ms of [900, 1, 2, 3, 4]) times.add(ms);
-  t.deepEqual([times.count, times.at(0), times.at(0.5), times.at(0.99)], [4, 1, 3, 4]);
 });

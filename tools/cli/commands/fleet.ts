@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { RecordableHistogram } from "node:perf_hooks";
 import { type Command, Option } from "commander";
 import { codeOf } from "../../../hosts/node/files.js";
 import { opener } from "../../../hosts/node/sockets.js";
@@ -207,8 +208,8 @@ class Picture {
       waiting: counted.recorded - counted.delivered - counted.dropped,
       rpcs: times?.count ?? 0,
       rpcsFailed: this.#pinger?.failed ?? 0,
-      rpcP50Ms: rounded(times?.at(0.5)),
-      rpcP99Ms: rounded(times?.at(0.99)),
+      rpcP50Ms: percentile(times, 50),
+      rpcP99Ms: percentile(times, 99),
       kibPerAgent: this.#kib(counted.devices),
     };
   }
@@ -224,7 +225,7 @@ class Picture {
   #latency(): string {
     if (!this.#pinger) return "not asked for (no operator's login in the environment)";
     const { times, failed } = this.#pinger;
-    return `p50 ${rounded(times.at(0.5)) ?? "-"} ms  p99 ${rounded(times.at(0.99)) ?? "-"} ms  failed ${failed}`;
+    return `p50 ${percentile(times, 50) ?? "-"} ms  p99 ${percentile(times, 99) ?? "-"} ms  failed ${failed}`;
   }
 
   #kib(devices: number): number {
@@ -232,6 +233,7 @@ class Picture {
   }
 }
 
-function rounded(ms: number | undefined): number | null {
-  return ms === undefined ? null : Math.round(ms * 10) / 10;
+/** Of microseconds, in milliseconds; null if there were none. */
+function percentile(times: RecordableHistogram | undefined, percent: number): number | null {
+  return times?.count ? Math.round(times.percentile(percent) / 100) / 10 : null;
 }

@@ -1,22 +1,17 @@
 // CSV by RFC 4180, in which no text is a formula: a spreadsheet would run what a device sent.
+import Papa from "papaparse";
 
-/** What a spreadsheet takes for the beginning of a formula: also in wide letters, or behind a blank that it drops. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const SPECIAL = /[",\r\n]/;
+/** What a spreadsheet takes for the beginning of a formula, also in wide letters or behind a blank that it drops, unless all of it is a number. */
+const FORMULA = /^(?![+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
 
-/** A field: text as it is, with a quote mark before what would be a formula; absent is empty; the rest as JSON. */
-export function field(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
-  return SPECIAL.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
+/** Text as it is, with a quote mark before what would be a formula; absent is empty; lists and objects are JSON. */
+const field = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 
 /** One record with its line end. */
 export function record(values: readonly unknown[]): string {
+  const line = Papa.unparse([values.map(field)], { escapeFormulae: FORMULA });
   // A record of one empty field would be an empty line.
-  const line = values.map(field).join(",");
   return `${line === "" ? '""' : line}\r\n`;
 }
 

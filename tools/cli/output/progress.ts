@@ -1,5 +1,5 @@
 // What goes on, for the person who waits: a bar in place on a terminal, a line for each step elsewhere.
-import stringWidth from "string-width";
+import { clip } from "./table.js";
 
 const BAR = 24;
 
@@ -45,11 +45,7 @@ export class Progress {
   /** The cursor does not go up beyond the screen, nor over a line that went on in the next: what would is left out. */
   #fitting(lines: readonly string[]): string[] {
     const { rows = 24, columns = 80 } = this.#screen;
-    const cut = (line: string): string => {
-      let fitting = line;
-      while (stringWidth(fitting) >= columns) fitting = fitting.slice(0, -1);
-      return fitting;
-    };
+    const cut = (line: string): string => clip(line, columns - 1);
     // The cursor stands below the last line.
     const most = Math.max(1, rows - 1);
     if (lines.length <= most) return lines.map(cut);

@@ -20,6 +20,21 @@ export function cell(value: unknown): string {
   return plain(typeof value === "string" ? value : JSON.stringify(value));
 }
 
+const graphemes = new Intl.Segmenter();
+
+/** So much of a line as finds room in `width` columns; what is left out is an ellipsis. */
+export function clip(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text;
+  let clipped = "";
+  let used = 1;
+  for (const { segment } of graphemes.segment(text)) {
+    used += stringWidth(segment);
+    if (used > width) break;
+    clipped += segment;
+  }
+  return `${clipped}…`;
+}
+
 /** Rows under a head, columns two spaces apart. Cells are made plain. */
 export function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [head.map(plain), ...rows.map((row) => row.map(cell))];

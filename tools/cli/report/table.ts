@@ -1,7 +1,7 @@
 // A table for people: columns as wide as the first rows ask for, and no wider than the terminal.
 import stringWidth from "string-width";
 import type { Row } from "../../../src/report/index.js";
-import { cell } from "../output/table.js";
+import { cell, clip } from "../output/table.js";
 import type { Format } from "./format.js";
 
 /** What is looked at before the first line is written: rows, and their characters. */
@@ -11,12 +11,10 @@ const LONGEST = 2000;
 const GAP = 2;
 /** A column is not made narrower than that. */
 const NARROWEST = 6;
-const MORE = "…";
 
 export class TableFormat implements Format {
   readonly needsColumns = true;
   readonly #width: number | undefined;
-  readonly #graphemes = new Intl.Segmenter();
   #columns: readonly string[] = [];
   #waiting: string[][] | undefined = [];
   #characters = 0;
@@ -83,23 +81,11 @@ export class TableFormat implements Format {
 
   #line(cells: readonly string[]): string {
     const parts = this.#widths.map((width, column) => {
-      const text = this.#width === undefined ? (cells[column] ?? "") : this.#clip(cells[column] ?? "", width);
+      const text = this.#width === undefined ? (cells[column] ?? "") : clip(cells[column] ?? "", width);
       const blanks = " ".repeat(Math.max(0, width - stringWidth(text)));
       return this.#isNumber[column] === false ? text + blanks : blanks + text;
     });
     return `${parts.join(" ".repeat(GAP)).trimEnd()}\n`;
-  }
-
-  #clip(text: string, width: number): string {
-    if (stringWidth(text) <= width) return text;
-    let clipped = "";
-    let used = 1;
-    for (const { segment } of this.#graphemes.segment(text)) {
-      used += stringWidth(segment);
-      if (used > width) break;
-      clipped += segment;
-    }
-    return clipped + MORE;
   }
 }
 

@@ -11,6 +11,8 @@ import type { MakeRadio } from "./wifi.js";
 export interface Idf extends Ota {
   /** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block. */
   mote_memory(what: number): number;
+  /** Of TLS, since the start: 0 the least that was left of its task's stack; 1 connections; handshakes 2 in full, 3 resumed, 4 failed. */
+  mote_tls(what: number): number;
   esp_restart(): void;
   /** See RESET_REASONS. */
   esp_reset_reason(): number;
@@ -34,7 +36,7 @@ export interface Idf extends Ota {
 export interface Machine {
   readonly clock: SettableClock;
   readonly open: Host["open"];
-  /** `open` that trusts these authorities (DER), in place of those that were built in. */
+  /** `open` that trusts these authorities (DER or PEM), in place of those that were built in. */
   trusting(authorities: readonly Uint8Array[]): Host["open"];
   /** The port's socket of a connection that a listener of the SDK's took. */
   taken(visitor: unknown, event: (what: SocketEvent) => void): Socket;
@@ -50,8 +52,6 @@ export interface Machine {
   readonly updates: Updates;
   readonly makeRadio: MakeRadio;
   readonly askTime: AskTime;
-  /** Gives TLS what it draws its random numbers from. */
-  seed(bytes: Uint8Array): void;
   /** Has the engine call `hook` before it gives up. */
   onAbort(hook: (status: unknown, exception: unknown) => void): void;
   /** When the image was built, in seconds since 1970. */

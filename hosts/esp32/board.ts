@@ -10,11 +10,11 @@ import Update from "embedded:update";
 import config from "mc/config";
 import FFI from "mc/ffi";
 import type { Agent } from "mote";
-import RNG from "rng";
+import Tls from "mote/native-tls";
+import type { Host } from "../../src/port.js";
 import { XsClock } from "../xs/clock.js";
 import { digest } from "../xs/digest.js";
 import { log } from "../xs/log.js";
-import { opener } from "../xs/open.js";
 import { resolve } from "../xs/resolve.js";
 import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
@@ -22,6 +22,7 @@ import type { Idf, Machine } from "./board-hardware.js";
 import { randomFill } from "./host.js";
 import { type Application, type Commissioner, startBoard } from "./start.js";
 import { askTimeServer, type Datagrams } from "./time-server.js";
+import { type TlsModules, TlsSocket } from "./tls-socket.js";
 
 /** When the image was built: a preloaded module is evaluated then. */
 const BUILT = Math.floor(Date.now() / 1000);
@@ -40,8 +41,8 @@ function machine(): Machine {
   const random = (into: Uint8Array): void => randomFill(into, idf);
   return {
     clock,
-    open: opener({ authorities: authorities(config.ca), keep: KEEP }),
-    trusting: (list) => opener({ authorities: list, keep: KEEP }),
+    open: opener(authorities(config.ca)),
+    trusting: opener,
     taken: (visitor, event) => new TcpSocket(visitor as never, 0, event),
     digest,
     encode,
@@ -53,14 +54,23 @@ function machine(): Machine {
     updates: Update as never,
     makeRadio: (changed) => new WiFi({ onChanged: () => changed() }) as never,
     askTime: (told) => askTimeServer(config.sntp ?? TIME_SERVER, datagrams, { clock, random }, told),
-    seed: (bytes) => RNG.init(bytes.buffer),
     onAbort: (hook) => Object.assign(globalThis, { abort: hook }),
     built: BUILT,
     config,
   };
 }
 
-/** In ROM, as they are. Without one no server is trusted. */
+const TLS: TlsModules = {
+  connect: (name, address, port, list, event) => new Tls(name, address, port, list, event),
+  resolve,
+};
+
+const opener =
+  (list: readonly Uint8Array[]): Host["open"] =>
+  (name, port, secure, event) =>
+    secure ? new TlsSocket(name, port, list, event, TLS) : new TcpSocket(name, port, event, KEEP);
+
+/** In ROM, as they are. Without one those are trusted that come with the image. */
 function authorities(names: unknown): Uint8Array[] {
   const list: unknown[] = Array.isArray(names) ? names : names === undefined ? [] : [names];
   return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));

@@ -28,9 +28,9 @@ export interface Settings {
 
 const DEFAULT_INTERVAL_MS = 60_000;
 const DEADLINE = { default: 30_000, least: 1000, most: 600_000 } as const;
-/** Where a TLS record must stay small. */
+/** A piece of firmware: one that fits beside what else is under way. */
 const CHUNK = 4096;
-/** Points are on flash when they are recorded: memory for more of them would be taken from TLS. */
+/** Points are on flash when they are recorded: memory for more of them would be taken from what the platform sends. */
 const TELEMETRY = { bufferBytes: 2048, batchBytes: 4096 };
 /**
  * A text is there up to eight times while it is read, handled, written and sent. An ESP32-C3 with three connections has room for 2,000 characters there and back
@@ -38,8 +38,6 @@ const TELEMETRY = { bufferBytes: 2048, batchBytes: 4096 };
  */
 const RPC = { requestBytes: 1024, answerBytes: 1024 };
 const ATTRIBUTES = { answerBytes: 2048 };
-/** TLS is the SDK's, in JavaScript: some 40 KB of the engine's memory a connection. With two of them the tour filled an ESP32-C3's (test:chip, tour-tls). */
-const OVER_TLS = 1;
 
 /** The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. */
 export function readConfig(config: Readonly<Record<string, unknown>>): Settings | string[] {
@@ -94,13 +92,12 @@ function readOptions(config: Partial<AgentOptions>): AgentOptions {
     rpc,
     cycle,
   } = config;
-  const most = connections ?? (!cycle && String(baseUrl).startsWith("https:") ? OVER_TLS : undefined);
   return {
     baseUrl,
     ...(cycle && readCycle(cycle)),
     ...(token !== undefined && { token }),
     ...(provisioning && { provisioning: { ...provisioning } }),
-    ...(most !== undefined && { connections: most }),
+    ...(connections !== undefined && { connections }),
     ...(firmware && { firmware: { chunkBytes: CHUNK, ...firmware } }),
     telemetry: { ...TELEMETRY, ...telemetry },
     attributes: { ...ATTRIBUTES, ...attributes },

@@ -8,10 +8,16 @@ declare module "mc/ffi" {
   }
 }
 
-declare module "rng" {
-  const RNG: {
-    /** Seeds what TLS draws from. */
-    init(seed: ArrayBufferLike): void;
-  };
-  export default RNG;
+/** native/tls/tls.js */
+declare module "mote/native-tls" {
+  import type { NativeTls } from "./tls-socket.js";
+
+  const Tls: new (
+    name: string,
+    address: string,
+    port: number,
+    authorities: readonly Uint8Array[],
+    event: (what: number, reason?: string) => void,
+  ) => NativeTls;
+  export default Tls;
 }

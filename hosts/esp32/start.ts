@@ -68,7 +68,6 @@ function run(
   // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
   const join = (): void => {
     if (settings.network) wifi.start();
-    machine.seed(seedOf(host));
   };
   if (!naps) join();
   const { clock } = machine;
@@ -111,12 +110,6 @@ function run(
 function forDiagnostics(host: BoardHost): AppHost["health"] {
   const { reset } = host.ending;
   return { reset: reset === "deep sleep" ? undefined : reset, freeMemory: () => host.leastFreeMemory() };
-}
-
-function seedOf(host: BoardHost): Uint8Array {
-  const seed = new Uint8Array(32);
-  host.random(seed);
-  return seed;
 }
 
 function attend(

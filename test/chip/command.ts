@@ -15,12 +15,14 @@ import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
+import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { CHIP } from "./rig.js";
 
 const CASES: readonly Case[] = [
   PORT_PROMISES,
   PORT_PROMISES_TLS,
+  TLS,
   CABLE,
   TOUR,
   TOUR_TLS,

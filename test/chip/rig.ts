@@ -1,6 +1,15 @@
 // An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
 import { createHash, X509Certificate } from "node:crypto";
-import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { EmulatedBoard, HOST_ADDRESS } from "../../tools/moddable/esp32/emulator.js";
@@ -120,23 +129,26 @@ function project({ program = "app", engine, secure }: Settings): string {
 
 export interface Authority {
   readonly ca: string;
+  readonly caKey: string;
   readonly cert: string;
   readonly key: string;
 }
 
 /** Made once: its certificate is built into images. */
 export function authority(): Authority {
-  const file = join(OUT, "authority.json");
+  const file = join(OUT, "authority-2.json");
   if (!existsSync(file)) {
     const made = new Authorities();
-    const root = made.issue("test authority", undefined, { constraints: "critical,CA:TRUE" });
+    const root = made.issue("root", undefined, { constraints: "critical,CA:TRUE" });
     const { cert, key } = made.issue("platform", root, { names: `IP:${HOST_ADDRESS}` });
     made.remove();
     mkdirSync(OUT, { recursive: true });
-    writeFileSync(file, JSON.stringify({ ca: root.cert, cert, key }));
+    writeFileSync(file, JSON.stringify({ ca: root.cert, caKey: root.key, cert, key }));
   }
   return JSON.parse(readFileSync(file, "utf8"));
 }
+
+const TLS = join(PROJECT, "hosts", "esp32", "native", "tls");
 
 /** What the modules of a board are made of. */
 function sourcesOf({ program = "app" }: Settings): string {
@@ -153,6 +165,7 @@ function sourcesOf({ program = "app" }: Settings): string {
       join(PROJECT, "hosts", "esp32", "native", name),
     ),
     join(PROJECT, "hosts", "esp32", "emulator", "ethernet.c"),
+    ...readdirSync(TLS).map((name) => join(TLS, name)),
   ];
   return files.map((file) => readFileSync(file, "utf8")).join("\n");
 }

@@ -108,10 +108,6 @@ function ask(board: Board, wrong?: string): undefined {
       else soon(host, () => run({ ...board, config: { ...config, wifi: false } }, undefined));
     },
   });
-  // Once the radio is on: numbers are random.
-  const seed = new Uint8Array(32);
-  host.random(seed);
-  machine.seed(seed);
   return undefined;
 }
 

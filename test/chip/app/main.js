@@ -42,6 +42,9 @@ function application(agent, host) {
     largest: native.mote_memory(0),
     stackLeft: native.mote_memory(1),
     engineLeft: native.mote_memory(2),
+    tlsStackLeft: native.mote_tls(0),
+    full: native.mote_tls(2),
+    resumed: native.mote_tls(3),
   }));
   agent.rpc.handle("unplug", ({ seconds }) => {
     Timer.set(() => native.mote_ethernet_plug(0), 500);

@@ -11,9 +11,8 @@ const TOUR_MS = 900_000;
 
 /** The tour stops the device and starts it on its own time: a program of each kind, by cable. */
 async function tour(secure: boolean, say: (line: string) => void): Promise<string> {
-  // TLS in JavaScript takes some 40 KB of the engine's memory a connection: with two of them it runs out.
   const more = {
-    connections: secure ? 1 : 3,
+    connections: 3,
     firmware: { title: "desk", version: "1.0.0", allowHttp: true },
   };
   const bench = await Bench.open(secure ? "tour-tls" : "tour", { timestamps: "platform", secure, more });

@@ -2,14 +2,27 @@
 
 import { Guest } from "guest";
 import config from "mc/config";
+import FFI from "mc/ffi";
 import { start } from "mote/board";
 
 export default function main() {
+  const native = new FFI();
   const agent = start((_agent, host) => {
     const begin = () =>
       new Guest({
         host,
         control: config.control,
+        figures: () => ({
+          free: host.freeMemory(),
+          leastFree: host.leastFreeMemory(),
+          largest: native.mote_memory(0),
+          engineLeft: native.mote_memory(2),
+          tlsStackLeft: native.mote_tls(0),
+          connections: native.mote_tls(1),
+          full: native.mote_tls(2),
+          resumed: native.mote_tls(3),
+          failed: native.mote_tls(4),
+        }),
         stop: () => {
           throw new Error("a board restarts by its power here");
         },

@@ -95,7 +95,6 @@ export class FakeBoard {
   readonly trusted: string[] = [];
   /** Labels of partitions, and name spaces, that are not there. */
   missing: string[] = [];
-  seeded = 0;
   /** How long sectors were erased without a word to the watchdog. */
   longestUnfedMs = 0;
   /** Called instead of what an update does; return true to let it fail. */
@@ -171,9 +170,6 @@ export class FakeBoard {
       updates: this.#updates(),
       makeRadio: (changed) => this.#radio(changed),
       askTime: (told) => void this.clock.timer(20, () => told(this.time)),
-      seed: (bytes) => {
-        this.seeded += bytes.length;
-      },
       onAbort: (hook) => {
         this.abort = hook;
       },
@@ -202,6 +198,7 @@ export class FakeBoard {
     const power = this.#power;
     return {
       mote_image_state: () => this.states[this.running] ?? -1,
+      mote_tls: () => 0,
       mote_can_revert: () => (this.slots[1 - this.running]?.bytes[0] === 0xff ? 0 : 1),
       esp_ota_mark_app_valid_cancel_rollback: () => {
         this.states[this.running] = VALID;

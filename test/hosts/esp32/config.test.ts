@@ -14,7 +14,6 @@ test("a good configuration becomes options for the agent and the application", (
     intervalMs: 60_000,
     options: {
       baseUrl: GOOD.baseUrl,
-      connections: 1,
       provisioning: GOOD.provisioning,
       firmware: { chunkBytes: 4096, title: "greenhouse", version: "1.0.0" },
       telemetry: { bufferBytes: 2048, batchBytes: 4096 },
@@ -24,13 +23,13 @@ test("a good configuration becomes options for the agent and the application", (
   });
 });
 
-test("over http the agent chooses how many connections, over TLS there is one; who says how many gets them", (t) => {
+test("the agent chooses how many connections; who says how many gets them", (t) => {
   const connectionsOf = (config: object): unknown => {
     const settings = readConfig({ ...GOOD, ...config });
     return Array.isArray(settings) ? settings : settings.options.connections;
   };
   t.is(connectionsOf({ baseUrl: "http://platform.test" }), undefined);
-  t.is(connectionsOf({}), 1);
+  t.is(connectionsOf({}), undefined);
   t.is(connectionsOf({ connections: 2 }), 2);
 });
 

@@ -62,6 +62,15 @@ export class Authorities {
     return { cert: read(certPath), key: read(keyPath), certPath, keyPath };
   }
 
+  /** One that was issued elsewhere. */
+  adopt(cert: string, key: string): Issued {
+    const n = ++this.#count;
+    const [keyPath, certPath] = [join(this.#directory, `${n}.key`), join(this.#directory, `${n}.pem`)];
+    writeFileSync(keyPath, key);
+    writeFileSync(certPath, cert);
+    return { cert, key, certPath, keyPath };
+  }
+
   remove(): void {
     rmSync(this.#directory, { recursive: true, force: true });
   }

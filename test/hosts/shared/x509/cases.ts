@@ -1,4 +1,4 @@
-// Chains that a server may show, and what a client that trusts `root` alone must make of each. The name asked for is always "localhost".
+// Chains that a server may show, and what a client that trusts `root` alone must make of each. The name asked for is "localhost", or the address.
 import type { Authorities, Issued } from "./authority.js";
 
 export interface Case {
@@ -9,10 +9,18 @@ export interface Case {
 }
 
 const CA = "critical,CA:TRUE";
-const NAMES = "DNS:localhost,IP:127.0.0.1";
 
-export function cases(made: Authorities): { root: Issued; cases: readonly Case[] } {
-  const root = made.issue("root", undefined, { constraints: CA });
+export interface Given {
+  /** Its subject is "root". */
+  readonly root?: Issued;
+  readonly address?: string;
+}
+
+export function cases(
+  made: Authorities,
+  { root = made.issue("root", undefined, { constraints: CA }), address = "127.0.0.1" }: Given = {},
+): { root: Issued; cases: readonly Case[] } {
+  const NAMES = `DNS:localhost,IP:${address}`;
   const stranger = made.issue("root", undefined, { constraints: CA });
   const between = made.issue("between", root, { constraints: CA });
   const shortened = made.issue("short", root, { constraints: "critical,CA:TRUE,pathlen:0" });

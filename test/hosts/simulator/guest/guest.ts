@@ -4,7 +4,7 @@ import type { Message } from "../../../xs/guest/protocol.js";
 import { texts } from "../../../xs/guest/texts.js";
 import { FRAME, Frames, frame } from "../frames.js";
 import { type Limits, Peers } from "./peers.js";
-import { visit } from "./visit.js";
+import { abandon, fetchAll, visit } from "./visit.js";
 
 const PIECE = 4096;
 
@@ -14,6 +14,8 @@ export interface Machine {
   readonly control: { readonly name: string; readonly port: number };
   /** Closes the host; what it returns makes another, as after a restart. */
   stop(): () => Host;
+  /** Of the machine, by name. */
+  figures?(): unknown;
 }
 
 type Given = [string, never, Limits];
@@ -57,6 +59,9 @@ export class Guest {
     if (what === "promise")
       return this.#peers.keeps(first, this.#host, second, limits, () => this.#restart());
     if (what === "visit") return visit(this.#host, first, second);
+    if (what === "fetch") return fetchAll(this.#host, first, second);
+    if (what === "abandon") return abandon(this.#host, first, second, Number(limits));
+    if (what === "figures") return this.#machine.figures?.();
     if (what === "texts") return texts().slice(Number(first), second);
     if (what === "wall") return this.#host.clock.wall();
     if (what === "set") return this.#host.store.set(first, this.#host.encode(second));

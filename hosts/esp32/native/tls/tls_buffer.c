@@ -1,0 +1,62 @@
+#include "tls_buffer.h"
+#include <string.h>
+
+/** In front of a record's content mbedTLS keeps its number and its head; behind it, what decrypting in place may touch. */
+#define AROUND (8 + TLS_HEAD + 64)
+/** A longer one is nobody's; mbedTLS refuses it by its head. */
+#define LONGEST (16384 + 256)
+
+bool tls_buffer_as_expected(const mbedtls_ssl_context *ssl)
+{
+	const uint8_t *bytes = ssl->MBEDTLS_PRIVATE(in_buf);
+	return bytes && ssl->MBEDTLS_PRIVATE(in_ctr) == bytes && ssl->MBEDTLS_PRIVATE(in_hdr) == bytes + 8 && ssl->MBEDTLS_PRIVATE(in_len) == bytes + 8 + 3;
+}
+
+void tls_buffer_begin(struct tls_buffer *buffer)
+{
+	buffer->room = MBEDTLS_SSL_IN_CONTENT_LEN;
+}
+
+bool tls_buffer_idle(const mbedtls_ssl_context *ssl)
+{
+	return ssl->MBEDTLS_PRIVATE(in_left) == 0 && ssl->MBEDTLS_PRIVATE(in_offt) == NULL && ssl->MBEDTLS_PRIVATE(in_hslen) == 0 &&
+		!mbedtls_ssl_check_pending(ssl);
+}
+
+void tls_buffer_park(struct tls_buffer *buffer, mbedtls_ssl_context *ssl)
+{
+	uint8_t *bytes = ssl->MBEDTLS_PRIVATE(in_buf);
+	if (!bytes)
+		return;
+	buffer->head = ssl->MBEDTLS_PRIVATE(in_hdr) - bytes;
+	buffer->length = ssl->MBEDTLS_PRIVATE(in_len) - bytes;
+	buffer->iv = ssl->MBEDTLS_PRIVATE(in_iv) - bytes;
+	buffer->message = ssl->MBEDTLS_PRIVATE(in_msg) - bytes;
+	memcpy(buffer->counter, ssl->MBEDTLS_PRIVATE(in_ctr), sizeof buffer->counter);
+	mbedtls_platform_zeroize(bytes, 8 + TLS_HEAD + buffer->room);
+	mbedtls_free(bytes);
+	ssl->MBEDTLS_PRIVATE(in_buf) = NULL;
+	buffer->room = 0;
+}
+
+bool tls_buffer_make(struct tls_buffer *buffer, mbedtls_ssl_context *ssl, size_t record)
+{
+	tls_buffer_park(buffer, ssl);
+	size_t room = record < LONGEST ? record : LONGEST;
+	uint8_t *bytes = mbedtls_calloc(1, AROUND + room);
+	if (!bytes)
+		return false;
+	memcpy(bytes, buffer->counter, sizeof buffer->counter);
+	ssl->MBEDTLS_PRIVATE(in_buf) = ssl->MBEDTLS_PRIVATE(in_ctr) = bytes;
+	ssl->MBEDTLS_PRIVATE(in_hdr) = bytes + buffer->head;
+	ssl->MBEDTLS_PRIVATE(in_len) = bytes + buffer->length;
+	ssl->MBEDTLS_PRIVATE(in_iv) = bytes + buffer->iv;
+	ssl->MBEDTLS_PRIVATE(in_msg) = bytes + buffer->message;
+	buffer->room = room;
+	return true;
+}
+
+size_t tls_buffer_record(const uint8_t head[TLS_HEAD])
+{
+	return (size_t)head[3] << 8 | head[4];
+}

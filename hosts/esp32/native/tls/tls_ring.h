@@ -1,0 +1,27 @@
+// Bytes from one task to another, as many as it has room for. No lock of its own.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tls_ring {
+	uint8_t *bytes;
+	size_t size;
+	/** Where the oldest byte is. */
+	size_t first;
+	size_t filled;
+};
+
+/** False: no memory. */
+bool tls_ring_make(struct tls_ring *ring, size_t size);
+void tls_ring_drop(struct tls_ring *ring);
+/** Copies as many as fit, and says how many. */
+size_t tls_ring_put(struct tls_ring *ring, const uint8_t *from, size_t count);
+/** Copies as many as there are, and says how many. */
+size_t tls_ring_take(struct tls_ring *ring, uint8_t *into, size_t count);
+/** The oldest bytes in one piece, and how many. They stay until `tls_ring_used`. */
+uint8_t *tls_ring_oldest(const struct tls_ring *ring, size_t *count);
+void tls_ring_used(struct tls_ring *ring, size_t count);
+/** Room behind the newest byte in one piece, and how much. It counts as filled after `tls_ring_added`. */
+uint8_t *tls_ring_room(const struct tls_ring *ring, size_t *count);
+void tls_ring_added(struct tls_ring *ring, size_t count);

@@ -1,0 +1,154 @@
+#include "tls_trust.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+#include "esp_crt_bundle.h"
+#endif
+
+#define TAG_NAME 0x82
+#define TAG_ADDRESS 0x87
+
+/** Each with its length in front, and a zero behind, as PEM wants it. */
+bool tls_trust_copy(struct tls_connection *connection, const struct tls_authorities *authorities)
+{
+	size_t length = 0;
+	for (size_t i = 0; i < authorities->count; i++)
+		length += sizeof(size_t) + authorities->lengths[i] + 1;
+	if (length == 0)
+		return true;
+	uint8_t *at = connection->authorities = malloc(length);
+	if (!at)
+		return false;
+	connection->authorities_length = length;
+	for (size_t i = 0; i < authorities->count; i++) {
+		size_t count = authorities->lengths[i];
+		memcpy(at, &count, sizeof count);
+		memcpy(at + sizeof count, authorities->bytes[i], count);
+		at += sizeof count + count;
+		*at++ = 0;
+	}
+	// FNV-1a: sessions that one set of authorities began do not serve another.
+	uint32_t hash = 2166136261u;
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ connection->authorities[i]) * 16777619u;
+	connection->trust_id = hash;
+	return true;
+}
+
+static int parse(struct tls_connection *connection)
+{
+	const uint8_t *at = connection->authorities, *end = at + connection->authorities_length;
+	while (at < end) {
+		size_t count;
+		memcpy(&count, at, sizeof count);
+		at += sizeof count;
+		int error = count > 0 && at[0] == '-' ? mbedtls_x509_crt_parse(&connection->trusted, at, count + 1)
+						       : mbedtls_x509_crt_parse_der_nocopy(&connection->trusted, at, count);
+		if (error)
+			return error < 0 ? error : MBEDTLS_ERR_X509_INVALID_FORMAT;
+		at += count + 1;
+	}
+	return 0;
+}
+
+/** A star stands for the whole of the first label, of three at least. */
+static bool name_matches(const char *host, size_t length, const char *wanted)
+{
+	if (length < 2 || host[0] != '*' || host[1] != '.')
+		return strlen(wanted) == length && 0 == strncasecmp(host, wanted, length) && !memchr(host, '*', length);
+	const char *dot = strchr(wanted, '.');
+	const char *rest = host + 1;
+	size_t left = length - 1;
+	return dot && dot != wanted && memchr(rest + 1, '.', left - 1) && !memchr(rest, '*', left) && strlen(dot) == left && 0 == strncasecmp(rest, dot, left);
+}
+
+static bool address_of(const char *text, uint8_t into[4])
+{
+	for (int i = 0; i < 4; i++) {
+		char *end;
+		unsigned long part = strtoul(text, &end, 10);
+		if (end == text || part > 255 || *end != (i < 3 ? '.' : 0))
+			return false;
+		into[i] = (uint8_t)part;
+		text = end + 1;
+	}
+	return true;
+}
+
+/** By subjectAltName alone: mbedTLS would take the common name where there is none. */
+static bool is_for(const mbedtls_x509_crt *certificate, const struct tls_connection *connection)
+{
+	uint8_t address[4];
+	if (!(certificate->MBEDTLS_PRIVATE(ext_types) & MBEDTLS_X509_EXT_SUBJECT_ALT_NAME))
+		return false;
+	if (connection->is_address && !address_of(connection->name, address))
+		return false;
+	for (const mbedtls_x509_sequence *one = &certificate->subject_alt_names; one && one->buf.p; one = one->next) {
+		if (connection->is_address && one->buf.tag == TAG_ADDRESS && one->buf.len == 4 && 0 == memcmp(one->buf.p, address, 4))
+			return true;
+		if (!connection->is_address && one->buf.tag == TAG_NAME && name_matches((const char *)one->buf.p, one->buf.len, connection->name))
+			return true;
+	}
+	return false;
+}
+
+/** Of a certificate whose issuer is not trusted: was one shown that must not be an issuer? */
+static const char *why_unknown(const mbedtls_x509_crt *certificate, int depth)
+{
+	for (const mbedtls_x509_crt *other = certificate->next; other; other = other->next) {
+		if (other->subject_raw.len != certificate->issuer_raw.len || memcmp(other->subject_raw.p, certificate->issuer_raw.p, other->subject_raw.len))
+			continue;
+		// mbedTLS keeps the length of a path plus one; 0: any.
+		if (!other->MBEDTLS_PRIVATE(ca_istrue) || (other->MBEDTLS_PRIVATE(max_pathlen) > 0 && other->MBEDTLS_PRIVATE(max_pathlen) < 1 + depth))
+			return "certificate: its issuer is no authority";
+	}
+	return NULL;
+}
+
+/** mbedTLS asks for each certificate of a chain, from the authority's down. What is wrong is added to `flags`. */
+static int judge(void *context, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
+{
+	struct tls_connection *connection = context;
+	connection->judged = true;
+#if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+	// The bundle may take away that nobody vouches for it, where nothing else is wrong. What it returns says no more than the flag.
+	if (connection->bundle && *flags == MBEDTLS_X509_BADCERT_NOT_TRUSTED)
+		connection->bundle(connection->bundle_context, certificate, depth, flags);
+#endif
+	if (*flags & MBEDTLS_X509_BADCERT_NOT_TRUSTED)
+		connection->refusal = why_unknown(certificate, depth);
+	if (depth == 0 && !is_for(certificate, connection))
+		*flags |= MBEDTLS_X509_BADCERT_CN_MISMATCH;
+	return 0;
+}
+
+int tls_trust_set_up(struct tls_connection *connection)
+{
+	mbedtls_ssl_config *config = &connection->config;
+	mbedtls_ssl_conf_authmode(config, MBEDTLS_SSL_VERIFY_REQUIRED);
+	if (connection->authorities) {
+		int error = parse(connection);
+		if (error)
+			return error;
+	}
+#if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+	else if (ESP_OK == esp_crt_bundle_attach(config)) {
+		connection->bundle = config->MBEDTLS_PRIVATE(f_vrfy);
+		connection->bundle_context = config->MBEDTLS_PRIVATE(p_vrfy);
+	}
+#endif
+	if (connection->authorities)
+		mbedtls_ssl_conf_ca_chain(config, &connection->trusted, NULL);
+	mbedtls_ssl_conf_verify(config, judge, connection);
+	// An address is no name to ask for.
+	return mbedtls_ssl_set_hostname(&connection->ssl, connection->is_address ? NULL : connection->name);
+}
+
+void tls_trust_drop(struct tls_connection *connection)
+{
+	mbedtls_x509_crt_free(&connection->trusted);
+	mbedtls_x509_crt_init(&connection->trusted);
+	free(connection->authorities);
+	connection->authorities = NULL;
+}

@@ -1,0 +1,10 @@
+// Whether the other side is who it should be.
+#pragma once
+#include "tls_connection.h"
+
+/** Copies them: what the engine has moves. False: no memory. */
+bool tls_trust_copy(struct tls_connection *connection, const struct tls_authorities *authorities);
+/** Has mbedTLS judge by them, or by the bundle. 0, or mbedTLS's error. */
+int tls_trust_set_up(struct tls_connection *connection);
+/** The handshake is over. */
+void tls_trust_drop(struct tls_connection *connection);

@@ -1,0 +1,77 @@
+#include "tls_words.h"
+
+static const char *of_certificate(const struct tls_connection *connection)
+{
+	uint32_t flags = connection->judged ? mbedtls_ssl_get_verify_result(&connection->ssl) : 0;
+	static const struct {
+		uint32_t flags;
+		const char *words;
+	} known[] = {
+		{MBEDTLS_X509_BADCERT_MISSING, "certificate: none"},
+		{MBEDTLS_X509_BADCERT_CN_MISMATCH, "certificate: for another name"},
+		{MBEDTLS_X509_BADCERT_EXT_KEY_USAGE | MBEDTLS_X509_BADCERT_KEY_USAGE | MBEDTLS_X509_BADCERT_NS_CERT_TYPE, "certificate: not for servers"},
+		{MBEDTLS_X509_BADCERT_FUTURE, "certificate: not valid yet"},
+		{MBEDTLS_X509_BADCERT_EXPIRED, "certificate: expired"},
+		{MBEDTLS_X509_BADCERT_BAD_KEY | MBEDTLS_X509_BADCERT_BAD_PK, "certificate: its key is too weak"},
+		{MBEDTLS_X509_BADCERT_BAD_MD, "certificate: signed in a way that is not trusted"},
+	};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (flags & known[i].flags)
+			return known[i].words;
+	return connection->refusal ? connection->refusal : "certificate: unknown issuer";
+}
+
+/** -0x2080 to -0x3000 are of X.509, -0x60 to -0x6e of ASN.1: a critical extension that it does not know mbedTLS calls an unexpected tag. */
+static const char *of_x509(int error)
+{
+	if (error == MBEDTLS_ERR_X509_UNKNOWN_SIG_ALG || error == MBEDTLS_ERR_X509_UNKNOWN_OID)
+		return "certificate: signed in a way that is not trusted";
+	return "certificate: malformed, or demands what is not known";
+}
+
+const char *tls_words_of_handshake(const struct tls_connection *connection, int error)
+{
+	switch (error) {
+		case MBEDTLS_ERR_SSL_ALLOC_FAILED:
+			return TLS_WORDS_NO_MEMORY;
+		case MBEDTLS_ERR_X509_CERT_VERIFY_FAILED:
+		case MBEDTLS_ERR_SSL_CA_CHAIN_REQUIRED:
+			return of_certificate(connection);
+		case MBEDTLS_ERR_SSL_BAD_CERTIFICATE:
+			return connection->judged ? of_certificate(connection) : "certificate: malformed, or demands what is not known";
+		case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
+			return "TLS: refused by the other side";
+		case MBEDTLS_ERR_SSL_INVALID_RECORD:
+		// A record longer than any may be.
+		case MBEDTLS_ERR_SSL_BAD_INPUT_DATA:
+			return "TLS: the other side does not speak it (a port for http?)";
+		case MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
+			return "TLS: messages out of order";
+		case MBEDTLS_ERR_SSL_INVALID_MAC:
+			return "TLS: what came can't be decrypted";
+		case PSA_ERROR_INVALID_SIGNATURE:
+			return "TLS: a key that the server did not sign";
+	}
+	if ((error <= -0x2080 && error >= -0x3000) || (error <= -0x60 && error >= -0x6e))
+		return of_x509(error);
+	return "TLS: no agreement with the other side";
+}
+
+const char *tls_words_of_record(int error)
+{
+	switch (error) {
+		case 0:
+		case MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY:
+			return "end";
+		case MBEDTLS_ERR_SSL_CONN_EOF:
+			// Anybody can cut a connection; that it ends in good order the other side says within TLS.
+			return "connection cut";
+		case TLS_NET_BROKEN:
+			return "connection reset";
+		case MBEDTLS_ERR_SSL_ALLOC_FAILED:
+			return TLS_WORDS_NO_MEMORY;
+		case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
+			return "TLS: ended by the other side";
+	}
+	return "TLS: what came can't be decrypted";
+}

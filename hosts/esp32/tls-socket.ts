@@ -1,0 +1,131 @@
+import type { Socket, SocketEvent } from "../../src/port.js";
+
+/** What native/tls/tls_connection.h calls TLS_OPENED, TLS_READABLE, TLS_WRITABLE, TLS_CLOSED. */
+const OPENED = 1;
+const READABLE = 2;
+const WRITABLE = 4;
+const CLOSED = 8;
+/** A ring of native/tls holds no more (RING_IN). */
+const RING = 2048;
+
+/** A TLS connection of native/tls/tls.js. */
+export interface NativeTls {
+  /** How many were taken; after fewer than there are, it says when there is room again. */
+  write(bytes: Uint8Array): number;
+  read(into: Uint8Array): number;
+  close(): void;
+}
+
+/** What is asked of the board's modules: board.ts takes them from the SDK, the tests from fakes. */
+export interface TlsModules {
+  /** Throws, with words for people, where there is no room. */
+  connect(
+    name: string,
+    address: string,
+    port: number,
+    authorities: readonly Uint8Array[],
+    event: (what: number, reason?: string) => void,
+  ): NativeTls;
+  resolve(name: string, found: (address: string | undefined) => void): void;
+}
+
+/** A TLS connection by ESP-IDF's mbedTLS, in a task of its own. The engine's callbacks must throw nothing: it would restart the machine. */
+export class TlsSocket implements Socket {
+  private readonly _tell: (what: SocketEvent, reason?: string) => void;
+  private readonly _modules: TlsModules;
+  private _native: NativeTls | undefined;
+  private _over = false;
+  /** Of a connection that is over, what nobody read yet. */
+  private _left: Uint8Array | undefined;
+
+  /** `authorities`: DER or PEM; none: those that come with the image. */
+  constructor(
+    name: string,
+    port: number,
+    authorities: readonly Uint8Array[],
+    tell: (what: SocketEvent, reason?: string) => void,
+    modules: TlsModules,
+  ) {
+    this._tell = tell;
+    this._modules = modules;
+    modules.resolve(name, (address) => this._guard(() => this._connect(name, address, port, authorities)));
+  }
+
+  write(bytes: Uint8Array): number {
+    return this._over || !this._native ? 0 : this._native.write(bytes);
+  }
+
+  read(into: Uint8Array): number {
+    const left = this._left;
+    if (!left) return this._native ? this._native.read(into) : 0;
+    const part = left.length > into.length ? left.subarray(0, into.length) : left;
+    into.set(part);
+    this._left = part.length < left.length ? left.subarray(part.length) : undefined;
+    return part.length;
+  }
+
+  close(): void {
+    this._over = true;
+    this._left = undefined;
+    this._drop();
+  }
+
+  private _connect(
+    name: string,
+    address: string | undefined,
+    port: number,
+    authorities: readonly Uint8Array[],
+  ): void {
+    if (this._over) return;
+    if (address === undefined) {
+      this._close("name not found");
+      return;
+    }
+    try {
+      this._native = this._modules.connect(name, address, port, authorities, (what, reason) =>
+        this._guard(() => this._on(what, reason)),
+      );
+    } catch (error) {
+      this._close(error instanceof Error ? error.message : "no connection");
+    }
+  }
+
+  private _on(what: number, reason: string | undefined): void {
+    for (const [bit, event] of EVENTS) if (what & bit && !this._over) this._tell(event);
+    if (what & CLOSED) this._close(reason ?? "connection closed");
+  }
+
+  private _close(reason: string): void {
+    if (this._over) return;
+    this._over = true;
+    const rest = new Uint8Array(this._native ? RING : 0);
+    const count = this._native?.read(rest) ?? 0;
+    if (count > 0) this._left = rest.slice(0, count);
+    this._drop();
+    this._tell("closed", reason);
+  }
+
+  private _drop(): void {
+    const native = this._native;
+    this._native = undefined;
+    native?.close();
+  }
+
+  private _guard(step: () => void): void {
+    try {
+      step();
+    } catch {
+      try {
+        this._close("internal error");
+      } catch {
+        // Nothing may reach the engine.
+      }
+    }
+  }
+}
+
+const EVENTS: readonly (readonly [bit: number, event: SocketEvent])[] = [
+  [OPENED, "opened"],
+  [READABLE, "readable"],
+  [WRITABLE, "writable"],
+];

@@ -1,0 +1,93 @@
+// native/tls compiled for this machine with ESP-IDF's own mbedTLS, which is compiled once and kept outside the project.
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../../../../", import.meta.url));
+const NATIVE = join(root, "hosts/esp32/native/tls");
+const HERE = join(root, "test/hosts/esp32/tls");
+/** What only a board has. */
+const BOARD = ["tls_esp32.c", "tls_module.c"];
+const SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"];
+const WRAPPED = ["malloc", "calloc", "strdup", "tls_connection_step"];
+
+const mbedtls = process.env.IDF_PATH && join(process.env.IDF_PATH, "components/mbedtls/mbedtls");
+
+/** Why it can't be built, or undefined. */
+export const missing = (): string | undefined =>
+  mbedtls && existsSync(join(mbedtls, "tf-psa-crypto/include"))
+    ? undefined
+    : "ESP-IDF is missing: $IDF_PATH is not set";
+
+const sources = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".c"))
+    .map((name) => join(folder, name));
+
+const FOLDERS = [
+  "library",
+  "tf-psa-crypto/core",
+  "tf-psa-crypto/drivers/builtin/src",
+  "tf-psa-crypto/drivers/p256-m",
+  "tf-psa-crypto/drivers/p256-m/p256-m",
+];
+const INCLUDES = [
+  "include",
+  "library",
+  "tf-psa-crypto/include",
+  "tf-psa-crypto/core",
+  "tf-psa-crypto/drivers/builtin/include",
+  "tf-psa-crypto/drivers/builtin/src",
+  "tf-psa-crypto/drivers/p256-m",
+];
+
+/** The library, made once for these sources: it takes minutes. */
+async function library(from: string): Promise<string> {
+  const version = readFileSync(join(from, "include/mbedtls/build_info.h"));
+  const key = createHash("sha256").update(from).update(version).update(SANITIZED.join()).digest("hex");
+  const folder = join(tmpdir(), `mote-mbedtls-${key.slice(0, 12)}`);
+  const made = join(folder, "libmbedtls.a");
+  if (existsSync(made)) return made;
+  mkdirSync(folder, { recursive: true });
+  const includes = INCLUDES.map((name) => `-I${join(from, name)}`);
+  const objects: string[] = [];
+  for (const source of FOLDERS.flatMap((name) => sources(join(from, name)))) {
+    const object = join(folder, `${basename(source)}.o`);
+    if (!existsSync(object)) {
+      await run("gcc", [...SANITIZED, "-w", ...includes, "-c", source, "-o", `${object}.new`]);
+      renameSync(`${object}.new`, object);
+    }
+    objects.push(object);
+  }
+  await run("ar", ["rcs", `${made}.new`, ...objects]);
+  renameSync(`${made}.new`, made);
+  return made;
+}
+
+/** The program of harness.c, in `folder`. */
+export async function buildHarness(folder: string): Promise<string> {
+  if (!mbedtls) throw new Error(missing());
+  const program = join(folder, "harness");
+  const ours = sources(NATIVE).filter((path) => !BOARD.includes(basename(path)));
+  await run("gcc", [
+    ...SANITIZED,
+    ...["-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"],
+    ...[...INCLUDES.map((name) => join(mbedtls, name)), NATIVE, HERE].map((path) => `-isystem${path}`),
+    ...[...ours, ...sources(HERE)],
+    await library(mbedtls),
+    ...WRAPPED.map((name) => `-Wl,--wrap=${name}`),
+    ...["-lpthread", "-o", program],
+  ]);
+  return program;
+}
+
+/** What it prints, line by line. Rejects if a sanitizer found something. */
+export async function harness(program: string, ...words: readonly (string | number)[]): Promise<string[]> {
+  const { stdout } = await run(program, words.map(String), { maxBuffer: 1 << 24, timeout: 600_000 });
+  return stdout.trimEnd().split("\n");
+}

@@ -1,0 +1,7 @@
+#pragma once
+#include "tls_service.h"
+
+/** The next message to the engine, or NULL after so many ms. */
+void *harness_message(uint32_t ms);
+/** TCP connections that are there. */
+int harness_nets(void);

@@ -1,0 +1,194 @@
+// The board's TLS on this machine: what it takes and refuses, what it goes on with, and that it can be given up, or starved, at any moment.
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import test, { type ExecutionContext } from "ava";
+import { Authorities, type Issued } from "../../shared/x509/authority.js";
+import { type Case, cases } from "../../shared/x509/cases.js";
+import { buildHarness, harness, missing } from "./build.js";
+
+const made = new Authorities();
+const folder = mkdtempSync(join(tmpdir(), "mote-tls-"));
+test.after.always(() => {
+  made.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface SetUp {
+  readonly program: string;
+  readonly root: Issued;
+  readonly ca: string;
+  readonly cases: readonly Case[];
+  readonly good: Case;
+}
+
+let ready: Promise<SetUp> | undefined;
+function setUp(): Promise<SetUp> {
+  ready ??= (async () => {
+    const all = cases(made);
+    const program = await buildHarness(folder);
+    return { program, root: all.root, ca: all.root.certPath, cases: all.cases, good: all.cases[1]! };
+  })();
+  return ready;
+}
+
+const reason = missing();
+const native = (title: string, work: (t: ExecutionContext) => Promise<void>): void => {
+  if (reason) test.skip(`${title} (${reason})`, () => {});
+  else
+    test.serial(title, async (t) => {
+      t.timeout(900_000);
+      await work(t);
+    });
+};
+
+/** mbedTLS does not say which. */
+const DEMANDS_UNKNOWN = "certificate: demands what is not known";
+const words = (refused: string): string =>
+  refused === DEMANDS_UNKNOWN ? "certificate: malformed, or demands what is not known" : refused;
+
+/** MOTE_TLS_STARVED=1: each allocation, which takes minutes. */
+const STARVED_EACH = Number(process.env.MOTE_TLS_STARVED ?? 5);
+
+/** Answers whatever it hears with `bytes` of text, and ends. */
+function answering({ chain }: Case, more: TlsOptions = {}, bytes = 7): Server {
+  const cert = chain.map(({ cert: pem }) => pem).join("");
+  return createTlsServer({ cert, key: chain[0]!.key, ...more }, (socket) => {
+    socket.on("error", () => {});
+    socket.on("data", () => socket.end(Buffer.alloc(bytes, "w")));
+  });
+}
+
+/** The lines of a command of the harness, whose connections go to `server`. */
+async function against(
+  server: Server,
+  command: string,
+  count: number,
+  ca: string | undefined,
+  name = "localhost",
+): Promise<string[]> {
+  const { program } = await setUp();
+  server.on("error", () => {});
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  try {
+    const { port } = server.address() as AddressInfo;
+    return await harness(program, command, count, name, port, "hello", ...(ca ? [ca] : []));
+  } finally {
+    server.close();
+  }
+}
+
+const visit = async (server: Server, ca: string | undefined, name?: string): Promise<string | undefined> =>
+  (await against(server, "visit", 1, ca, name))[0];
+
+native("a server is taken or refused as its certificates deserve", async (t) => {
+  const { cases: all, ca } = await setUp();
+  for (const one of all)
+    for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+      const expected = one.refused ? `0 ${words(one.refused)}` : "opened 7 end";
+      t.is(await visit(answering(one, { maxVersion }), ca), expected, `${one.title}, ${maxVersion}`);
+    }
+});
+
+native("an address is found in a certificate as a name is, and PEM is taken as DER is", async (t) => {
+  const { good, root, ca } = await setUp();
+  t.is(await visit(answering(good), ca, "127.0.0.1"), "opened 7 end");
+  t.is(await visit(answering(good), ca, "127.0.0.2"), "0 certificate: for another name");
+  const der = join(folder, "root.der");
+  writeFileSync(der, Buffer.from(root.cert.replace(/-----[^-]+-----|\s/g, ""), "base64"));
+  t.is(await visit(answering(good), der), "opened 7 end");
+  t.is(await visit(answering(good), undefined), "0 certificate: unknown issuer");
+});
+
+native("what is not TLS, and what ends amid it, is said in words", async (t) => {
+  const { ca } = await setUp();
+  const noTls = "0 TLS: the other side does not speak it (a port for http?)";
+  const http = createServer(
+    (socket) => void socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+  );
+  t.is(await visit(http, ca), noTls);
+  const large = createServer(
+    (socket) => void socket.on("error", () => {}).end(Buffer.from([22, 3, 3, 255, 255, 2, 0, 0])),
+  );
+  t.is(await visit(large, ca), noTls);
+  const silent = createServer((socket) => void socket.destroy());
+  t.is(await visit(silent, ca), "0 TLS: no agreement with the other side");
+});
+
+/** What servers may insist on. */
+const DEMANDS: Readonly<Record<string, TlsOptions>> = {
+  "TLS 1.3": { minVersion: "TLSv1.3" },
+  "TLS 1.2": { maxVersion: "TLSv1.2" },
+  "P-384": { ecdhCurve: "P-384" },
+  "P-384 in TLS 1.2": { ecdhCurve: "P-384", maxVersion: "TLSv1.2" },
+  X25519: { ecdhCurve: "X25519" },
+  "X25519 in TLS 1.2": { ecdhCurve: "X25519", maxVersion: "TLSv1.2" },
+  "AES-256": { ciphers: "TLS_AES_256_GCM_SHA384", minVersion: "TLSv1.3" },
+  "AES-256 in TLS 1.2": { ciphers: "ECDHE-ECDSA-AES256-GCM-SHA384", maxVersion: "TLSv1.2" },
+  "a client's certificate, if there is one": { requestCert: true, rejectUnauthorized: false },
+};
+
+native("servers that take nothing but one way are agreed with", async (t) => {
+  const { good, ca } = await setUp();
+  for (const [what, demand] of Object.entries(DEMANDS))
+    t.is(await visit(answering(good, demand), ca), "opened 7 end", what);
+  const cbc = answering(good, { ciphers: "ECDHE-ECDSA-AES128-SHA", maxVersion: "TLSv1.2" });
+  t.is(await visit(cbc, ca), "0 TLS: refused by the other side", "without authenticated encryption");
+});
+
+native("an answer of a megabyte in records of 16 KiB comes whole", async (t) => {
+  const { good, ca } = await setUp();
+  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const)
+    t.is(await visit(answering(good, { maxVersion }, 1 << 20), ca), "opened 1048576 end", maxVersion);
+});
+
+native("a session is gone on with; one that is refused is begun anew", async (t) => {
+  const { good, ca } = await setUp();
+  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+    const lines = await against(answering(good, { maxVersion }), "visit", 5, ca);
+    t.deepEqual(lines, [...Array(5).fill("opened 7 end"), "full 1 resumed 4 failed 0"], maxVersion);
+    const forgetful = answering(good, { maxVersion });
+    const change = setInterval(
+      () =>
+        (forgetful as ReturnType<typeof createTlsServer>).setTicketKeys(
+          Buffer.alloc(48, Math.random() * 256),
+        ),
+      1,
+    );
+    const again = await against(forgetful, "visit", 5, ca);
+    clearInterval(change);
+    t.deepEqual(again.slice(0, 5), Array(5).fill("opened 7 end"), maxVersion);
+    t.regex(again[5]!, /^full [2-5] resumed [0-3] failed 0$/, maxVersion);
+  }
+});
+
+native("a thousand connections leave nothing behind", async (t) => {
+  const { good, ca } = await setUp();
+  const [line] = await against(answering(good), "many", 1000, ca);
+  t.log(line);
+  const [, drift] = /drift (-?\d+)$/.exec(line ?? "") ?? [];
+  t.true(Math.abs(Number(drift)) < 512, line);
+});
+
+native("a connection can be given up at any moment", async (t) => {
+  const { good, ca } = await setUp();
+  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const)
+    for (const fresh of [1, 0]) {
+      const [line] = await against(answering(good, { maxVersion }), "cancel", fresh, ca);
+      t.log(`${maxVersion}: ${line}`);
+      t.regex(line ?? "", /^(?:[1-9]\d+) cancelled, then opened$/);
+    }
+});
+
+native("any allocation of a connection may fail", async (t) => {
+  const { good, ca } = await setUp();
+  for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+    const [line] = await against(answering(good, { maxVersion }), "starve", STARVED_EACH, ca);
+    t.log(`${maxVersion}: ${line}`);
+    t.regex(line ?? "", /^\d{3,} allocations failed, \d+ opened all the same, then opened$/);
+  }
+});

@@ -9,7 +9,9 @@
 #define RING_IN 2048
 #define RING_OUT 2048
 
-/** So long a record waits for memory. */
+/** In one piece, for a handshake: below it one waits for others to be done with theirs. */
+#define ROOM 20480
+/** So long a handshake or a record waits for memory. */
 #define PATIENCE_S 10
 
 /** Fresh keys for each connection and authenticated encryption; the quickest without help of the hardware first. */
@@ -130,12 +132,26 @@ static bool set_up(struct tls_connection *connection)
 	return true;
 }
 
+/** True if it waits long enough for what it can't have. */
+static bool starves(struct tls_connection *connection)
+{
+	uint32_t now = tls_seconds() + 1;
+	if (!connection->starved)
+		connection->starved = now;
+	return now - connection->starved > PATIENCE_S;
+}
+
 static bool connect_below(struct tls_connection *connection)
 {
 	int state = tls_net_connected(connection->net);
 	if (state == TLS_NET_AGAIN)
 		return false;
-	return state == 0 ? set_up(connection) : end(connection, "connection failed");
+	if (state)
+		return end(connection, "connection failed");
+	if (tls_largest_free() < ROOM)
+		return starves(connection) ? end(connection, TLS_WORDS_NO_MEMORY) : false;
+	connection->starved = 0;
+	return set_up(connection);
 }
 
 static bool opened(struct tls_connection *connection)
@@ -226,10 +242,7 @@ static int make_room(struct tls_connection *connection)
 		return 0;
 	}
 	// The record waits in TCP; another connection may be done with its own.
-	uint32_t now = tls_seconds() + 1;
-	if (!connection->starved)
-		connection->starved = now;
-	return now - connection->starved > PATIENCE_S ? MBEDTLS_ERR_SSL_ALLOC_FAILED : TLS_NET_AGAIN;
+	return starves(connection) ? MBEDTLS_ERR_SSL_ALLOC_FAILED : TLS_NET_AGAIN;
 }
 
 /** What came before it was all taken in; the end was not said within TLS. */

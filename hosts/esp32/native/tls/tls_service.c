@@ -6,8 +6,6 @@
 #define IDLE_MS 60000
 /** The engine's queue was full. */
 #define AGAIN_MS 20
-/** In one piece, for a handshake: below it a new connection is refused, so that those there are go on. */
-#define ROOM 20480
 
 /** Under the lock. */
 static struct tls_connection *table;
@@ -18,7 +16,7 @@ static void run(void);
 struct tls_connection *tls_open(const char *address, uint16_t port, const char *name, const struct tls_authorities *authorities, void *engine, const char **why)
 {
 	*why = "TLS: no memory for another connection";
-	if (tls_largest_free() < ROOM || !tls_task_start(run))
+	if (!tls_task_start(run))
 		return NULL;
 	struct tls_connection *connection = tls_connection_make(address, port, name, authorities);
 	if (!connection)

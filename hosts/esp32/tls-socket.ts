@@ -6,7 +6,7 @@ const READABLE = 2;
 const WRITABLE = 4;
 const CLOSED = 8;
 /** A ring of native/tls holds no more (RING_IN). */
-const RING = 2048;
+const RING = 4096;
 
 /** A TLS connection of native/tls/tls.js. */
 export interface NativeTls {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /** Bytes for the engine that it has not read yet: beyond it the rest waits in the record, and in TCP. */
-#define RING_IN 2048
+#define RING_IN 4096
 #define RING_OUT 2048
 
 /** In one piece, for a handshake: below it one waits for others to be done with theirs. */

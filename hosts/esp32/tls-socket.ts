@@ -98,9 +98,7 @@ export class TlsSocket implements Socket {
   private _close(reason: string): void {
     if (this._over) return;
     this._over = true;
-    const rest = new Uint8Array(this._native ? RING : 0);
-    const count = this._native?.read(rest) ?? 0;
-    if (count > 0) this._left = rest.slice(0, count);
+    this._left = this._native && leftIn(this._native);
     this._drop();
     this._tell("closed", reason);
   }
@@ -122,6 +120,15 @@ export class TlsSocket implements Socket {
       }
     }
   }
+}
+
+/** Most leave nothing: no room is made for it. */
+function leftIn(native: NativeTls): Uint8Array | undefined {
+  const first = new Uint8Array(1);
+  if (native.read(first) === 0) return undefined;
+  const rest = new Uint8Array(RING);
+  rest[0] = first[0]!;
+  return rest.subarray(0, 1 + native.read(rest.subarray(1)));
 }
 
 const EVENTS: readonly (readonly [bit: number, event: SocketEvent])[] = [

@@ -25,7 +25,7 @@ const TOO_MUCH = "socket: with a peer that does not read, write takes less, and 
 const SETTINGS: Settings = {
   program: "port-app",
   secure: true,
-  engine: 128_000,
+  engine: 160_000,
   more: {
     sntp: HOST_ADDRESS,
     control: { name: HOST_ADDRESS, port: CONTROL },

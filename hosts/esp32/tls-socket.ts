@@ -5,8 +5,6 @@ const OPENED = 1;
 const READABLE = 2;
 const WRITABLE = 4;
 const CLOSED = 8;
-/** A ring of native/tls holds no more (RING_IN). */
-const RING = 4096;
 
 /** A TLS connection of native/tls/tls.js. */
 export interface NativeTls {
@@ -35,8 +33,6 @@ export class TlsSocket implements Socket {
   private readonly _modules: TlsModules;
   private _native: NativeTls | undefined;
   private _over = false;
-  /** Of a connection that is over, what nobody read yet. */
-  private _left: Uint8Array | undefined;
 
   /** `authorities`: DER or PEM; none: those that come with the image. */
   constructor(
@@ -56,17 +52,14 @@ export class TlsSocket implements Socket {
   }
 
   read(into: Uint8Array): number {
-    const left = this._left;
-    if (!left) return this._native ? this._native.read(into) : 0;
-    const part = left.length > into.length ? left.subarray(0, into.length) : left;
-    into.set(part);
-    this._left = part.length < left.length ? left.subarray(part.length) : undefined;
-    return part.length;
+    const count = this._native ? this._native.read(into) : 0;
+    // What came before the end stays on the native side until it was read.
+    if (count === 0 && this._over) this._drop();
+    return count;
   }
 
   close(): void {
     this._over = true;
-    this._left = undefined;
     this._drop();
   }
 
@@ -98,8 +91,6 @@ export class TlsSocket implements Socket {
   private _close(reason: string): void {
     if (this._over) return;
     this._over = true;
-    this._left = this._native && leftIn(this._native);
-    this._drop();
     this._tell("closed", reason);
   }
 
@@ -113,6 +104,7 @@ export class TlsSocket implements Socket {
     try {
       step();
     } catch {
+      this._drop();
       try {
         this._close("internal error");
       } catch {
@@ -120,15 +112,6 @@ export class TlsSocket implements Socket {
       }
     }
   }
-}
-
-/** Most leave nothing: no room is made for it. */
-function leftIn(native: NativeTls): Uint8Array | undefined {
-  const first = new Uint8Array(1);
-  if (native.read(first) === 0) return undefined;
-  const rest = new Uint8Array(RING);
-  rest[0] = first[0]!;
-  return rest.subarray(0, 1 + native.read(rest.subarray(1)));
 }
 
 const EVENTS: readonly (readonly [bit: number, event: SocketEvent])[] = [

@@ -17,6 +17,7 @@ import { READ_EVERY_MS, SECOND_LOOK_MS, type SharedValues } from "./shared-value
 
 /** In good times a look may be due every 30 s: in bad ones it needs not be much rarer, and a change is seen within a minute once they are over. */
 const LONGEST_HOLD_MS = 55_000;
+const AT_ONCE = (): Wait => 0;
 
 export class AttributeLoop implements Job {
   private readonly _link: Link;
@@ -93,10 +94,8 @@ export class AttributeLoop implements Job {
     if (!this._link.running) return 0;
     this._hear();
     if (this._wanted().length > 0) this._polls.open();
-    if (this._restMs() === 0) await this._read();
-    else if (this._client.dirty) await this._post();
-    else return this._restMs();
-    return 0;
+    if (this._restMs() === 0) return this._read().then(AT_ONCE);
+    return this._client.dirty ? this._post().then(AT_ONCE) : this._restMs();
   }
 
   private _wanted(): string[] {

@@ -1,5 +1,6 @@
 // Server-side RPC: the loop from a poll to the handler and back with the answer.
 import type { PollTiming } from "../../net/long-poll.js";
+import type { Outcome } from "../../net/retry/outcome.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
@@ -72,19 +73,15 @@ export class Rpc implements Job {
     this.settled = false;
   }
 
-  async turn(): Promise<Wait> {
+  turn(): Wait | Promise<Wait> {
     const ended = this._polls.take();
-    if (ended) {
-      await this._end(ended);
-      return 0;
-    }
+    if (ended) return this._end(ended);
     const tidyMs = this._journal.tidyMs;
     if (tidyMs === 0) this._journal.tidy();
     const due = this.settled ? undefined : this._polls.dueMs();
     if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
     const ready = this._polls.ready();
-    if ((ready === true || (await ready)) && this._link.running) this._polls.open();
-    return 0;
+    return ready === true ? this._open(ready) : ready.then((may) => this._open(may));
   }
 
   end(): void {
@@ -95,21 +92,30 @@ export class Rpc implements Job {
     return this._journal.forget();
   }
 
-  private async _end(poll: EndedPoll): Promise<void> {
+  private _open(may: boolean): Wait {
+    if (may && this._link.running) this._polls.open();
+    return 0;
+  }
+
+  /** What it calls is async where it must be, and ends with the next call: each that waits for another takes a board 1 KB. */
+  private async _end(poll: EndedPoll): Promise<Wait> {
     const { outcome, verdict, number } = poll;
     this._memory.keep();
     this.settled = this._link.ways.brief && (verdict === "ended" || verdict === "busy");
     if (verdict === "busy") this._polls.hold();
     if (verdict === "ended") this._polls.clearHold();
     const delivered = verdict === "delivered" && outcome.kind === "done";
-    if (delivered && !(await this._take(outcome.body, outcome.whole, number))) return;
+    const taken = delivered ? this._take(outcome.body, outcome.whole, number) : undefined;
+    if (taken === false) return 0;
+    await taken;
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
     this.watcher?.pollEnded(number, delivered || verdict === "ended");
+    return 0;
   }
 
-  /** False if nothing could be made of what poll number `poll` brought. */
-  private async _take(body: Uint8Array, whole: boolean, poll: number): Promise<boolean> {
+  /** False if nothing could be made of what poll number `poll` brought; else when it is done with. */
+  private _take(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
     const request = parseRpcRequest(this._link.host.decode(body) ?? decodeStart(body), whole);
     if (!request.ok) {
       this._link.counters.malformed("an RPC");
@@ -119,10 +125,9 @@ export class Rpc implements Job {
     const entry = this._journal.find(request.id, request.hash, poll);
     // What is not as the platform writes it may not be its own.
     if (!entry && !request.flaw) this._journal.overtaken(poll);
-    if (!entry) await this._handle(request);
-    // A copy on a poll that was sent before the answer was acknowledged: the platform has the answer.
-    else if (entry.acknowledgedAt === undefined) await this._answer(entry, request, undefined);
-    return true;
+    if (!entry) return this._handle(request);
+    // Else a copy on a poll that was sent before the answer was acknowledged: the platform has the answer.
+    return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined) : undefined;
   }
 
   private async _handle(request: RpcRequest): Promise<void> {
@@ -138,15 +143,15 @@ export class Rpc implements Job {
     if (entry === "full") return this._refuse(request, failure("BUSY"));
     const result = refusal ?? (await this._handlers.run(handler as Handler, request.params));
     this._journal.answered(entry, result.text);
-    await this._answer(entry, request, result.error);
+    return this._answer(entry, request, result.error);
   }
 
   /** Answers without a handler. */
-  private async _refuse(request: RpcRequest, result: HandlerResult): Promise<void> {
+  private _refuse(request: RpcRequest, result: HandlerResult): Promise<void> {
     const { id, hash } = request;
     const entry = this._journal.open(id, hash, "none", this._polls.next) as JournalEntry;
     this._journal.answered(entry, result.text);
-    await this._answer(entry, request, result.error);
+    return this._answer(entry, request, result.error);
   }
 
   /** Posts the answer once: a poll must hand the RPC out again before it is posted again. */
@@ -195,19 +200,19 @@ export class Rpc implements Job {
    * Posts an answer for 10 s at most, and longer each time it did not come through: a long one may take that long on a slow line. Once: after a restart
    * of the platform the id may be that of another call, and the first answer counts.
    */
-  private async _post(entry: JournalEntry, text: string): Promise<boolean> {
+  private _post(entry: JournalEntry, text: string): Promise<boolean> {
     const body = this._roomy(text);
     const patience = Math.min(ANSWER_DEADLINE_MS * (1 + entry.failures), EXCHANGE_MS);
     const answer = post(rpcAnswerPath(entry.id), body, patience);
-    const outcome = await this._uplink.send({
-      ...answer,
-      headRoom: HEAD_ROOM,
-      repeatable: false,
-      onIdle: true,
-    });
+    const sent = this._uplink.send({ ...answer, headRoom: HEAD_ROOM, repeatable: false, onIdle: true });
+    return sent.then((outcome) => this._posted(entry, outcome, body.length > SMALL));
+  }
+
+  /** True if the platform took the answer. */
+  private _posted(entry: JournalEntry, outcome: Outcome, isLong: boolean): boolean {
     if (outcome.kind === "done") return true;
     // The way to the platform takes less than the platform: without an answer this RPC would block those behind it.
-    const tooLarge = outcome.kind === "refused" && outcome.status === TOO_LARGE && body.length > SMALL;
+    const tooLarge = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
     if (tooLarge) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
   }

@@ -22,7 +22,7 @@ export interface Job {
 }
 
 /**
- * Takes the turns of a job for as long as the link runs. Nothing of it is suspended while it rests: an async function that waits takes a board 1 KB.
+ * Takes the turns of a job for as long as the link runs. No function of it is async: one that waits takes a board 1 KB.
  * A mistake of the agent's own must not silence it: the job begins anew. Within a turn it is the signal that the job may wait for.
  */
 export class Loop extends Signal {
@@ -43,7 +43,7 @@ export class Loop extends Signal {
 
   /** Begins, unless it goes on already. */
   start(): void {
-    if (this._state === "over") void this._run(true);
+    if (this._state === "over") this._run(true);
   }
 
   /** Nothing is to be done before something happens, or a time is over. */
@@ -64,25 +64,39 @@ export class Loop extends Signal {
     else super.notify();
   }
 
-  private async _run(anew: boolean): Promise<void> {
+  private _run(anew: boolean): void {
     this._state = "busy";
     try {
       if (anew) this._job.begin();
-      while (this._link.running) {
-        const wait = await this._job.turn();
-        if (wait === 0 || !this._link.running || this.take()) continue;
-        this._rest("resting", wait);
+      if (this._link.running) {
+        const turn = Promise.resolve(this._job.turn());
+        turn.then(
+          (wait) => this._took(wait),
+          (error) => this._failed(error),
+        );
         return;
       }
       this._job.end?.();
+      this._ended();
     } catch (error) {
-      const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
-      this._link.host.log("error", `the ${this._name} loop failed and begins anew in 10 s (${what})`);
-      if (this._link.running) {
-        this._rest("failed", RESTART_MS);
-        return;
-      }
+      this._failed(error);
     }
+  }
+
+  /** A turn is over. */
+  private _took(wait: Wait): void {
+    if (wait === 0 || !this._link.running || this.take()) this._run(false);
+    else this._rest("resting", wait);
+  }
+
+  private _failed(error: unknown): void {
+    const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
+    this._link.host.log("error", `the ${this._name} loop failed and begins anew in 10 s (${what})`);
+    if (this._link.running) this._rest("failed", RESTART_MS);
+    else this._ended();
+  }
+
+  private _ended(): void {
     this._state = "over";
     this._onEnd?.();
   }

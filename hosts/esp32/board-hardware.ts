@@ -9,7 +9,7 @@ import type { MakeRadio } from "./wifi.js";
 
 /** Functions of ESP-IDF, by mc/ffi. */
 export interface Idf extends Ota {
-  /** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block. */
+  /** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block; 3 the least left of its stack since this was asked first. */
   mote_memory(what: number): number;
   /** Of TLS, since the start: 0 the least that was left of its task's stack; 1 connections; handshakes 2 in full, 3 resumed, 4 failed. */
   mote_tls(what: number): number;

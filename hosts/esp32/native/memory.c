@@ -49,9 +49,30 @@ static void __attribute__((constructor)) watchAllocations(void)
 	heap_caps_register_failed_alloc_callback(failed);
 }
 
-enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT };
+enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE_STACK_LEFT };
 
-/** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block. */
+#define PAINT 0xA5A5A5A5
+
+/** The engine's stack grows down. What lies below it is painted by the first call, and found painted if it was never used since. */
+static uint32_t engineStackLeft(void)
+{
+	static int painted;
+	uint32_t *from = (uint32_t *)gThe->stackBottom, *to = (uint32_t *)gThe->stack, *at = from;
+
+	if (!painted) {
+		painted = 1;
+		while (at < to)
+			*at++ = PAINT;
+	}
+	for (at = from; at < to && *at == PAINT; at++)
+		;
+	return (at - from) * sizeof(uint32_t);
+}
+
+/**
+ * Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block;
+ * 3 the least that was left of the engine's own stack since this was asked first.
+ */
 uint32_t mote_memory(uint32_t what)
 {
 	switch (what) {
@@ -61,6 +82,8 @@ uint32_t mote_memory(uint32_t what)
 			return uxTaskGetStackHighWaterMark(NULL) * sizeof(StackType_t);
 		case ENGINE_LEFT:
 			return gThe->heap_pend - gThe->heap_ptr;
+		case ENGINE_STACK_LEFT:
+			return engineStackLeft();
 	}
 	return 0;
 }

@@ -2,7 +2,7 @@
 // the tests from fakes.
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 import type { Partition } from "./partition.js";
-import type { Ota, Updates } from "./slot.js";
+import type { Ota } from "./slot.js";
 import type { Domain } from "./store.js";
 import type { AskTime, SettableClock } from "./time-of-day.js";
 import type { MakeRadio } from "./wifi.js";
@@ -49,7 +49,6 @@ export interface Machine {
   storage(name: string): Domain;
   /** A data partition by its label, or "nextota". Throws if there is none. */
   partition(label: string): Partition;
-  readonly updates: Updates;
   readonly makeRadio: MakeRadio;
   readonly askTime: AskTime;
   /** Has the engine call `hook` before it gives up. */

@@ -6,7 +6,6 @@ import UDP from "embedded:io/socket/udp";
 import WiFi from "embedded:network/interface/wifi";
 import flash from "embedded:storage/flash";
 import keyValue from "embedded:storage/key-value";
-import Update from "embedded:update";
 import config from "mc/config";
 import FFI from "mc/ffi";
 import type { Agent } from "mote";
@@ -51,7 +50,6 @@ function machine(): Machine {
     idf,
     storage: (name) => keyValue.open({ path: name, mode: "r+", format: "buffer" }) as never,
     partition: (label) => flash.open({ path: label, mode: "r+" }) as never,
-    updates: Update as never,
     makeRadio: (changed) => new WiFi({ onChanged: () => changed() }) as never,
     askTime: (told) => askTimeServer(config.sntp ?? TIME_SERVER, datagrams, { clock, random }, told),
     onAbort: (hook) => Object.assign(globalThis, { abort: hook }),

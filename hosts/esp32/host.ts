@@ -41,7 +41,7 @@ export function createHost(machine: Machine): BoardHost {
     clock,
     store: new NvsStore(storage(machine, AGENT), machine),
     blocks: new PartitionBlocks(partition(machine, OUTBOX), () => idf.esp_task_wdt_reset()),
-    slot: new OtaSlot(partition(machine, "nextota"), machine.updates, idf),
+    slot: new OtaSlot(partition(machine, "nextota"), idf),
     open,
     digest,
     encode,

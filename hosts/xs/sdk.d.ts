@@ -66,29 +66,6 @@ declare module "embedded:storage/flash" {
   export default flash;
 }
 
-/** OTA on ESP32; a build error on Linux and Windows. */
-declare module "embedded:update" {
-  import type { Partition } from "embedded:storage/flash";
-
-  export interface Updater {
-    /** Throws if the first byte of the image is not 0xe9. */
-    write(data: ArrayBufferLike | Uint8Array, position?: number): void;
-    /** Checks the whole image and makes it the one of the next start. Only after its checksum was found right. */
-    complete(): void;
-    /** Without `complete` the slot of the next start stays the same. An object that is collected open does the same. */
-    close(): void;
-  }
-
-  const Update: {
-    /**
-     * Mode "a" erases as it goes, from 0 on; mode "w" erases `byteLength` bytes first and takes positions. Throws
-     * while the running image is not confirmed, or another update is open.
-     */
-    open(options: { partition: Partition; mode?: "a" | "w"; byteLength?: number }): Updater;
-  };
-  export default Update;
-}
-
 /** Wi-Fi on ESP32; a build error elsewhere. */
 declare module "embedded:network/interface/wifi" {
   export interface ConnectOptions {

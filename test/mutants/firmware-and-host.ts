@@ -15,12 +15,11 @@ export const firmwareAndHost: readonly Mutant[] = [
     tests: ["src/agent/firmware/refused.test.js"],
   },
   {
-    name: "sector 0 is written first",
+    name: "the head of an image is written first",
     promise: UPDATE,
     file: `${FIRMWARE}/download/image-writer.ts`,
-    find: "if (this.offset < this._first.length) this._first.set(piece, this.offset);",
-    replace:
-      "if (this.offset < this._first.length) { this._first.set(piece, this.offset); this._slot.write(this.offset, piece); }",
+    find: "if (inHead) this._head.set(piece, this.offset);",
+    replace: "if (inHead) { this._head.set(piece, this.offset); this._slot.write(this.offset, piece); }",
     tests: ["src/agent/firmware/power-loss.test.js"],
   },
   {

@@ -58,8 +58,8 @@ export const rpcAndAttributes: readonly Mutant[] = [
     name: "the connection repeats an answer to an RPC by itself",
     promise: ONCE,
     file: `${AGENT}/rpc/rpc.ts`,
-    find: "      repeatable: false,\n      onIdle: true,",
-    replace: "      onIdle: true,",
+    find: "headRoom: HEAD_ROOM, repeatable: false, onIdle: true",
+    replace: "headRoom: HEAD_ROOM, onIdle: true",
     tests: ["src/agent/rpc/journal.test.js"],
   },
   {

@@ -13,6 +13,13 @@ int32_t mote_image_state(void)
 	return (int32_t)state;
 }
 
+/** Has ESP-IDF check the whole image in the other slot, and start it next time, on trial. 1 if so. */
+int32_t mote_activate(void)
+{
+	const esp_partition_t *next = esp_ota_get_next_update_partition(NULL);
+	return next && ESP_OK == esp_ota_set_boot_partition(next) ? 1 : 0;
+}
+
 /** 1 if there is another image that can start. */
 int32_t mote_can_revert(void)
 {

@@ -3,7 +3,6 @@
 import type { Machine } from "../../../hosts/esp32/board-hardware.js";
 import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
 import type { Partition } from "../../../hosts/esp32/partition.js";
-import type { Updates } from "../../../hosts/esp32/slot.js";
 import type { Domain } from "../../../hosts/esp32/store.js";
 import type { SettableClock } from "../../../hosts/esp32/time-of-day.js";
 import type { Radio } from "../../../hosts/esp32/wifi.js";
@@ -97,8 +96,8 @@ export class FakeBoard {
   missing: string[] = [];
   /** How long sectors were erased without a word to the watchdog. */
   longestUnfedMs = 0;
-  /** Called instead of what an update does; return true to let it fail. */
-  updateFails: (step: "open" | "write" | "complete") => boolean = () => false;
+  /** Called while ESP-IDF checks an image that is to start next; true: it finds it unfit. */
+  unfit: () => boolean = () => false;
   /** Seconds since 1970 that the machine believes, and whether they are known. */
   wall: { seconds: number; known: boolean } = { seconds: 0, known: false };
 
@@ -167,7 +166,6 @@ export class FakeBoard {
       idf: this.#idf(),
       storage: (name) => this.#storage(name),
       partition: (label) => this.#partition(label),
-      updates: this.#updates(),
       makeRadio: (changed) => this.#radio(changed),
       askTime: (told) => void this.clock.timer(20, () => told(this.time)),
       onAbort: (hook) => {
@@ -199,6 +197,7 @@ export class FakeBoard {
     return {
       mote_image_state: () => this.states[this.running] ?? -1,
       mote_tls: () => 0,
+      mote_activate: () => this.#activate(),
       mote_can_revert: () => (this.slots[1 - this.running]?.bytes[0] === 0xff ? 0 : 1),
       esp_ota_mark_app_valid_cancel_rollback: () => {
         this.states[this.running] = VALID;
@@ -303,32 +302,13 @@ export class FakeBoard {
     };
   }
 
-  #updates(): Updates {
-    const step = (what: "open" | "write" | "complete"): void => {
-      if (this.updateFails(what)) throw new Error(`${what} failed`);
-    };
-    const power = this.#power;
-    return {
-      open: ({ partition, byteLength }) => {
-        step("open");
-        if (this.states[this.running] === PENDING) throw new Error("begin failed");
-        for (let block = 0; block < byteLength / SECTOR; block++) partition.eraseBlock(block);
-        return {
-          write: (bytes, position) => {
-            step("write");
-            if (this.magic && position === 0 && bytes[0] !== MAGIC) throw new Error("write failed");
-            partition.write(bytes, position);
-          },
-          complete: () => {
-            step("complete");
-            if (!power.on) throw new Error("no power");
-            this.next = 1 - this.running;
-            this.states[this.next] = NEW;
-          },
-          close: () => {},
-        };
-      },
-    };
+  #activate(): number {
+    const slot = 1 - this.running;
+    if (this.unfit() || !this.#power.on || this.states[this.running] === PENDING) return 0;
+    if (this.magic && this.slots[slot]!.bytes[0] !== MAGIC) return 0;
+    this.next = slot;
+    this.states[slot] = NEW;
+    return 1;
   }
 
   #radio(changed: () => void): Radio {

@@ -1,7 +1,7 @@
 // Writes an image to the slot while it comes, and checks it on the way.
 //
-// Sector 0 is erased first and written last, after the checksum was found right: a slot that holds a part of an image, or a wrong one, has
-// no header that anything could start. Every other sector is erased when its first byte comes. The only copy of anything is sector 0.
+// Sector 0 is erased first, and its first bytes are written last, after the checksum was found right: a slot that holds a part of an image, or a
+// wrong one, has no header that anything could start. Every other sector is erased when its first byte comes.
 import type { Host, Slot } from "../../../port.js";
 import type { Image } from "../admission-rules.js";
 import { pause } from "../pause.js";
@@ -9,6 +9,8 @@ import { type Check, type Flaw, openCheck } from "./verification.js";
 
 /** With sector 0 (4 KiB) and what is on its way on top, still less than the 16 KiB that a restart may cost. */
 const STEP_BYTES = 8192;
+/** Held back until the image is whole. Encrypted flash is written in as many. */
+const HEAD_BYTES = 32;
 const PIECE_BYTES = 1024;
 /** Read without a break for other work. */
 const SLICE_BYTES = 32_768;
@@ -17,10 +19,10 @@ export class ImageWriter {
   private readonly _slot: Slot;
   private readonly _host: Host;
   private readonly _check: Check;
-  private readonly _first: Uint8Array;
+  private readonly _head: Uint8Array;
   private readonly _step: number;
   readonly size: number;
-  /** Bytes taken: in the slot, or in memory those of sector 0. */
+  /** Bytes taken: in the slot, or in memory the first ones. */
   offset = 0;
   /** A download before a restart left these bytes in the slot, all but sector 0. */
   kept: number;
@@ -40,12 +42,12 @@ export class ImageWriter {
     this._step = Math.max(1, Math.floor(STEP_BYTES / sectorSize)) * sectorSize;
     this.kept = kept > sectorSize && kept < size && kept % sectorSize === 0 ? kept : 0;
     this.fresh = this.kept === 0;
-    this._first = new Uint8Array(Math.min(sectorSize, size));
+    this._head = new Uint8Array(Math.min(HEAD_BYTES, size));
   }
 
   /** Where the next request must end: before bytes that are in the slot already. */
   get end(): number {
-    return this.kept > 0 ? this._first.length : this.size;
+    return this.kept > 0 ? this._slot.sectorSize : this.size;
   }
 
   /** Makes the slot unfit to start. False if it could not. */
@@ -60,9 +62,10 @@ export class ImageWriter {
     let from = 0;
     while (from < bytes.length) {
       const sector = this._slot.sectorSize;
-      const room = sector - (this.offset % sector);
+      const inHead = this.offset < this._head.length;
+      const room = inHead ? this._head.length - this.offset : sector - (this.offset % sector);
       const piece = bytes.subarray(from, from + room);
-      if (this.offset < this._first.length) this._first.set(piece, this.offset);
+      if (inHead) this._head.set(piece, this.offset);
       else if (!this._write(piece)) return false;
       from += piece.length;
       this.offset += piece.length;
@@ -90,9 +93,9 @@ export class ImageWriter {
     return this._check.flaw();
   }
 
-  /** Writes sector 0. False if it could not. */
+  /** Writes the first bytes. False if it could not. */
   finish(): boolean {
-    return this._slot.erase(0) && this._slot.write(0, this._first);
+    return this._slot.write(0, this._head);
   }
 
   private _write(piece: Uint8Array): boolean {

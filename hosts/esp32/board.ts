@@ -9,10 +9,11 @@ import keyValue from "embedded:storage/key-value";
 import config from "mc/config";
 import FFI from "mc/ffi";
 import type { Agent } from "mote";
+import Digest from "mote/native-digest";
 import Tls from "mote/native-tls";
 import type { Host } from "../../src/port.js";
 import { XsClock } from "../xs/clock.js";
-import { digest } from "../xs/digest.js";
+import { digester } from "../xs/digest.js";
 import { log } from "../xs/log.js";
 import { resolve } from "../xs/resolve.js";
 import { TcpSocket } from "../xs/tcp.js";
@@ -43,7 +44,7 @@ function machine(): Machine {
     open: opener(authorities(config.ca)),
     trusting: opener,
     taken: (visitor, event) => new TcpSocket(visitor as never, 0, event),
-    digest,
+    digest: digester(Digest),
     encode,
     decode,
     log,

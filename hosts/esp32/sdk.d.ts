@@ -8,6 +8,14 @@ declare module "mc/ffi" {
   }
 }
 
+/** native/digest/digest.js */
+declare module "mote/native-digest" {
+  import type { NativeDigest } from "../xs/digest.js";
+
+  const Digest: new (name: "MD5" | "SHA256" | "SHA384" | "SHA512") => NativeDigest;
+  export default Digest;
+}
+
 /** native/tls/tls.js */
 declare module "mote/native-tls" {
   import type { NativeTls } from "./tls-socket.js";

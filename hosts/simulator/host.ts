@@ -1,10 +1,11 @@
 import type { Files } from "embedded:storage/files";
+import { Digest as NativeDigest } from "crypt";
 import FFI from "mc/ffi";
 import RNG from "rng";
 import type { Digest, Host } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { XsClock } from "../xs/clock.js";
-import { digest } from "../xs/digest.js";
+import { digester } from "../xs/digest.js";
 import { log } from "../xs/log.js";
 import { opener } from "../xs/open.js";
 import { decode, encode } from "../xs/text.js";
@@ -13,6 +14,7 @@ import { bootStore } from "./boot.js";
 import { readWhole, replace } from "./files.js";
 import { FileStore } from "./store.js";
 
+const digest = digester(NativeDigest);
 const KIB = 1024;
 /** As large as the partition of a board's. */
 const BLOCKS = 640 * KIB;

@@ -1,17 +1,24 @@
-import { Digest as Native } from "crypt";
-import type { Digest } from "../../src/port.js";
+import type { Digest, Host } from "../../src/port.js";
+
+/** A digest of the SDK's, or of the board's. */
+export interface NativeDigest {
+  write(bytes: Uint8Array): void;
+  close(): ArrayBuffer;
+}
 
 const ALGORITHMS = ["MD5", "SHA256", "SHA384", "SHA512"] as const;
 
-/** The SDK's digests. The native class throws on a name it does not know, so it is never asked for one. */
-export function digest(algorithm: string): Digest | undefined {
-  const known = ALGORITHMS.find((name) => name === algorithm);
-  if (known === undefined) return undefined;
-  const native = new Native(known);
-  return {
-    write(bytes) {
-      native.write(bytes);
-    },
-    close: () => new Uint8Array(native.close()),
+/** `digest` of the port. The native class throws on a name it does not know, so it is never asked for one. */
+export function digester(Native: new (name: (typeof ALGORITHMS)[number]) => NativeDigest): Host["digest"] {
+  return (algorithm): Digest | undefined => {
+    const known = ALGORITHMS.find((name) => name === algorithm);
+    if (known === undefined) return undefined;
+    const native = new Native(known);
+    return {
+      write(bytes) {
+        native.write(bytes);
+      },
+      close: () => new Uint8Array(native.close()),
+    };
   };
 }

@@ -148,7 +148,7 @@ export function authority(): Authority {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-const TLS = join(PROJECT, "hosts", "esp32", "native", "tls");
+const NATIVE = join(PROJECT, "hosts", "esp32", "native");
 
 /** What the modules of a board are made of. */
 function sourcesOf({ program = "app" }: Settings): string {
@@ -161,11 +161,10 @@ function sourcesOf({ program = "app" }: Settings): string {
     ...["", "heap", "flash", "emulator"].map((name) =>
       join(PROJECT, "hosts", "esp32", name, "manifest.json"),
     ),
-    ...["memory.c", "ota.c", "sleep.c", "wifi.c"].map((name) =>
-      join(PROJECT, "hosts", "esp32", "native", name),
-    ),
     join(PROJECT, "hosts", "esp32", "emulator", "ethernet.c"),
-    ...readdirSync(TLS).map((name) => join(TLS, name)),
+    ...readdirSync(NATIVE, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.includes("."))
+      .map((name) => join(NATIVE, name)),
   ];
   return files.map((file) => readFileSync(file, "utf8")).join("\n");
 }

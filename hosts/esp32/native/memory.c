@@ -1,5 +1,6 @@
 // What there is of memory, and what happens where the engine's block can't be had.
 #include <stdint.h>
+#include <stdlib.h>
 #include "xsAll.h"
 #include "app_update/include/esp_ota_ops.h"
 #include "esp_heap_caps.h"
@@ -44,6 +45,12 @@ static void failed(size_t size, uint32_t caps, const char *function)
 	}
 }
 
+/** The C++ library's own would print the name of an exception, and brings 25 KB that read such names. Nothing here throws any. */
+void _ZN9__gnu_cxx27__verbose_terminate_handlerEv(void)
+{
+	abort();
+}
+
 static void __attribute__((constructor)) watchAllocations(void)
 {
 	heap_caps_register_failed_alloc_callback(failed);
@@ -53,18 +60,23 @@ enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE_STACK_LEFT };
 
 #define PAINT 0xA5A5A5A5
 
-/** The engine's stack grows down. What lies below it is painted by the first call, and found painted if it was never used since. */
+/**
+ * The engine's stack grows down, and a regular expression works from its bottom up. What lies between is painted by the first call, and found
+ * painted if neither ever reached it.
+ */
 static uint32_t engineStackLeft(void)
 {
 	static int painted;
-	uint32_t *from = (uint32_t *)gThe->stackBottom, *to = (uint32_t *)gThe->stack, *at = from;
+	uint32_t *at = (uint32_t *)gThe->stackBottom, *to = (uint32_t *)gThe->stack, *from;
 
 	if (!painted) {
 		painted = 1;
-		while (at < to)
-			*at++ = PAINT;
+		for (from = at; from < to; from++)
+			*from = PAINT;
 	}
-	for (at = from; at < to && *at == PAINT; at++)
+	while (at < to && *at != PAINT)
+		at++;
+	for (from = at; at < to && *at == PAINT; at++)
 		;
 	return (at - from) * sizeof(uint32_t);
 }

@@ -129,6 +129,7 @@ static bool set_up(struct tls_connection *connection)
 	mbedtls_ssl_set_bio(&connection->ssl, connection, send_below, receive_below, NULL);
 	tls_sessions_offer(connection);
 	connection->phase = TLS_PHASE_SHAKING;
+	connection->moved = tls_seconds();
 	return true;
 }
 
@@ -183,6 +184,7 @@ static bool shake(struct tls_connection *connection)
 	int error = mbedtls_ssl_handshake_step(&connection->ssl);
 	if (error == MBEDTLS_ERR_SSL_WANT_READ || error == MBEDTLS_ERR_SSL_WANT_WRITE)
 		return false;
+	connection->moved = tls_seconds();
 	if (error && error != MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
 		if (connection->resumed)
 			tls_sessions_drop(connection);

@@ -70,6 +70,8 @@ struct tls_connection {
 	struct tls_buffer buffer;
 	/** Since when no buffer is to be had, in seconds of uptime plus one; 0: it is. */
 	uint32_t starved;
+	/** When its handshake took its last step, in seconds of uptime. */
+	uint32_t moved;
 	mbedtls_ssl_config config;
 	mbedtls_ssl_context ssl;
 	mbedtls_x509_crt trusted;

@@ -4,6 +4,8 @@
 /** Between two looks where nothing wakes the task: with connections, and without. */
 #define LOOK_MS 1000
 #define IDLE_MS 60000
+/** A handshake whose other side is silent for so long keeps no other from beginning. */
+#define SILENT_S 3
 /** The engine's queue was full. */
 #define AGAIN_MS 20
 
@@ -164,6 +166,19 @@ static void retire(struct tls_connection *connection)
 	tls_release(connection);
 }
 
+/** A handshake takes some 40 KB, and the processor: others wait until it is over. */
+static bool must_wait(const struct tls_connection *connection)
+{
+	if (connection->phase != TLS_PHASE_CONNECTING)
+		return false;
+	tls_lock();
+	const struct tls_connection *other = table;
+	tls_unlock();
+	while (other && (other->phase != TLS_PHASE_SHAKING || tls_seconds() - other->moved > SILENT_S))
+		other = other->next;
+	return other != NULL;
+}
+
 /** True if it can go on at once. `late`: its message did not fit the engine's queue. */
 static bool serve(struct tls_connection *connection, bool *late)
 {
@@ -175,6 +190,8 @@ static bool serve(struct tls_connection *connection, bool *late)
 		retire(connection);
 		return true;
 	}
+	if (must_wait(connection))
+		return false;
 	enum tls_phase before = connection->phase;
 	bool more = tls_connection_step(connection);
 	count(connection, before);

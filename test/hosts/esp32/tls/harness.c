@@ -20,6 +20,8 @@ static int port;
 static struct tls_authorities authorities;
 /** The connection is given up before this step of its own; 0: never. */
 static int cancelAt, steps;
+/** Handshakes under way, now and at most. */
+static int shaking, mostShaking;
 /** This allocation fails; 0: none does. */
 static long failAt, allocations;
 
@@ -30,7 +32,12 @@ bool __wrap_tls_connection_step(struct tls_connection *connection)
 {
 	if (++steps == cancelAt)
 		tls_close(connection);
-	return __real_tls_connection_step(connection);
+	enum tls_phase before = connection->phase;
+	bool more = __real_tls_connection_step(connection);
+	shaking += (connection->phase == TLS_PHASE_SHAKING) - (before == TLS_PHASE_SHAKING);
+	if (shaking > mostShaking)
+		mostShaking = shaking;
+	return more;
 }
 
 static bool fails(void) { return failAt && __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST) == failAt; }
@@ -119,6 +126,32 @@ static void settle(void)
 	}
 	printf("not settled\n");
 	exit(1);
+}
+
+/** As many at once as there may be, until `enough` of them were answered to their end. */
+static void crowd(int enough)
+{
+	const char *why;
+	struct tls_connection *all[TLS_MOST];
+	int done = 0;
+	for (int i = 0; i < TLS_MOST; i++) {
+		struct engine *engine = __real_calloc(1, sizeof *engine);
+		all[i] = engine->connection = tls_open("127.0.0.1", port, name, &authorities, engine, &why);
+	}
+	for (uint32_t began = tls_seconds(); done < enough && tls_seconds() - began < LATE_S;) {
+		struct engine *of = harness_message(5);
+		if (!of)
+			continue;
+		if (handle(of) && of->read > 0)
+			done++;
+		tls_release(of->connection);
+	}
+	for (int i = 0; i < TLS_MOST; i++) {
+		tls_close(all[i]);
+		tls_release(all[i]);
+	}
+	settle();
+	printf("%d answered, %d handshakes at once\n", done, mostShaking);
 }
 
 static void many(int count)
@@ -216,6 +249,8 @@ int main(int argc, char **argv)
 		many(count);
 	else if (!strcmp(argv[1], "cancel"))
 		cancels(count == 1);
+	else if (!strcmp(argv[1], "crowd"))
+		crowd(count);
 	else if (!strcmp(argv[1], "starve"))
 		starves(count);
 	struct tls_figures figures;

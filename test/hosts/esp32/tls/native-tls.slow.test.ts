@@ -166,6 +166,24 @@ native("a session is gone on with; one that is refused is begun anew", async (t)
   }
 });
 
+native("handshakes follow each other, as the memory for two is not there", async (t) => {
+  const { good, ca } = await setUp();
+  const [line] = await against(answering(good), "crowd", 4, ca);
+  t.is(line, "4 answered, 1 handshakes at once");
+});
+
+native("a server that is silent amid a handshake keeps the others waiting for seconds only", async (t) => {
+  const { good, ca } = await setUp();
+  const others = answering(good);
+  let silent = 0;
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    if (silent++ > 0) others.emit("connection", socket);
+  });
+  const [line] = await against(server, "crowd", 3, ca);
+  t.is(line, "3 answered, 2 handshakes at once");
+});
+
 native("a thousand connections leave nothing behind", async (t) => {
   const { good, ca } = await setUp();
   const [line] = await against(answering(good), "many", 1000, ca);

@@ -9,8 +9,11 @@
 #define RING_IN 4096
 #define RING_OUT 2048
 
-/** In one piece, for a handshake: below it one waits for others to be done with theirs. */
-#define ROOM 20480
+/** Of a handshake: in all, and in one piece. */
+#define HANDSHAKE 36864
+#define PIECE 20480
+/** Stays free for TCP and Wi-Fi. What does not fit beside it waits for others to be done with theirs. */
+#define RESERVE 12288
 /** So long a handshake or a record waits for memory. */
 #define PATIENCE_S 10
 
@@ -149,7 +152,7 @@ static bool connect_below(struct tls_connection *connection)
 		return false;
 	if (state)
 		return end(connection, "connection failed");
-	if (tls_largest_free() < ROOM)
+	if (tls_largest_free() < PIECE || tls_free() < HANDSHAKE + RESERVE)
 		return starves(connection) ? end(connection, TLS_WORDS_NO_MEMORY) : false;
 	connection->starved = 0;
 	return set_up(connection);
@@ -239,7 +242,8 @@ static int make_room(struct tls_connection *connection)
 	size_t record = tls_buffer_record(head);
 	if (connection->buffer.room >= record && connection->buffer.room > 0)
 		return 0;
-	if (tls_buffer_make(&connection->buffer, &connection->ssl, record)) {
+	tls_buffer_park(&connection->buffer, &connection->ssl);
+	if (tls_free() >= record + RESERVE && tls_buffer_make(&connection->buffer, &connection->ssl, record)) {
 		connection->starved = 0;
 		return 0;
 	}

@@ -38,6 +38,7 @@ void tls_lock(void) { xSemaphoreTake(lock, portMAX_DELAY); }
 void tls_unlock(void) { xSemaphoreGive(lock); }
 void tls_pause(void) { vTaskDelay(1); }
 uint32_t tls_seconds(void) { return (uint32_t)(esp_timer_get_time() / 1000000); }
+size_t tls_free(void) { return heap_caps_get_free_size(MALLOC_CAP_DEFAULT); }
 size_t tls_largest_free(void) { return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT); }
 
 static void main_of_task(void *unused)

@@ -43,6 +43,8 @@ void tls_unlock(void);
 uint32_t tls_seconds(void);
 /** Bytes of heap in one piece. */
 size_t tls_largest_free(void);
+/** Bytes of heap in all. */
+size_t tls_free(void);
 
 /** Has the engine call what `engine` says, later, in its own task. False: its queue is full. */
 bool tls_post(void *engine);

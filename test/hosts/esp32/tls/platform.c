@@ -28,6 +28,7 @@ void tls_lock(void) { pthread_mutex_lock(&lock); }
 void tls_unlock(void) { pthread_mutex_unlock(&lock); }
 void tls_pause(void) { usleep(1000); }
 size_t tls_largest_free(void) { return 1 << 20; }
+size_t tls_free(void) { return 1 << 20; }
 int harness_nets(void) { return nets; }
 
 uint32_t tls_seconds(void)

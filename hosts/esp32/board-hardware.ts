@@ -1,11 +1,11 @@
 // What a board gives to the host: the SDK's classes and ESP-IDF's functions, as far as they are used. board.ts takes them from the SDK,
 // the tests from fakes.
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
+import type { MakeRadio } from "./network/wifi.js";
 import type { Partition } from "./partition.js";
 import type { Ota } from "./slot.js";
 import type { Domain } from "./store.js";
 import type { AskTime, SettableClock } from "./time-of-day.js";
-import type { MakeRadio } from "./wifi.js";
 
 /** Functions of ESP-IDF, by mc/ffi. */
 export interface Idf extends Ota {

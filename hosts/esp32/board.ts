@@ -20,9 +20,9 @@ import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
 import type { Idf, Machine } from "./board-hardware.js";
 import { randomFill } from "./host.js";
+import { askTimeServer, type Datagrams } from "./network/time-server.js";
+import { type TlsModules, TlsSocket } from "./network/tls-socket.js";
 import { type Application, type Commissioner, startBoard } from "./start.js";
-import { askTimeServer, type Datagrams } from "./time-server.js";
-import { type TlsModules, TlsSocket } from "./tls-socket.js";
 
 /** When the image was built: a preloaded module is evaluated then. */
 const BUILT = Math.floor(Date.now() / 1000);

@@ -1,5 +1,5 @@
 import type { AgentOptions, CycleOptions } from "../../src/index.js";
-import type { Network } from "./wifi.js";
+import type { Network } from "./network/wifi.js";
 
 /**
  * `config` of a project's manifest.

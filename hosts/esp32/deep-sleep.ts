@@ -1,7 +1,7 @@
 import type { Agent, WakeOptions } from "mote";
 import type { Machine } from "./board-hardware.js";
 import type { BoardHost } from "./host.js";
-import type { Wifi } from "./wifi.js";
+import type { Wifi } from "./network/wifi.js";
 
 /** Of the memory that outlives a deep sleep. */
 const KEPT_BYTES = 512;

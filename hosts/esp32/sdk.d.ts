@@ -18,7 +18,7 @@ declare module "mote/native-digest" {
 
 /** native/tls/tls.js */
 declare module "mote/native-tls" {
-  import type { NativeTls } from "./tls-socket.js";
+  import type { NativeTls } from "./network/tls-socket.js";
 
   const Tls: new (
     name: string,

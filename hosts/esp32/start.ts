@@ -7,10 +7,10 @@ import { Naps } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
 import { publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
+import { Wifi } from "./network/wifi.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
 import { Alive } from "./watchdog.js";
-import { Wifi } from "./wifi.js";
 
 /**
  * Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. With

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../src/port.js";
 import type { Finding } from "../../shared/commissioning/values.js";
-import type { MakeRadio, Network, Radio } from "../wifi.js";
+import type { MakeRadio, Network, Radio } from "../network/wifi.js";
 
 export interface Air {
   /** ESP-IDF's wifi_err_reason_t of the last time that a network was not joined, since the last call; 0: none. */

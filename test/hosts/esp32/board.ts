@@ -2,10 +2,10 @@
 
 import type { Machine } from "../../../hosts/esp32/board-hardware.js";
 import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
+import type { Radio } from "../../../hosts/esp32/network/wifi.js";
 import type { Partition } from "../../../hosts/esp32/partition.js";
 import type { Domain } from "../../../hosts/esp32/store.js";
 import type { SettableClock } from "../../../hosts/esp32/time-of-day.js";
-import type { Radio } from "../../../hosts/esp32/wifi.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash } from "../../fakes/flash.js";
 import { fakeHost } from "../../fakes/host.js";

@@ -1,4 +1,4 @@
-import type { Host } from "../../src/port.js";
+import type { Host } from "../../../src/port.js";
 
 /** What is used of the SDK's Wi-Fi. */
 export interface Radio {

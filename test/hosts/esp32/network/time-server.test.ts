@@ -1,6 +1,6 @@
 import test from "ava";
-import { askTimeServer, type Datagrams } from "../../../hosts/esp32/time-server.js";
-import { FakeClock } from "../../fakes/clock.js";
+import { askTimeServer, type Datagrams } from "../../../../hosts/esp32/network/time-server.js";
+import { FakeClock } from "../../../fakes/clock.js";
 
 const NOW = Date.UTC(2026, 10, 22) / 1000;
 

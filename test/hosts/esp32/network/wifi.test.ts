@@ -1,7 +1,7 @@
 import test from "ava";
-import { type Network, Wifi } from "../../../hosts/esp32/wifi.js";
-import { fakeHost } from "../../fakes/host.js";
-import { FakeRadio } from "./board.js";
+import { type Network, Wifi } from "../../../../hosts/esp32/network/wifi.js";
+import { fakeHost } from "../../../fakes/host.js";
+import { FakeRadio } from "../board.js";
 
 const HOME: Network = { ssid: "home", password: "correct horse" };
 

@@ -1,6 +1,6 @@
 // The port's socket over native/tls: what it tells, and what it leaves with the native side.
 import test from "ava";
-import { type NativeTls, type TlsModules, TlsSocket } from "../../../hosts/esp32/tls-socket.js";
+import { type NativeTls, type TlsModules, TlsSocket } from "../../../../hosts/esp32/network/tls-socket.js";
 
 const OPENED = 1;
 const READABLE = 2;

@@ -1,4 +1,4 @@
-import type { Socket, SocketEvent } from "../../src/port.js";
+import type { Socket, SocketEvent } from "../../../src/port.js";
 
 /** What native/tls/tls_connection.h calls TLS_OPENED, TLS_READABLE, TLS_WRITABLE, TLS_CLOSED. */
 const OPENED = 1;

@@ -1,5 +1,5 @@
 // Asks a time server by SNTP (RFC 4330). The SDK's own client brings the sockets of before its io modules along: 20 KB of an image.
-import type { Clock, Host } from "../../src/port.js";
+import type { Clock, Host } from "../../../src/port.js";
 
 /** What is used of the SDK's UDP and of its resolver. */
 export interface Datagrams {

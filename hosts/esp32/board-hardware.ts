@@ -7,9 +7,22 @@ import type { Ota } from "./slot.js";
 import type { Domain } from "./store.js";
 import type { AskTime, SettableClock } from "./time-of-day.js";
 
+/** What `mote_memory` is asked for (native/memory.c). */
+export const MEMORY = {
+  largestFree: 0,
+  /** The least that was left of the stack of the engine's task. */
+  taskStackLeft: 1,
+  /** What the engine never used of its block. */
+  engineLeft: 2,
+  /** The least that was left of its own stack since this was asked first. */
+  engineStackLeft: 3,
+  /** Its block. */
+  engine: 4,
+} as const;
+
 /** Functions of ESP-IDF, by mc/ffi. */
 export interface Idf extends Ota {
-  /** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block; 3 the least left of its stack since this was asked first. */
+  /** Bytes: see MEMORY. */
   mote_memory(what: number): number;
   /** Of TLS, since the start: 0 the least that was left of its task's stack; 1 connections; handshakes 2 in full, 3 resumed, 4 failed. */
   mote_tls(what: number): number;

@@ -1,4 +1,5 @@
 import type { AgentOptions, CycleOptions } from "../../src/index.js";
+import { type Limits, planMemory, SMALLEST } from "./memory-plan.js";
 import type { Network } from "./network/wifi.js";
 
 /**
@@ -32,15 +33,17 @@ const DEADLINE = { default: 30_000, least: 1000, most: 600_000 } as const;
 const CHUNK = 4096;
 /** Points are on flash when they are recorded: memory for more of them would be taken from what the platform sends. */
 const TELEMETRY = { bufferBytes: 2048, batchBytes: 4096 };
-/**
- * A text is there up to eight times while it is read, handled, written and sent. An ESP32-C3 with three connections has room for 2,000 characters there and back
- * (test:chip, case hostile): what is longer is refused by name. An application that needs less memory may set more.
- */
-const RPC = { requestBytes: 1024, answerBytes: 1024 };
-const ATTRIBUTES = { answerBytes: 2048 };
+/** Of the agent, where nobody says how many. */
+const CONNECTIONS = 2;
 
-/** The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. */
-export function readConfig(config: Readonly<Record<string, unknown>>): Settings | string[] {
+/**
+ * The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. What the configuration leaves out
+ * has the limits that the memory allows.
+ */
+export function readConfig(
+  config: Readonly<Record<string, unknown>>,
+  limits: Limits = planMemory(SMALLEST).limits,
+): Settings | string[] {
   const wrong: string[] = [];
   const { intervalMs = DEFAULT_INTERVAL_MS } = config;
   const network = config.wifi === false ? undefined : readNetwork(config.wifi, wrong);
@@ -48,7 +51,7 @@ export function readConfig(config: Readonly<Record<string, unknown>>): Settings 
     wrong.push("config.intervalMs is a number of milliseconds");
   const deadlineMs = readDeadline(config.cycle, wrong);
   if (wrong.length > 0) return wrong;
-  const options = readOptions(config as Partial<AgentOptions>);
+  const options = readOptions(config as Partial<AgentOptions>, limits);
   return {
     network,
     intervalMs: intervalMs as number,
@@ -80,7 +83,7 @@ function readCycle(
 }
 
 /** Objects of its own: those of the manifest lie in ROM. */
-function readOptions(config: Partial<AgentOptions>): AgentOptions {
+function readOptions(config: Partial<AgentOptions>, limits: Limits): AgentOptions {
   const {
     baseUrl = "",
     token,
@@ -92,16 +95,18 @@ function readOptions(config: Partial<AgentOptions>): AgentOptions {
     rpc,
     cycle,
   } = config;
+  const { requestBytes, answerBytes, attributeBytes } = limits;
+  const most = connections ?? (limits.connections < CONNECTIONS ? limits.connections : undefined);
   return {
     baseUrl,
     ...(cycle && readCycle(cycle)),
     ...(token !== undefined && { token }),
     ...(provisioning && { provisioning: { ...provisioning } }),
-    ...(connections !== undefined && { connections }),
+    ...(most !== undefined && !cycle && { connections: most }),
     ...(firmware && { firmware: { chunkBytes: CHUNK, ...firmware } }),
     telemetry: { ...TELEMETRY, ...telemetry },
-    attributes: { ...ATTRIBUTES, ...attributes },
-    rpc: { ...RPC, ...rpc },
+    attributes: { answerBytes: attributeBytes, ...attributes },
+    rpc: { requestBytes, answerBytes, ...rpc },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Agent } from "mote";
+import { type Idf, MEMORY } from "./board-hardware.js";
 import type { BoardHost } from "./host.js";
 
 const EVERY_MS = 3_600_000;
@@ -17,4 +18,16 @@ export function publishHealth(agent: Agent, host: BoardHost, sleeps = false): vo
     host.clock.timer(EVERY_MS, memory);
   };
   if (!sleeps) memory();
+}
+
+/** For `mote.health`: both pools, in bytes; what of the engine's block and of its stack was never used. */
+export function memoryOf(idf: Idf, host: BoardHost): Readonly<Record<string, number>> {
+  return {
+    engine: idf.mote_memory(MEMORY.engine),
+    engineLeft: idf.mote_memory(MEMORY.engineLeft),
+    stackLeft: idf.mote_memory(MEMORY.engineStackLeft),
+    systemFree: host.freeMemory(),
+    systemLeast: host.leastFreeMemory(),
+    systemPiece: idf.mote_memory(MEMORY.largestFree),
+  };
 }

@@ -1,11 +1,12 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
 import { Agent, Recovery } from "../../src/index.js";
 import type { AppHost } from "../shared/application.js";
-import type { Machine } from "./board-hardware.js";
+import { type Machine, MEMORY } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
 import { Naps } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
-import { publishHealth } from "./memory-report.js";
+import { planMemory, SMALLEST } from "./memory-plan.js";
+import { memoryOf, publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
 import { Wifi } from "./network/wifi.js";
 import { IMAGE } from "./slot.js";
@@ -49,7 +50,12 @@ export function startBoard(
       `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/board.md says what to do for more`,
     );
   if (host.ending.crash) host.log("error", `the run before ended with: ${host.ending.crash}`);
-  const go: Go = (through, config) => run(machine, through, config, application);
+  // Before the radio takes its part.
+  const { limits } = planMemory({
+    engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
+    system: host.freeMemory(),
+  });
+  const go: Go = (through, config) => run(machine, through, readConfig(config, limits), application);
   if (commission) return commission(machine, host, go);
   const agent = go(host, machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
@@ -58,10 +64,9 @@ export function startBoard(
 function run(
   machine: Machine,
   host: BoardHost,
-  config: Machine["config"],
+  settings: Settings | string[],
   application: Application,
 ): Agent | string {
-  const settings = readConfig(config);
   if (Array.isArray(settings)) return settings.join("; ");
   const naps = settings.deadlineMs === undefined ? undefined : new Naps(machine, host, settings.deadlineMs);
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
@@ -92,7 +97,7 @@ function run(
   const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
   const powered = reset === "power on" && machine.config.powerCycles !== false;
   const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: naps?.sleptMs });
-  const told = { ...watched, settings: forApplication(settings), health: forDiagnostics(host) };
+  const told = { ...watched, settings: forApplication(settings), health: forDiagnostics(machine, host) };
   const sample = recovery.active ? undefined : application(agent, told);
   recovery.attend(agent);
   if (naps)
@@ -107,9 +112,13 @@ function run(
 }
 
 /** A wake from sleep is no start that anybody wants counted. */
-function forDiagnostics(host: BoardHost): AppHost["health"] {
+function forDiagnostics({ idf }: Machine, host: BoardHost): AppHost["health"] {
   const { reset } = host.ending;
-  return { reset: reset === "deep sleep" ? undefined : reset, freeMemory: () => host.leastFreeMemory() };
+  return {
+    reset: reset === "deep sleep" ? undefined : reset,
+    freeMemory: () => host.leastFreeMemory(),
+    memory: () => memoryOf(idf, host),
+  };
 }
 
 function attend(

@@ -33,6 +33,7 @@ export class Diagnostics {
   private readonly _host: DiagnosticsHost;
   private readonly _record: HealthRecord;
   private readonly _freeMemory: (() => number) | undefined;
+  private readonly _memory: DiagnosticsOptions["memory"];
   private readonly _began: number;
   private readonly _unsubscribe: (() => void)[];
   private _cancel: (() => void) | undefined;
@@ -47,6 +48,7 @@ export class Diagnostics {
     this._host = host;
     this._record = new HealthRecord(host);
     this._freeMemory = options.freeMemory;
+    this._memory = options.memory;
     this._began = host.clock.now();
     this._unsubscribe = this._listen();
     agent.rpc.handle("mote.health", () => this._fitting(), { once: false });
@@ -74,6 +76,7 @@ export class Diagnostics {
       malformedAnswers,
       fetchedTwice,
       leastFree: this._leastFree ?? null,
+      ...(this._memory && { memory: this._memory() }),
       resets: Object.fromEntries(resets),
       errors: errors.map((one) => ({ ...one })),
     };

@@ -21,6 +21,8 @@ export interface DiagnosticsOptions {
   readonly reset?: string | undefined;
   /** Bytes of memory that are free now, or the least there were. Asked once a minute. */
   readonly freeMemory?: (() => number) | undefined;
+  /** What the machine tells of its memory, in bytes: for `mote.health` alone. */
+  readonly memory?: (() => Readonly<Record<string, number>>) | undefined;
 }
 
 /** What `mote.health` answers. */
@@ -34,6 +36,8 @@ export interface Health {
   readonly malformedAnswers: number;
   readonly fetchedTwice: number;
   readonly leastFree: number | null;
+  /** On a board: both pools, and what was never used of them. */
+  readonly memory?: Readonly<Record<string, number>>;
   readonly resets: { readonly [reason: string]: number };
   /** The latest last. Fewer than there are if the answer would be longer than `rpc.answerBytes`. */
   readonly errors: readonly Noted[];

@@ -13,6 +13,7 @@ import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LARGE_RECORDS } from "./cases/large-records.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
+import { OPERATOR } from "./cases/operator.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
 import { TLS } from "./cases/tls.js";
@@ -39,6 +40,7 @@ const CASES: readonly Case[] = [
   TELEMETRY_CUTS,
   UPDATE_CUTS,
   LARGE_RECORDS,
+  OPERATOR,
   LOAD,
 ];
 const RESULTS = join(PROJECT, "build", "chip", "results.json");

@@ -56,7 +56,7 @@ static void __attribute__((constructor)) watchAllocations(void)
 	heap_caps_register_failed_alloc_callback(failed);
 }
 
-enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE_STACK_LEFT };
+enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE_STACK_LEFT, ENGINE };
 
 #define PAINT 0xA5A5A5A5
 
@@ -83,7 +83,7 @@ static uint32_t engineStackLeft(void)
 
 /**
  * Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block;
- * 3 the least that was left of the engine's own stack since this was asked first.
+ * 3 the least that was left of the engine's own stack since this was asked first; 4 its block.
  */
 uint32_t mote_memory(uint32_t what)
 {
@@ -96,6 +96,8 @@ uint32_t mote_memory(uint32_t what)
 			return gThe->heap_pend - gThe->heap_ptr;
 		case ENGINE_STACK_LEFT:
 			return engineStackLeft();
+		case ENGINE:
+			return gThe->heap_pend - gThe->heap;
 	}
 	return 0;
 }

@@ -213,7 +213,7 @@ export class FakeBoard {
         if (power.on) this.sleep ??= { since: this.clock.now(), ms };
       },
       esp_reset_reason: () => this.reset,
-      esp_get_free_heap_size: () => 100_000,
+      esp_get_free_heap_size: () => 150_000,
       esp_get_minimum_free_heap_size: () => 90_000,
       esp_efuse_mac_get_default: (into) => {
         new Uint8Array(into).set([0x24, 0x0a, 0xc4, 0, 1, 2]);

@@ -1,6 +1,7 @@
 // What can be said of an ESP32 build without a board and without ESP-IDF.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { planMemory, type Shares } from "../../../hosts/esp32/memory-plan.js";
 import { number, share } from "../figures.js";
 import { codeBytes, readRom, romBytes } from "../rom.js";
 import { chipOf } from "./chips.js";
@@ -54,12 +55,28 @@ export function checkBuild(
     `aliases in RAM            ${number([...log.matchAll(ALIASES)].length)} of 4 bytes: what is preloaded and not frozen may be changed`,
     `image, estimated          ${number(image)} bytes of a slot's ${number(room)}: ${share(room - image, room)} free`,
     `engine's memory           ${engine === undefined ? "no block of its own" : `${number(engine)} bytes`} of ${number(chip.largest)} in one piece, ${number(chip.heap)} in all (${chip.name}, ${chip.origin})`,
+    ...memoryPlan(engine ?? chip.engine, chip.heap),
     `not preloaded             ${left.length === 0 ? "nothing" : "(bytes of code; in RAM from its first import on)"}`,
     ...left.map(({ name, bytes }) => `  ${name} (${number(bytes)}): ${reasonOf(name)}`),
     "bytes of code per module, with what it does once, those above 1,000:",
     ...modules(join(directory, "modules")),
   ];
   return { wrong, lines };
+}
+
+/** Both pools, and the limits that a configuration has which names none. */
+function memoryPlan(engine: number, heap: number): string[] {
+  const plan = planMemory({ engine, system: heap - engine });
+  const { requestBytes, answerBytes, attributeBytes, connections } = plan.limits;
+  const list = (shares: Shares): string[] =>
+    shares.map(([what, bytes]) => `  ${what.padEnd(32)}${number(bytes).padStart(9)}`);
+  return [
+    "of the engine's memory, planned for",
+    ...list(plan.engine),
+    `of the system's ${number(heap - engine)} bytes, planned for`,
+    ...list(plan.system),
+    `so an RPC takes ${number(requestBytes)} bytes, its answer ${number(answerBytes)}, shared attributes ${number(attributeBytes)}; ${connections} connections`,
+  ];
 }
 
 /** Of the SDK's modules: who might import them, and why they can stay out of ROM. */

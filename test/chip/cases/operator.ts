@@ -1,0 +1,103 @@
+import { Dice } from "../../simulation/dice.js";
+import { application, Bench, imageOf } from "../bench.js";
+import { type Case, check, type Figures } from "../case.js";
+
+const MINUTES = { quick: 5, whole: 60 };
+/** Of an RPC's params or an attribute: as large and as deep as the platform lets through. */
+const MOST_CHARACTERS = 65_000;
+const MOST_LEVELS = 64;
+const MOST_KEYS = 500;
+/** What the board takes of an RPC: hosts/esp32/memory-plan.ts. */
+const LIMIT = 1024;
+const AT_ONCE = 10;
+const UPDATE_EVERY_MS = 600_000;
+/** In the image: the boot loader would refuse it. */
+const SOMEWHERE = 200_000;
+const ANSWER_MS = 60_000;
+
+interface Memory {
+  readonly largest: number;
+  readonly leastFree: number;
+  readonly engineLeft: number;
+  readonly engineStackLeft: number;
+}
+
+const nested = (levels: number, inner: unknown): unknown => {
+  let value = inner;
+  for (let level = 0; level < levels; level++) value = level % 2 ? [value] : { a: value };
+  return value;
+};
+
+/** Most are small, some are as large as can be. */
+const sizeOf = (dice: Dice): number => Math.floor(MOST_CHARACTERS ** (dice.below(1000) / 999));
+
+/** Node's TLS fills records of 16 KiB. */
+export const OPERATOR: Case = {
+  name: "operator",
+  title:
+    "whatever an operator sends for an hour, over TLS, with updates: no restart, and the heap stays whole",
+  async run({ quick, seed, say }) {
+    const settings = { secure: true, numbered: 1000 };
+    const bench = await Bench.open("operator", settings, "soft");
+    const dice = new Dice(seed);
+    const bad = Buffer.from(application(await imageOf({ ...settings, version: "2.0.0" })));
+    bad[SOMEWHERE]! ^= 0xff;
+    const echo = (params: unknown): Promise<unknown> =>
+      bench.ask("echo", params).catch((error: Error) => error.message);
+    const share = async (values: Record<string, unknown>): Promise<unknown> =>
+      bench.tenant.attributes.set(await bench.needId(), "SHARED_SCOPE", values);
+    const keys = (count: number): Record<string, unknown> =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-of-some-length-${n}`, n]));
+    const text = (length: number): string => "x".repeat(Math.max(0, length));
+    const around = (): string => text(LIMIT - '{"v":""}'.length + dice.below(5) - 2);
+    const deeds: readonly (() => Promise<unknown>)[] = [
+      () => echo({ v: text(sizeOf(dice)) }),
+      () => echo({ v: nested(1 + dice.below(MOST_LEVELS), text(sizeOf(dice) / 8)) }),
+      () => echo({ v: around() }),
+      () => Promise.all(Array.from({ length: AT_ONCE }, () => echo({ v: around() }))),
+      () => share({ large: text(sizeOf(dice)) }),
+      () => share({ deep: nested(1 + dice.below(MOST_LEVELS), 1) }),
+      () => share(keys(1 + dice.below(MOST_KEYS))),
+    ];
+    const memories: Memory[] = [];
+    let [done, updates] = [0, 0];
+    try {
+      await bench.online();
+      const began = Date.now();
+      const end = began + MINUTES[quick ? "quick" : "whole"] * 60_000;
+      let said = began;
+      while (Date.now() < end) {
+        if (Date.now() >= began + updates * UPDATE_EVERY_MS) await bench.assign(`bad-${++updates}`, bad);
+        await dice.pick(deeds)();
+        done++;
+        await bench.until(ANSWER_MS, `an answer after deed ${done}`, async () => {
+          const memory = (await bench.ask("memory").catch(() => undefined)) as Memory | undefined;
+          if (memory) memories.push(memory);
+          return memory !== undefined;
+        });
+        const starts = bench.board.lines.filter((line) => line.startsWith("rst:")).length;
+        check(starts === 1, `deed ${done} restarted the board: ${bench.board.lines.slice(-12).join("\n")}`);
+        if (Date.now() > said + 60_000) {
+          said = Date.now();
+          say(`${done} deeds, ${updates} updates, ${JSON.stringify(memories.at(-1))}`);
+        }
+      }
+      const least = (key: keyof Memory): number => Math.min(...memories.map((one) => one[key]));
+      const figures: Figures = {
+        deeds: done,
+        updates,
+        restarts: 0,
+        fw_error: String(await bench.latest("fw_error")),
+        "largest.first": memories[0]!.largest,
+        "largest.least": least("largest"),
+        "largest.last": memories.at(-1)!.largest,
+        leastFree: least("leastFree"),
+        engineLeft: least("engineLeft"),
+        engineStackLeft: least("engineStackLeft"),
+      };
+      return figures;
+    } finally {
+      await bench.close();
+    }
+  },
+};

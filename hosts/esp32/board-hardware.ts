@@ -14,10 +14,8 @@ export const MEMORY = {
   taskStackLeft: 1,
   /** What the engine never used of its block. */
   engineLeft: 2,
-  /** The least that was left of its own stack since this was asked first. */
-  engineStackLeft: 3,
   /** Its block. */
-  engine: 4,
+  engine: 3,
 } as const;
 
 /** Functions of ESP-IDF, by mc/ffi. */

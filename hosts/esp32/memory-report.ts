@@ -20,12 +20,12 @@ export function publishHealth(agent: Agent, host: BoardHost, sleeps = false): vo
   if (!sleeps) memory();
 }
 
-/** For `mote.health`: both pools, in bytes; what of the engine's block and of its stack was never used. */
+/** For `mote.health`: both pools, in bytes; what of the engine's block and of its task's stack was never used. */
 export function memoryOf(idf: Idf, host: BoardHost): Readonly<Record<string, number>> {
   return {
     engine: idf.mote_memory(MEMORY.engine),
     engineLeft: idf.mote_memory(MEMORY.engineLeft),
-    stackLeft: idf.mote_memory(MEMORY.engineStackLeft),
+    taskStackLeft: idf.mote_memory(MEMORY.taskStackLeft),
     systemFree: host.freeMemory(),
     systemLeast: host.leastFreeMemory(),
     systemPiece: idf.mote_memory(MEMORY.largestFree),

@@ -56,35 +56,9 @@ static void __attribute__((constructor)) watchAllocations(void)
 	heap_caps_register_failed_alloc_callback(failed);
 }
 
-enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE_STACK_LEFT, ENGINE };
+enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE };
 
-#define PAINT 0xA5A5A5A5
-
-/**
- * The engine's stack grows down, and a regular expression works from its bottom up. What lies between is painted by the first call, and found
- * painted if neither ever reached it.
- */
-static uint32_t engineStackLeft(void)
-{
-	static int painted;
-	uint32_t *at = (uint32_t *)gThe->stackBottom, *to = (uint32_t *)gThe->stack, *from;
-
-	if (!painted) {
-		painted = 1;
-		for (from = at; from < to; from++)
-			*from = PAINT;
-	}
-	while (at < to && *at != PAINT)
-		at++;
-	for (from = at; at < to && *at == PAINT; at++)
-		;
-	return (at - from) * sizeof(uint32_t);
-}
-
-/**
- * Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block;
- * 3 the least that was left of the engine's own stack since this was asked first; 4 its block.
- */
+/** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block; 3 its block. */
 uint32_t mote_memory(uint32_t what)
 {
 	switch (what) {
@@ -94,10 +68,8 @@ uint32_t mote_memory(uint32_t what)
 			return uxTaskGetStackHighWaterMark(NULL) * sizeof(StackType_t);
 		case ENGINE_LEFT:
 			return gThe->heap_pend - gThe->heap_ptr;
-		case ENGINE_STACK_LEFT:
-			return engineStackLeft();
 		case ENGINE:
-			return gThe->heap_pend - gThe->heap;
+			return gThe->heap ? gThe->heap_pend - gThe->heap : 0;
 	}
 	return 0;
 }

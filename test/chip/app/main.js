@@ -36,14 +36,12 @@ function application(agent, host) {
     return { kind };
   });
   const native = new FFI();
-  native.mote_memory(3);
   agent.rpc.handle("memory", () => ({
     free: host.freeMemory(),
     leastFree: host.leastFreeMemory(),
     largest: native.mote_memory(0),
     stackLeft: native.mote_memory(1),
     engineLeft: native.mote_memory(2),
-    engineStackLeft: native.mote_memory(3),
     tlsStackLeft: native.mote_tls(0),
     full: native.mote_tls(2),
     resumed: native.mote_tls(3),

@@ -19,7 +19,7 @@ interface Memory {
   readonly largest: number;
   readonly leastFree: number;
   readonly engineLeft: number;
-  readonly engineStackLeft: number;
+  readonly stackLeft: number;
 }
 
 const nested = (levels: number, inner: unknown): unknown => {
@@ -93,7 +93,7 @@ export const OPERATOR: Case = {
         "largest.last": memories.at(-1)!.largest,
         leastFree: least("leastFree"),
         engineLeft: least("engineLeft"),
-        engineStackLeft: least("engineStackLeft"),
+        stackLeft: least("stackLeft"),
       };
       return figures;
     } finally {

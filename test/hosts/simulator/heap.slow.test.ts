@@ -20,11 +20,15 @@ test("the memory that these tests run in is the block of a chip; over HTTP that 
   t.true(PLAIN.chunks > 0 && SECURE.chunks > 0);
 });
 
+/** Of the engine's stack, in slots: what the worst that is sent leaves unused. */
+const STACK_LEFT = 64;
+
 /** Prints the most that was in use, slots counted as on a board. */
 function unharmed(t: ExecutionContext, { events, lines, most }: Bench): void {
   const crashes = events.filter(({ event }) => event === "crash");
   t.deepEqual(crashes, [], lines.slice(-10).join("\n"));
   const slots = (name: string): number => (most.get(name) ?? 0) / SLOT_IN_SIMULATOR;
+  t.true(slots("Stack used") + STACK_LEFT <= PLAIN.stack, `a stack of ${slots("Stack used")} slots`);
   t.log(
     `at most ${slots("Slot used")} slots, a stack of ${slots("Stack used")} slots, ${most.get("Chunk used")} bytes of chunks`,
   );
@@ -84,6 +88,32 @@ inSimulator(
       .twoWay(id, "readAttributes", keys, { timeoutMs: 30_000 })
       .catch((error: unknown) => error);
     t.log(JSON.stringify(read).slice(0, 200));
+    t.truthy(await status());
+    unharmed(t, bench);
+  },
+);
+
+/** The agent takes 32. */
+const LEVELS = [1, 5, 10, 20, 30, 31, 32, 33, 64];
+
+inSimulator(
+  "in a board's memory, an RPC of any depth is answered or refused, and the stack has room left",
+  async (t) => {
+    const bench = await openBench(t, await boardProgram(PLAIN), { secure: false, connections: 2, telemetry });
+    const { device, operator } = bench;
+    void device.start();
+    const id = await idOf(operator);
+    const status = (): Promise<unknown> => operator.rpc.twoWay(id, "getStatus", null, { timeoutMs: 20_000 });
+    await until("an answer", 60_000, () => status().catch(() => undefined));
+    for (const levels of LEVELS)
+      for (const [before, after] of [
+        ['{"a":', "}"],
+        ["[", "]"],
+      ] as const) {
+        const params = JSON.parse(`{"v":${before.repeat(levels)}1${after.repeat(levels)}}`);
+        const answer = await operator.rpc.twoWay(id, "echo", params, { timeoutMs: 20_000 });
+        if (levels > 32) t.regex(JSON.stringify(answer), /PARAMS_TOO_LARGE|ANSWER_TOO_DEEP/, `${levels}`);
+      }
     t.truthy(await status());
     unharmed(t, bench);
   },

@@ -16,6 +16,8 @@ export const MEMORY = {
   engineLeft: 2,
   /** Its block. */
   engine: 3,
+  /** Not 0 if the run before this one restarted the chip when its block was full. */
+  wasFull: 4,
 } as const;
 
 /** Functions of ESP-IDF, by mc/ffi. */

@@ -28,6 +28,8 @@ const KEY = "ended";
 const CRASHED = 1;
 const RESTARTED = 2;
 const LONGEST = 200;
+/** As the engine says it. */
+const FULL = "memory full";
 /** What keeping a text takes. */
 const RESERVE = { objects: 24, bytes: 400 };
 
@@ -55,8 +57,11 @@ export class LastWords {
     this._reserve = [new ArrayBuffer(RESERVE.bytes), ...Array.from({ length: RESERVE.objects }, () => ({}))];
   }
 
-  /** To be called once, at the start: what was kept is forgotten. `reset` is ESP-IDF's number. */
-  ending(reset: number): Ending {
+  /**
+   * To be called once, at the start: what was kept is forgotten. `reset` is ESP-IDF's number. `wasFull`: that run restarted without memory, perhaps without
+   * enough to say so.
+   */
+  ending(reset: number, wasFull = false): Ending {
     const name = RESET_REASONS[reset] ?? "unknown";
     const record = this._store.get(KEY);
     if (record) this._store.delete(KEY);
@@ -65,7 +70,7 @@ export class LastWords {
     if (FAULTS.includes(name)) return { reset: name, crash: words ? `${name}: ${words}` : name };
     // What is left of an earlier run is no cause of a power cut.
     if (name !== "software" || asked) return { reset: name, crash: false };
-    return { reset: name, crash: words ?? "unknown" };
+    return { reset: name, crash: words ?? (wasFull ? FULL : "unknown") };
   }
 
   /** `globalThis.abort` of the engine: what it says, and the exception, if there is one. Must not throw. */

@@ -1,5 +1,5 @@
 import type { Host } from "../../src/port.js";
-import type { Idf, Machine } from "./board-hardware.js";
+import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
 import { type Ending, LastWords } from "./crash.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
@@ -29,7 +29,7 @@ export function createHost(machine: Machine): BoardHost {
   const { clock, open, digest, encode, decode, log, idf } = machine;
   const own = new NvsStore(storage(machine, OWN), machine);
   const lastWords = new LastWords(own, machine);
-  const ending = lastWords.ending(idf.esp_reset_reason());
+  const ending = lastWords.ending(idf.esp_reset_reason(), idf.mote_memory(MEMORY.wasFull) !== 0);
   machine.onAbort((status, exception) => {
     lastWords.crashed(status, exception);
     // The engine would do it: but after this hook SDK 8.2.3 reads the exception that is gone, which is another exception, and calls the hook again, until

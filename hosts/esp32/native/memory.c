@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "xsAll.h"
 #include "app_update/include/esp_ota_ops.h"
+#include "esp_attr.h"
 #include "esp_heap_caps.h"
 #include "esp_rom_sys.h"
 #include "esp_system.h"
@@ -56,9 +57,30 @@ static void __attribute__((constructor)) watchAllocations(void)
 	heap_caps_register_failed_alloc_callback(failed);
 }
 
-enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE };
+/** What the engine needs to say why it gives up. With less it restarts the chip without a word. */
+#define WORDS 64
+#define FULL 0x66756c6c
 
-/** Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block; 3 its block. */
+static RTC_NOINIT_ATTR uint32_t lastRun;
+
+static void noteMemory(void)
+{
+	txBlock *block = gThe ? gThe->firstBlock : NULL;
+	int full = block && gThe->heap && gThe->heap_pend - gThe->heap_ptr < WORDS && block->limit - block->current < WORDS;
+	lastRun = full ? FULL : 0;
+}
+
+static void __attribute__((constructor)) watchRestarts(void)
+{
+	esp_register_shutdown_handler(noteMemory);
+}
+
+enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL };
+
+/**
+ * Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block;
+ * 3 its block; 4 not 0 if the run before this one restarted the chip when that block was full.
+ */
 uint32_t mote_memory(uint32_t what)
 {
 	switch (what) {
@@ -70,6 +92,8 @@ uint32_t mote_memory(uint32_t what)
 			return gThe->heap_pend - gThe->heap_ptr;
 		case ENGINE:
 			return gThe->heap ? gThe->heap_pend - gThe->heap : 0;
+		case WAS_FULL:
+			return esp_reset_reason() == ESP_RST_SW && lastRun == FULL;
 	}
 	return 0;
 }

@@ -40,6 +40,14 @@ test("a watchdog and a panic are crashes with or without words", (t) => {
   t.is(run(store).words.ending(PANIC).crash, "panic: memory full");
 });
 
+test("an engine that had not even the memory to say that it had none is believed by its block", (t) => {
+  t.is(run().words.ending(SOFTWARE, true).crash, "memory full");
+  t.is(run().words.ending(POWER_ON, true).crash, false);
+  const { words, store } = run();
+  words.restarting();
+  t.is(run(store).words.ending(SOFTWARE, true).crash, false);
+});
+
 test("a number that nobody knows is told as unknown", (t) => {
   t.deepEqual(run().words.ending(99), { reset: "unknown", crash: false });
 });

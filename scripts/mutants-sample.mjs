@@ -1,6 +1,7 @@
-// npm run mutants:sample -- [--seed N] [--size 300] [--fresh]: a seeded sample of all mutants that Stryker knows in src/agent and src/net. All of them are put into
-// a copy of the build once; each of the sample is switched on in turn, and the tests that reach it run, on clocks that stand still, the nearest first, for 5 s of CPU
-// at the most. Goes on where it was ended, on the copy that it began with; --fresh begins anew. Prints the score with its 95 % interval, and who survived.
+// npm run mutants:sample -- [--seed N] [--size 300] [--fresh] [--survivors FILE]: a seeded sample of all mutants that Stryker knows in src/agent and src/net. All of
+// them are put into a copy of the build once; each of the sample is switched on in turn, and the tests that reach it run, on clocks that stand still, the nearest first,
+// for 10 s of CPU at the most. Goes on where it was ended, on the copy that it began with, in build/mutants/N; --fresh begins anew. Prints the score with its 95 %
+// interval, and who survived. --survivors: those that an earlier sample wrote to FILE, its results.ndjson, in place of a sample, as far as their lines are there still.
 import { fork } from "node:child_process";
 import {
   appendFileSync,
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     size: { type: "string", default: "300" },
     fresh: { type: "boolean" },
+    survivors: { type: "string" },
   },
 });
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -32,10 +34,9 @@ const work = join(root, "build/mutants", values.seed);
 const at = (...path) => join(work, ...path);
 const MUTATED = ["src/agent", "src/net"];
 const TESTS = /^src\/(agent|net|wire)\/.*(?<!slow)\.test\.js$/;
-/** Of the board's own build, which is not the one that is mutated; and what takes seconds a test: random commands, 150 RPCs, whole updates. */
-const OTHERS =
-  /\/(lean|inspected|model|counted|burst|random-platforms|meanwhile|reported-\w+|attack|begins|formats)\.test/;
-const MOST_MS = 5000;
+/** Of the board's own build, which is not the one that is mutated; and what takes seconds a test and is nobody's nearest: 150 RPCs, random commands, a platform at random. */
+const OTHERS = /\/(lean|inspected|(rpc|attributes)\/model|counted|burst|random-platforms)\.test/;
+const MOST_MS = 10_000;
 /** What is hit so much more often than without a mutant goes round in a circle. */
 const HITS = 100;
 /** CPU of one job, and time without any, after which nothing comes any more. */
@@ -75,6 +76,11 @@ async function prepare() {
   for (const { name, content } of made) {
     const { code } = await transform(content, { loader: "ts", format: "esm", target: "es2022" });
     writeFileSync(at("dist", name.replace(/ts$/, "js")), code);
+  }
+  for (const { name, content } of sources) {
+    const copy = at("sources", name);
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, content);
   }
   writeFileSync(at("mutants.json"), JSON.stringify(mutants));
 }
@@ -161,10 +167,33 @@ await cover();
 const coverage = lines(at("coverage.ndjson")).filter(({ passed }) => passed);
 const atLoad = JSON.parse(readFileSync(at("static.json"), "utf8"));
 const all = JSON.parse(readFileSync(at("mutants.json"), "utf8"));
-const sample = shuffled(all, Number(values.seed)).slice(0, Number(values.size));
+const sourceOf = new Map();
+/** What and where it is. */
+function described({ id, fileName: file, location: { start }, mutatorName: kind, replacement }) {
+  if (!sourceOf.has(file)) sourceOf.set(file, readFileSync(at("sources", file), "utf8").split("\n"));
+  const line = sourceOf.get(file)[start.line];
+  const text = line.trim();
+  return {
+    id,
+    file,
+    line: start.line + 1,
+    column: start.column - line.indexOf(text),
+    kind,
+    replacement,
+    text,
+  };
+}
+/** The same mutant in another state of the sources has its line's text, wherever that is. */
+const nameOf = ({ file, column, kind, replacement, text }) =>
+  JSON.stringify([file, column, kind, replacement, text]);
+const survived = lines(values.survivors ?? "").filter(({ verdict }) => verdict !== "killed");
+const wanted = values.survivors && new Set(survived.map(nameOf));
+const sample = wanted
+  ? all.filter((mutant) => wanted.has(nameOf(described(mutant))))
+  : shuffled(all, Number(values.seed)).slice(0, Number(values.size));
 const results = new Map(lines(at("results.ndjson")).map((result) => [result.id, result]));
 console.log(
-  `${all.length} mutants in all, ${sample.length} of them drawn by seed ${values.seed}; ${coverage.length} tests`,
+  `${all.length} mutants in all, ${sample.length} of them ${wanted ? `of the ${wanted.size} that survived` : `drawn by seed ${values.seed}`}; ${coverage.length} tests`,
 );
 let child = await new Child().start();
 
@@ -209,9 +238,8 @@ async function judge(mutant) {
 
 for (const mutant of sample) {
   if (results.has(mutant.id)) continue;
-  const { id, fileName: file, location, mutatorName: kind, replacement } = mutant;
-  const result = { id, ...(await judge(mutant)), file, line: location.start.line + 1, kind, replacement };
-  results.set(id, result);
+  const result = { ...described(mutant), ...(await judge(mutant)) };
+  results.set(mutant.id, result);
   append(at("results.ndjson"), result);
 }
 child.close();

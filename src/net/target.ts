@@ -77,7 +77,7 @@ export function resolveUrl(from: string, location: string): string {
   if (location.startsWith("//")) return `${parts?.[1]}:${location}`;
   const path = DELIMITER().exec(rest)?.index ?? -1;
   const authority = `${parts?.[1]}://${path < 0 ? rest : rest.slice(0, path)}`;
-  const here = path < 0 ? "/" : (rest.slice(path).split("?")[0] as string);
+  const here = (path >= 0 && rest.slice(path).split("?")[0]) || "/";
   if (location.startsWith("?")) return authority + here + location;
   const base = location.startsWith("/") ? "" : here.slice(0, here.lastIndexOf("/") + 1);
   const query = location.indexOf("?");
@@ -94,7 +94,8 @@ function withoutDots(path: string): string {
     else if (segment !== ".") kept.push(segment);
   });
   const last = segments.at(-1);
-  return `/${kept.join("/")}${(last === "." || last === "..") && kept.length > 0 ? "/" : ""}`;
+  if (last === "." || last === "..") kept.push("");
+  return `/${kept.join("/")}`;
 }
 
 /** True if the platform is on this machine, by its address or by `localhost`. */

@@ -5,6 +5,7 @@ import { FakeClock } from "./clock.js";
 import { FakeFlash, FakeSlot } from "./flash.js";
 import { FakeNet, type NetOptions } from "./net.js";
 
+const LEVELS = ["info", "warn", "error"];
 const DIGESTS = ["MD5", "SHA256", "SHA384", "SHA512"];
 
 export class FakeStore implements Store {
@@ -86,9 +87,18 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     decode,
     random: seededRandom(options.seed ?? 1),
     hardwareId: options.hardwareId ?? "fake-0001",
-    log: (level, line) => lines.push(`${level}: ${line}`),
+    log: (level, line) => {
+      checkLine(level, line);
+      lines.push(`${level}: ${line}`);
+    },
     restart: (reason) => restarts.push(reason),
   };
+}
+
+/** A line is for people: it says something, at a level there is. Its test fails otherwise, whatever the agent would catch. */
+function checkLine(level: string, line: string): void {
+  if (LEVELS.includes(level) && /^[^\n]*\w[^\n]*$/.test(line)) return;
+  void Promise.reject(new Error(`the agent logs "${line}" as "${level}"`));
 }
 
 function digest(algorithm: string): Digest {

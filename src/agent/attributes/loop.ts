@@ -95,7 +95,8 @@ export class AttributeLoop implements Job {
     this._hear();
     if (this._wanted().length > 0) this._polls.open();
     if (this._restMs() === 0) return this._read().then(AT_ONCE);
-    return this._client.dirty ? this._post().then(AT_ONCE) : this._restMs();
+    const batch = this._client.batch(this._alone);
+    return batch ? this._post(batch).then(AT_ONCE) : this._restMs();
   }
 
   private _wanted(): string[] {
@@ -151,9 +152,7 @@ export class AttributeLoop implements Job {
     this.onChange?.(keys.concat(deleted));
   }
 
-  private async _post(): Promise<void> {
-    const batch = this._client.batch(this._alone);
-    if (!batch) return;
+  private async _post(batch: Batch): Promise<void> {
     const outcome = await this._uplink.send(post(attributesPath(), this._link.host.encode(batch.text)));
     if (!this._link.running) return;
     if (outcome.kind === "done") {

@@ -90,7 +90,7 @@ export class Firmware implements Job {
     const { assignment, ledger } = this._parts;
     memory.look = assignment.look;
     if (settled) memory.state = ledger.state;
-    if (ledger.state === "failed") memory.retry = ledger.retryIn;
+    memory.retry = ledger.retryIn;
     if (TRANSFERS.includes(ledger.state)) memory.busy = 1;
     Object.assign(ledger, { reported: "", retryMs: -1 });
   }

@@ -229,7 +229,7 @@ function readKept(host: Host): Kept | undefined {
   const { image, ages, leftMs, cause, asked, told, cycles } = kept;
   return {
     image,
-    ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number").slice(-CRASHES) : [],
+    ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number") : [],
     leftMs: typeof leftMs === "number" ? Math.min(leftMs, STAY_MS) : 0,
     cause: typeof cause === "string" ? cause.slice(0, CAUSE_LENGTH) : "",
     asked: asked === true,

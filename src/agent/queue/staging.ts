@@ -71,8 +71,7 @@ export class Staging implements SectorsOwner {
   /** A record, `from` to `to` in the ring, was added. */
   added(from: number, to: number): void {
     const { sectors } = this;
-    if (!sectors.usable && !this._flash.ready(sectors)) this.look();
-    else if (!this._durable && this._ring.pending < STAGE_BYTES)
+    if (sectors.usable && !this._durable && this._ring.pending < STAGE_BYTES)
       this._timer ??= this._host.clock.timer(STAGE_MS, () => {
         this._timer = undefined;
         this.sync();

@@ -96,11 +96,11 @@ export class RpcJournal {
   answered(entry: JournalEntry, text: string): void {
     entry.answer = text;
     // One budget for all that wait: the longest answer there may be, and what is short.
-    const long = this._entries.filter(({ answer }) => answer !== undefined && answer.length > SHORT);
-    let bytes = long.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0);
+    const long = this._entries.filter((one) => lengthOf(one) > SHORT);
+    let bytes = long.reduce((sum, one) => sum + lengthOf(one), 0);
     for (const one of long) {
       if (bytes <= this._answerBytes || one === entry) break;
-      bytes -= one.answer?.length ?? 0;
+      bytes -= lengthOf(one);
       one.answer = undefined;
     }
   }
@@ -213,6 +213,8 @@ export class RpcJournal {
     entry.key = undefined;
   }
 }
+
+const lengthOf = ({ answer }: JournalEntry): number => answer?.length ?? 0;
 
 /** Of the store. */
 const keys = (): string[] => [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `rpc${n}`).concat(BEFORE);

@@ -336,3 +336,17 @@ test("an application in a hurry makes no outage of a platform that is slow", asy
   await hurried;
   t.deepEqual(details(rig, "offline"), []);
 });
+
+test("an agent without firmware options leaves a confirmed image alone, and gives up one on trial, as nothing could ever replace it", async (t, as) => {
+  for (const state of ["confirmed", "pending"] as const) {
+    const rig = startRig(t, as);
+    const agent = rig.agent();
+    rig.host.slot.current = state;
+    agent.start();
+    await rig.clock.advance(5000);
+    const said = rig.host.lines.filter((line) => line.includes("firmware options"));
+    t.is(said.length, state === "pending" ? 1 : 0);
+    t.is(rig.host.slot.reverted, state === "pending");
+    t.deepEqual(rig.host.restarts, state === "pending" ? ["firmware"] : []);
+  }
+});

@@ -1,5 +1,5 @@
 import test from "ava";
-import { isLoopback, parseTarget } from "../../../src/net/target.js";
+import { isLoopback, parseTarget, parseUrl, resolveUrl } from "../../../src/net/target.js";
 import { targetOf } from "./rig.js";
 
 test("a base URL gives scheme, name, port, prefix and authority", (t) => {
@@ -75,4 +75,46 @@ test("loopback is this machine and nothing that sounds like it", (t) => {
     "[::ffff:10.0.0.1]",
   ])
     t.false(isLoopback(targetOf(`http://${host}`)), host);
+});
+
+test("a redirect's address is resolved as browsers do it", (t) => {
+  const from = "https://a.test:8443/b/c/d?q=1#f";
+  for (const [location, to] of [
+    ["http://other.test/x", "http://other.test/x"],
+    ["//other.test/x", "https://other.test/x"],
+    ["/x", "https://a.test:8443/x"],
+    ["x", "https://a.test:8443/b/c/x"],
+    ["?y=2", "https://a.test:8443/b/c/d?y=2"],
+    ["x?y=/../z", "https://a.test:8443/b/c/x?y=/../z"],
+    ["../x", "https://a.test:8443/b/x"],
+    ["./x", "https://a.test:8443/b/c/x"],
+    ["../../../../x", "https://a.test:8443/x"],
+    [".", "https://a.test:8443/b/c/"],
+    ["..", "https://a.test:8443/b/"],
+    ["../..", "https://a.test:8443/"],
+    ["/.", "https://a.test:8443/"],
+    ["/..", "https://a.test:8443/"],
+    ["x/.", "https://a.test:8443/b/c/x/"],
+  ] as const)
+    t.is(resolveUrl(from, location), to, location);
+  t.is(resolveUrl("http://a.test", "x"), "http://a.test/x");
+  t.is(resolveUrl("http://a.test?q", "x"), "http://a.test/x");
+});
+
+test("a file's address has its query, and no fragment", (t) => {
+  for (const [url, path] of [
+    ["http://a.test", "/"],
+    ["http://a.test/x?y=1#z", "/x?y=1"],
+    ["http://a.test?y=1", "/?y=1"],
+    ["http://a.test#z", "/"],
+  ] as const)
+    t.is(parseUrl(url)?.path, path, url);
+  for (const url of [
+    "a.test/x",
+    "ftp://a.test/x",
+    "http://me@a.test/x",
+    "http://a.test/x y",
+    "http://a.test/ü",
+  ])
+    t.is(parseUrl(url), undefined, url);
 });

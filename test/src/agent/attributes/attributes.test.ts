@@ -313,3 +313,40 @@ test("3 connections: what was read is not seen any more when a notification came
   await rig.clock.advance(10_000);
   t.deepEqual(seen, [1, 3]);
 });
+
+test("three connections: while a poll is open and brings nothing the values are not read again", async (t, as) => {
+  const rig = startRig(t, as);
+  await started(rig, 3);
+  const reads = () => rig.platform.seen.filter(({ path }) => path.includes("/attributes?"));
+  const polls = () => rig.platform.seen.filter(({ path }) => path.includes("/updates?"));
+  const [before, open] = [reads().length, polls().length];
+  await rig.clock.runUntil(() => polls().length > open);
+  t.is(reads().length, before);
+});
+
+test("no keys are asked for but the application's", async (t, as) => {
+  const rig = startRig(t, as);
+  await started(rig, 2, ["interval", "limit"]);
+  const paths = rig.platform.seen
+    .map(({ path }) => /\/attributes\?.*/.exec(path)?.[0])
+    .filter((path) => path);
+  t.deepEqual([...new Set(paths)], ["/attributes?clientKeys=moteVersion&sharedKeys=interval,limit"]);
+});
+
+const keepsOnly = (values: unknown) =>
+  new Uint8Array([1, ...new TextEncoder().encode(JSON.stringify(values))]);
+
+test("of stored client attributes what is none is left out, and the others reach the platform", async (t, as) => {
+  const rig = startRig(t, as);
+  const sound = ["sound", '"sound":1', 1];
+  rig.store.values.set(
+    "pending",
+    keepsOnly([7, null, [], ["a"], [1, '"b":1', 1], ["c", 3, 1], ["sent", '"sent":1', 0], sound]),
+  );
+  const { device } = await started(rig, 2);
+  t.deepEqual(
+    posts(rig).map(({ body }) => JSON.parse(body)),
+    [{ moteVersion: "mote 0.1.0" }, { sent: 1, sound: 1 }],
+  );
+  t.is(rig.platform.attributes(device).sound, 1);
+});

@@ -175,6 +175,35 @@ test("a slot that fails is told, and tried again", async (t) => {
   t.pass();
 });
 
+test("what a restart left in the slot and can't be read back fails by name, and is fetched anew", async (t) => {
+  const { platform, device } = updating(2);
+  await device.until(() => platform.fetched > 30_000);
+  device.machine.off();
+  let left = 1;
+  device.machine.onOperation = (name) => (name.startsWith("erase") ? true : undefined);
+  const [, other] = device.machine.slots;
+  t.truthy(other);
+  platform.onFragment = () => {
+    device.machine.slots[1].fails = (call, at) => call === "read" && at >= 4096 && left-- > 0;
+  };
+  await device.until(done(platform));
+  t.is(platform.last.fw_error, "the slot could not be written");
+  await device.until(() => platform.last.fw_state === "UPDATED");
+  t.deepEqual(device.booted, ["1.0.0", "1.0.0", "2.0.0"]);
+});
+
+test("a failed update waits over a restart, and is not tried at once", async (t) => {
+  const { platform, device } = updating(2);
+  platform.answer = () => ({ kind: "refused", status: 500, body: NONE });
+  await device.until(done(platform));
+  device.machine.off();
+  const asked = platform.requests.length;
+  await device.pass(50_000);
+  t.is(platform.requests.length, asked);
+  await device.pass(20_000);
+  t.true(platform.requests.length > asked);
+});
+
 test("an image that changes in the slot after it was written is found before it starts", async (t) => {
   const { platform, device } = updating(2);
   device.machine.onOperation = (name) => {

@@ -165,3 +165,31 @@ test("the next version follows a confirmed one", async (t) => {
   const { machine } = device;
   t.is(sha256(machine.slots[machine.active].bytes.slice(0, next.length)), sha256(next));
 });
+
+for (const [fails, state, booted] of [
+  [3, "UPDATED", ["1.0.0", "2.0.0"]],
+  [10, "FAILED", ["1.0.0", "2.0.0", "1.0.0"]],
+] as const) {
+  test(`a host that can't confirm the image ${fails} times is asked each minute, ten times at the most: ${state}`, async (t) => {
+    let left = fails as number;
+    const at: number[] = [];
+    const { platform, device } = await onTrial({}, (device) => {
+      device.machine.onOperation = (name) => {
+        if (name !== "confirm") return undefined;
+        at.push(device.machine.clock.now());
+        return left-- <= 0;
+      };
+    });
+    await device.until(() => ["UPDATED", "FAILED"].includes(String(platform.last.fw_state)));
+    t.is(platform.last.fw_state, state);
+    if (state === "FAILED")
+      t.is(platform.last.fw_error, "the device could not store that the new image is kept");
+    t.deepEqual(device.booted, booted);
+    t.is(at.length, Math.min(10, fails + 1));
+    // What else happens to the update meanwhile, as the first look at its keys, may bring the next try forward.
+    t.true(
+      at.slice(2).every((ms, i) => ms - at[i + 1]! === MINUTE),
+      `${at}`,
+    );
+  });
+}

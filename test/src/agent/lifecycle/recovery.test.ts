@@ -234,16 +234,29 @@ test("what is stored is bounded, whatever the cause, and what makes no sense is 
   const starts = new Starts();
   for (let i = 0; i < 6; i++) starts.start("x".repeat(100_000));
   t.is(starts.recovery?.cause.length, 200);
-  for (const text of [
-    "[]",
-    "{}",
-    '{"image":1}',
-    '{"image":"1.0.0","ages":"x","leftMs":1e99,"cause":7}',
-    "{",
-  ]) {
+  const crashed = { image: "1.0.0", ages: [0], leftMs: 0, cause: "y", asked: false, told: false, cycles: 0 };
+  for (const [text, left] of [
+    ["[]", crashed],
+    ["{}", crashed],
+    ['{"image":1}', crashed],
+    ["{", crashed],
+    [
+      '{"image":"1.0.0","ages":[1e4,"7",null,{}],"leftMs":"1","asked":1,"told":1}',
+      { ...crashed, ages: [1e4, 0] },
+    ],
+  ] as const) {
     starts.store.values.set("recovery", new Uint8Array([1, ...new TextEncoder().encode(text)]));
-    t.notThrows(() => starts.start("y"));
+    starts.start("y");
+    const stored = Buffer.from(starts.store.get("recovery") ?? []).subarray(1);
+    t.deepEqual(JSON.parse(stored.toString()), left, text);
   }
+  // Whatever is stored, nobody is kept from the application for longer than an hour.
+  const endless = '{"image":"1.0.0","ages":"x","leftMs":1e99,"cause":7,"cycles":"x"}';
+  starts.store.values.set("recovery", new Uint8Array([1, ...new TextEncoder().encode(endless)]));
+  const recovery = starts.start("y");
+  t.deepEqual([recovery.active, recovery.cause], [true, ""]);
+  await starts.clock.advance(61 * MINUTE);
+  t.deepEqual(starts.host.restarts, ["recovery"]);
 });
 
 inModes("in recovery mode the cause is published, and the RPC restart restarts or leaves", async (t, as) => {
@@ -263,6 +276,10 @@ inModes("in recovery mode the cause is published, and the RPC restart restarts o
     await rig.clock.advance(0);
     await stopped;
   };
+  const first = start(false);
+  await rig.clock.advance(10_000);
+  t.false("moteRecovery" in rig.platform.attributes(rig.platform.device(NAME)), "there was none yet");
+  await stop(first);
   for (let i = 0; i < 4; i++) await stop(start("TypeError"));
   let agent = start("RangeError");
   t.true(active);

@@ -86,6 +86,28 @@ test("the answer to mote.reset arrived and nobody said so: the device resets whe
   t.deepEqual(kept(rig, FORGOTTEN), []);
 });
 
+test("what answers a poll with nonsense is not the platform: nothing is forgotten for it", async (t, as) => {
+  const rig = startRig(t, as);
+  furnish(rig);
+  rig.agent().start();
+  await rig.clock.advance(5000);
+  const before = kept(rig, FORGOTTEN);
+  let portal = false;
+  rig.platform.fault = ({ path, reply }) => {
+    if (/rpc\/\d/.test(path)) {
+      portal = true;
+      return { status: 504 };
+    }
+    if (!portal || !path.includes("timeout=")) return undefined;
+    rig.clock.timer(1000, () => reply(200, "<html>Welcome</html>"));
+    return "hang";
+  };
+  rig.platform.rpc(rig.platform.device(NAME), "mote.reset", { confirm: true }, { timeoutMs: 3_600_000 });
+  await rig.clock.advance(20 * MINUTE);
+  t.true(portal);
+  t.deepEqual([kept(rig, FORGOTTEN), rig.host.restarts], [before, []]);
+});
+
 test("as long as the platform can't have the answer to mote.reset nothing is forgotten, however long that takes", async (t, as) => {
   const rig = startRig(t, as);
   furnish(rig);

@@ -1,7 +1,7 @@
 // Wakes of a device that sleeps in between.
 import ava from "ava";
 import fc from "fast-check";
-import { readMemory, writeMemory } from "../../../../src/agent/lifecycle/wake.js";
+import { measure, readMemory, writeMemory } from "../../../../src/agent/lifecycle/wake.js";
 import { crc32 } from "../../../../src/wire/crypto/crc32.js";
 import { details, NAME, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
@@ -358,6 +358,36 @@ test("a day without a platform costs a few attempts, loses nothing, and ends wit
   t.deepEqual(device.points, [...Array(device.points.length).keys()]);
 });
 
+test("points of wakes that did not know the time are placed by how long the device slept, and none is called a guess", async (t, as) => {
+  const device = new Sleeper(t, as, { cycle: { ...cycle, connectEvery: 2 } });
+  const { rig } = device;
+  rig.clock.setWall(undefined);
+  rig.platform.fault = () => "hang";
+  await device.wakes(3);
+  rig.platform.fault = undefined;
+  while (device.last!.waiting > 0) await device.wake({ connect: true });
+  await device.wake({ connect: true });
+  const found = rig.platform.points(rig.platform.device(NAME), "n");
+  t.deepEqual(
+    found.slice(0, 4).map(({ value }) => value),
+    [0, 1, 2, 3],
+  );
+  t.deepEqual(rig.platform.points(rig.platform.device(NAME), "moteTimeGuessed"), []);
+});
+
+test("a wake is not done before what was published is on the platform", async (t, as) => {
+  const device = new Sleeper(t, as, { cycle });
+  await device.wake();
+  const { rig } = device;
+  let refusals = 2;
+  rig.platform.fault = ({ method, path }) =>
+    method === "POST" && path.endsWith("/attributes") && refusals-- > 0 ? { status: 503 } : undefined;
+  device.setUp = (agent) => agent.attributes.publish({ count: 7 });
+  const wake = await device.wake({ connect: true });
+  t.true(wake.settled);
+  t.is(rig.platform.attributes(rig.platform.device(NAME)).count, 7);
+});
+
 ava("devices switched on together spread over the wakes between two uploads", async (t) => {
   const turns = new Map<number, number>();
   for (let seed = 0; seed < 60; seed++) {
@@ -379,6 +409,34 @@ function sealed(text: string): string {
   const bytes = encode(text);
   return `${crc32(bytes, 0, bytes.length)}${text}`;
 }
+
+ava(
+  "the machine's own clock is measured from one time told to the next, ten minutes apart at the least",
+  (t) => {
+    const memory = readMemory({ encode }, undefined);
+    const pass = (ms: number, rate: number, from: number): number => {
+      memory.own += ms;
+      measure(memory, from + ms * rate);
+      return from + ms * rate;
+    };
+    let now = pass(5000, 1, 1e12);
+    t.is(memory.rate, 1);
+    now = pass(600_000, 1.05, now);
+    t.is(memory.rate, 1.05);
+    // Too little to tell; it counts with the rest.
+    const before = now;
+    pass(599_999, 0.9, now);
+    t.is(memory.rate, 1.05);
+    now = before + 599_999 * 1.02;
+    now = pass(1, 1.02, now);
+    t.is(Math.round(memory.rate * 1e6), 1_020_000);
+    // No machine is so wrong: somebody set a clock.
+    for (const rate of [0.84, 1.16, -3]) {
+      now = pass(600_000, rate, now);
+      t.is(Math.round(memory.rate * 1e6), 1_020_000);
+    }
+  },
+);
 
 ava("what makes no sense as memory of the last wake is taken for none, and so is a single wrong bit", (t) => {
   const host = { encode };
@@ -435,9 +493,13 @@ ava("what makes no sense as memory of the last wake is taken for none, and so is
 });
 
 test("a sleep that makes no sense is taken for the one that was asked for", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+  const [device, other] = [new Sleeper(t, as, { cycle }), new Sleeper(t, as, { cycle })];
   await device.wake();
-  for (const sleptMs of [Number.POSITIVE_INFINITY, Number.NaN, -5, 1e300, "x" as never])
-    t.is((await device.wake({ sleptMs, connect: true })).settled, true, `${sleptMs}`);
-  t.true(device.points.length === 6);
+  await other.wake();
+  for (const sleptMs of [Number.POSITIVE_INFINITY, Number.NaN, -5, 1e11, 1e300, "x" as never]) {
+    const wake = await device.wake({ sleptMs, connect: true });
+    t.is(wake.settled, true, `${sleptMs}`);
+    t.is(wake.kept, (await other.wake({ connect: true })).kept, `${sleptMs}`);
+  }
+  t.true(device.points.length === 7);
 });

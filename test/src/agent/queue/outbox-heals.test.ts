@@ -32,6 +32,19 @@ for (const call of ["write", "erase"] as const) {
   });
 }
 
+test("after a write that failed and left nothing behind the sector is written on, without an erase", async (t) => {
+  const blocks = flash();
+  const device = rig(blocks);
+  record(device, 0, 3);
+  const erases = blocks.erases.join();
+  let left = 1;
+  blocks.fails = (what) => what === "write" && left-- > 0;
+  record(device, 3, 4);
+  await device.host.clock.advance(1000);
+  t.is(blocks.erases.join(), erases);
+  t.deepEqual(waitingNumbers(again(blocks).outbox), upTo(4));
+});
+
 test("while writes go on failing, one is tried a minute, and it is told once", async (t) => {
   const blocks = flash(16);
   const device = rig(blocks, { bufferBytes: 4096 });

@@ -1,6 +1,9 @@
 // A point that is refused alone is condemned only if the platform takes a probe right after it: a write outage with a content status costs no point.
 import test from "ava";
+import { BatchLimit } from "../../../../src/agent/telemetry/batch-limit.js";
+import { Verdict } from "../../../../src/agent/telemetry/verdict.js";
 import { FakeFlash } from "../../../fakes/flash.js";
+import { fakeHost } from "../../../fakes/host.js";
 import { type Element, TelemetryRig, upTo } from "./rig.js";
 
 const isProbe = (elements: Element[]) => elements.every(({ values }) => !("n" in values));
@@ -118,4 +121,20 @@ test("the one point that waits from an earlier run is delivered, not counted as 
   t.deepEqual(rig.numbers, [0]);
   t.deepEqual(rig.delivered, [1]);
   t.is(rig.outbox.drops, 0);
+});
+
+test("an outage is reported once, and the next not within an hour of it", async (t) => {
+  const host = fakeHost();
+  const verdict = new Verdict(host, new BatchLimit(50));
+  const outage = (): number => {
+    verdict.wait();
+    verdict.wait();
+    verdict.passed();
+    return host.lines.splice(0).length;
+  };
+  t.is(outage(), 1);
+  await host.clock.advance(60 * MINUTE - 1);
+  t.is(outage(), 0);
+  await host.clock.advance(1);
+  t.is(outage(), 1);
 });

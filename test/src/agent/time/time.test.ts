@@ -164,3 +164,27 @@ test("an era that seems to begin within the last burst begins behind it", async 
     [],
   );
 });
+
+test("starts of eras are stored for points that outlive a restart, and for no others", async (t) => {
+  for (const [sectors, stored] of [
+    [0, []],
+    [4, ["boots"]],
+  ] as const) {
+    const store = new FakeStore();
+    const one = rig(new FakeFlash(sectors * 4096, 4096), {}, store, null);
+    add(one, 2);
+    one.host.clock.setWall(T0);
+    add(one, 1);
+    t.deepEqual(store.changes, stored);
+  }
+});
+
+test("a clock set back is found however long ago the last point was", async (t) => {
+  const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
+  add(one, 1);
+  await one.host.clock.advance(600_000);
+  one.host.clock.setWall(T0 + 540_000);
+  add(one, 1);
+  t.deepEqual(waitingStamps(one), [T0, T0 + 540_000]);
+  t.is(one.host.lines.filter((line) => line.includes("set back by 60 s")).length, 1);
+});

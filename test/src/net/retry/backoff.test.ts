@@ -22,6 +22,10 @@ test("a shorter end is taken as it is given", (t) => {
   t.deepEqual(seconds, [1, 2, 4, 8, 16, 30, 33, 33]);
 });
 
+test("at an end that is reached exactly the delay is thrown over all of it once, as at any other", (t) => {
+  t.deepEqual(delays(new Backoff(loaded(0), 4000), 5), [100, 100, 100, 3600, 3600]);
+});
+
 test("after an attempt that waited in vain the delay is thrown over no less than it took, and over 5 min at the most", (t) => {
   const backoff = new Backoff(loaded(255));
   t.is(backoff.next(35_000), 35_000);

@@ -31,6 +31,14 @@ export const delivery: readonly Mutant[] = [
     tests: ["src/agent/telemetry/verdict-outlives.test.js"],
   },
   {
+    name: "a point refused before it was on flash is counted in memory alone",
+    promise: LOST,
+    file: `${AGENT}/queue/outbox.ts`,
+    find: "number > this.ring.first + this.ring.kept",
+    replace: "number > number",
+    tests: ["src/agent/queue/outbox.test.js"],
+  },
+  {
     name: "drops are not counted",
     promise: LOST,
     file: `${AGENT}/queue/outbox.ts`,

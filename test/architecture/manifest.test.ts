@@ -13,7 +13,7 @@ import { files, read, root } from "./tree.js";
 
 const manifest: { modules: Record<string, string>; preload: string[] } = JSON.parse(read("manifest.json"));
 /** What the lean build takes instead of what it leaves out. */
-const STAND_INS = files("src", /\.ts$/)
+const STUBS = files("src", /\.ts$/)
   .map(({ path }) => path)
   .filter((path) => path.endsWith(".stub.ts"));
 const board = (name: string): string => pathToFileURL(join(root, name)).href;
@@ -46,7 +46,7 @@ test("the root manifest is of no platform, and everything it has was meant", (t)
 test("the board's modules are all of src that has code, and import nothing but the core", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ name }) => `src/${name}/index.ts`), ...STAND_INS],
+    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ name }) => `src/${name}/index.ts`), ...STUBS],
     outdir: "dist",
     bundle: true,
     write: false,

@@ -34,7 +34,7 @@ test("each row of docs/protocol.md names a test or says that there is none", (t)
 
 for (const [kind, heading] of [
   ["surprise", "Surprises"],
-  ["checklist", "Checklist for a stand-in"],
+  ["checklist", "Checklist for a local platform"],
 ] as const) {
   test(`each ${kind} of docs/protocol.md has a test of its number, and each such test stands there`, (t) => {
     const all = [...inTree.values()].flatMap(({ known }) => known);

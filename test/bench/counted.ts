@@ -1,4 +1,4 @@
-// The stand-in on sockets of memory, every byte, request and connection counted. Clock and network stand still between events, so the counts are the
+// The local platform on sockets of memory, every byte, request and connection counted. Clock and network stand still between events, so the counts are the
 // same each time. Answers have the real server's head; connections end as there: after a minute of nothing, and after 100 requests.
 import { PlatformCore } from "../../tools/platform/core/platform.js";
 import type { Mode } from "../../tools/platform/device/modes.js";

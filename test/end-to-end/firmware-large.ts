@@ -1,4 +1,4 @@
-// A large image through real processes: the stand-in hands it out, `mote run` takes it, and the worker's memory is told by its application.
+// A large image through real processes: the local platform hands it out, `mote run` takes it, and the worker's memory is told by its application.
 import { latest, type Rig, type Teardown, until } from "./rig.js";
 import { image, imageText, type Run, run } from "./run.js";
 

@@ -1,4 +1,4 @@
-// The README's example, as it stands there: compiled with all checks on, then run against the stand-in.
+// The README's example, as it stands there: compiled with all checks on, then run against the local platform.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

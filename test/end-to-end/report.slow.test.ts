@@ -1,4 +1,4 @@
-// From a device's telemetry to a file: the agent sends, the stand-in stores, `mote report` writes.
+// From a device's telemetry to a file: the agent sends, the local platform stores, `mote report` writes.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// Where the end-to-end tests run: on the server that MOTE_PLATFORM_URL names, or on stand-ins of their own in both modes.
+// Where the end-to-end tests run: on the server that MOTE_PLATFORM_URL names, or on local platforms of their own in both modes.
 import test from "ava";
 import { OperatorError } from "../../tools/operator/error.js";
 import { Operator } from "../../tools/operator/operator.js";
@@ -10,9 +10,9 @@ export type Mode = "documented" | "deployed";
 export interface Server {
   /** Begins the titles of its tests. */
   readonly name: string;
-  /** Undefined: a stand-in is started for each test. */
+  /** Undefined: a local platform is started for each test. */
   readonly url?: string;
-  /** Of that stand-in. */
+  /** Of that local platform. */
   readonly as?: Mode;
   readonly tenant: Login;
   readonly customer: Login;

@@ -1,4 +1,4 @@
-// The stand-in's device API on the in-memory sockets and the clock that stands still: an agent and a platform in one event queue.
+// The local platform's device API on the in-memory sockets and the clock that stands still: an agent and a platform in one event queue.
 import type { Device } from "../../tools/platform/core/devices.js";
 import { parseJson } from "../../tools/platform/core/json/json-reader.js";
 import { PlatformCore } from "../../tools/platform/core/platform.js";

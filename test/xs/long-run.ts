@@ -97,7 +97,7 @@ class Life {
   constructor(still: Still) {
     this.#still = still;
     const { platform } = still;
-    // Noted as they arrive: of a key the stand-in keeps no more than the last 100,000.
+    // Noted as they arrive: of a key the local platform keeps no more than the last 100,000.
     const { core } = platform;
     const take = core.receiveTelemetry.bind(core);
     core.receiveTelemetry = (device, ts, values) => {

@@ -17,7 +17,7 @@ export function loginPage(onLogin: () => void): Page {
       h(
         "p",
         { className: "quiet" },
-        "A fresh stand-in knows tenant@thingsboard.org with the password tenant.",
+        "A fresh local platform knows tenant@thingsboard.org with the password tenant.",
       ),
     );
     place.append(asked);

@@ -157,7 +157,7 @@ function readTokens(): Tokens | undefined {
   }
 }
 
-/** JSON of the stand-in's own routes, which need no login but this machine. Throws Error with what the platform said. */
+/** JSON of the local platform's own routes, which need no login but this machine. Throws Error with what the platform said. */
 export async function own(method: string, path: string, body?: unknown): Promise<unknown> {
   const init: RequestInit = { method };
   if (body !== undefined) {

@@ -30,7 +30,7 @@ export interface DeviceApiOptions {
   rateLimits?: RateLimitSpecs;
   /** A proxy stands in front: it answers 504 after 50 s, and the server's own limit is then 300 s unless given. Default false. */
   behindProxy?: boolean;
-  /** Told of a fault of the stand-in's own: the device gets an empty 500. */
+  /** Told of a fault of the local platform's own: the device gets an empty 500. */
   onError?: (error: unknown) => void;
 }
 

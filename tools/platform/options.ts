@@ -50,6 +50,6 @@ export interface PlatformServerOptions {
   seed?: number;
   /** Default: the machine's. */
   clock?: Clock;
-  /** Told, in a line without secrets, of faults of the stand-in's own. Default: nobody. */
+  /** Told, in a line without secrets, of faults of the local platform's own. Default: nobody. */
   log?: (line: string) => void;
 }

@@ -1,4 +1,4 @@
-/** One entry of the stand-in's request log, the newest last. Tokens in paths and secrets in bodies are redacted there. */
+/** One entry of the local platform's request log, the newest last. Tokens in paths and secrets in bodies are redacted there. */
 export interface LoggedRequest {
   /** When it came, in milliseconds since 1970. */
   ts: number;
@@ -13,7 +13,7 @@ export interface LoggedRequest {
   body?: string;
 }
 
-/** GET /api/requests: the stand-in's own, for loopback alone; a real platform has no such call. */
+/** GET /api/requests: the local platform's own, for loopback alone; a real platform has no such call. */
 export async function readRequests(url: string): Promise<LoggedRequest[]> {
   const response = await fetch(`${url}/api/requests`, {
     signal: AbortSignal.timeout(5_000),

@@ -22,7 +22,7 @@ export interface DeskOptions {
   intervalMs?: number | undefined;
 }
 
-/** A stand-in and an agent, side by side: two processes that end with this one. */
+/** A local platform and an agent, side by side: two processes that end with this one. */
 export interface Desk {
   readonly url: string;
   readonly deviceName: string;

@@ -3,7 +3,7 @@
 import { none } from "../../../hosts/none.js";
 import type { Blocks, Host, Socket, SocketEvent } from "../../../src/port.js";
 
-/** What the stand-in answers, before and behind the date. */
+/** What the local platform answers, before and behind the date. */
 declare const ANSWER: readonly [before: string, after: string];
 
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-// The stand-in with these devices; each one's name is its token. It takes others that provision themselves. `part-platform.js NAME...`
+// The local platform with these devices; each one's name is its token. It takes others that provision themselves. `part-platform.js NAME...`
 import { startPlatform } from "../../../tools/platform/server.js";
 import { answerAsPart } from "./parts.js";
 

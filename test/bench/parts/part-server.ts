@@ -1,4 +1,4 @@
-// A server whose CPU time is asked for. `part-server.js platform|bare DEVICES`: the stand-in with that many devices, d0 and so on, or a bare Fastify route
+// A server whose CPU time is asked for. `part-server.js platform|bare DEVICES`: the local platform with that many devices, d0 and so on, or a bare Fastify route
 // that parses what comes and does nothing with it.
 import Fastify from "fastify";
 import { startPlatform } from "../../../tools/platform/server.js";

@@ -1,4 +1,4 @@
-// The stand-in against a bare Fastify route that parses the body, or the query, and does nothing with it: the stand-in besides keeps every number's type by its
+// The local platform against a bare Fastify route that parses the body, or the query, and does nothing with it: the local platform besides keeps every number's type by its
 // spelling, stores the points, logs the request and applies limits and faults. Each is a process of its own that runs on one core at most, and what counts is its own
 // CPU time: points a second of it, and polls a second of it (1,000 held at once, each of 1 s, ended by 408 and the end of the connection as the real server
 // does it). 50 points of 3 numbers a request, on four connections.
@@ -91,7 +91,7 @@ async function run({ times, quick }: Options): Promise<Line[]> {
 
 export const row: Row = {
   id: 16,
-  name: "the stand-in, against a Fastify route that only parses",
+  name: "the local platform, against a Fastify route that only parses",
   target: 0.5,
   better: "more",
   quick: true,

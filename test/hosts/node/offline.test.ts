@@ -1,4 +1,4 @@
-// A day without a network, on the Node host's own blocks: a real file, a clock that stands still, the stand-in in memory.
+// A day without a network, on the Node host's own blocks: a real file, a clock that stands still, the local platform in memory.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// An application that crashes again and again, in real worker processes against a stand-in: the device stays within reach, and the fix arrives.
+// An application that crashes again and again, in real worker processes against a local platform: the device stays within reach, and the fix arrives.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// Firmware and telemetry of the whole agent on the stand-in, in both of its modes; the tests beside this one script the platform's answers.
+// Firmware and telemetry of the whole agent on the local platform, in both of its modes; the tests beside this one script the platform's answers.
 import { createHash } from "node:crypto";
 import { details, NAME, startRig, test } from "./rig.js";
 

@@ -1,4 +1,4 @@
-// Fifty clients at once, each on a machine of its own, against the stand-in's pool and queue.
+// Fifty clients at once, each on a machine of its own, against the local platform's pool and queue.
 import test from "ava";
 import { Reports, Session } from "../../../src/report/index.js";
 import { POOL_DEFAULTS, WorkerPool } from "../../../tools/platform/rest/worker-pool.js";

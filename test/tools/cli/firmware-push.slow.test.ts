@@ -1,4 +1,4 @@
-// `mote firmware push`, in a process of its own, against a stand-in with devices played by hand.
+// `mote firmware push`, in a process of its own, against a local platform with devices played by hand.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// The operator's commands, in processes of their own, against a stand-in with a device played by hand.
+// The operator's commands, in processes of their own, against a local platform with a device played by hand.
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// The stand-in's options on the command line, in processes of its own.
+// The local platform's options on the command line, in processes of its own.
 import { once } from "node:events";
 import test from "ava";
 import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform-network.js";

@@ -1,4 +1,4 @@
-// The stand-in's table views and their limits on the command line, in processes of their own.
+// The local platform's table views and their limits on the command line, in processes of their own.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -22,7 +22,7 @@ export async function openPage(
   options: { width?: number; dark?: boolean; script?: boolean } = {},
 ): Promise<{ page: Page; errors: string[] }> {
   if (executablePath === undefined) throw new Error("there is no Chromium: set MOTE_CHROMIUM");
-  // The sandbox needs rights that containers don't have; nothing but the stand-in's own page is opened.
+  // The sandbox needs rights that containers don't have; nothing but the local platform's own page is opened.
   browser ??= await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1280, height: 900 },

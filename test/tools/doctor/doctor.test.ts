@@ -1,4 +1,4 @@
-// `mote doctor` against stand-ins, servers that are none, and certificates of several kinds.
+// `mote doctor` against local platforms, servers that are none, and certificates of several kinds.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

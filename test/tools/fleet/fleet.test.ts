@@ -1,4 +1,4 @@
-// Many agents in one process: the command against a stand-in, and the pieces by themselves.
+// Many agents in one process: the command against a local platform, and the pieces by themselves.
 import test from "ava";
 import type { Host, Socket } from "../../../src/port.js";
 import { tooFewFiles } from "../../../tools/fleet/open-files.js";

@@ -1,4 +1,4 @@
-// The operator's calls against the stand-in itself, with a device played by hand.
+// The operator's calls against the local platform itself, with a device played by hand.
 import { createHash } from "node:crypto";
 import test from "ava";
 import { OperatorError } from "../../../tools/operator/error.js";

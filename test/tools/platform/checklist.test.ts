@@ -1,4 +1,4 @@
-// What a faithful stand-in must do: the checklist of docs/protocol.md by its numbers, in bytes.
+// What a faithful local platform must do: the checklist of docs/protocol.md by its numbers, in bytes.
 import test from "ava";
 import { BOTH, DEPLOYED, inModes, startWire, until, type Wire } from "./http/wire.js";
 

@@ -75,7 +75,7 @@ export interface Rig {
   device: Device;
   /** With provisioning, key `key` and secret `secret`. */
   profile: Profile;
-  /** Faults of the stand-in's own. */
+  /** Faults of the local platform's own. */
   faults: unknown[];
   /** `path` is what follows the token, or a whole one from `/api`. */
   call(method: string, path: string, body?: string, headers?: Record<string, string>): Call;

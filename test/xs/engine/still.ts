@@ -1,4 +1,4 @@
-// An agent on XS and the stand-in's device API, on one clock that stands still until a test moves it.
+// An agent on XS and the local platform's device API, on one clock that stands still until a test moves it.
 
 import type { AgentOptions } from "../../../src/index.js";
 import type { Device } from "../../../tools/platform/core/devices.js";

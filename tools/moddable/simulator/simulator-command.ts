@@ -1,4 +1,4 @@
-// `npm run simulator`: the agent in the Moddable simulator, against a platform or the stand-in.
+// `npm run simulator`: the agent in the Moddable simulator, against a platform or the local platform.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -29,7 +29,7 @@ export function errorBody({ status, message, errorCode }: RestError, timestamp: 
   return { message, errorCode, status, timestamp };
 }
 
-/** What went wrong, as an answer; undefined for a fault of the stand-in's own. */
+/** What went wrong, as an answer; undefined for a fault of the local platform's own. */
 export function toRestError(error: Error | FastifyError): RestError | undefined {
   if (error instanceof RestError) return error;
   if (error instanceof Refused) return new RestError(400, error.message);

@@ -29,7 +29,7 @@ const HEADERS = {
   "Referrer-Policy": "strict-origin-when-cross-origin",
 };
 
-/** The operator's API, on the real platform's paths. `onError` is told of faults of the stand-in's own: their caller gets a 500. */
+/** The operator's API, on the real platform's paths. `onError` is told of faults of the local platform's own: their caller gets a 500. */
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,

@@ -1,4 +1,4 @@
-// Random requests: each one is answered, or ends by its time, and none is a fault of the stand-in.
+// Random requests: each one is answered, or ends by its time, and none is a fault of the local platform.
 import test from "ava";
 import { startPlatform } from "../../../../tools/platform/server.js";
 import { createRig, MODES, TOKEN } from "../rig.js";

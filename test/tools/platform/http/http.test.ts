@@ -1,4 +1,4 @@
-// The stand-in over real sockets: what only bytes on a wire can show.
+// The local platform over real sockets: what only bytes on a wire can show.
 import { get as getOverTls } from "node:https";
 import { connect, type Socket } from "node:net";
 import test, { type ExecutionContext } from "ava";

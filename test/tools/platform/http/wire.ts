@@ -1,4 +1,4 @@
-// A started stand-in, spoken to in bytes over sockets of the test's own, on a clock that the test moves by hand. The operator goes over REST.
+// A started local platform, spoken to in bytes over sockets of the test's own, on a clock that the test moves by hand. The operator goes over REST.
 import { connect } from "node:net";
 import type { ExecutionContext } from "ava";
 import { Operator } from "../../../../tools/operator/operator.js";

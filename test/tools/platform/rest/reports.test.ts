@@ -1,4 +1,4 @@
-// The report API of the stand-in, over HTTP; the numbers are computed here a second time, from the points alone.
+// The report API of the local platform, over HTTP; the numbers are computed here a second time, from the points alone.
 import { request as httpRequest } from "node:http";
 import test from "ava";
 import fc from "fast-check";

@@ -63,7 +63,7 @@ test("a package is created, gets its file, is assigned, taken away and deleted",
   t.is((await call("GET", path)).status, 404);
 });
 
-test("a file that is no multipart body is refused, and no fault of the stand-in's", async (t) => {
+test("a file that is no multipart body is refused, and no fault of the local platform's", async (t) => {
   const { call, platform, tenant } = t.context;
   const created = (await call("POST", "/api/otaPackage", { type: "FIRMWARE", title: "g", version: "3" }))
     .json;

@@ -1,4 +1,4 @@
-// A stand-in with its operator's REST, on a clock that a test moves by hand.
+// A local platform with its operator's REST, on a clock that a test moves by hand.
 import anyTest, { type TestFn } from "ava";
 import { type Platform, startPlatform } from "../../../../tools/platform/server.js";
 import { VirtualClock } from "../rig.js";

@@ -1,4 +1,4 @@
-/** Memory that several stores share, in bytes, so that the stand-in's state is bounded whatever its devices send. */
+/** Memory that several stores share, in bytes, so that the local platform's state is bounded whatever its devices send. */
 export class Budget {
   readonly #limit: number;
   #used = 0;

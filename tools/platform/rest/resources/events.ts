@@ -1,4 +1,4 @@
-// The stand-in's own, for its console: what happens, as server-sent events (text/event-stream). Not of the real platform.
+// The local platform's own, for its console: what happens, as server-sent events (text/event-stream). Not of the real platform.
 //
 //   event: telemetry   data: {"deviceId":"7c5e…","ts":1700000000000,"values":{"temperature":21.5}}
 //   event: attributes  data: {"deviceId":"7c5e…","scope":"SHARED_SCOPE"}

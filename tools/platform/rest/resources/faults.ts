@@ -5,7 +5,7 @@ import { RestError } from "../error.js";
 import { objectBody } from "../input.js";
 import { forThisMachine } from "../this-machine.js";
 
-/** The stand-in's own: faults of the device API (their JSON is described in faults/shapes.ts). Needs no login; for this machine only. */
+/** The local platform's own: faults of the device API (their JSON is described in faults/shapes.ts). Needs no login; for this machine only. */
 export function faultRoutes(app: FastifyInstance, { faults }: RestContext): void {
   app.get("/api/faults", async (request) => {
     forThisMachine(request);

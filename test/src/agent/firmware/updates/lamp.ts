@@ -1,4 +1,4 @@
-// A lamp on the stand-in: the whole agent, on in-memory sockets, on a machine with two firmware slots and a boot loader. All that is
+// A lamp on the local platform: the whole agent, on in-memory sockets, on a machine with two firmware slots and a boot loader. All that is
 // asserted of an update is what its operator sees.
 import { createHash } from "node:crypto";
 import { Agent, type AgentOptions, type FirmwareOptions, Recovery } from "../../../../../src/index.js";

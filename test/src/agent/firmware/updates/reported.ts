@@ -9,7 +9,7 @@ export const MINUTE = 60_000;
 /** All three tries of a failed update are over by then. */
 export const LONG = 75 * MINUTE;
 
-/** The modes of the stand-in and the numbers of connections that each case runs with. */
+/** The modes of the local platform and the numbers of connections that each case runs with. */
 const SHAPES: LampOptions[] = [
   { as: "documented", connections: 1 },
   { as: "deployed", connections: 2 },

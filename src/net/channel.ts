@@ -164,10 +164,10 @@ export class Channel {
       }
       const at = this._reader.feed(buffer, 0, count);
       if (this._over) return;
-      const { flaw, answer } = this._reader;
-      if (flaw) this._break(reasonOf(flaw));
+      const { problem, answer } = this._reader;
+      if (problem) this._break(reasonOf(problem));
       if (answer) this._answered(answer, open && at === count);
-      if (flaw || answer) return;
+      if (problem || answer) return;
     }
   }
 
@@ -203,6 +203,6 @@ export class Channel {
   }
 }
 
-function reasonOf(flaw: string): string {
-  return flaw === GIVEN_UP ? flaw : `unlawful answer: ${flaw}`;
+function reasonOf(problem: string): string {
+  return problem === GIVEN_UP ? problem : `unlawful answer: ${problem}`;
 }

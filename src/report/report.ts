@@ -7,7 +7,7 @@ import { Backoff } from "../net/retry/backoff.js";
 import type { Outcome } from "../net/retry/outcome.js";
 import type { Host } from "../port.js";
 import { escapeText } from "../wire/paths.js";
-import { type ReportQuestion, type RowTaker, reportBody, reportFlaw } from "../wire/report.js";
+import { type ReportQuestion, type RowTaker, reportBody, reportProblem } from "../wire/report.js";
 import { ReportError, refusal } from "./errors.js";
 import { type CheckedReportOptions, checkReportOptions, type ReportOptions } from "./options.js";
 import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
@@ -56,8 +56,8 @@ export class Reports {
    * are part of a report that never became whole. Rejects with ReportError, or with what the taker threw.
    */
   async build(request: ReportRequest, taker: RowTaker): Promise<ReportEnd> {
-    const flaw = reportFlaw(request);
-    if (flaw !== undefined) throw new ReportError("BAD_VALUE", flaw);
+    const problem = reportProblem(request);
+    if (problem !== undefined) throw new ReportError("BAD_VALUE", problem);
     const end = endOf(this._host.clock, request.deadlineMs ?? DEADLINE_MS);
     await this._turn(end);
     try {

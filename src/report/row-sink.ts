@@ -38,14 +38,14 @@ export class RowSink implements Sink {
 
   /** The answer is over: what it came to. Throws if it was no whole report. */
   finish(): { rows: number; bytes: number } {
-    if (!this._reader.end()) throw this._flawed();
+    if (!this._reader.end()) throw this._invalid();
     return { rows: this._reader.rows, bytes: this.bytes };
   }
 
   /** What to throw for an answer that was not seen to its end. */
   lost(reason: string, late: boolean): unknown {
     if (this._threw) return this._thrown;
-    if (this._reader.flaw !== undefined) return this._flawed();
+    if (this._reader.problem !== undefined) return this._invalid();
     const got = this.bytes === 0 ? "" : ` after ${this._reader.rows} rows`;
     if (this.silent) return new ReportError("TIMEOUT", `report: the answer fell silent${got}`);
     return late
@@ -53,9 +53,9 @@ export class RowSink implements Sink {
       : new ReportError("LOST", `report: ${reason}${got}`);
   }
 
-  private _flawed(): ReportError {
+  private _invalid(): ReportError {
     const row = this._reader.rows + 1;
-    switch (this._reader.flaw) {
+    switch (this._reader.problem) {
       case "too large":
         return new ReportError(
           "TOO_LARGE",

@@ -64,7 +64,7 @@ export class Strategies {
     const { keys = {}, attribute, keep = false } = options;
     const unknown = Object.keys(options).filter((name) => !OPTIONS.includes(name));
     const wrong = unknown.map((name) => `there is no option "${name}"`);
-    wrong.push(...this._flaws(keys).map((flaw) => `keys: ${flaw}`));
+    wrong.push(...this._problems(keys).map((problem) => `keys: ${problem}`));
     if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute is a text");
     if (typeof keep !== "boolean") wrong.push("keep is true or false");
     if (wrong.length > 0) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
@@ -134,11 +134,11 @@ export class Strategies {
 
   private _set(attribute: string, value: unknown): void {
     const table = value === undefined ? {} : value;
-    const flaws = this._flaws(table);
-    const all = flaws.length === 0 ? merged(this._builtIn, table as Table) : {};
+    const problems = this._problems(table);
+    const all = problems.length === 0 ? merged(this._builtIn, table as Table) : {};
     if (Object.keys(all).length > MOST_KEYS)
-      flaws.push(`with what is built in, there are more than ${MOST_KEYS} keys`);
-    const why = flaws.join("; ").slice(0, WHY_LENGTH);
+      problems.push(`with what is built in, there are more than ${MOST_KEYS} keys`);
+    const why = problems.join("; ").slice(0, WHY_LENGTH);
     if (why === "") this._apply(all);
     else this._host.log("warn", `shared attribute "${attribute}" is not taken: ${why}`);
     this._arm();
@@ -146,7 +146,7 @@ export class Strategies {
     this._agent.attributes.publish({ [`${attribute}Error`]: why });
   }
 
-  private _flaws(table: unknown): string[] {
+  private _problems(table: unknown): string[] {
     return checkTable(table, (key) => {
       try {
         this._agent.telemetry.check(summary(key, [LONGEST, LONGEST, LONGEST, LONGEST]));

@@ -42,15 +42,15 @@ const RANGES: { readonly [name: string]: Range } = {
   windowMs: PERIOD,
 };
 
-/** Every mistake in a table of strategies, by key and name; no value is quoted. `keyFlaw` tells of a key that can't be used. */
-export function checkTable(table: unknown, keyFlaw: (key: string) => string | undefined): string[] {
+/** Every mistake in a table of strategies, by key and name; no value is quoted. `keyProblem` tells of a key that can't be used. */
+export function checkTable(table: unknown, keyProblem: (key: string) => string | undefined): string[] {
   if (!isTable(table)) return ["it is an object of keys and strategies"];
   const keys = Object.keys(table);
   if (keys.length > MOST_KEYS) return [`there are more than ${MOST_KEYS} keys`];
-  return keys.flatMap((key) => keyFlaw(key) ?? flawsOf(key, table[key]));
+  return keys.flatMap((key) => keyProblem(key) ?? problemsOf(key, table[key]));
 }
 
-function flawsOf(key: string, strategy: unknown): string[] {
+function problemsOf(key: string, strategy: unknown): string[] {
   if (!isTable(strategy)) return [`${key} is an object with ${Object.keys(RANGES).join(", ")}`];
   return Object.keys(strategy).flatMap((name) => {
     const value = strategy[name];

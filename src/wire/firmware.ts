@@ -54,10 +54,10 @@ const MAX_URL = 2048;
 /** Reads the fw_* keys out of shared attributes. */
 export function parseAssignment(shared: JsonObject): Assigned {
   if (FIRMWARE_KEYS.every((key) => memberOf(shared, key) === undefined)) return { kind: "absent" };
-  const flaw = ALL_KEYS.map((key) => flawOf(key, memberOf(shared, key))).find(
+  const problem = ALL_KEYS.map((key) => problemOf(key, memberOf(shared, key))).find(
     (reason) => reason !== undefined,
   );
-  if (flaw !== undefined) return { kind: "malformed", reason: flaw };
+  if (problem !== undefined) return { kind: "malformed", reason: problem };
   const missing = missingOf(shared);
   if (missing !== undefined) return { kind: "torn", missing };
   const algorithmName = memberOf(shared, "fw_checksum_algorithm") as string | undefined;
@@ -82,7 +82,7 @@ export function parseAssignment(shared: JsonObject): Assigned {
 const memberOf = (shared: JsonObject, key: FirmwareKey): Json | undefined =>
   Object.hasOwn(shared, key) ? shared[key] : undefined;
 
-function flawOf(key: FirmwareKey, value: Json | undefined): string | undefined {
+function problemOf(key: FirmwareKey, value: Json | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (key === "fw_size") {
     const right = typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_SIZE;

@@ -20,12 +20,12 @@ export const isPlainKey = (key: string): boolean => PLAIN().test(key);
  * asked for), no markup (`<`, `>`, `{{`), no control character, no half of a surrogate pair.
  */
 export function checkKey(key: string): string | undefined {
-  const flaw = keyFlaw(key);
-  return flaw === undefined ? undefined : `${quoteBriefly(key)} ${flaw}`;
+  const problem = keyProblem(key);
+  return problem === undefined ? undefined : `${quoteBriefly(key)} ${problem}`;
 }
 
 /** The same without the key itself: what is said of it. */
-export function keyFlaw(key: string): string | undefined {
+export function keyProblem(key: string): string | undefined {
   if (UNFIT().test(key)) return unfit(key);
   const length = key.length;
   if (length * 2 > MAX_LENGTH && utf16Length(key) > MAX_LENGTH)

@@ -49,6 +49,6 @@ export function parseProvision(text: string): ProvisionAnswer {
   if (status === "FAILURE") return { kind: "failure" };
   if (status !== "SUCCESS") return malformed("no known status");
   if (credentialsType !== "ACCESS_TOKEN") return malformed("credentials that are no access token");
-  const flaw = checkToken(credentialsValue);
-  return flaw === undefined ? { kind: "success", token: credentialsValue as string } : malformed(flaw);
+  const problem = checkToken(credentialsValue);
+  return problem === undefined ? { kind: "success", token: credentialsValue as string } : malformed(problem);
 }

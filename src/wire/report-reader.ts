@@ -10,7 +10,7 @@ import type { Cell, RowTaker } from "./report.js";
 import { isObject, type JsonObject, MAX_DEPTH, parseJson } from "./text/json.js";
 
 /** `malformed`: no answer of this API. `too large`: a row, or the list of labels, beyond the limit. `given up`: by the taker. */
-export type ReportFlaw = "malformed" | "too large" | "given up";
+export type ReportProblem = "malformed" | "too large" | "given up";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -58,7 +58,7 @@ export class ReportReader {
   /** The piece before ended with a backslash that escapes what follows. */
   private _escaped = false;
   private _rows = 0;
-  private _flaw: ReportFlaw | undefined;
+  private _problem: ReportProblem | undefined;
 
   /** `limit`: bytes of one row, and of the labels, at most. */
   constructor(host: Pick<Host, "decode">, limit: number, taker: RowTaker) {
@@ -68,8 +68,8 @@ export class ReportReader {
   }
 
   /** Why there is nothing more to read; undefined as long as there may be. */
-  get flaw(): ReportFlaw | undefined {
-    return this._flaw;
+  get problem(): ReportProblem | undefined {
+    return this._problem;
   }
 
   /** Rows handed out so far. */
@@ -77,22 +77,22 @@ export class ReportReader {
     return this._rows;
   }
 
-  /** Takes the next bytes. False once there is a flaw. Throws what the taker throws. */
+  /** Takes the next bytes. False once there is a problem. Throws what the taker throws. */
   feed(bytes: Uint8Array): boolean {
     let at = 0;
-    while (at < bytes.length && this._flaw === undefined) {
+    while (at < bytes.length && this._problem === undefined) {
       const state = this._state;
       if (isWithin(state)) at = this._text(bytes, at, state);
       else if (isBlank(bytes[at] as number)) at++;
       else at = this._between(bytes[at] as number, at, state);
     }
-    return this._flaw === undefined;
+    return this._problem === undefined;
   }
 
   /** No more bytes will come. True if that was a whole report. */
   end(): boolean {
-    if (this._state !== "end" || !this._hasLabels || !this._hasTable) this._flaw ??= "malformed";
-    return this._flaw === undefined;
+    if (this._state !== "end" || !this._hasLabels || !this._hasTable) this._problem ??= "malformed";
+    return this._problem === undefined;
   }
 
   /** Takes a byte between two texts. Returns where to go on. */
@@ -100,7 +100,7 @@ export class ReportReader {
     const follow: Readonly<Record<number, State>> = STATES[state];
     const next = state === "value" ? this._valueBegins(byte) : follow[byte];
     if (next === undefined) {
-      this._flaw = "malformed";
+      this._problem = "malformed";
       return at;
     }
     this._state = next;
@@ -170,7 +170,7 @@ export class ReportReader {
     const needed = this._used + to - from;
     if (needed > this._limit) {
       // What is skipped may be of any size.
-      if (this._state !== "inOther") this._flaw = "too large";
+      if (this._state !== "inOther") this._problem = "too large";
       this._used = this._limit + 1;
       return;
     }
@@ -190,10 +190,10 @@ export class ReportReader {
     const whole = this._used === 0 && to - from <= this._limit;
     if (!whole) this._keep(bytes, from, to);
     const skipped = !whole && this._used > this._limit;
-    if (this._flaw === undefined) {
+    if (this._problem === undefined) {
       const lies = whole ? bytes.subarray(from, to) : this._kept.subarray(0, this._used);
       const text = skipped ? "null" : this._host.decode(lies);
-      if (text === undefined || !this._take(text, state)) this._flaw ??= "malformed";
+      if (text === undefined || !this._take(text, state)) this._problem ??= "malformed";
     }
     this._used = 0;
     return to;
@@ -212,13 +212,13 @@ export class ReportReader {
       case "inLabels":
         this._state = "after";
         if (!Array.isArray(value) || !value.every((label) => typeof label === "string")) return false;
-        if (this._taker.labels?.(value) === false) this._flaw = "given up";
+        if (this._taker.labels?.(value) === false) this._problem = "given up";
         return true;
       case "inRow":
         this._state = "afterRow";
         if (!isObject(value) || !isRow(value)) return false;
         this._rows++;
-        if (this._taker.row(value) === false) this._flaw = "given up";
+        if (this._taker.row(value) === false) this._problem = "given up";
         return true;
       default:
         this._state = "after";

@@ -41,7 +41,7 @@ export interface RowTaker {
 }
 
 /** Says what the platform would refuse, or understand as something else; undefined if it is a question. */
-export function reportFlaw(question: ReportQuestion): string | undefined {
+export function reportProblem(question: ReportQuestion): string | undefined {
   if (!isObject(question)) return "a report is asked for by an object";
   const { viewConfigId, rangeStartTs: start, rangeEndTs: end, filters } = question;
   if (typeof viewConfigId !== "string" || !UUID().test(viewConfigId)) return "viewConfigId is a UUID";
@@ -57,7 +57,7 @@ export function reportFlaw(question: ReportQuestion): string | undefined {
   return Object.keys(filters).every(isList) ? undefined : "a filter is an array of strings";
 }
 
-/** The body of the request; of a question without a flaw. */
+/** The body of the request; of a question without a problem. */
 export function reportBody({ viewConfigId, rangeStartTs, rangeEndTs, filters }: ReportQuestion): string {
   let text = `{"viewConfigId":${quote(viewConfigId)}`;
   if (rangeStartTs !== undefined) text += `,"rangeStartTs":${rangeStartTs}`;

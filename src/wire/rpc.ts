@@ -10,7 +10,7 @@
 //   {"error":"timeout"}
 
 import { encodeJson } from "./text/encode.js";
-import { isObject, type Json, type JsonFlaw, parseJson } from "./text/json.js";
+import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js";
 import { findMembers, jsonOf } from "./text/members.js";
 import { lazyRegExp } from "./text/regexp.js";
 import { fits, quote } from "./text/text.js";
@@ -33,16 +33,16 @@ export const RPC_LIMIT = 65_536;
 const MAX_MESSAGE = 200;
 
 /** Why `params` is absent: `too-large` also stands for too deep. */
-export type RpcFlaw = "too-large" | "malformed";
+export type RpcProblem = "too-large" | "malformed";
 
 export interface RpcRequest {
   readonly ok: true;
   readonly id: number;
   /** Any text; empty if the request names none (it is then `malformed`). */
   readonly method: string;
-  /** Null if the caller gave none; undefined only with a `flaw`. */
+  /** Null if the caller gave none; undefined only with a `problem`. */
   readonly params: Json | undefined;
-  readonly flaw: RpcFlaw | undefined;
+  readonly problem: RpcProblem | undefined;
   /** 32 bits over the text of the request: tells another request of the same id apart. */
   readonly hash: number;
 }
@@ -52,32 +52,32 @@ export type RpcParsed = RpcRequest | { readonly ok: false };
 const ID_TEXT = lazyRegExp(() => /^-?\d{1,10}$/);
 
 /**
- * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `flaw`,
+ * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `problem`,
  * because a request without an answer holds up those behind it. Without a usable id it can't be answered: `ok` is false.
  */
 export function parseRpcRequest(text: string, whole: boolean): RpcParsed {
   if (!whole) return fromBeginning(text, "too-large");
   const parsed = parseJson(text);
-  if (!parsed.ok) return fromBeginning(text, flawOf(parsed.reason));
+  if (!parsed.ok) return fromBeginning(text, problemOf(parsed.reason));
   if (!isObject(parsed.value)) return { ok: false };
   const { method, params } = parsed.value;
   const id = toId(Object.hasOwn(parsed.value, "id") ? parsed.value.id : undefined);
   if (id === undefined) return { ok: false };
   const hash = hashText(text);
   if (typeof method !== "string")
-    return { ok: true, id, method: "", params: undefined, flaw: "malformed", hash };
-  return { ok: true, id, method, params: params === undefined ? null : params, flaw: undefined, hash };
+    return { ok: true, id, method: "", params: undefined, problem: "malformed", hash };
+  return { ok: true, id, method, params: params === undefined ? null : params, problem: undefined, hash };
 }
 
-const flawOf = (reason: JsonFlaw): RpcFlaw => (reason === "too-deep" ? "too-large" : "malformed");
+const problemOf = (reason: JsonProblem): RpcProblem => (reason === "too-deep" ? "too-large" : "malformed");
 
-function fromBeginning(text: string, flaw: RpcFlaw): RpcParsed {
+function fromBeginning(text: string, problem: RpcProblem): RpcParsed {
   const found = findMembers(text);
   const id = toId(jsonOf(found.id));
   if (id === undefined) return { ok: false };
   const method = jsonOf(found.method);
   const name = typeof method === "string" ? method : "";
-  return { ok: true, id, method: name, params: undefined, flaw, hash: hashText(text) };
+  return { ok: true, id, method: name, params: undefined, problem, hash: hashText(text) };
 }
 
 /** A signed 32-bit integer, written as a number or as decimal digits. */
@@ -136,7 +136,7 @@ export type CallAnswer =
   | { readonly kind: "answer"; readonly value: Json }
   /** The platform's or the rule chain's `{"error": ...}`, which comes with status 200. */
   | { readonly kind: "error"; readonly error: Json }
-  | { readonly kind: "malformed"; readonly reason: JsonFlaw };
+  | { readonly kind: "malformed"; readonly reason: JsonProblem };
 
 /** Reads the answer to a call. */
 export function parseCallAnswer(text: string): CallAnswer {

@@ -25,10 +25,10 @@ const REQUEST: Parser = {
   read: (pieces) => {
     const reader = new RequestReader({ decode });
     for (const piece of pieces) reader.feed(piece);
-    const { request, flaw } = reader;
-    must(request === undefined || flaw === 0, "what was read has no flaw");
-    must(flaw === 0 || (flaw >= 400 && flaw <= 501), "a flaw is a status");
-    if (!request) return flaw;
+    const { request, problem } = reader;
+    must(request === undefined || problem === 0, "what was read has no problem");
+    must(problem === 0 || (problem >= 400 && problem <= 501), "a problem is a status");
+    if (!request) return problem;
     must(request.body.length <= 12_288 && request.path.length <= 1024, "all of it is bounded");
     must(/^\/[!-~]*$/.test(request.path) && !/[?\s]/.test(request.path), "a path is one");
     must(/^[a-z0-9.:[\]_-]+$/.test(request.host), "a host is one, in lower case");

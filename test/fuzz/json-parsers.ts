@@ -62,7 +62,7 @@ function readJson(text: string): unknown {
 function readRequest(text: string): unknown {
   const complete = parseRpcRequest(text, true);
   const cut = parseRpcRequest(text, false);
-  if (complete.ok && complete.flaw === undefined)
+  if (complete.ok && complete.problem === undefined)
     must(complete.params !== undefined, "parameters are never undefined");
   for (const request of [complete, cut]) {
     if (request.ok) must(request.id === (request.id | 0), "an id has 32 bits");

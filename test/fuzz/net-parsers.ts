@@ -13,7 +13,7 @@ const BUFFER = 2048;
 
 interface Read {
   readonly answer: Answer | undefined;
-  readonly flaw: string;
+  readonly problem: string;
 }
 
 function feed(pieces: readonly Uint8Array[], reader: ResponseReader): Read {
@@ -24,14 +24,14 @@ function feed(pieces: readonly Uint8Array[], reader: ResponseReader): Read {
       buffer.set(part, 7);
       const end = 7 + part.length;
       const at = reader.feed(buffer, 7, end);
-      must(at === end || reader.answer !== undefined || reader.flaw !== "", "it stops only where it is over");
-      must(reader.answer === undefined || reader.flaw === "", "an answer has no flaw");
+      must(at === end || reader.answer !== undefined || reader.problem !== "", "it stops only where it is over");
+      must(reader.answer === undefined || reader.problem === "", "an answer has no problem");
     }
   }
   const before = reader.answer;
   reader.end();
   must(before === undefined || before === reader.answer, "an answer is not replaced by the end");
-  return { answer: reader.answer, flaw: reader.flaw };
+  return { answer: reader.answer, problem: reader.problem };
 }
 
 function kept(pieces: readonly Uint8Array[]): Read {
@@ -65,8 +65,8 @@ function streamed(pieces: readonly Uint8Array[], kept: Read): [Read, number] {
   return [read, read.answer ? bytes : 0];
 }
 
-const plain = ({ answer, flaw }: Read) => ({
-  flaw,
+const plain = ({ answer, problem }: Read) => ({
+  problem,
   ...answer,
   body: Buffer.from(answer?.body ?? []).toString("hex"),
 });

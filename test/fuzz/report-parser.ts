@@ -21,7 +21,7 @@ function read(pieces: readonly Uint8Array[]): unknown {
     row: (row) => rows.push(row),
   });
   for (const piece of pieces) if (!reader.feed(piece)) break;
-  if (reader.flaw === undefined && reader.end()) {
+  if (reader.problem === undefined && reader.end()) {
     const text = textOf(whole(pieces));
     // What is skipped beyond the limit is not looked at.
     const theirs =
@@ -35,7 +35,7 @@ function read(pieces: readonly Uint8Array[]): unknown {
     must(labels.length === 1, "labels come once");
   }
   must(reader.rows >= rows.length, "rows are counted");
-  return { flaw: reader.flaw, labels, rows };
+  return { problem: reader.problem, labels, rows };
 }
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -16,12 +16,12 @@ export function cutTests<World>(promise: string, cases: readonly Case<World>[], 
       if (name === one.name) await play(one, plan);
       if (name !== undefined) return t.pass();
       const swept = await sweep(one, depth);
-      const { flaws } = swept;
+      const { problems } = swept;
       t.log(line(swept));
-      const first = flaws.slice(0, TOLD).map(({ id, message }) => {
+      const first = problems.slice(0, TOLD).map(({ id, message }) => {
         return `${message}\n  see it again: MOTE_CUT=${id} npx ava ${file}`;
       });
-      t.is(flaws.length, 0, `${flaws.length} runs broke it\n${first.join("\n")}`);
+      t.is(problems.length, 0, `${problems.length} runs broke it\n${first.join("\n")}`);
     });
   }
 }

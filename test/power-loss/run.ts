@@ -1,10 +1,10 @@
 // npm run cuts -- [PAIRS] [GROUP...]: cuts everything, with so many pairs a case (default 100; all), and prints how many by group and
 // kind. CASE@PLAN in place of that runs one again. Exits 1 if a promise was broken.
 import { all } from "./all.js";
-import { type Flaw, play, type Swept, sweep } from "./runner.js";
+import { type Problem, play, type Swept, sweep } from "./runner.js";
 
 const [first = "100", ...only] = process.argv.slice(2);
-/** Of each case's flaws. */
+/** Of each case's problems. */
 const TOLD = 2;
 
 /** How many runs of each scenario, all cases together. */
@@ -30,8 +30,8 @@ async function runAll(pairs: number): Promise<number> {
     for (const one of cases) {
       const done = await sweep(one, { pairs });
       swept.push(done);
-      broken += done.flaws.length;
-      for (const { message } of done.flaws.slice(0, TOLD)) console.log(message);
+      broken += done.problems.length;
+      for (const { message } of done.problems.slice(0, TOLD)) console.log(message);
     }
     rows[group] = addUp(swept);
   }
@@ -55,7 +55,7 @@ async function replay(id: string): Promise<number> {
       );
     return 0;
   } catch (error) {
-    console.log((error as Flaw).message);
+    console.log((error as Problem).message);
     return 1;
   }
 }

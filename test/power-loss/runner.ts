@@ -18,7 +18,7 @@
 //   cutTests("a counter never goes back", [counter]);      // in counter.test.ts; `multiply` makes many of one
 //
 // `world` is what outlives the cut, and what the test knows. All that lasts is changed through `power` (power.ts); a whole host with
-// power is in device.ts. An exception is a flaw, but for what comes after the cut. An `async` job ends when it sees that the power is off.
+// power is in device.ts. An exception is a problem, but for what comes after the cut. An `async` job ends when it sees that the power is off.
 import type { Dice } from "../simulation/dice.js";
 import { type Change, type Cut, KINDS, type Kind, Power, PowerCut } from "./power.js";
 
@@ -51,10 +51,10 @@ export interface Swept {
   cuts: number;
   /** Changes of the job when nothing is cut. */
   changes: number;
-  readonly flaws: Flaw[];
+  readonly problems: Problem[];
 }
 
-export class Flaw extends Error {
+export class Problem extends Error {
   /** `CASE@PLAN`: replays that run. */
   readonly id: string;
 
@@ -79,7 +79,7 @@ export function cutOf(plan: Plan, life: number): Cut | undefined {
   return kind && { at: Number(at), kind };
 }
 
-/** Runs `one` under `plan`. Returns the changes of each life; throws a Flaw. */
+/** Runs `one` under `plan`. Returns the changes of each life; throws a Problem. */
 export async function play<World>(one: Case<World>, plan: Plan): Promise<Change[][]> {
   const lives: Change[][] = [];
   const world = one.begin();
@@ -93,7 +93,7 @@ export async function play<World>(one: Case<World>, plan: Plan): Promise<Change[
     }
     await one.check?.(world);
   } catch (error) {
-    throw new Flaw(`${one.name}@${plan}`, `${error instanceof Error ? error.message : error}${trail(lives)}`);
+    throw new Problem(`${one.name}@${plan}`, `${error instanceof Error ? error.message : error}${trail(lives)}`);
   }
   return lives;
 }
@@ -115,7 +115,7 @@ function trail(lives: readonly Change[][]): string {
 /** Cuts `one` everywhere: once at each change, over and over, and twice. */
 export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise<Swept> {
   const { kinds = KINDS, every = 1, pairs = 0 } = depth;
-  const swept: Swept = { name: one.name, runs: {}, cuts: 0, changes: 0, flaws: [] };
+  const swept: Swept = { name: one.name, runs: {}, cuts: 0, changes: 0, problems: [] };
   const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
   swept.changes = changes.length;
   for (const kind of kinds)
@@ -140,7 +140,7 @@ export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise
 
 /** Cuts `one` at `cuts` places that `dice` picks, clean or torn; every other time once more in the life that follows. */
 export async function sample<World>(one: Case<World>, dice: Dice, cuts: number): Promise<Swept> {
-  const swept: Swept = { name: one.name, runs: {}, cuts: 0, changes: 0, flaws: [] };
+  const swept: Swept = { name: one.name, runs: {}, cuts: 0, changes: 0, problems: [] };
   const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
   swept.changes = changes.length;
   const singles = cutsOf(changes, KINDS);
@@ -175,7 +175,7 @@ async function run<World>(
     swept.cuts += lives.length - 1;
     return lives;
   } catch (error) {
-    swept.flaws.push(error as Flaw);
+    swept.problems.push(error as Problem);
     return undefined;
   }
 }

@@ -16,8 +16,8 @@ for (const [group, cases] of Object.entries(all)) {
     for (let n = 0; n < CASES; n++) {
       const swept = await sample(dice.pick(cases), dice, CUTS);
       cuts += swept.cuts;
-      const [flaw] = swept.flaws;
-      t.is(flaw, undefined, `${flaw?.message}\n  see it again: npm run -s cuts -- ${flaw?.id}`);
+      const [problem] = swept.problems;
+      t.is(problem, undefined, `${problem?.message}\n  see it again: npm run -s cuts -- ${problem?.id}`);
     }
     t.true(cuts >= CASES * CUTS);
     t.log(`${cuts} cuts`);

@@ -20,7 +20,7 @@ export class World {
   readonly body = new Body();
   readonly platform: FakePlatform;
   /** What is wrong that a callback can't say. */
-  readonly flaws: string[] = [];
+  readonly problems: string[] = [];
   /** A token that the device forgot for good: what it sent with it may still be under way. */
   oldToken = "";
   /** Bodies of requests that the platform took and whose answers were lost. */
@@ -64,9 +64,9 @@ export class World {
   /** Lets time pass until `done()`, or the power goes. Throws after `ms`, and what callbacks found wrong. */
   async until(power: Power, what: string, done: () => boolean, ms = 60_000): Promise<void> {
     await this.body.clock
-      .runUntil(() => !power.on || this.flaws.length > 0 || done(), ms)
-      .catch(({ message }) => this.flaws.push(`${what} is ${message}`));
-    if (this.flaws.length > 0) throw new Error(this.flaws.join("; "));
+      .runUntil(() => !power.on || this.problems.length > 0 || done(), ms)
+      .catch(({ message }) => this.problems.push(`${what} is ${message}`));
+    if (this.problems.length > 0) throw new Error(this.problems.join("; "));
     power.check();
   }
 
@@ -81,7 +81,7 @@ export class World {
     const [, token, what] = TOKEN.exec(path) ?? [];
     if (token === undefined || token === this.oldToken || (method === "GET" && what === "attributes")) return;
     if (this.stored("token")?.token !== token)
-      this.flaws.push(`${method} ${what} with a token that is not stored`);
+      this.problems.push(`${method} ${what} with a token that is not stored`);
   }
 }
 

@@ -20,7 +20,7 @@ export interface Life {
 export interface Ears {
   log(line: string): void;
   /** What is against a promise. */
-  flaw(what: string): void;
+  problem(what: string): void;
   /** The power went in the middle of a change of storage. */
   died(): void;
 }
@@ -109,7 +109,7 @@ class RunningLife implements Life {
         if (!this.alive) return () => {};
         const mine = {};
         this.#pending.add(mine);
-        if (this.#pending.size > MOST_TIMERS) this.#ears.flaw(`${this.#pending.size} timers at a time`);
+        if (this.#pending.size > MOST_TIMERS) this.#ears.problem(`${this.#pending.size} timers at a time`);
         const cancel = clock.timer(ms, () => {
           if (this.#pending.delete(mine) && this.alive) due();
         });
@@ -146,7 +146,7 @@ class RunningLife implements Life {
       }
       const done = make();
       if (!done) this.#body.storeFailedAt = this.#world.clock.now();
-      if (store.values.size > MOST_VALUES) this.#ears.flaw(`${store.values.size} values stored, ${key} last`);
+      if (store.values.size > MOST_VALUES) this.#ears.problem(`${store.values.size} values stored, ${key} last`);
       return done;
     };
     return {
@@ -202,13 +202,13 @@ class RunningLife implements Life {
   #open(...[name, port, secure, event]: Parameters<Host["open"]>): ReturnType<Host["open"]> {
     if (!this.alive) return { write: () => 0, read: () => 0, close: () => {} };
     const sockets = this.#sockets;
-    const { flaw } = this.#ears;
+    const { problem } = this.#ears;
     const socket = this.#world.net.open(name, port, secure, (what, reason) => {
       if (what === "closed") sockets.delete(socket);
       if (this.alive) event(what, reason);
     });
     sockets.add(socket);
-    if (sockets.size > MOST_SOCKETS[this.#body.connections]!) flaw(`${sockets.size} connections at a time`);
+    if (sockets.size > MOST_SOCKETS[this.#body.connections]!) problem(`${sockets.size} connections at a time`);
     let readSince = 0;
     return {
       write: (bytes) => {
@@ -219,7 +219,7 @@ class RunningLife implements Life {
         const count = socket.read(into);
         readSince += count;
         if (readSince > READ_BEYOND + 2 * this.#body.limit)
-          flaw(`${readSince} bytes of one answer were read`);
+          problem(`${readSince} bytes of one answer were read`);
         return count;
       },
       close: () => {

@@ -59,7 +59,7 @@ export class Story {
       this.asked.handedOut.came(request);
     };
     this.world.onMadeUp = () => this.asked.handedOut.madeUp(1);
-    this.world.onFlaw = (what) => this.fail(what);
+    this.world.onProblem = (what) => this.fail(what);
     this.world.onCopy = (id) => this.asked.handedOut.copied(id);
     this.world.onRestart = () => {
       this.note("the platform restarts");
@@ -114,7 +114,7 @@ export class Story {
         this.lines.push({ at: clock.now(), line });
         this.note(line);
       },
-      flaw: (what) => this.fail(what),
+      problem: (what) => this.fail(what),
       died: () => {
         this.world.count("power cut in a write");
         this.note("the power goes in a write");

@@ -75,7 +75,7 @@ export class World {
   onRequest: ((request: SeenRequest) => void) | undefined;
   readonly #bytes = createHash("sha256");
   /** Told what is against a promise. */
-  onFlaw: ((what: string) => void) | undefined;
+  onProblem: ((what: string) => void) | undefined;
   #weather = CLEAR;
   /** The last report of each kind. */
   readonly #reported = new Map<string, number>();
@@ -263,7 +263,7 @@ export class World {
   #expectEnd(peer: Peer, withinMs: number, what: string): void {
     this.clock.timer(withinMs, () => {
       if (!peer.closed && this.lives === this.#lifeOf.get(peer))
-        this.onFlaw?.(`still open after its deadline: ${what}`);
+        this.onProblem?.(`still open after its deadline: ${what}`);
     });
   }
 
@@ -284,7 +284,7 @@ export class World {
       this.#lifeOf.set(peer, this.lives);
       this.#watch(peer);
       if (peer.name !== "platform.test" || peer.port !== 80)
-        this.onFlaw?.(`a connection to ${peer.name}:${peer.port}`);
+        this.onProblem?.(`a connection to ${peer.name}:${peer.port}`);
       const { name, share } = this.#weather;
       if (!(CONNECTS as readonly string[]).includes(name) || !this.#hits(share))
         return serve?.(peer) as false | undefined;

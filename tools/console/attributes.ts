@@ -72,7 +72,7 @@ function edit({ session, device }: Place): {
     spellcheck: false,
     placeholder: '30, true, "text", {…}',
   });
-  value.oninput = () => value.setCustomValidity(flawOf(value.value));
+  value.oninput = () => value.setCustomValidity(problemOf(value.value));
   const element = form(
     { label: "Set an attribute" },
     () => {
@@ -98,7 +98,7 @@ function edit({ session, device }: Place): {
 }
 
 /** Empty if it can be set. */
-export function flawOf(text: string): string {
+export function problemOf(text: string): string {
   try {
     if (JSON.parse(text) === null) return "null is not kept: delete the attribute instead";
   } catch {

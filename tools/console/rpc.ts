@@ -30,7 +30,7 @@ export function rpcPart({ session, device }: Place): Part {
   const params = h("textarea", { rows: 2, spellcheck: false, value: "{}" });
   const way = h("select", {}, ...WAYS.map((name) => option(name)));
   const timeout = h("input", { type: "number", min: "5", max: "3600", value: "10", required: true });
-  params.oninput = () => params.setCustomValidity(flawOf(params.value));
+  params.oninput = () => params.setCustomValidity(problemOf(params.value));
 
   const draw = (): void => {
     const rows = calls.map((call) => [
@@ -107,7 +107,7 @@ function failure(error: unknown): string {
 }
 
 /** Empty if they can be sent. */
-function flawOf(params: string): string {
+function problemOf(params: string): string {
   if (params.trim() === "") return "";
   try {
     JSON.parse(params);

@@ -82,8 +82,8 @@ class Visit {
     for (let count = this._socket.read(piece); count > 0; count = this._socket.read(piece))
       this._reader.feed(count === PIECE ? piece : piece.subarray(0, count));
     if (this._out || !this._reader.isOver) return;
-    const { request, flaw } = this._reader;
-    this._answer(request ? respond(request, this._desk) : refusal(flaw), request?.method === "HEAD");
+    const { request, problem } = this._reader;
+    this._answer(request ? respond(request, this._desk) : refusal(problem), request?.method === "HEAD");
   }
 
   private _answer(answer: Answer, isHead: boolean): void {

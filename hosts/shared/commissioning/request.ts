@@ -55,7 +55,7 @@ export class RequestReader {
   private _method = "";
   private _target = "";
   /** The status to refuse it with; 0 as long as there is no reason to. */
-  flaw = 0;
+  problem = 0;
   request: PageRequest | undefined;
 
   constructor(text: Pick<Host, "decode">) {
@@ -63,7 +63,7 @@ export class RequestReader {
   }
 
   get isOver(): boolean {
-    return this.flaw !== 0 || this.request !== undefined;
+    return this.problem !== 0 || this.request !== undefined;
   }
 
   /** What follows the request is not looked at. */
@@ -77,21 +77,21 @@ export class RequestReader {
 
   private _inHead(byte: number): void {
     if (this._length === HEAD_BYTES) {
-      this.flaw = 431;
+      this.problem = 431;
       return;
     }
     this._push(byte);
     const isCr = this._ending % 2 === 0;
     if (byte === (isCr ? CR : LF)) this._ending++;
-    else if (byte === CR || byte === LF || !isCr) this.flaw = 400;
+    else if (byte === CR || byte === LF || !isCr) this.problem = 400;
     else this._ending = 0;
     if (this._ending === 4) this._endHead();
   }
 
   private _endHead(): void {
     const text = this._text.decode(this._bytes.subarray(0, this._length - 4));
-    this.flaw = text === undefined ? 400 : this._readHead(text.split(BREAK));
-    if (this.flaw !== 0) return;
+    this.problem = text === undefined ? 400 : this._readHead(text.split(BREAK));
+    if (this.problem !== 0) return;
     this._body = Number(this._headers["content-length"] ?? "0");
     this._bytes = new Uint8Array(Math.min(this._body, FIRST_BODY_ROOM));
     this._length = 0;
@@ -128,7 +128,7 @@ export class RequestReader {
     this._push(byte);
     if (this._length < this._body) return;
     const body = this._text.decode(this._bytes.subarray(0, this._length));
-    if (body === undefined) this.flaw = 400;
+    if (body === undefined) this.problem = 400;
     else this._end(body);
   }
 

@@ -67,8 +67,8 @@ export function checkValues(values: Values, wifi: boolean): Finding[] {
 
 function checkIdentity({ token, key, secret }: Values): Finding | undefined {
   if (token) {
-    const flaw = checkToken(token);
-    if (flaw !== undefined) return { field: "token", reason: flaw };
+    const problem = checkToken(token);
+    if (problem !== undefined) return { field: "token", reason: problem };
   } else if (!key && !secret)
     return { field: "token", reason: "an access token, or a provisioning key and its secret, is needed" };
   for (const [field, what, value, other] of [

@@ -52,13 +52,13 @@ class Path {
   from(leaf: Certificate): string | undefined {
     let current = leaf;
     for (let between = 0; between <= this._others.length; between++) {
-      const flaw = this._flaw(current);
-      if (flaw) return flaw;
+      const problem = this._problem(current);
+      if (problem) return problem;
       // Trusted by name, whoever signed it.
       if (this._roots.some(({ der }) => equalBytes(der, current.der))) return undefined;
       if (!ALGORITHMS[current.algorithm]) return "certificate: signed in a way that is not trusted";
       const root = this._issuer(current, this._roots, between);
-      if (typeof root === "object") return this._flaw(root);
+      if (typeof root === "object") return this._problem(root);
       const next = this._issuer(current, this._others, between);
       if (typeof next === "string") return next;
       if (!next) return root ?? "certificate: unknown issuer";
@@ -92,7 +92,7 @@ class Path {
     }
   }
 
-  private _flaw({ from, to, strange, key }: Certificate): string | undefined {
+  private _problem({ from, to, strange, key }: Certificate): string | undefined {
     if (this._trust.now < from) return "certificate: not valid yet";
     if (this._trust.now > to) return "certificate: expired";
     if (strange) return "certificate: demands what is not known";

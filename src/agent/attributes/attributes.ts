@@ -64,8 +64,8 @@ export class AttributesApi {
    * Throws `BAD_VALUE` for a key that the platform can't be asked for (empty, or with a comma), and for what is no function.
    */
   subscribe(key: string, call: Subscriber): () => void {
-    const flaw = checkAsked(key);
-    if (flaw !== undefined) throw this._link.counters.error("BAD_VALUE", flaw);
+    const problem = checkAsked(key);
+    if (problem !== undefined) throw this._link.counters.error("BAD_VALUE", problem);
     if (typeof call !== "function")
       throw this._link.counters.error("BAD_VALUE", `the subscriber of "${key}" is no function`);
     const subscriber = { key, call };

@@ -24,7 +24,7 @@ export class Assignment {
   private _cancel: (() => void) | undefined;
   /** What two looks agreed on; undefined as long as there is nothing that they did. */
   settled: Assigned | undefined;
-  /** Stands for the image that is assigned, or for the flawed set of keys; "" if nothing is settled or assigned. */
+  /** Stands for the image that is assigned, or for the invalid set of keys; "" if nothing is settled or assigned. */
   key = "";
   /** What is settled was in doubt, and came back: most likely it was assigned once more. */
   again = false;

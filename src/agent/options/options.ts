@@ -49,8 +49,8 @@ const RULES: Rules = {
     return target.ok ? undefined : target.reason;
   },
   token: (token) => {
-    const flaw = token === undefined ? undefined : checkToken(token);
-    return flaw && `can't be used: ${flaw}`;
+    const problem = token === undefined ? undefined : checkToken(token);
+    return problem && `can't be used: ${problem}`;
   },
   connections: [2, 1, MOST_CONNECTIONS],
   attributes: ATTRIBUTES,

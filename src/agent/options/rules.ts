@@ -25,12 +25,12 @@ export function checkRules(group: string, options: unknown, rules: Rules, wrong:
       if (value !== undefined) checkRules(`${group}${name}.`, value, rule as Rules, wrong);
       continue;
     }
-    const flaw = typeof rule === "function" ? rule(value) : flawOf(rule as Range | Choices, value);
-    if (flaw !== undefined) wrong.push(`${group}${name} ${flaw}`);
+    const problem = typeof rule === "function" ? rule(value) : problemOf(rule as Range | Choices, value);
+    if (problem !== undefined) wrong.push(`${group}${name} ${problem}`);
   }
 }
 
-function flawOf(rule: Range | Choices, value: unknown): string | undefined {
+function problemOf(rule: Range | Choices, value: unknown): string | undefined {
   const [normal, least, most] = rule as Range;
   if (typeof normal !== "number") {
     if (value === undefined || rule.includes(value as never)) return undefined;

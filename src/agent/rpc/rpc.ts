@@ -225,8 +225,8 @@ export class Rpc implements Job {
 
 /** The error answer to what no handler is run for. */
 function refuse(request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined {
-  if (request.flaw === "too-large") return failure("PARAMS_TOO_LARGE");
-  if (request.flaw) return failure("BAD_PARAMS");
+  if (request.problem === "too-large") return failure("PARAMS_TOO_LARGE");
+  if (request.problem) return failure("BAD_PARAMS");
   return handler ? undefined : failure("METHOD_NOT_FOUND");
 }
 

@@ -74,8 +74,8 @@ export class Telemetry implements Job {
    */
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     const ts = options?.ts;
-    const flaw = ts === undefined ? undefined : checkTs(ts);
-    if (flaw !== undefined) throw this._link.counters.error("BAD_VALUE", flaw);
+    const problem = ts === undefined ? undefined : checkTs(ts);
+    if (problem !== undefined) throw this._link.counters.error("BAD_VALUE", problem);
     const text = this.check(values);
     if (!this._outbox.append(text, ts)) return false;
     if (this._source.added(text.length)) this._loop.notify();

@@ -109,7 +109,7 @@ export class Head {
   }
 
   /** Returns what is wrong with the head as a whole. */
-  flaw(): string | undefined {
+  problem(): string | undefined {
     if (this.chunked && this.length >= 0) return "both length and chunks";
     if (this.chunked && this._old) return "chunks in HTTP/1.0";
     return undefined;

@@ -26,7 +26,7 @@ export interface Answer {
   readonly reusable: boolean;
 }
 
-/** The flaw of an answer that its sink did not want. */
+/** The problem of an answer that its sink did not want. */
 export const GIVEN_UP = "given up";
 
 const HEAD_BYTES = 8192;
@@ -50,7 +50,7 @@ export class ResponseReader {
   private _limit = 0;
   private _sink: Sink | undefined;
   private _answer: Answer | undefined;
-  private _flaw = "";
+  private _problem = "";
 
   /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. With `host` a head like the one before is known again. */
   begin(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
@@ -60,7 +60,7 @@ export class ResponseReader {
     this._limit = limit;
     this._sink = sink;
     this._answer = undefined;
-    this._flaw = "";
+    this._problem = "";
     this._head.file = sink?.head ? (this._head.file ?? new FileHead()) : undefined;
   }
 
@@ -80,11 +80,11 @@ export class ResponseReader {
   }
 
   /** Why this can't become an answer; empty as long as it can. No byte of the peer's is quoted. */
-  get flaw(): string {
-    return this._flaw;
+  get problem(): string {
+    return this._problem;
   }
 
-  /** Takes the bytes `from` to `to`. Returns where it stopped: before `to` only once there is an answer or a flaw. */
+  /** Takes the bytes `from` to `to`. Returns where it stopped: before `to` only once there is an answer or a problem. */
   feed(bytes: Uint8Array, from: number, to: number): number {
     let at = from;
     // In one piece, so far.
@@ -180,7 +180,7 @@ export class ResponseReader {
       this._state = "status";
       return;
     }
-    if (!this._check(this._head.flaw())) return;
+    if (!this._check(this._head.problem())) return;
     const known = framing === "none" ? 0 : framing === "length" ? length : undefined;
     if (!this._body.begin(this._limit, this._sink, known, status, this._head.file)) {
       this._fail(GIVEN_UP, 0);
@@ -210,13 +210,13 @@ export class ResponseReader {
     return end;
   }
 
-  private _check(flaw: string | undefined): boolean {
-    if (flaw !== undefined) this._fail(flaw, 0);
-    return flaw === undefined;
+  private _check(problem: string | undefined): boolean {
+    if (problem !== undefined) this._fail(problem, 0);
+    return problem === undefined;
   }
 
-  private _fail(flaw: string, at: number): number {
-    this._flaw = flaw;
+  private _fail(problem: string, at: number): number {
+    this._problem = problem;
     this._state = "failed";
     this._body.end();
     return at;

@@ -2,7 +2,7 @@
 //
 // `stored`: what the platform types and stores (telemetry, client attributes). `free`: parameters and answers of RPC, passed on as they are.
 
-import { isPlainKey, keyFlaw } from "../keys.js";
+import { isPlainKey, keyProblem } from "../keys.js";
 import { MAX_DEPTH } from "./json.js";
 import { longText, numberText } from "./numbers.js";
 import { quote, quoteBriefly } from "./text.js";
@@ -181,9 +181,9 @@ function separate(level: Level, state: State): void {
 function writeName(key: string, value: unknown, level: Level, state: State): boolean {
   const plain = isPlainKey(key);
   if (state.stored) {
-    const flaw = plain || state.levels.length > 1 ? undefined : keyFlaw(key);
-    if (flaw !== undefined || value === null) {
-      refuse(state, flaw ?? "is null, which the platform drops");
+    const problem = plain || state.levels.length > 1 ? undefined : keyProblem(key);
+    if (problem !== undefined || value === null) {
+      refuse(state, problem ?? "is null, which the platform drops");
       return false;
     }
   }

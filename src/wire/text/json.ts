@@ -7,8 +7,8 @@ export type JsonObject = { [key: string]: Json };
 
 export type Parsed =
   | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly reason: JsonFlaw };
-export type JsonFlaw = "malformed" | "too-deep";
+  | { readonly ok: false; readonly reason: JsonProblem };
+export type JsonProblem = "malformed" | "too-deep";
 
 /** Levels of arrays and objects that are accepted from a peer or from the application. XS's parser overflows its stack near 500. */
 export const MAX_DEPTH = 32;

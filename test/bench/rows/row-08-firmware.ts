@@ -116,7 +116,7 @@ class Bench {
       writeRecord(host, { ...RECORD, state: "downloading", offset }) || fail("has no journal");
     if (!writer.open()) fail("was not erased");
     for (const piece of pieces(this.#source, PIECE)) if (!writer.take(piece)) fail("was not written");
-    if ((await writer.flaw()) !== undefined || !writer.finish()) fail("is not whole");
+    if ((await writer.problem()) !== undefined || !writer.finish()) fail("is not whole");
   }
 
   async #rate(work: () => Promise<unknown>): Promise<number> {

@@ -107,7 +107,7 @@ function tell(world: Watching, value: unknown, isNews: boolean): void {
   const now = CHANGES.slice(0, changes).lastIndexOf(value as string | undefined);
   // The change that was under way may be kept, and its telling cut.
   const least = isNews ? seen + 1 : seen;
-  if (now < least) world.flaws.push(`the application was told ${value} after change ${seen}`);
+  if (now < least) world.problems.push(`the application was told ${value} after change ${seen}`);
   else world.seen = now;
 }
 

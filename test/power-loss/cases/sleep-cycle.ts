@@ -83,7 +83,7 @@ async function wakeUp(world: Sleeping, power: Power, kept: string | undefined): 
     (ended) => {
       wake = ended;
     },
-    (error) => power.on && world.flaws.push(`a wake failed: ${error}`),
+    (error) => power.on && world.problems.push(`a wake failed: ${error}`),
   );
   await world.until(power, "a wake", () => wake !== undefined, PATIENCE_MS);
   return wake as Wake;

@@ -14,12 +14,12 @@ const options = new Command("cycles")
 for (let seed = options.seed; seed < options.seed + options.lives; seed++) {
   const life = await tellLife(seed, options.days);
   console.log(summary(life));
-  const { flaws } = life.kept;
-  if (flaws.length === 0) continue;
+  const { problems } = life.kept;
+  if (problems.length === 0) continue;
   console.log(
-    `${flaws.length} broken promises:\n${flaws
+    `${problems.length} broken promises:\n${problems
       .slice(0, 10)
-      .map((flaw) => `  ${flaw}`)
+      .map((problem) => `  ${problem}`)
       .join("\n")}`,
   );
   console.log(`see it with: npm run -s cycles -- --seed ${seed} --days ${options.days}`);

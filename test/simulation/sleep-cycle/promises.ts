@@ -5,7 +5,7 @@ import { DRIFT, type Sleeper } from "./sleeper.js";
 const TOLD_LATE_MS = 2000;
 
 export interface Kept {
-  readonly flaws: string[];
+  readonly problems: string[];
   /** Of the points' time stamps, against the true time, in ms: half of them, 99 of 100, and the worst. */
   readonly half: number;
   readonly most: number;
@@ -13,28 +13,28 @@ export interface Kept {
 }
 
 export function promises(sleeper: Sleeper): Kept {
-  const flaws = [...sleeper.flaws];
+  const problems = [...sleeper.problems];
   const errors: number[] = [];
   const missing = sleeper.points.flatMap(({ unsure }, n) => (unsure || sleeper.arrived.has(n) ? [] : [n]));
-  if (missing.length > 0) flaws.push(`points ${missing.slice(0, 5)} (${missing.length}) are lost`);
+  if (missing.length > 0) problems.push(`points ${missing.slice(0, 5)} (${missing.length}) are lost`);
   let [lastN, lastTs] = [-1, -1];
   for (const [n, ts] of sleeper.arrived) {
-    if (n < lastN) flaws.push(`point ${n} came after ${lastN}`);
-    if (ts <= lastTs) flaws.push(`points ${lastN} and ${n} have the time stamps ${lastTs} and ${ts}`);
+    if (n < lastN) problems.push(`point ${n} came after ${lastN}`);
+    if (ts <= lastTs) problems.push(`points ${lastN} and ${n} have the time stamps ${lastTs} and ${ts}`);
     [lastN, lastTs] = [n, ts];
     const error = Math.abs(ts - sleeper.wallAt(sleeper.points[n]!.at));
     errors.push(error);
     const bound = boundAt(sleeper, sleeper.points[n]!.at);
-    if (error > bound) flaws.push(`point ${n} is ${error} ms off, more than ${Math.round(bound)}`);
+    if (error > bound) problems.push(`point ${n} is ${error} ms off, more than ${Math.round(bound)}`);
   }
   for (const [i, { results }] of sleeper.rpcs.entries()) {
     const answers = results.filter(({ kind }) => kind === "answer").length;
-    if (answers > 1) flaws.push(`RPC ${i} was answered ${answers} times`);
+    if (answers > 1) problems.push(`RPC ${i} was answered ${answers} times`);
   }
-  if (sleeper.seen !== sleeper.target) flaws.push(`the attribute is ${sleeper.seen}, not ${sleeper.target}`);
+  if (sleeper.seen !== sleeper.target) problems.push(`the attribute is ${sleeper.seen}, not ${sleeper.target}`);
   errors.sort((one, other) => one - other);
   const at = (share: number) => errors[Math.floor(errors.length * share)] ?? 0;
-  return { flaws, half: at(0.5), most: at(0.99), worst: errors.at(-1) ?? 0 };
+  return { problems, half: at(0.5), most: at(0.99), worst: errors.at(-1) ?? 0 };
 }
 
 /**

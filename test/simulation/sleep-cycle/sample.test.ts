@@ -9,6 +9,6 @@ for (let seed = SEED; seed < SEED + LIVES; seed++) {
   test(`three days of wakes keep every promise (sample: seed ${seed})`, async (t) => {
     const life = await tellLife(seed, 3);
     t.log(summary(life));
-    t.deepEqual(life.kept.flaws.slice(0, 3), [], `npm run -s cycles -- --seed ${seed} --days 3`);
+    t.deepEqual(life.kept.problems.slice(0, 3), [], `npm run -s cycles -- --seed ${seed} --days 3`);
   });
 }

@@ -57,7 +57,7 @@ export class Sleeper {
   readonly points: Recorded[] = [];
   /** In the order of arrival, each for the first time; the time stamp on the platform. */
   readonly arrived = new Map<number, number>();
-  readonly flaws: string[] = [];
+  readonly problems: string[] = [];
   /** When the device was told the time, and when its power was off. */
   readonly told: number[] = [];
   readonly off: { readonly from: number; readonly to: number }[] = [];
@@ -111,7 +111,7 @@ export class Sleeper {
     this.platform.fault = undefined;
     this.#outageUntil = 0;
     for (let wakes = 0; (await this.#cycle(false))?.waiting !== 0; wakes++)
-      if (wakes > 2000) return void this.flaws.push("what waits does not leave");
+      if (wakes > 2000) return void this.problems.push("what waits does not leave");
   }
 
   async #cycle(spoilt: boolean): Promise<Wake | undefined> {
@@ -146,7 +146,7 @@ export class Sleeper {
     let wake: Wake | undefined;
     const life = body.live(this, {
       log: () => {},
-      flaw: (what) => this.flaws.push(what),
+      problem: (what) => this.problems.push(what),
       died: () => {},
     });
     this.counts.wakes++;
@@ -161,7 +161,7 @@ export class Sleeper {
         });
       await clock.runUntil(() => wake !== undefined || !life.alive, 20 * MINUTE);
     } catch (error) {
-      if (life.alive) this.flaws.push(`${error}`);
+      if (life.alive) this.problems.push(`${error}`);
     }
     const last = this.points.at(-1);
     if (!life.alive && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
@@ -248,7 +248,7 @@ export class Sleeper {
   #arrive(n: number, ts: number): void {
     const before = this.arrived.get(n);
     if (before === undefined) this.arrived.set(n, ts);
-    else if (before !== ts) this.flaws.push(`point ${n} has two time stamps, ${before} and ${ts}`);
+    else if (before !== ts) this.problems.push(`point ${n} has two time stamps, ${before} and ${ts}`);
   }
 
   /** The time of day of an instant of the clock. */

@@ -16,7 +16,7 @@ test("in a year of wakes with a clock off by 5 %, power cuts and days without a 
   });
   const { sleeper, kept } = life;
   t.log(summary(life));
-  t.deepEqual(kept.flaws.slice(0, 3), []);
+  t.deepEqual(kept.problems.slice(0, 3), []);
   t.true(sleeper.points.length > 33_000 && sleeper.counts.cuts > 50, summary(life));
   t.is(sleeper.idleWrites, 0, "a wake that only records changes no stored value");
   t.true(
@@ -33,6 +33,6 @@ for (let seed = 1; seed <= SHORT; seed++) {
     t.timeout(5 * MINUTE);
     const life = await tellLife(seed, 3);
     t.log(summary(life));
-    t.deepEqual(life.kept.flaws.slice(0, 3), [], `npm run -s cycles -- --seed ${seed} --days 3`);
+    t.deepEqual(life.kept.problems.slice(0, 3), [], `npm run -s cycles -- --seed ${seed} --days 3`);
   });
 }

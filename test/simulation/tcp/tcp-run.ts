@@ -219,8 +219,8 @@ export class TcpStory {
     const token = this.#device?.credentials.credentialsId ?? "?";
     const told = this.lines.find((line) => line.includes(token) || line.includes(SECRET));
     if (told !== undefined) failures.push(`a secret is told: ${told}`);
-    const flaw = this.lines.find((line) => line.includes("net:") || line.includes("loop failed"));
-    if (flaw !== undefined) failures.push(`logged: ${flaw}`);
+    const problem = this.lines.find((line) => line.includes("net:") || line.includes("loop failed"));
+    if (problem !== undefined) failures.push(`logged: ${problem}`);
   }
 }
 

@@ -7,7 +7,7 @@ import { fakeHost } from "../../fakes/host.js";
 interface Read {
   readonly labels: (readonly string[])[];
   readonly rows: Row[];
-  readonly flaw: string | undefined;
+  readonly problem: string | undefined;
 }
 
 const host = fakeHost();
@@ -22,8 +22,8 @@ function read(text: string | Uint8Array, size = 1e9, limit = 1024, taker: Partia
     ...taker,
   });
   for (let at = 0; at < bytes.length; at += size) if (!reader.feed(bytes.slice(at, at + size))) break;
-  if (reader.flaw === undefined) reader.end();
-  return { labels, rows, flaw: reader.flaw };
+  if (reader.problem === undefined) reader.end();
+  return { labels, rows, problem: reader.problem };
 }
 
 const LABELS = ["Device", "Date", "Ø °C"];
@@ -47,12 +47,12 @@ for (const [name, text] of [
   test(`${name}: the same rows wherever the answer is cut`, (t) => {
     const bytes = new TextEncoder().encode(text);
     for (let size = 1; size <= bytes.length; size++)
-      t.deepEqual(read(bytes, size), { labels: [LABELS], rows: ROWS, flaw: undefined }, `${size}`);
+      t.deepEqual(read(bytes, size), { labels: [LABELS], rows: ROWS, problem: undefined }, `${size}`);
   });
 }
 
 test("an empty table is a report", (t) => {
-  t.deepEqual(read('{"columnLabels":[],"dataTable":[]}', 1), { labels: [[]], rows: [], flaw: undefined });
+  t.deepEqual(read('{"columnLabels":[],"dataTable":[]}', 1), { labels: [[]], rows: [], problem: undefined });
 });
 
 test("rows come before the answer is over, one at a time", (t) => {
@@ -96,14 +96,14 @@ const MALFORMED: Readonly<Record<string, string>> = {
 
 for (const [name, text] of Object.entries(MALFORMED)) {
   test(`no report: ${name}`, (t) => {
-    for (const size of [1, 7, 1e9]) t.is(read(text, size).flaw, "malformed");
+    for (const size of [1, 7, 1e9]) t.is(read(text, size).problem, "malformed");
   });
 }
 
 test("bytes that are no UTF-8 are no report", (t) => {
   const bytes = new TextEncoder().encode('{"columnLabels":[],"dataTable":[{"a":"x"}]}');
   bytes[bytes.indexOf(0x78)] = 0xff;
-  t.is(read(bytes).flaw, "malformed");
+  t.is(read(bytes).problem, "malformed");
 });
 
 test("of a label that stands twice in a row the last value counts, and __proto__ is no label", (t) => {
@@ -115,18 +115,18 @@ test("a row of the limit passes, one byte more is too large, however it is cut",
   const row = (length: number): string => `{"a":"${"x".repeat(length - 8)}"}`;
   for (const size of [1, 10, 1e9]) {
     const report = (length: number): string => `{"columnLabels":["a"],"dataTable":[${row(length)}]}`;
-    t.is(read(report(300), size, 300).flaw, undefined);
-    t.is(read(report(301), size, 300).flaw, "too large");
+    t.is(read(report(300), size, 300).problem, undefined);
+    t.is(read(report(301), size, 300).problem, "too large");
   }
 });
 
 test("labels beyond the limit are too large", (t) => {
   const labels = JSON.stringify(Array.from({ length: 1e5 }, (_, i) => `c${i}`));
-  t.is(read(`{"columnLabels":${labels},"dataTable":[]}`, 2048, 16_384).flaw, "too large");
+  t.is(read(`{"columnLabels":${labels},"dataTable":[]}`, 2048, 16_384).problem, "too large");
 });
 
 test("a name of a member beyond the limit is too large", (t) => {
-  t.is(read(`{"${"x".repeat(2000)}":1,"columnLabels":[],"dataTable":[]}`, 100, 1000).flaw, "too large");
+  t.is(read(`{"${"x".repeat(2000)}":1,"columnLabels":[],"dataTable":[]}`, 100, 1000).problem, "too large");
 });
 
 test("a member that is skipped may be of any size", (t) => {
@@ -134,16 +134,16 @@ test("a member that is skipped may be of any size", (t) => {
   t.deepEqual(read(`{"other":${other},${REPORT.slice(1)}`, 100), {
     labels: [LABELS],
     rows: ROWS,
-    flaw: undefined,
+    problem: undefined,
   });
 });
 
 test("a taker that returns false gets no more", (t) => {
   const rows: Row[] = [];
   const row = (one: Row): boolean => rows.push(one) < 2;
-  t.is(read(REPORT, 5, 1024, { row }).flaw, "given up");
+  t.is(read(REPORT, 5, 1024, { row }).problem, "given up");
   t.is(rows.length, 2);
-  t.is(read(REPORT, 5, 1024, { labels: () => false }).flaw, "given up");
+  t.is(read(REPORT, 5, 1024, { labels: () => false }).problem, "given up");
 });
 
 const cell = fc.oneof(
@@ -164,8 +164,8 @@ test("any table comes out as JSON.parse reads it", (t) => {
     fc.property(table, turned, fc.nat(40), ({ columnLabels, dataTable }, isTurned, size) => {
       const text = JSON.stringify(isTurned ? { dataTable, columnLabels } : { columnLabels, dataTable });
       const expected = JSON.parse(text) as { columnLabels: string[]; dataTable: Row[] };
-      const { labels, rows, flaw } = read(text, size + 1, 65_536);
-      t.is(flaw, undefined);
+      const { labels, rows, problem } = read(text, size + 1, 65_536);
+      t.is(problem, undefined);
       t.deepEqual(
         JSON.stringify([labels, rows]),
         JSON.stringify([[expected.columnLabels], expected.dataTable]),
@@ -196,8 +196,8 @@ test("what is changed on the way is read as JSON.parse reads it, or not at all",
           text = text.slice(0, from) + put + text.slice(from + cut);
         }
         text = Buffer.from(text).toString();
-        const { labels, rows, flaw } = read(text, size + 1, 65_536);
-        if (flaw !== undefined) return;
+        const { labels, rows, problem } = read(text, size + 1, 65_536);
+        if (problem !== undefined) return;
         accepted++;
         const expected = JSON.parse(text) as { columnLabels: string[]; dataTable: Row[] };
         t.deepEqual(

@@ -13,8 +13,8 @@ import { fixture } from "./support.js";
 function read(text: string, whole = true): Omit<RpcRequest, "hash" | "ok"> | string {
   const request = parseRpcRequest(text, whole);
   if (!request.ok) return "no request";
-  const { id, method, params, flaw } = request;
-  return { id, method, params, flaw };
+  const { id, method, params, problem } = request;
+  return { id, method, params, problem };
 }
 
 test("a request is read, id 0 and null parameters included", (t) => {
@@ -22,15 +22,15 @@ test("a request is read, id 0 and null parameters included", (t) => {
     id: 0,
     method: "setLed",
     params: { on: true, colour: "grün" },
-    flaw: undefined,
+    problem: undefined,
   });
   t.deepEqual(read(fixture("rpc-request-text-id")), {
     id: 7,
     method: "reboot",
     params: null,
-    flaw: undefined,
+    problem: undefined,
   });
-  t.deepEqual(read('{"id":1,"method":""}'), { id: 1, method: "", params: null, flaw: undefined });
+  t.deepEqual(read('{"id":1,"method":""}'), { id: 1, method: "", params: null, problem: undefined });
 });
 
 test("an id is a signed integer of 32 bits, as a number or as digits", (t) => {
@@ -50,7 +50,7 @@ test("an id is a signed integer of 32 bits, as a number or as digits", (t) => {
 });
 
 test("a request that was cut still yields id and method", (t) => {
-  const expected = { id: 7, method: 'set"Led', params: undefined, flaw: "too-large" };
+  const expected = { id: 7, method: 'set"Led', params: undefined, problem: "too-large" };
   for (const text of [
     '{"id":7,"method":"set\\"Led","params":{"on":tr',
     ' { "method" : "set\\"Led" , "id" : "7" , "para',
@@ -66,12 +66,12 @@ test("a request that is cut before its method has an empty one", (t) => {
     id: 7,
     method: "",
     params: undefined,
-    flaw: "too-large",
+    problem: "too-large",
   });
   t.like(read('{"id":7},"method":"m"', false), { id: 7, method: "" });
   t.like(read('{"id":7,"method":5,"a":', false), { id: 7, method: "" });
   t.like(read(`{"id":7,"method":"${"m".repeat(5000)}","a":`, false), { id: 7, method: "" });
-  t.deepEqual(read('{"id":7,', false), { id: 7, method: "", params: undefined, flaw: "too-large" });
+  t.deepEqual(read('{"id":7,', false), { id: 7, method: "", params: undefined, problem: "too-large" });
 });
 
 test("a request whose id is not known can't be answered", (t) => {
@@ -98,19 +98,19 @@ test("a request that is malformed or too deep after id and method says so", (t) 
     id: 7,
     method: "m",
     params: undefined,
-    flaw: "malformed",
+    problem: "malformed",
   });
   t.like(read(`{"id":7,"method":"m","params":${"[".repeat(40)}${"]".repeat(40)}}`), {
     id: 7,
-    flaw: "too-large",
+    problem: "too-large",
   });
   t.deepEqual(read('{"id":7,"method":5,"params":1}'), {
     id: 7,
     method: "",
     params: undefined,
-    flaw: "malformed",
+    problem: "malformed",
   });
-  t.deepEqual(read('{"id":7,"params":1}'), { id: 7, method: "", params: undefined, flaw: "malformed" });
+  t.deepEqual(read('{"id":7,"params":1}'), { id: 7, method: "", params: undefined, problem: "malformed" });
 });
 
 test("the hash is the same for the same request and another for another", (t) => {

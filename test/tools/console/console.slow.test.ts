@@ -11,7 +11,7 @@ import { Played } from "./played.js";
 const test = inBrowser(anyTest);
 const TENANT = ["tenant@thingsboard.org", "tenant"] as const;
 /** What the browser says is wrong with a field. */
-const FLAW = (input: unknown): string => (input as { validationMessage: string }).validationMessage;
+const PROBLEM = (input: unknown): string => (input as { validationMessage: string }).validationMessage;
 const MARKUP = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 let platform: Platform;
 let operator: Operator;
@@ -126,10 +126,10 @@ test("attributes of the three kinds are shown, and shared ones set, edited and d
   await entry(set, "Key").fill("interval");
   await entry(set, "Value (JSON)").fill("{thirty");
   await set.getByRole("button", { name: "Set" }).click();
-  t.regex(await entry(set, "Value (JSON)").evaluate(FLAW), /no JSON/);
+  t.regex(await entry(set, "Value (JSON)").evaluate(PROBLEM), /no JSON/);
   await entry(set, "Value (JSON)").fill("9007199254740993");
   await set.getByRole("button", { name: "Set" }).click();
-  t.regex(await entry(set, "Value (JSON)").evaluate(FLAW), /would be rounded/);
+  t.regex(await entry(set, "Value (JSON)").evaluate(PROBLEM), /would be rounded/);
   t.deepEqual(await operator.attributes.get(one.id, "SHARED_SCOPE"), {});
   await entry(set, "Value (JSON)").fill("30");
   await page.keyboard.press("Enter");
@@ -158,7 +158,7 @@ test("an RPC is called in three ways, its answer and time are shown, and what is
     await rpc.getByRole("button", { name: "Call" }).click();
   };
   await call("two-way", "setLed", '{"on":');
-  t.regex(await entry(rpc, "Params (JSON)").evaluate(FLAW), /no JSON/);
+  t.regex(await entry(rpc, "Params (JSON)").evaluate(PROBLEM), /no JSON/);
   await call("two-way", "setLed", '{"on":true}');
   await rpc.getByText('{"did":"setLed","params":{"on":true}}').waitFor();
   await call("one-way", "reboot", "{}");

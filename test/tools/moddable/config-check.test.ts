@@ -1,5 +1,5 @@
 import test from "ava";
-import { flawsOf } from "../../../tools/moddable/esp32/config-check.js";
+import { problemsOf } from "../../../tools/moddable/esp32/config-check.js";
 
 const C3 = 5;
 const GOOD = {
@@ -9,12 +9,12 @@ const GOOD = {
 };
 const PLAIN = { lean: false, asks: false };
 
-test("a configuration that a board starts with has no flaw, and what its owner will give may be left out", (t) => {
-  t.deepEqual(flawsOf(GOOD, C3, PLAIN), []);
-  t.deepEqual(flawsOf({ ...GOOD, commission: { button: 4 } }, C3, { lean: false, asks: true }), []);
-  t.deepEqual(flawsOf({}, C3, { lean: false, asks: true }), []);
+test("a configuration that a board starts with has no problem, and what its owner will give may be left out", (t) => {
+  t.deepEqual(problemsOf(GOOD, C3, PLAIN), []);
+  t.deepEqual(problemsOf({ ...GOOD, commission: { button: 4 } }, C3, { lean: false, asks: true }), []);
+  t.deepEqual(problemsOf({}, C3, { lean: false, asks: true }), []);
   t.deepEqual(
-    flawsOf({ wifi: { ssid: "" }, provisioning: { key: "" } }, C3, { lean: false, asks: true }),
+    problemsOf({ wifi: { ssid: "" }, provisioning: { key: "" } }, C3, { lean: false, asks: true }),
     [],
   );
 });
@@ -44,13 +44,13 @@ for (const [what, config, how, expected] of [
   ],
 ] as const)
   test(`a build names ${what}`, (t) => {
-    const flaws = flawsOf(config, C3, how);
-    t.is(flaws.length, 1, flaws.join(" | "));
-    t.regex(flaws[0]!, expected);
+    const problems = problemsOf(config, C3, how);
+    t.is(problems.length, 1, problems.join(" | "));
+    t.regex(problems[0]!, expected);
   });
 
 test("no secret is quoted", (t) => {
-  const said = flawsOf(
+  const said = problemsOf(
     { ...GOOD, wifi: { ssid: "home", password: "hush" }, token: "to\nken" },
     C3,
     PLAIN,

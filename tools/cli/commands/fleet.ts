@@ -109,8 +109,8 @@ function makeFleet(flags: FleetFlags): Fleet {
   const target = parseTarget(url);
   if (!target.ok) throw new UsageError(`--url ${target.reason}`);
   const connections = Number(flags.connections) as 1 | 2 | 3;
-  const flaw = tooFewFiles(flags.devices * connections);
-  if (flaw !== undefined) throw new UsageError(flaw);
+  const problem = tooFewFiles(flags.devices * connections);
+  if (problem !== undefined) throw new UsageError(problem);
   const ca = flags.ca === undefined ? undefined : certificates("--ca", load(flags.ca));
   return new Fleet({
     devices: flags.devices,

@@ -14,7 +14,7 @@ const NOT_LEAN = ["firmware", "cycle"] as const;
 export function checkConfig(directory: string, chip: Chip): string[] {
   const { config, modules } = JSON.parse(readFileSync(join(directory, "manifest_flat.json"), "utf8")) as Flat;
   const lean = [modules.mote].flat().some((path) => String(path).endsWith("mote-lean"));
-  return flawsOf(config, chip.id, { lean, asks: "mote/commission" in modules });
+  return problemsOf(config, chip.id, { lean, asks: "mote/commission" in modules });
 }
 
 /** What mcconfig writes of all manifests together. */
@@ -24,7 +24,7 @@ interface Flat {
 }
 
 /** `lean`: without updates and cycles. `asks`: the owner gives what is missing. */
-export function flawsOf(
+export function problemsOf(
   config: Readonly<Record<string, unknown>>,
   chip: number,
   { lean, asks }: { lean: boolean; asks: boolean },

@@ -5,7 +5,7 @@
 import type { Host, Slot } from "../../../port.js";
 import type { Image } from "../admission-rules.js";
 import { pause } from "../pause.js";
-import { type Check, type Flaw, openCheck } from "./verification.js";
+import { type Check, type Problem, openCheck } from "./verification.js";
 
 /** With sector 0 (4 KiB) and what is on its way on top, still less than the 16 KiB that a restart may cost. */
 const STEP_BYTES = 8192;
@@ -83,14 +83,14 @@ export class ImageWriter {
     return good;
   }
 
-  /** The checksum of all bytes, once `flaw` was asked. */
+  /** The checksum of all bytes, once `problem` was asked. */
   get found(): string {
     return this._check.found;
   }
 
   /** Of all bytes. To be called once. */
-  flaw(): Promise<Flaw> {
-    return this._check.flaw();
+  problem(): Promise<Problem> {
+    return this._check.problem();
   }
 
   /** Writes the first bytes. False if it could not. */
@@ -109,7 +109,7 @@ export class ImageWriter {
 export async function slotHolds(host: Host, image: Image): Promise<boolean> {
   const check = openCheck(host, image);
   if (!check || !(await readSlot(host, check, 0, image.size))) return false;
-  return (await check.flaw()) === undefined;
+  return (await check.problem()) === undefined;
 }
 
 /** Feeds `check` with what the slot holds from `from` to `to`. False if it could not be read. */

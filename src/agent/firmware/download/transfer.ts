@@ -178,9 +178,9 @@ export class Transfer {
   private async _finish(writer: ImageWriter, image: Image): Promise<boolean> {
     this.drop();
     this._begun = 0;
-    const flaw = await writer.flaw();
+    const problem = await writer.problem();
     if (!this._link.running) return false;
-    if (flaw) return this._fail(flaw === "checksum" && !writer.fresh ? "damaged" : flaw);
+    if (problem) return this._fail(problem === "checksum" && !writer.fresh ? "damaged" : problem);
     // From here on it is known what must be read back.
     const known = image.unverified ? this._ledger.keep({ checksum: writer.found }) : true;
     return (known && writer.finish()) || this._fail("slot");

@@ -7,7 +7,7 @@ import type { Image } from "../admission-rules.js";
 import { pause } from "../pause.js";
 
 /** What is wrong with an image; undefined if nothing is. */
-export type Flaw = "checksum" | "signature" | undefined;
+export type Problem = "checksum" | "signature" | undefined;
 
 const SIGNED = "SHA256";
 
@@ -30,11 +30,11 @@ export class Check {
     this._signed?.write(bytes);
   }
 
-  /** The checksum of all that was written, once `flaw` was asked. */
+  /** The checksum of all that was written, once `problem` was asked. */
   found = "";
 
   /** Of all that was written. To be called once. */
-  async flaw(): Promise<Flaw> {
+  async problem(): Promise<Problem> {
     const { checksum, algorithm, signed } = this._image;
     const found = toHex(this._digest.close());
     this.found = found;

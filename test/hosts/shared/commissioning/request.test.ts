@@ -7,7 +7,7 @@ const host = fakeHost();
 function read(text: string | Uint8Array): PageRequest | number | undefined {
   const reader = new RequestReader(host);
   reader.feed(Buffer.from(text as string));
-  return reader.request ?? (reader.flaw || undefined);
+  return reader.request ?? (reader.problem || undefined);
 }
 
 const FORM = "Content-Type: application/x-www-form-urlencoded";
@@ -67,7 +67,7 @@ for (const [what, text, status] of REFUSED)
     t.is(read(bytes), status);
     const reader = new RequestReader(host);
     for (const byte of bytes) reader.feed(Uint8Array.of(byte));
-    t.is(reader.flaw, status);
+    t.is(reader.problem, status);
   });
 
 test("a body that is no UTF-8 is refused", (t) => {

@@ -21,7 +21,7 @@ export interface Lawful extends Base {
 
 export interface Unlawful extends Base {
   /** Empty: it is not over, more would have to come. */
-  readonly flaw: string;
+  readonly problem: string;
 }
 
 export const OK = "HTTP/1.1 200 OK\r\n";

@@ -11,7 +11,7 @@ function read(
   text: string,
   step: number,
   wants = true,
-): { head: Seen | undefined; body: string; flaw: string } {
+): { head: Seen | undefined; body: string; problem: string } {
   const reader = new ResponseReader();
   let head: Seen | undefined;
   let body = "";
@@ -27,9 +27,9 @@ function read(
     },
   });
   const bytes = Buffer.from(text, "latin1");
-  for (let at = 0; at < bytes.length && !reader.answer && !reader.flaw; at += step)
+  for (let at = 0; at < bytes.length && !reader.answer && !reader.problem; at += step)
     reader.feed(bytes, at, Math.min(at + step, bytes.length));
-  return { head, body, flaw: reader.flaw };
+  return { head, body, problem: reader.problem };
 }
 
 const NOTHING = { location: undefined, etag: undefined, from: -1, total: -1 };
@@ -80,7 +80,7 @@ test("what a head tells wrongly is as good as not told", (t) => {
 });
 
 test("a head that is not wanted ends the answer, and one that throws too", (t) => {
-  t.is(read("HTTP/1.1 200 \r\nContent-Length: 4\r\n\r\nabcd", 5000, false).flaw, "given up");
+  t.is(read("HTTP/1.1 200 \r\nContent-Length: 4\r\n\r\nabcd", 5000, false).problem, "given up");
   const reader = new ResponseReader();
   const head = (): boolean => {
     throw new Error("x");
@@ -88,7 +88,7 @@ test("a head that is not wanted ends the answer, and one that throws too", (t) =
   reader.begin(0, { head, begin: () => true, fragment: () => true });
   const bytes = Buffer.from("HTTP/1.1 200 \r\nContent-Length: 4\r\n\r\nabcd");
   reader.feed(bytes, 0, bytes.length);
-  t.is(reader.flaw, "given up");
+  t.is(reader.problem, "given up");
 });
 
 test("of the answers of one connection each has a head of its own", (t) => {

@@ -26,16 +26,16 @@ function read(story: Lawful | Unlawful, pieces: Uint8Array[]): { reader: Respons
 function isLawful(t: ExecutionContext, story: Lawful, pieces: Uint8Array[], how: string): void {
   const { reader, rest } = read(story, pieces);
   const answer = reader.answer;
-  const seen = { flaw: reader.flaw, ...answer, body: Buffer.from(answer?.body ?? []).toString() };
+  const seen = { problem: reader.problem, ...answer, body: Buffer.from(answer?.body ?? []).toString() };
   const { status, body = "", whole = true, reusable = true, retryAfterMs, date } = story;
-  t.deepEqual(seen, { flaw: "", status, body, whole, reusable, retryAfterMs, date }, `${story.name}, ${how}`);
+  t.deepEqual(seen, { problem: "", status, body, whole, reusable, retryAfterMs, date }, `${story.name}, ${how}`);
   if (whole) t.is(rest, 0);
 }
 
 function isUnlawful(t: ExecutionContext, story: Unlawful, pieces: Uint8Array[], how: string): void {
   const { reader } = read(story, pieces);
   t.is(reader.answer, undefined, `${story.name}, ${how}`);
-  t.is(reader.flaw, story.flaw, `${story.name}, ${how}`);
+  t.is(reader.problem, story.problem, `${story.name}, ${how}`);
 }
 
 /** The same in one piece, in two pieces for every place to cut, and byte by byte. */
@@ -81,7 +81,7 @@ test("a reader takes one answer after the other, and forgets the one before", (t
   reader.begin(LIMIT);
   feed("nonsense\n");
   reader.begin(LIMIT);
-  t.is(reader.flaw, "");
+  t.is(reader.problem, "");
 });
 
 test("the reader stops where the answer ends", (t) => {
@@ -159,7 +159,7 @@ test("garbage never throws, keeps no more than the limit, and means the same how
     for (const piece of pieces) reader.feed(piece, 0, piece.length);
     reader.end();
     return {
-      flaw: reader.flaw,
+      problem: reader.problem,
       answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] },
     };
   };
@@ -198,7 +198,7 @@ function readBy(
   reader.begin(64, undefined, host);
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
   reader.end();
-  return { flaw: reader.flaw, answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] } };
+  return { problem: reader.problem, answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] } };
 }
 
 const dated = (at: string, length: number): string =>

@@ -5,14 +5,14 @@ import { each, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, stays, UPDATE
 
 const SHAPE: LampOptions = { as: "deployed", connections: 2 };
 
-const SIZE_FLAW = "the assignment makes no sense (fw_size is no number of bytes from 1 to 2147483647)";
-const FLAWED: [string, Record<string, unknown>, string][] = [
-  ["a size of 0", { fw_size: 0 }, SIZE_FLAW],
-  ["a size below 0", { fw_size: -1 }, SIZE_FLAW],
-  ["a size of 2^53", { fw_size: 2 ** 53 }, SIZE_FLAW],
-  ["a size with a fraction", { fw_size: 1.5 }, SIZE_FLAW],
-  ["a size that is NaN as text", { fw_size: "NaN" }, SIZE_FLAW],
-  ["a size that is an object", { fw_size: { bytes: 20_000 } }, SIZE_FLAW],
+const SIZE_PROBLEM = "the assignment makes no sense (fw_size is no number of bytes from 1 to 2147483647)";
+const INVALID: [string, Record<string, unknown>, string][] = [
+  ["a size of 0", { fw_size: 0 }, SIZE_PROBLEM],
+  ["a size below 0", { fw_size: -1 }, SIZE_PROBLEM],
+  ["a size of 2^53", { fw_size: 2 ** 53 }, SIZE_PROBLEM],
+  ["a size with a fraction", { fw_size: 1.5 }, SIZE_PROBLEM],
+  ["a size that is NaN as text", { fw_size: "NaN" }, SIZE_PROBLEM],
+  ["a size that is an object", { fw_size: { bytes: 20_000 } }, SIZE_PROBLEM],
   [
     "an unknown algorithm",
     { fw_checksum_algorithm: "SHA3" },
@@ -31,7 +31,7 @@ const FLAWED: [string, Record<string, unknown>, string][] = [
   ],
 ];
 
-for (const [title, change, error] of FLAWED) {
+for (const [title, change, error] of INVALID) {
   test(`${title}: FAILED before a byte is fetched`, async (t) => {
     const lamp = lampWith(SHAPE, {});
     await lamp.pass(700);

@@ -8,14 +8,14 @@ import { bad, type Finding, good, warning } from "./finding.js";
 const PATIENCE_MS = 10_000;
 const SOON_MS = 21 * 86_400_000;
 
-export interface Way {
+export interface ConnectionCheck {
   readonly findings: readonly Finding[];
   /** The certificate (DER) that a board needs to trust; undefined over http, or where none was found. */
   readonly authority: Uint8Array | undefined;
 }
 
 /** `ca`: PEM, in place of the authorities that Node brings. */
-export async function checkWay(target: Target, ca: string | undefined): Promise<Way> {
+export async function checkConnection(target: Target, ca: string | undefined): Promise<ConnectionCheck> {
   const findings: Finding[] = [];
   const name = target.name.replace(/^\[|\]$/g, "");
   try {

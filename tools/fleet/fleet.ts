@@ -2,7 +2,7 @@
 
 import type { Host } from "../../src/port.js";
 import { Member, type MemberOptions } from "./member.js";
-import { Line } from "./simulated-network.js";
+import { SimulatedNetwork } from "./simulated-network.js";
 
 export interface FleetOptions extends Omit<MemberOptions, "name" | "open"> {
   readonly devices: number;
@@ -29,13 +29,13 @@ export interface Count {
 
 export class Fleet {
   readonly members: readonly Member[];
-  readonly line: Line;
+  readonly network: SimulatedNetwork;
   readonly #rampMs: number;
   readonly #timers = new Set<NodeJS.Timeout>();
   #started = 0;
 
   constructor(options: FleetOptions) {
-    this.line = new Line(options.open);
+    this.network = new SimulatedNetwork(options.open);
     this.#rampMs = options.rampMs;
     const digits = String(options.devices - 1).length;
     this.members = Array.from(
@@ -43,7 +43,7 @@ export class Fleet {
       (_, number) =>
         new Member({
           ...options,
-          open: this.line.open,
+          open: this.network.open,
           name: `${options.prefix}${String(number).padStart(digits, "0")}`,
         }),
     );
@@ -81,8 +81,8 @@ export class Fleet {
       delivered: sum((member) => member.delivered),
       dropped: sum((member) => member.dropped),
       answered: sum((member) => member.answered),
-      retries: this.line.broken,
-      connections: this.line.connections,
+      retries: this.network.broken,
+      connections: this.network.connections,
     };
   }
 }

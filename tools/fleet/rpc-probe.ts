@@ -5,7 +5,7 @@ import type { Fleet } from "./fleet.js";
 
 const TIMEOUT_MS = 10_000;
 
-export class Pinger {
+export class RpcProbe {
   /** How long each took, in microseconds. */
   readonly times = createHistogram();
   failed = 0;

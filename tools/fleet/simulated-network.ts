@@ -1,9 +1,9 @@
-// The line between the fleet and the platform: it can be cut and mended, and counts what goes over it.
+// The network between the fleet and the platform: it can be cut and mended, and counts what goes over it.
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 
 type Tell = (what: SocketEvent, reason?: string) => void;
 
-export class Line {
+export class SimulatedNetwork {
   readonly #open: Host["open"];
   readonly #sockets = new Set<LineSocket>();
   #isCut = false;
@@ -34,7 +34,7 @@ export class Line {
     this.asked++;
     if (this.#isCut) {
       this.broken++;
-      setTimeout(() => tell("closed", "the line is cut"), 0);
+      setTimeout(() => tell("closed", "the network is cut"), 0);
       return NO_SOCKET;
     }
     const socket = new LineSocket(this, tell);
@@ -53,12 +53,12 @@ export class Line {
 
 /** A class and no closures: thousands of these are open. */
 class LineSocket implements Socket {
-  readonly #line: Line;
+  readonly #network: SimulatedNetwork;
   readonly #tell: Tell;
   host: Socket = NO_SOCKET;
 
-  constructor(line: Line, tell: Tell) {
-    this.#line = line;
+  constructor(network: SimulatedNetwork, tell: Tell) {
+    this.#network = network;
     this.#tell = tell;
   }
 
@@ -71,19 +71,19 @@ class LineSocket implements Socket {
   }
 
   close(): void {
-    this.#line.ended(this, false);
+    this.#network.ended(this, false);
     this.host.close();
   }
 
   event(what: SocketEvent, reason: string | undefined): void {
-    if (what === "closed") this.#line.ended(this, reason !== "end");
+    if (what === "closed") this.#network.ended(this, reason !== "end");
     this.#tell(what, reason);
   }
 
   cut(): void {
-    if (!this.#line.ended(this, true)) return;
+    if (!this.#network.ended(this, true)) return;
     this.host.close();
-    this.#tell("closed", "the line is cut");
+    this.#tell("closed", "the network is cut");
   }
 }
 

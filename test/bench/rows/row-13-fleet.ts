@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { opener } from "../../../hosts/node/sockets.js";
 import { Fleet } from "../../../tools/fleet/fleet.js";
-import { littleRoom } from "../../../tools/fleet/heap-limit.js";
+import { limitHeap } from "../../../tools/fleet/heap-limit.js";
 import { unavailable } from "../../xs/engine/worker.js";
 import { crowdSteps } from "../on-xs/crowd.js";
 import { type Part, startPart } from "../parts/parts.js";
@@ -105,7 +105,7 @@ async function cpuOf(agents: number): Promise<number> {
 }
 
 async function onNode(times: number): Promise<Line[]> {
-  littleRoom();
+  limitHeap();
   const part = await startPart("part-platform.js");
   const rounds: Sizes[] = [];
   try {

@@ -2,7 +2,7 @@
 import test from "ava";
 import type { Host, Socket } from "../../../src/port.js";
 import { tooFewFiles } from "../../../tools/fleet/open-files.js";
-import { Line } from "../../../tools/fleet/simulated-network.js";
+import { SimulatedNetwork } from "../../../tools/fleet/simulated-network.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { killAll, mote } from "../cli/commands.js";
 
@@ -59,37 +59,37 @@ test("a fleet without a key, without a platform and with a refused key says what
   t.regex(many.err, /180000000 connections need 180000064 open files, and this shell allows \d+: ulimit -n/);
 });
 
-test("a line that is cut breaks what is open and lets nothing come about, until it is mended", async (t) => {
+test("a network that is cut breaks what is open and lets nothing come about, until it is mended", async (t) => {
   const events: string[] = [];
   let tell: Parameters<Host["open"]>[3] = () => {};
   let closed = 0;
   const socket: Socket = { write: () => 1, read: () => 2, close: () => void closed++ };
-  const line = new Line((_name, _port, _secure, event) => {
+  const network = new SimulatedNetwork((_name, _port, _secure, event) => {
     tell = event;
     return socket;
   });
   const open = () =>
-    line.open("platform.test", 80, false, (what, reason) => events.push(`${what} ${reason ?? ""}`));
+    network.open("platform.test", 80, false, (what, reason) => events.push(`${what} ${reason ?? ""}`));
   const first = open();
   tell("opened");
-  t.deepEqual([first.write(new Uint8Array(1)), first.read(new Uint8Array(1)), line.connections], [1, 2, 1]);
-  line.cut();
+  t.deepEqual([first.write(new Uint8Array(1)), first.read(new Uint8Array(1)), network.connections], [1, 2, 1]);
+  network.cut();
   t.deepEqual(
-    [events, closed, line.connections, line.broken],
-    [["opened ", "closed the line is cut"], 1, 0, 1],
+    [events, closed, network.connections, network.broken],
+    [["opened ", "closed the network is cut"], 1, 0, 1],
   );
   open();
   t.is(events.length, 2);
   await new Promise((resolve) => setTimeout(resolve, 5));
-  t.is(events[2], "closed the line is cut");
-  line.restore();
+  t.is(events[2], "closed the network is cut");
+  network.restore();
   open().close();
-  t.deepEqual([line.asked, line.broken, line.connections, closed], [3, 2, 0, 2]);
+  t.deepEqual([network.asked, network.broken, network.connections, closed], [3, 2, 0, 2]);
   open();
   tell("closed", "end");
-  t.is(line.broken, 2);
-  line.cut();
-  t.is(line.broken, 2);
+  t.is(network.broken, 2);
+  network.cut();
+  t.is(network.broken, 2);
 });
 
 test("too few open files are told with the command that allows more", (t) => {

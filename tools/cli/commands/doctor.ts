@@ -7,7 +7,7 @@ import { asker } from "../../doctor/asker.js";
 import { type Finding, good, skipped } from "../../doctor/finding.js";
 import { checkPlatform } from "../../doctor/platform.js";
 import { checkRpc } from "../../doctor/rpc.js";
-import { checkWay } from "../../doctor/tls.js";
+import { checkConnection } from "../../doctor/tls.js";
 import { checkTools } from "../../doctor/tools.js";
 import type { Operator } from "../../operator/operator.js";
 import { findDevice, type OperatorFlags, operate } from "../operator/operator.js";
@@ -109,7 +109,7 @@ async function ofUrl(url: string, flags: DoctorFlags, tell: Tell): Promise<boole
 }
 
 async function way(target: Target, ca: string | undefined, flags: DoctorFlags, tell: Tell): Promise<boolean> {
-  const { findings, authority } = await checkWay(target, ca);
+  const { findings, authority } = await checkConnection(target, ca);
   tell(findings);
   if (flags.writeCa !== undefined) {
     if (!authority) throw new UsageError("there is no authority's certificate to write");

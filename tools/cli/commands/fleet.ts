@@ -6,9 +6,9 @@ import { codeOf } from "../../../hosts/node/files.js";
 import { opener } from "../../../hosts/node/sockets.js";
 import { parseTarget } from "../../../src/net/target.js";
 import { type Count, Fleet } from "../../fleet/fleet.js";
-import { littleRoom } from "../../fleet/heap-limit.js";
+import { limitHeap } from "../../fleet/heap-limit.js";
 import { tooFewFiles } from "../../fleet/open-files.js";
-import { Pinger } from "../../fleet/rpc-probe.js";
+import { RpcProbe } from "../../fleet/rpc-probe.js";
 import { logIn } from "../operator/operator.js";
 import { Progress } from "../output/progress.js";
 import { note, out, outJson } from "../output/table.js";
@@ -60,7 +60,7 @@ export function fleetCommand(program: Command): void {
     .option("--interval <duration>", "between two points of a device", duration, 1_000)
     .option("--ramp <duration>", "until all have started (default: 1s for each 100)", duration)
     .option("--for <duration>", "how long (default: until Ctrl-C)", duration)
-    .option("--outage <duration>", "cut the line once for so long", duration)
+    .option("--outage <duration>", "cut the network once for so long", duration)
     .option("--outage-after <duration>", "when it is cut", duration, 30_000)
     .option("--rpc <number>", "RPCs a second, with an operator's login", count, 2)
     .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")
@@ -70,19 +70,19 @@ export function fleetCommand(program: Command): void {
 }
 
 async function run(flags: FleetFlags): Promise<void> {
-  littleRoom();
+  limitHeap();
   const fleet = makeFleet(flags);
   const stop = new AbortController();
   const asked = stopSignals().stop;
   asked.addEventListener("abort", () => stop.abort());
-  const pinger = await makePinger(flags, fleet);
+  const probe = await makeProbe(flags, fleet);
   const timers = schedule(flags, fleet, () => stop.abort());
   const before = process.memoryUsage.rss();
-  const picture = new Picture(fleet, pinger, before);
+  const picture = new Picture(fleet, probe, before);
   const progress = new Progress();
   const began = performance.now();
   fleet.start();
-  void pinger?.run(flags.rpc, stop.signal);
+  void probe?.run(flags.rpc, stop.signal);
   while (!stop.signal.aborted) {
     await tick(stop.signal);
     if (flags.json) continue;
@@ -91,7 +91,7 @@ async function run(flags: FleetFlags): Promise<void> {
     progress.show(lines, [lines.join("  ")]);
   }
   for (const timer of timers) clearTimeout(timer);
-  fleet.line.restore();
+  fleet.network.restore();
   const summary = picture.summary((performance.now() - began) / 1_000);
   await fleet.stop();
   if (flags.json) outJson(summary);
@@ -135,18 +135,18 @@ function load(path: string): string {
   }
 }
 
-async function makePinger({ url }: FleetFlags, fleet: Fleet): Promise<Pinger | undefined> {
+async function makeProbe({ url }: FleetFlags, fleet: Fleet): Promise<RpcProbe | undefined> {
   const { MOTE_PLATFORM_USERNAME: username, MOTE_PLATFORM_PASSWORD: password } = process.env;
   if (!username || !password) return undefined;
-  return new Pinger(await logIn(url, username, password), fleet);
+  return new RpcProbe(await logIn(url, username, password), fleet);
 }
 
-function schedule(flags: FleetFlags, { line }: Fleet, end: () => void): NodeJS.Timeout[] {
+function schedule(flags: FleetFlags, { network }: Fleet, end: () => void): NodeJS.Timeout[] {
   const timers: NodeJS.Timeout[] = [];
   if (flags.for !== undefined) timers.push(setTimeout(end, flags.for));
   if (flags.outage !== undefined) {
-    timers.push(setTimeout(() => line.cut(), flags.outageAfter));
-    timers.push(setTimeout(() => line.restore(), flags.outageAfter + flags.outage));
+    timers.push(setTimeout(() => network.cut(), flags.outageAfter));
+    timers.push(setTimeout(() => network.restore(), flags.outageAfter + flags.outage));
   }
   return timers;
 }
@@ -176,14 +176,14 @@ interface Summary extends Count {
 /** What is shown: now, and in the end. */
 class Picture {
   readonly #fleet: Fleet;
-  readonly #pinger: Pinger | undefined;
+  readonly #probe: RpcProbe | undefined;
   readonly #before: number;
   #last = 0;
   #at = performance.now();
 
-  constructor(fleet: Fleet, pinger: Pinger | undefined, before: number) {
+  constructor(fleet: Fleet, probe: RpcProbe | undefined, before: number) {
     this.#fleet = fleet;
-    this.#pinger = pinger;
+    this.#probe = probe;
     this.#before = before;
   }
 
@@ -200,14 +200,14 @@ class Picture {
 
   summary(seconds: number): Summary {
     const counted = this.#fleet.count();
-    const times = this.#pinger?.times;
+    const times = this.#probe?.times;
     return {
       ...counted,
       seconds: Math.round(seconds),
       pointsPerSecond: Math.round(counted.delivered / seconds),
       waiting: counted.recorded - counted.delivered - counted.dropped,
       rpcs: times?.count ?? 0,
-      rpcsFailed: this.#pinger?.failed ?? 0,
+      rpcsFailed: this.#probe?.failed ?? 0,
       rpcP50Ms: percentile(times, 50),
       rpcP99Ms: percentile(times, 99),
       kibPerAgent: this.#kib(counted.devices),
@@ -223,8 +223,8 @@ class Picture {
   }
 
   #latency(): string {
-    if (!this.#pinger) return "not asked for (no operator's login in the environment)";
-    const { times, failed } = this.#pinger;
+    if (!this.#probe) return "not asked for (no operator's login in the environment)";
+    const { times, failed } = this.#probe;
     return `p50 ${percentile(times, 50) ?? "-"} ms  p99 ${percentile(times, 99) ?? "-"} ms  failed ${failed}`;
   }
 

@@ -33,7 +33,7 @@ export class HealthRecord {
     try {
       if (text !== undefined) this._read(JSON.parse(text));
     } catch {
-      // It begins anew: what is not in order is of no use to anybody.
+      // It starts again: what is not in order is of no use to anybody.
     }
   }
 

@@ -67,7 +67,7 @@ for (const server of SERVERS) {
     },
   );
 
-  test(`${server.name}: a wrong checksum: the image is refused, reported FAILED with the reason, and not fetched again until assigned anew`, async (t) => {
+  test(`${server.name}: a wrong checksum: the image is refused, reported FAILED with the reason, and not fetched again until assigned again`, async (t) => {
     const rig = await startRig(t, server);
     const app = image(rig, "1.0.0", "");
     const device = run(t, rig, app);

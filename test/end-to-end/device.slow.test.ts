@@ -120,7 +120,7 @@ for (const server of SERVERS) {
       const customer = new Operator({ url: rig.url });
       await customer.login(server.customer.username, server.customer.password);
       await t.throwsAsync(customer.devices.claim(rig.name, "wrong"), { message: /: 400/ });
-      // A wrong secret voids the claim: the device has to begin anew.
+      // A wrong secret voids the claim: the device has to start again.
       await agent.claim({ secretKey: "s3cret", durationMs: 60_000 });
       await until(
         () => customer.devices.claim(rig.name, "s3cret").then(() => true, isTooEarly),

@@ -24,7 +24,10 @@ function feed(pieces: readonly Uint8Array[], reader: ResponseReader): Read {
       buffer.set(part, 7);
       const end = 7 + part.length;
       const at = reader.feed(buffer, 7, end);
-      must(at === end || reader.answer !== undefined || reader.problem !== "", "it stops only where it is over");
+      must(
+        at === end || reader.answer !== undefined || reader.problem !== "",
+        "it stops only where it is over",
+      );
       must(reader.answer === undefined || reader.problem === "", "an answer has no problem");
     }
   }

@@ -93,7 +93,10 @@ export async function play<World>(one: Case<World>, plan: Plan): Promise<Change[
     }
     await one.check?.(world);
   } catch (error) {
-    throw new Problem(`${one.name}@${plan}`, `${error instanceof Error ? error.message : error}${trail(lives)}`);
+    throw new Problem(
+      `${one.name}@${plan}`,
+      `${error instanceof Error ? error.message : error}${trail(lives)}`,
+    );
   }
   return lives;
 }

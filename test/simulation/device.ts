@@ -146,7 +146,8 @@ class RunningLife implements Life {
       }
       const done = make();
       if (!done) this.#body.storeFailedAt = this.#world.clock.now();
-      if (store.values.size > MOST_VALUES) this.#ears.problem(`${store.values.size} values stored, ${key} last`);
+      if (store.values.size > MOST_VALUES)
+        this.#ears.problem(`${store.values.size} values stored, ${key} last`);
       return done;
     };
     return {
@@ -208,7 +209,8 @@ class RunningLife implements Life {
       if (this.alive) event(what, reason);
     });
     sockets.add(socket);
-    if (sockets.size > MOST_SOCKETS[this.#body.connections]!) problem(`${sockets.size} connections at a time`);
+    if (sockets.size > MOST_SOCKETS[this.#body.connections]!)
+      problem(`${sockets.size} connections at a time`);
     let readSince = 0;
     return {
       write: (bytes) => {

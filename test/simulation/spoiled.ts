@@ -30,7 +30,7 @@ function partsOf(answer: Uint8Array): Parts {
   return { head: bytes.subarray(0, end).toString("latin1").split("\r\n"), body: bytes.subarray(end + 4) };
 }
 
-/** Sends an answer put together anew, and closes if the platform would have. */
+/** Sends an answer put together again, and closes if the platform would have. */
 function send({ peer }: Blow, head: readonly string[], body: Uint8Array, lineEnd = "\r\n"): void {
   const lines = [...head, "", ""].join(lineEnd);
   peer.send(Buffer.concat([Buffer.from(lines, "latin1"), body]));

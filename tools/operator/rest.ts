@@ -20,7 +20,7 @@ export interface Call {
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent in place of a body; made anew for each attempt. */
+  /** Sent in place of a body; made again for each attempt. */
   form?: () => FileForm;
   /** Must not show up in an error. */
   secrets?: readonly string[];

@@ -74,7 +74,7 @@ export class Screen {
     return lines.length <= room ? lines : lines.filter((line) => line !== "").slice(0, room);
   }
 
-  /** A terminal made narrower since has broken its long lines anew. */
+  /** A terminal made narrower since has broken its long lines again. */
   #erase(): string {
     const columns = this.#terminal.columns || 80;
     const rows = this.#drawn.reduce(

@@ -86,7 +86,7 @@ async function openPlatform(
   });
 }
 
-/** The platform's memory begins anew at each start: a token kept from the last one is unknown to it. */
+/** The platform's memory starts again at each start: a token kept from the last one is unknown to it. */
 function forgetToken(stateDir: string): void {
   const store = new FileStore(join(stateDir, "store"));
   store.delete("token");

@@ -52,7 +52,7 @@ function within(ms: number, work: Promise<unknown>): Promise<void> {
 async function end(code: number, flush: boolean): Promise<void> {
   if (ending) return;
   ending = true;
-  // Stopped or started anew in good order: nobody pulled the plug.
+  // Stopped or started again in good order: nobody pulled the plug.
   begun?.steady();
   if (agent) {
     if (flush && agent.state === "online") await within(FLUSH_MS, agent.flush(FLUSH_MS));

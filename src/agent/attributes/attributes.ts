@@ -46,7 +46,7 @@ export class AttributesApi {
 
   /**
    * Publishes client attributes (POST /api/v1/{token}/attributes): merged by key with those waiting, kept over a restart, sent until
-   * the platform accepted them, and again after the device was provisioned anew. Values as in `telemetry.record`.
+   * the platform accepted them, and again after the device was provisioned again. Values as in `telemetry.record`.
    * A value equal to the one last published is not sent again. A device can't delete a client attribute.
    *
    * Throws `BAD_VALUE`, or `TOO_LARGE` beyond about 3,900 bytes of all attributes together.

@@ -73,7 +73,7 @@ export class ClientAttributes {
       : { items, text: `{${items.map((item) => item.member).join(",")}}` };
   }
 
-  /** The platform accepted the batch; what was published anew meanwhile stays dirty. */
+  /** The platform accepted the batch; what was published again meanwhile stays dirty. */
   accepted(batch: Batch): void {
     batch.items.forEach((item) => {
       item.dirty = false;
@@ -87,7 +87,7 @@ export class ClientAttributes {
     this._keep();
   }
 
-  /** A device that was provisioned anew has none of them. */
+  /** A device that was provisioned again has none of them. */
   again(): void {
     if (this._items.every((item) => item.dirty)) return;
     for (const item of this._items) item.dirty = true;

@@ -40,7 +40,7 @@ export class AttributeReader {
     this._client = client;
   }
 
-  /** The device was provisioned anew: it has no mark. */
+  /** The device was provisioned again: it has no mark. */
   forgetMark(): void {
     this._markPostedAt = undefined;
   }

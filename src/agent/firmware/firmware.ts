@@ -33,7 +33,7 @@ export interface UpdateMemory {
  *
  * Reported as telemetry: `current_fw_title`, `current_fw_version`, `fw_state` (DOWNLOADING, DOWNLOADED, VERIFIED, UPDATING, UPDATED,
  * FAILED), `fw_error` (empty if there is none), `fw_progress` in percent. A failed update is tried again after 1 min, 10 min and 1 h; then, or
- * at once where that can't help (a wrong checksum, another device's title), not before it is assigned anew, or `retry()`. A new image that could
+ * at once where that can't help (a wrong checksum, another device's title), not before it is assigned again, or `retry()`. A new image that could
  * not reach the platform, or lost its power, is tried again all the same, every 6 h after the third time.
  */
 export class Firmware implements Job {
@@ -50,7 +50,7 @@ export class Firmware implements Job {
     this.keys = this._parts?.keys ?? [];
   }
 
-  /** Tries a failed update again now, also one that would wait until it is assigned anew. */
+  /** Tries a failed update again now, also one that would wait until it is assigned again. */
   retry(): void {
     this._parts?.updater.retry();
     this._loop.notify();

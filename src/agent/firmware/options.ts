@@ -18,7 +18,7 @@ export interface FirmwareOptions {
   /** The running version (compared exactly with the assigned one). 1 to 255 characters. The platform stores `2` or `1.10` as numbers. */
   version: string;
   /**
-   * Asked before a byte is fetched: true: go on; false: refused until assigned anew, reported FAILED; `"later"`: asked again after 1 min.
+   * Asked before a byte is fetched: true: go on; false: refused until assigned again, reported FAILED; `"later"`: asked again after 1 min.
    * An exception, and no answer within 1 min, count as `"later"`. Default: every update is allowed.
    */
   allow?: ((update: FirmwareUpdate) => boolean | "later" | Promise<boolean | "later">) | undefined;

@@ -22,7 +22,7 @@ export const SLOWER = "asked again ever more slowly, every 10 minutes at last";
 
 const STORED = "refused";
 const SHORTEST_MS = 100;
-/** What was good for so long begins anew when it is refused; what is refused again sooner goes on where it was. */
+/** What was good for so long starts again when it is refused; what is refused again sooner goes on where it was. */
 const GOOD_MS = 10 * 60_000;
 
 export class RefusalGate {

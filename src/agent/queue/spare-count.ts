@@ -45,7 +45,7 @@ export class SpareCount {
     if (known >= 0 && newest >= 0) {
       const lost = Math.max(0, next + points - state.next);
       const drops = state.full + state.refused + state.unreadable;
-      // A queue that was erased meanwhile counts its points anew, and begins with the first sector.
+      // A queue that was erased meanwhile counts its points again, and begins with the first sector.
       const dealtWith = newest >= known ? applyMark(state, DONE, confirmed) : 0;
       state.full = Math.max(state.full, full);
       state.refused = Math.max(state.refused, refused);

@@ -191,7 +191,7 @@ export class Time {
   }
 
   private _tellSetBack(ms: number): void {
-    this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps begin anew`);
+    this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps start again`);
   }
 
   private _find(era: number): Era | undefined {

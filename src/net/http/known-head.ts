@@ -1,5 +1,5 @@
 // A platform sends the same head with answer after answer, but for its date. To see that by comparing texts takes the engine of a board a twentieth of what
-// it takes to read the head anew.
+// it takes to read the head again.
 import type { Host } from "../../port.js";
 import { DATE_BYTES, parseDate } from "./date.js";
 import type { Head } from "./head.js";

@@ -1,7 +1,7 @@
 // Numbers as they leave: short enough that the platform stores them as numbers, also after it has parsed its own spelling of them.
 //
 // The platform (contract of its JSON converter): an integer of 64 bits is a long; beyond, a string. A decimal number of at most 16
-// decimals is a double; with more, a string. It writes doubles anew (`1.0E-15`) and judges them a second time, which costs a decimal.
+// decimals is a double; with more, a string. It writes doubles again (`1.0E-15`) and judges them a second time, which costs a decimal.
 import { lazyRegExp } from "./regexp.js";
 
 const LONG_MAX = 9223372036854775807n;

@@ -41,7 +41,7 @@ test("a worker that can't be noted starts all the same", async (t) => {
   t.deepEqual(readdirSync(directory), []);
 });
 
-test("the image of the last start is started again where it can't be written anew", (t) => {
+test("the image of the last start is started again where it can't be written again", (t) => {
   const directory = temporaryState(t);
   flash(directory, image("1.0.0"));
   const first = prepareStart(directory, quiet);

@@ -57,7 +57,7 @@ export class GuestLine {
 
   #serve(socket: Socket): void {
     // A machine that restarted ends its connection without a word.
-    this.lost("the guest began anew");
+    this.lost("the guest started again");
     this.#socket = socket;
     const frames = new Frames(new TextDecoder());
     socket.on("error", () => {});

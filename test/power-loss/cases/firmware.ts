@@ -10,7 +10,7 @@ import { type Case, multiply } from "../runner.js";
 
 /** Of the image: its progress is stored twice, or four times. */
 const SIZES = { documented: 20_000, deployed: 36_000 } as const;
-/** What `mote sign` made of the image of 20,000 bytes with a key that is no more; made anew it would be another, and a run not the same. */
+/** What `mote sign` made of the image of 20,000 bytes with a key that is no more; made again it would be another, and a run not the same. */
 const SIGNATURE =
   "304402202101e9f88bb0305cf0d978fb8b333e1951a35ad27cde45bffbee95817aa5f1" +
   "4002207f85afb01d0af525cfcd18abbd73f0bd99fc1376fbbc883b3b289f326c5cdb37";

@@ -75,7 +75,7 @@ const unauthorized = ({ as }: { as: Mode }): Case<Refused> => ({
     await world.until(power, "delivered", arrived, 30 * 60_000);
   },
   check: (world) => {
-    if (asked(world, PROVISION).length > 1) throw new Error("it provisioned itself anew");
+    if (asked(world, PROVISION).length > 1) throw new Error("it provisioned itself again");
   },
 });
 

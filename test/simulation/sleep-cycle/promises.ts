@@ -31,7 +31,8 @@ export function promises(sleeper: Sleeper): Kept {
     const answers = results.filter(({ kind }) => kind === "answer").length;
     if (answers > 1) problems.push(`RPC ${i} was answered ${answers} times`);
   }
-  if (sleeper.seen !== sleeper.target) problems.push(`the attribute is ${sleeper.seen}, not ${sleeper.target}`);
+  if (sleeper.seen !== sleeper.target)
+    problems.push(`the attribute is ${sleeper.seen}, not ${sleeper.target}`);
   errors.sort((one, other) => one - other);
   const at = (share: number) => errors[Math.floor(errors.length * share)] ?? 0;
   return { problems, half: at(0.5), most: at(0.99), worst: errors.at(-1) ?? 0 };

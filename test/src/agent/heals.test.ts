@@ -179,7 +179,7 @@ test("client attributes that the platform lost are published again", async (t, a
   t.is(rig.platform.attributes(device).serial, "A-113");
 });
 
-test("client attributes are published again by a device provisioned anew whose answer was lost", async (t, as) => {
+test("client attributes are published again by a device provisioned again whose answer was lost", async (t, as) => {
   const rig = startRig(t, as);
   const first = rig.agent();
   first.attributes.publish({ serial: "A-113" });

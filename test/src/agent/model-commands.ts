@@ -1,4 +1,4 @@
-// What the models of the agent have in common: time passes, the device and the platform start anew, requests go wrong for a while.
+// What the models of the agent have in common: time passes, the device and the platform start again, requests go wrong for a while.
 import fc from "fast-check";
 import type { Agent } from "../../../src/index.js";
 import { RpcActor } from "../../../tools/platform/core/rpc/rpc.js";

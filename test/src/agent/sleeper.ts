@@ -1,4 +1,4 @@
-// A device that is started anew for each wake, on what the one before kept, and sleeps in between.
+// A device that is started again for each wake, on what the one before kept, and sleeps in between.
 import type { ExecutionContext } from "ava";
 import type { Agent, AgentOptions, Wake, WakeOptions } from "../../../src/index.js";
 import type { Mode } from "../../../tools/platform/device/modes.js";

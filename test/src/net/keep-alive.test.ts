@@ -13,7 +13,7 @@ test("a connection that the peer said it would close is not used again", async (
   t.is(host.net.peers.length, 2);
 });
 
-test("a connection that was closed while idle is opened anew", async (t) => {
+test("a connection that was closed while idle is opened again", async (t) => {
   const { host, connection } = rig();
   serve(host.net, (request) => request.reply(200));
   await sendOn(host, connection, GET);

@@ -45,7 +45,7 @@ export class StrategiesRig {
     return this.#base + this.clock.now();
   }
 
-  /** A machine that starts: its monotonic clock begins anew. */
+  /** A machine that starts: its monotonic clock starts again. */
   start(wall: number | undefined, batchBytes = 8192): void {
     const clock = new FakeClock(wall);
     // Nothing here waits for a promise.

@@ -336,14 +336,14 @@ test("at 360 pixels and in the dark nothing runs out of the page, and the keyboa
   t.deepEqual(errors, []);
 });
 
-test("a line that breaks is told, and a platform that began anew asks for a login", async (t) => {
+test("a line that breaks is told, and a platform that started again asks for a login", async (t) => {
   const own = await startPlatform({ port: 0 });
   const { page } = await loggedIn({}, own.url);
   await page.getByText("live", { exact: true }).waitFor();
   await own.close();
   await page.getByText("no line to the platform").waitFor();
-  const anew = await startPlatform({ port: own.address.port });
-  t.teardown(() => anew.close());
+  const again = await startPlatform({ port: own.address.port });
+  t.teardown(() => again.close());
   await page.getByText("The session has ended: log in again.").waitFor();
   await page.getByRole("heading", { name: "Log in" }).waitFor();
   t.pass();

@@ -72,7 +72,10 @@ test("a network that is cut breaks what is open and lets nothing come about, unt
     network.open("platform.test", 80, false, (what, reason) => events.push(`${what} ${reason ?? ""}`));
   const first = open();
   tell("opened");
-  t.deepEqual([first.write(new Uint8Array(1)), first.read(new Uint8Array(1)), network.connections], [1, 2, 1]);
+  t.deepEqual(
+    [first.write(new Uint8Array(1)), first.read(new Uint8Array(1)), network.connections],
+    [1, 2, 1],
+  );
   network.cut();
   t.deepEqual(
     [events, closed, network.connections, network.broken],

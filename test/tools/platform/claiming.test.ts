@@ -61,7 +61,7 @@ test("a claim that is over fails", (t) => {
   t.is(claim(rig, "s"), "FAILURE");
 });
 
-test("a device taken back can be claimed anew", (t) => {
+test("a device taken back can be claimed again", (t) => {
   const rig = createRig();
   rig.call("POST", "claim", '{"secretKey":"s"}');
   claim(rig, "s");

@@ -180,7 +180,7 @@ test("a fault spares the first, ends after its count, and of two that end a requ
   );
 });
 
-test("the same seed gives the same run, another one another, and clearing begins anew", (t) => {
+test("the same seed gives the same run, another one another, and clearing starts again", (t) => {
   const fault = { fault: "status", status: 500, probability: 0.3 };
   const run = (rig: Rig) => Array.from({ length: 200 }, () => rig.call("GET", "attributes").status).join(" ");
   const rig = createRig();

@@ -10,8 +10,10 @@ const VAIN_ATTEMPTS = 10;
 /** What is silent for this long is given up. */
 const SILENCE_MS = 60_000;
 
-/** `done`: the writer took all bytes. `stopped`: the agent was stopped, or `wanted()` was false. `anew`: what was taken is of no use. */
-export type Fetched = { readonly kind: "done" | "stopped" | "anew" } | ({ readonly kind: "failed" } & Failed);
+/** `done`: the writer took all bytes. `stopped`: the agent was stopped, or `wanted()` was false. `restarted`: what was taken is of no use. */
+export type Fetched =
+  | { readonly kind: "done" | "stopped" | "restarted" }
+  | ({ readonly kind: "failed" } & Failed);
 
 /** One image on its way, part by part. While a part comes nothing of it is suspended: the signal is raised at its end. */
 export class Download {
@@ -78,7 +80,7 @@ export class Download {
   private _ended(outcome: Outcome, sink: ImageSink, got: number): Fetched | undefined {
     if (!this._link.running || !sink.wanted()) return { kind: "stopped" };
     if (sink.failure) return { kind: "failed", failure: sink.failure, detail: "" };
-    if (this._source.anew) return { kind: "anew" };
+    if (this._source.restarted) return { kind: "restarted" };
     if (got > 0) {
       this._vain = 0;
       this._lane.clear();

@@ -31,7 +31,7 @@ export class FromPlatform implements Source {
   private readonly _chunkBytes: number;
   private readonly _package: { readonly title: string; readonly version: string };
   readonly unanswered = "unanswered";
-  readonly anew = false;
+  readonly restarted = false;
 
   constructor(
     link: Link,

@@ -35,7 +35,7 @@ export class FromUrl implements Source {
   private _connection: Connection | undefined;
   private _authority = "";
   /** The file was replaced, or the server has no ranges: all of it must come again. */
-  anew = false;
+  restarted = false;
   /** What refused a redirect. */
   private _detour: string | undefined;
   readonly unanswered = "fileUnanswered";
@@ -52,7 +52,7 @@ export class FromUrl implements Source {
   part(sink: ImageSink, done: (outcome: Outcome) => void): void {
     const { offset, end, size } = sink.writer;
     if (offset > 0 && !this._ranges) {
-      this.anew = true;
+      this.restarted = true;
       done(lost("no ranges"));
       return;
     }
@@ -65,7 +65,7 @@ export class FromUrl implements Source {
       fragment: (bytes) => sink.fragment(bytes),
     };
     void this._get(`bytes=${offset}-${last - 1}`, taking, STREAM_DEADLINE_MS).then((outcome) => {
-      if (offset > 0 && outcome.kind === "refused" && outcome.status === 416) this.anew = true;
+      if (offset > 0 && outcome.kind === "refused" && outcome.status === 416) this.restarted = true;
       done(outcome);
     });
   }
@@ -110,9 +110,9 @@ export class FromUrl implements Source {
       file.etag !== this.mark.etag ||
       (all ? offset > 0 || end < size : file.from !== offset || total !== size)
     )
-      this.anew = true;
+      this.restarted = true;
     sink.expect(all ? size : last - offset);
-    return sink.failure === undefined && !this.anew;
+    return sink.failure === undefined && !this.restarted;
   }
 
   /** One request, and those that its redirects lead to. */

@@ -5,7 +5,7 @@
 import type { Host, Slot } from "../../../port.js";
 import type { Image } from "../admission-rules.js";
 import { pause } from "../pause.js";
-import { type Check, type Problem, openCheck } from "./verification.js";
+import { type Check, openCheck, type Problem } from "./verification.js";
 
 /** With sector 0 (4 KiB) and what is on its way on top, still less than the 16 KiB that a restart may cost. */
 const STEP_BYTES = 8192;

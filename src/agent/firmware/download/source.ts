@@ -20,7 +20,7 @@ export interface Source {
   /** What it is when that goes on. */
   readonly unanswered: Failure;
   /** What was taken so far is no beginning of what there is now. */
-  readonly anew: boolean;
+  readonly restarted: boolean;
   /** Gives up what is under way, and the connection if it is its own. */
   hangUp(): void;
 }

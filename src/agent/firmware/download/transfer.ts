@@ -17,7 +17,7 @@ import { ImageSink, type Source } from "./source.js";
 import { openCheck } from "./verification.js";
 
 const CHUNK_BYTES = 16_384;
-/** A file that had to be begun anew so often is given up for now; so is a server that does not tell its length. */
+/** A file that had to be started again so often is given up for now; so is a server that does not tell its length. */
 const MOST_TRIES = 10;
 
 export class Transfer {
@@ -32,7 +32,7 @@ export class Transfer {
   private _source: Source | undefined;
   private _writer: ImageWriter | undefined;
   private _download: Download | undefined;
-  /** Times that the download of this image began anew. */
+  /** Times that the download of this image started again. */
   private _begun = 0;
   private _refusal: { failure: Failure; detail: string } | undefined;
 
@@ -94,7 +94,7 @@ export class Transfer {
   async fetch(image: Image): Promise<boolean | undefined> {
     const refusal = this._refusal;
     this._refusal = undefined;
-    // The keys were read anew and still say the same: so it was no change of the assignment.
+    // The keys were read again and still say the same: so it was no change of the assignment.
     if (refusal) return this._fail(refusal.failure, refusal.detail);
     const writer = this._writer ?? this._open(image);
     if (!writer || !this._source) return this._fail("slot");
@@ -104,7 +104,7 @@ export class Transfer {
     this._download = undefined;
     if (fetched.kind === "stopped") return false;
     if (fetched.kind === "failed") return this._refused(fetched.failure, fetched.detail);
-    return fetched.kind === "anew" ? this._anew() : this._finish(writer, image);
+    return fetched.kind === "restarted" ? this._restart() : this._finish(writer, image);
   }
 
   private _begin(writer: ImageWriter, source: Source): Download {
@@ -160,7 +160,7 @@ export class Transfer {
   }
 
   /** What is in the slot is no beginning of the file that is there now. */
-  private _anew(): boolean {
+  private _restart(): boolean {
     if (++this._begun > MOST_TRIES) return this._fail("fileChanged");
     this.drop();
     this._ledger.keep({ offset: 0, etag: "" });

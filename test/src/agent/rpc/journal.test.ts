@@ -12,7 +12,7 @@ const isAnswer = ({ method, path }: { method: string; path: string }) =>
 const isPoll = ({ path }: { path: string }) => path.includes("/rpc?timeout=");
 const text = (results: { kind: string; text?: string }[]) => results.map(({ kind, text }) => text ?? kind);
 
-/** The platform starts anew: polls and waiting RPCs are gone, ids begin at 0 again. `keeps`: a proxy before it keeps the connections. */
+/** The platform starts again: polls and waiting RPCs are gone, ids begin at 0 again. `keeps`: a proxy before it keeps the connections. */
 function restart(rig: Rig, keeps = false): void {
   const device = rig.platform.device(NAME);
   if (!keeps) for (const peer of rig.net.peers) if (!peer.closed) peer.reset();

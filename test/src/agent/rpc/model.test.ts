@@ -14,12 +14,12 @@ import { NAME, startRig, test } from "../rig.js";
 const RUNS = 50;
 const HOUR = 3_600_000;
 
-// The reference: what was sent, and what the platform forgot when it started anew.
+// The reference: what was sent, and what the platform forgot when it started restartsAt.
 interface Model {
   readonly sent: { results: { kind: string; text?: string }[]; forgotten: boolean }[];
   restarts: number;
   /** How many had been sent at each start of the platform. */
-  readonly anew: number[];
+  readonly restartsAt: number[];
 }
 
 const isAnswer = ({ method, path }: { method: string; path: string }) =>
@@ -36,14 +36,14 @@ const send = (oneWay: boolean): Command<Model> =>
     sent.push({ results, forgotten: oneWay });
   });
 
-const forget = ({ sent, anew }: Model): void => {
-  anew.push(sent.length);
+const forget = ({ sent, restartsAt }: Model): void => {
+  restartsAt.push(sent.length);
   for (const rpc of sent) if (rpc.results.length === 0) rpc.forgotten = true;
 };
 
-/** An answer under way when the platform starts anew reaches another RPC, if that has its id by then: nobody can tell. */
-const strays = ({ anew }: Model, n: number, answer: string | undefined): boolean =>
-  anew.some((first) => Number(answer) < first && first <= n);
+/** An answer under way when the platform starts restartsAt reaches another RPC, if that has its id by then: nobody can tell. */
+const strays = ({ restartsAt }: Model, n: number, answer: string | undefined): boolean =>
+  restartsAt.some((first) => Number(answer) < first && first <= n);
 
 const COMMANDS: fc.Arbitrary<Command<Model>>[] = [
   fc.boolean().map(send),
@@ -73,7 +73,7 @@ test("RPC does what its reference does: no handler runs twice, each answer comes
       };
       begin();
       await rig.clock.advance(3000);
-      const model: Model = { sent: [], restarts: 0, anew: [] };
+      const model: Model = { sent: [], restarts: 0, restartsAt: [] };
       const real = { rig, begin };
       await fc.asyncModelRun(() => ({ model, real }), commands);
       await calm(real, 15 * 60_000);

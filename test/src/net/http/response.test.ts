@@ -28,7 +28,11 @@ function isLawful(t: ExecutionContext, story: Lawful, pieces: Uint8Array[], how:
   const answer = reader.answer;
   const seen = { problem: reader.problem, ...answer, body: Buffer.from(answer?.body ?? []).toString() };
   const { status, body = "", whole = true, reusable = true, retryAfterMs, date } = story;
-  t.deepEqual(seen, { problem: "", status, body, whole, reusable, retryAfterMs, date }, `${story.name}, ${how}`);
+  t.deepEqual(
+    seen,
+    { problem: "", status, body, whole, reusable, retryAfterMs, date },
+    `${story.name}, ${how}`,
+  );
   if (whole) t.is(rest, 0);
 }
 
@@ -198,7 +202,10 @@ function readBy(
   reader.begin(64, undefined, host);
   for (const piece of pieces) reader.feed(piece, 0, piece.length);
   reader.end();
-  return { problem: reader.problem, answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] } };
+  return {
+    problem: reader.problem,
+    answer: reader.answer && { ...reader.answer, body: [...reader.answer.body] },
+  };
 }
 
 const dated = (at: string, length: number): string =>

@@ -21,10 +21,18 @@ export const UNLAWFUL: readonly Unlawful[] = [
   { name: "folded", bytes: `${OK}X: 1\r\n Content-Length: 4\r\n\r\n[12]`, problem: "folded header" },
   { name: "folded with a tab", bytes: `${OK}X: 1\r\n\ty\r\n\r\n`, problem: "folded header" },
   { name: "lengths that disagree", bytes: `${OK}Content-Length: 5\r\n${BODY}`, problem: "two lengths" },
-  { name: "a list of lengths", bytes: `${OK}Content-Length: 4, 4\r\n\r\n[12]`, problem: "bad Content-Length" },
+  {
+    name: "a list of lengths",
+    bytes: `${OK}Content-Length: 4, 4\r\n\r\n[12]`,
+    problem: "bad Content-Length",
+  },
   { name: "a negative length", bytes: `${OK}Content-Length: -4\r\n\r\n[12]`, problem: "bad Content-Length" },
   { name: "a signed length", bytes: `${OK}Content-Length: +4\r\n\r\n[12]`, problem: "bad Content-Length" },
-  { name: "a hexadecimal length", bytes: `${OK}Content-Length: 0x4\r\n\r\n[12]`, problem: "bad Content-Length" },
+  {
+    name: "a hexadecimal length",
+    bytes: `${OK}Content-Length: 0x4\r\n\r\n[12]`,
+    problem: "bad Content-Length",
+  },
   { name: "no length after its name", bytes: `${OK}Content-Length:\r\n\r\n`, problem: "bad Content-Length" },
   {
     name: "a length of 16 digits",

@@ -164,7 +164,7 @@ test("a persistent RPC that nobody fetches until its expirationTime is EXPIRED, 
   t.is(platform.core.devices.get(deviceId)?.rpc.pending, 0);
 });
 
-test("a claimed device is its customer's, and can be claimed anew once it was taken back", async (t) => {
+test("a claimed device is its customer's, and can be claimed again once it was taken back", async (t) => {
   const { call, customer, platform, deviceId } = t.context;
   const open = (secretKey: string) =>
     fetch(`${platform.url}/api/v1/${TOKEN}/claim`, { method: "POST", body: JSON.stringify({ secretKey }) });

@@ -68,7 +68,7 @@ export class OtaQueue {
   }
 
   #initiate(device: Device, type: PackageType, target: OtaPackage): void {
-    // Assigned anew while it waited: that has its own place in the queue.
+    // Assigned again while it waited: that has its own place in the queue.
     if (this.#store.assigned(device, type) !== target) return;
     const prefix = prefixOf(type);
     this.#store.saveTelemetry(device, this.#clock.now(), [[`${prefix}state`, "INITIATED"]]);

@@ -7,7 +7,7 @@
 //   event: request     data: as in GET /api/requests
 //
 // A line with a colon alone comes every 15 s; in its place the stream ends when its token has. Who reads too slowly is cut off, comes back
-// and asks anew.
+// and asks again.
 
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";

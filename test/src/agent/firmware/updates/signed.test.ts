@@ -53,7 +53,7 @@ for (const algorithm of [undefined, "MD5"] as const) {
   );
 }
 
-test("a signature that comes after the image was refused is an assignment anew", async (t) => {
+test("a signature that comes after the image was refused is a new assignment", async (t) => {
   const lamp = signedLamp({}, undefined);
   await lamp.untilState("FAILED");
   const image = lamp.images.get("2.0.0") as Uint8Array;

@@ -71,7 +71,7 @@ function partition(machine: Machine, label: string): Partition | undefined {
   }
 }
 
-/** Without NVS nothing is kept: the device provisions anew at each start. */
+/** Without NVS nothing is kept: the device provisions again at each start. */
 function storage(machine: Machine, name: string): Domain {
   try {
     return machine.storage(name);

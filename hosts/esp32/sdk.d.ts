@@ -3,7 +3,7 @@
 /** Generated from the manifest's "ffi". */
 declare module "mc/ffi" {
   export default class FFI {
-    /** Makes its functions anew each time: once is enough. */
+    /** Makes its functions again each time: once is enough. */
     constructor();
   }
 }

@@ -31,7 +31,7 @@ export const firmwareAndHost: readonly Mutant[] = [
     tests: ["src/agent/firmware/download.test.js"],
   },
   {
-    name: "a download begins anew after a restart",
+    name: "a download starts again after a restart",
     promise: UPDATE,
     file: `${FIRMWARE}/download/transfer.ts`,
     find: "image.unverified ? 0 : record.offset",

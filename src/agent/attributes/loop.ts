@@ -77,7 +77,7 @@ export class AttributeLoop implements Job {
     return this._greeted && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
   }
 
-  /** The device was provisioned anew. */
+  /** The device was provisioned again. */
   provisioned(): void {
     this._client.again();
     this._reader.forgetMark();

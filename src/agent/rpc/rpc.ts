@@ -124,7 +124,7 @@ export class Rpc implements Job {
     }
     const entry = this._journal.find(request.id, request.hash, poll);
     // What is not as the platform writes it may not be its own.
-    if (!entry && !request.flaw) this._journal.overtaken(poll);
+    if (!entry && !request.problem) this._journal.overtaken(poll);
     if (!entry) return this._handle(request);
     // Else a copy on a poll that was sent before the answer was acknowledged: the platform has the answer.
     return entry.acknowledgedAt === undefined ? this._answer(entry, request, undefined) : undefined;

@@ -14,7 +14,7 @@ export interface Runner {
 
 /** What a loop does. */
 export interface Job {
-  /** The link has started, or a turn failed and all begins anew. */
+  /** The link has started, or a turn failed and everything starts again. */
   begin(): void;
   turn(): Wait | Promise<Wait>;
   /** The link has stopped. */
@@ -23,7 +23,7 @@ export interface Job {
 
 /**
  * Takes the turns of a job for as long as the link runs. No function of it is async: one that waits takes a board 1 KB.
- * A mistake of the agent's own must not silence it: the job begins anew. Within a turn it is the signal that the job may wait for.
+ * A mistake of the agent's own must not silence it: the job starts again. Within a turn it is the signal that the job may wait for.
  */
 export class Loop extends Signal {
   private readonly _link: Runner;
@@ -64,10 +64,10 @@ export class Loop extends Signal {
     else super.notify();
   }
 
-  private _run(anew: boolean): void {
+  private _run(restarted: boolean): void {
     this._state = "busy";
     try {
-      if (anew) this._job.begin();
+      if (restarted) this._job.begin();
       if (this._link.running) {
         const turn = Promise.resolve(this._job.turn());
         turn.then(
@@ -91,7 +91,7 @@ export class Loop extends Signal {
 
   private _failed(error: unknown): void {
     const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
-    this._link.host.log("error", `the ${this._name} loop failed and begins anew in 10 s (${what})`);
+    this._link.host.log("error", `the ${this._name} loop failed and starts again in 10 s (${what})`);
     if (this._link.running) this._rest("failed", RESTART_MS);
     else this._ended();
   }
@@ -109,9 +109,9 @@ export class Loop extends Signal {
   private _wakeUp(): void {
     this._cancel?.();
     this._cancel = undefined;
-    const anew = this._state === "failed";
+    const restarted = this._state === "failed";
     this._state = "busy";
     // Whoever woke it goes on first, and its stack is no longer below.
-    void Promise.resolve().then(() => this._run(anew));
+    void Promise.resolve().then(() => this._run(restarted));
   }
 }

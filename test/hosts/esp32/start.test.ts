@@ -341,7 +341,7 @@ test("a boot loader that does not fall back is told", (t) => {
   t.true(board.lines.some((line) => line.includes("does not fall back")));
 });
 
-test("a network that is joined and leads nowhere is joined anew after 15 minutes", async (t) => {
+test("a network that is joined and leads nowhere is joined again after 15 minutes", async (t) => {
   const { board, platform, start } = rig(t);
   start();
   await board.clock.advance(5000);

@@ -146,7 +146,7 @@ native("an answer of a megabyte in records of 16 KiB comes whole", async (t) => 
     t.is(await visit(answering(good, { maxVersion }, 1 << 20), ca), "opened 1048576 end", maxVersion);
 });
 
-native("a session is gone on with; one that is refused is begun anew", async (t) => {
+native("a session is gone on with; one that is refused is started again", async (t) => {
   const { good, ca } = await setUp();
   for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
     const lines = await against(answering(good, { maxVersion }), "visit", 5, ca);

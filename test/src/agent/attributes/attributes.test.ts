@@ -226,7 +226,7 @@ test("client attributes that the platform has not accepted outlive a restart", a
   t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
 });
 
-test("client attributes are published again after the device was provisioned anew", async (t, as) => {
+test("client attributes are published again after the device was provisioned again", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A-113" });

@@ -18,7 +18,7 @@ async function assigned(
   return { platform, device };
 }
 
-test("a wrong checksum is refused, reported with its reason, and not fetched again until assigned anew", async (t) => {
+test("a wrong checksum is refused, reported with its reason, and not fetched again until assigned again", async (t) => {
   const { platform, device } = await assigned({ fw_checksum: sha256(imageOf("2.0.1", SIZE)) });
   t.deepEqual(platform.states, ["DOWNLOADING", "FAILED"]);
   t.is(platform.last.fw_error, "wrong checksum");

@@ -28,7 +28,7 @@ test("a clock set back by less than 5 s is waited for", (t) => {
   t.deepEqual(one.host.lines, []);
 });
 
-test("a clock set back by more than 5 s begins anew and is told", (t) => {
+test("a clock set back by more than 5 s starts again and is told", (t) => {
   const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
   add(one, 1);
   one.host.clock.setWall(T0 - 60_000);

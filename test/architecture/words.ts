@@ -1,0 +1,20 @@
+// Words of the makers' own that gave way to the field's: none of them is to come back, in code, messages, tests or documents.
+
+/** What nobody is to write any more, and what stands in its place. */
+const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
+  [/\bstand-?ins?\b/i, "local platform; stub"],
+  [/flaw/i, "problem, reason"],
+  [/\banew\b/i, "again, restarted"],
+  [/\blittle-?room\b/i, "heap limit"],
+  [/\bpinger\b/i, "RPC probe"],
+];
+
+/** Places where a text has one of them, as lines for people. */
+export function goneWords(text: string): string[] {
+  return text.split("\n").flatMap((line, i) =>
+    GONE.flatMap(([gone, instead]) => {
+      const found = gone.exec(line)?.[0];
+      return found === undefined ? [] : [`line ${i + 1}: ${found} (${instead})`];
+    }),
+  );
+}

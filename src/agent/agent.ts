@@ -10,7 +10,7 @@ import type { Wake, WakeOptions } from "./lifecycle/index.js";
 import type { AgentOptions } from "./options/options.js";
 import { sendClaim } from "./provisioning/claim.js";
 import { RpcApi } from "./rpc/api.js";
-import { Lane } from "./session/index.js";
+import { RequestChannel } from "./session/index.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
 
 /**
@@ -33,8 +33,8 @@ export class Agent {
     this.telemetry = core.telemetry;
     this.attributes = core.attributes;
     this.firmware = core.firmware;
-    this.counters = core.link.counters;
-    this.rpc = new RpcApi(core.link, core.handlers, core.answerBytes);
+    this.counters = core.session.counters;
+    this.rpc = new RpcApi(core.session, core.handlers, core.answerBytes);
   }
 
   /** Answers of the platform that could not be read since this agent was made; each was treated as none. */
@@ -106,7 +106,7 @@ export class Agent {
    * until it is used or over. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.
    */
   async claim(claim: { secretKey?: string; durationMs?: number } = {}): Promise<void> {
-    await sendClaim(this._core.link, new Lane(this._core.link, "uplink"), claim);
+    await sendClaim(this._core.session, new RequestChannel(this._core.session, "uplink"), claim);
   }
 
   /**

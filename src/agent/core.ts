@@ -11,7 +11,7 @@ import { Provisioning } from "./provisioning/provisioning.js";
 import { Outbox } from "./queue/outbox.js";
 import { Handlers } from "./rpc/handlers.js";
 import { Rpc, type RpcWatcher } from "./rpc/rpc.js";
-import { Link, type LinkWatcher, rememberedTiming } from "./session/index.js";
+import { PlatformSession, rememberedTiming, type SessionWatcher } from "./session/index.js";
 import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
 
@@ -19,10 +19,10 @@ const FLUSH_MS = 5000;
 /** For points that flash does not take, before a stop. */
 const SAVE_MS = 2000;
 
-export class Core implements LinkWatcher, RpcWatcher {
+export class Core implements SessionWatcher, RpcWatcher {
   readonly host: Host;
   readonly events: Events;
-  readonly link: Link;
+  readonly session: PlatformSession;
   readonly time: Time;
   readonly outbox: Outbox;
   readonly telemetry: Telemetry;
@@ -50,17 +50,23 @@ export class Core implements LinkWatcher, RpcWatcher {
     this._settings = checked.cycle;
     this.answerBytes = checked.rpc.answerBytes;
     this.events = new Events(host);
-    this.link = new Link(host, target, checked.connections, this.events);
+    this.session = new PlatformSession(host, target, checked.connections, this.events);
     this.time = new Time(host);
     this.outbox = new Outbox(host, this.time, options.telemetry ?? {});
-    this.telemetry = new Telemetry(this.link, this.events, this.time, this.outbox, options.telemetry ?? {});
+    this.telemetry = new Telemetry(
+      this.session,
+      this.events,
+      this.time,
+      this.outbox,
+      options.telemetry ?? {},
+    );
     const timing = rememberedTiming(host, target);
-    this.attributes = new AttributesApi(this.link, this.events, timing, checked.attributes);
+    this.attributes = new AttributesApi(this.session, this.events, timing, checked.attributes);
     this.handlers = new Handlers(host, this.answerBytes);
-    this.rpc = new Rpc(this.link, this.events, this.time, timing, this.handlers, checked.rpc);
-    this.firmware = new Firmware(this.link, this.events, options.firmware, this.telemetry);
+    this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc);
+    this.firmware = new Firmware(this.session, this.events, options.firmware, this.telemetry);
     this.provisioning = new Provisioning(
-      this.link,
+      this.session,
       this.events,
       options.token,
       options.provisioning,
@@ -70,18 +76,18 @@ export class Core implements LinkWatcher, RpcWatcher {
     loop.firmware = this.firmware;
     this.firmware.reader = loop;
     this.provisioning.attributes = loop;
-    this.link.watcher = this;
+    this.session.watcher = this;
     this.rpc.watcher = this;
     this.reset = new Reset(this);
     this.provisioning.reset = this.reset;
   }
 
   get state(): AgentState {
-    if (!this.link.running) return "stopped";
+    if (!this.session.running) return "stopped";
     if (this.provisioning.refused) return "refused";
-    if (this.link.online === false) return "offline";
+    if (this.session.online === false) return "offline";
     if (!this.provisioning.ready) return "provisioning";
-    return this.link.online ? "online" : "connecting";
+    return this.session.online ? "online" : "connecting";
   }
 
   /** A wake is under way. */
@@ -100,15 +106,15 @@ export class Core implements LinkWatcher, RpcWatcher {
     if (this._ending) return;
     this._wake();
     this.outbox.sync();
-    for (const loop of this.link.loops) loop.start();
+    for (const loop of this.session.loops) loop.start();
   }
 
   stop(): Promise<number> {
     this._stopped = true;
     this.wanted = false;
     // Only memory has them: what the platform takes now is not lost.
-    const saves = !this._ending && this.outbox.atRisk > 0 && this.link.online === true && !this.cycling;
-    if (!saves) this.link.stop();
+    const saves = !this._ending && this.outbox.atRisk > 0 && this.session.online === true && !this.cycling;
+    if (!saves) this.session.stop();
     this._cycle?.stopped();
     this._ending ??= this._end(saves);
     return this._ending;
@@ -117,9 +123,9 @@ export class Core implements LinkWatcher, RpcWatcher {
   private async _end(saves: boolean): Promise<number> {
     if (saves) {
       await this.telemetry.flush(SAVE_MS);
-      this.link.stop();
+      this.session.stop();
     }
-    for (const loop of this.link.loops) await loop.ended();
+    for (const loop of this.session.loops) await loop.ended();
     this.reset.finish();
     // A wake does that itself, when all is over.
     const lost = this.cycling ? 0 : this.outbox.close();
@@ -132,17 +138,17 @@ export class Core implements LinkWatcher, RpcWatcher {
 
   /** Connects, as far as `read`, `call` and `claim` before the first `start()` need it: with a token, without the loops. */
   private _wake(): void {
-    if (this.link.running) return;
+    if (this.session.running) return;
     this._stopped = false;
-    this.link.start();
+    this.session.start();
     this.provisioning.loop.start();
   }
 
   networkReturned(): void {
-    if (this.link.networkReturned()) this.provisioning.loop.notify();
+    if (this.session.networkReturned()) this.provisioning.loop.notify();
   }
 
-  // As the link's watcher.
+  // As the session's watcher.
 
   asked(): void {
     if (!this._stopped) this._wake();
@@ -169,9 +175,9 @@ export class Core implements LinkWatcher, RpcWatcher {
 
   pollEnded(poll: number, heard: boolean): void {
     if (heard) this.reset.pollHeard(poll);
-    if (this.link.mode !== 3 && !this.link.ways.brief) this.attributes.loop.readSoon();
+    if (this.session.mode !== 3 && !this.session.connections.shortPolls) this.attributes.loop.readSoon();
     // With one connection what waits now would wait for the whole of the next poll.
-    if (this.link.mode === 1) void this.telemetry.flush(FLUSH_MS);
+    if (this.session.mode === 1) void this.telemetry.flush(FLUSH_MS);
   }
 
   answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void {

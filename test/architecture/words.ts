@@ -3,6 +3,8 @@
 /** What nobody is to write any more, and what stands in its place. */
 const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\bstand-?ins?\b/i, "local platform; stub"],
+  [/\b(?:Lane|Ledger|Ways)\b/, "request channel, update journal, connection pool"],
+  [/\b(?:Fake|_)Link|LinkWatcher|\b_link\b/i, "platform session"],
   [/flaw/i, "problem, reason"],
   [/\banew\b/i, "again, restarted"],
   [/\blittle-?room\b/i, "heap limit"],

@@ -90,7 +90,7 @@ export const delivery: readonly Mutant[] = [
     name: "a network that the host saw return is waited for like any other",
     promise: LOST,
     file: `${AGENT}/core.ts`,
-    find: "if (this.link.networkReturned()) this.provisioning.loop.notify();",
+    find: "if (this.session.networkReturned()) this.provisioning.loop.notify();",
     replace: "",
     tests: ["src/agent/network-returned.test.js"],
   },

@@ -7,7 +7,7 @@ export interface SerialPins {
   readonly baud: number;
 }
 
-/** Ways into a board, as far as commissioning and buttons use them. All of them throw if they can't be had. */
+/** What lets a board be entered, as far as commissioning and buttons use them. All of them throw if they can't be had. */
 export interface Doors {
   /** TCP. `accept` is handed the address and the connection, for `taken` of the machine; false: it is closed. Returns what ends it. */
   listen(port: number, accept: (address: string, visitor: unknown) => boolean): () => void;

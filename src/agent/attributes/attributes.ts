@@ -7,8 +7,8 @@ import type { JsonObject } from "../../wire/text/json.js";
 import type { Events } from "../common/events.js";
 import { guarded } from "../common/guarded.js";
 import type { AttributeLimits } from "../options/attributes.js";
-import type { Link } from "../session/index.js";
-import { ask, Lane } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
+import { ask, RequestChannel } from "../session/index.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { AttributeLoop } from "./loop.js";
 import { SharedValues } from "./shared-values.js";
@@ -25,8 +25,8 @@ const READ_DEADLINE_MS = 30_000;
 const ALL = { ok: true, query: "" } as const;
 
 export class AttributesApi {
-  private readonly _link: Link;
-  private readonly _lane: Lane;
+  private readonly _session: PlatformSession;
+  private readonly _channel: RequestChannel;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
   private readonly _values: SharedValues;
@@ -34,13 +34,13 @@ export class AttributesApi {
   /** For the agent alone. */
   readonly loop: AttributeLoop;
 
-  constructor(link: Link, events: Events, timing: PollTiming, limits: AttributeLimits) {
-    this._link = link;
-    this._lane = new Lane(link, "uplink");
+  constructor(session: PlatformSession, events: Events, timing: PollTiming, limits: AttributeLimits) {
+    this._session = session;
+    this._channel = new RequestChannel(session, "uplink");
     this._limit = limits.answerBytes;
-    this._client = new ClientAttributes(link);
-    this._values = new SharedValues(link.host);
-    this.loop = new AttributeLoop(link, events, timing, this._client, this._values, limits);
+    this._client = new ClientAttributes(session);
+    this._values = new SharedValues(session.host);
+    this.loop = new AttributeLoop(session, events, timing, this._client, this._values, limits);
     this.loop.onChange = (keys) => this._tell(keys);
   }
 
@@ -65,9 +65,9 @@ export class AttributesApi {
    */
   subscribe(key: string, call: Subscriber): () => void {
     const problem = checkAsked(key);
-    if (problem !== undefined) throw this._link.counters.error("BAD_VALUE", problem);
+    if (problem !== undefined) throw this._session.counters.error("BAD_VALUE", problem);
     if (typeof call !== "function")
-      throw this._link.counters.error("BAD_VALUE", `the subscriber of "${key}" is no function`);
+      throw this._session.counters.error("BAD_VALUE", `the subscriber of "${key}" is no function`);
     const subscriber = { key, call };
     this._subscribers.push(subscriber);
     this.loop.want(this._keys());
@@ -91,7 +91,7 @@ export class AttributesApi {
   ): Promise<{ client: JsonObject; shared: JsonObject }> {
     const named = (keys.clientKeys?.length ?? 0) + (keys.sharedKeys?.length ?? 0) > 0;
     const query = named ? attributesQuery(keys) : ALL;
-    if (!query.ok) throw this._link.counters.error("BAD_VALUE", query.reason);
+    if (!query.ok) throw this._session.counters.error("BAD_VALUE", query.reason);
     const path = attributesPath(query.query);
     const request = {
       method: "GET",
@@ -100,11 +100,12 @@ export class AttributesApi {
       limit: this._limit,
       repeatable: true,
     } as const;
-    const outcome = await ask(this._link, this._lane, request, keys.deadlineMs ?? READ_DEADLINE_MS);
+    const outcome = await ask(this._session, this._channel, request, keys.deadlineMs ?? READ_DEADLINE_MS);
     if (!outcome.whole)
-      throw this._link.counters.error("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
-    const answer = parseAttributes(this._link.host.decode(outcome.body) ?? "");
-    if (!answer.ok) throw this._link.counters.error("REFUSED", "the answer is not what the platform sends");
+      throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${this._limit} bytes`);
+    const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");
+    if (!answer.ok)
+      throw this._session.counters.error("REFUSED", "the answer is not what the platform sends");
     return { client: answer.client, shared: answer.shared };
   }
 
@@ -127,7 +128,7 @@ export class AttributesApi {
   }
 
   private _call(subscriber: { key: string; call: Subscriber }): void {
-    guarded(this._link.host, "a subscriber of a shared attribute threw", () =>
+    guarded(this._session.host, "a subscriber of a shared attribute threw", () =>
       subscriber.call(this._values.value(subscriber.key)),
     );
   }

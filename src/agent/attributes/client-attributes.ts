@@ -1,7 +1,7 @@
 // Client attributes on their way to the platform: one bounded object, merged by key, kept in the store until it is accepted.
 import { encodeValues } from "../../wire/values.js";
 import { forgetStored, readStored, writeStored } from "../common/stored.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 import { MARK_KEY } from "./freshness-marker.js";
 
 const STORED = "pending";
@@ -19,13 +19,13 @@ const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 
 /** All that the application published. What the platform has not accepted yet is `dirty`. */
 export class ClientAttributes {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private _items: Item[] = [];
   private _kept = true;
 
-  constructor(link: Link) {
-    this._link = link;
-    const kept = readStored(link.host, STORED);
+  constructor(session: PlatformSession) {
+    this._session = session;
+    const kept = readStored(session.host, STORED);
     if (!Array.isArray(kept)) return;
     for (const entry of kept) {
       if (!Array.isArray(entry)) continue;
@@ -42,13 +42,14 @@ export class ClientAttributes {
   /** Merges `values`; throws `BAD_VALUE` or `TOO_LARGE`, and then keeps nothing of them. Unchanged values are not sent again. */
   publish(values: Readonly<Record<string, unknown>>): void {
     if (typeof values !== "object" || values === null || Array.isArray(values))
-      throw this._link.counters.error("BAD_VALUE", "values must be an object of keys and values");
+      throw this._session.counters.error("BAD_VALUE", "values must be an object of keys and values");
     const items = this._items.slice();
     let changed = false;
     for (const key of Object.keys(values)) {
-      if (key === MARK_KEY) throw this._link.counters.error("BAD_VALUE", `"${MARK_KEY}" is the agent's own`);
+      if (key === MARK_KEY)
+        throw this._session.counters.error("BAD_VALUE", `"${MARK_KEY}" is the agent's own`);
       const encoded = encodeValues({ [key]: values[key] });
-      if (!encoded.ok) throw this._link.counters.error("BAD_VALUE", encoded.reason);
+      if (!encoded.ok) throw this._session.counters.error("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);
       const at = items.findIndex((item) => item.key === key);
       if (at >= 0 && items[at]?.member === member) continue;
@@ -57,8 +58,8 @@ export class ClientAttributes {
       else items[at] = { key, member, dirty: true };
     }
     if (!changed && this._kept) return;
-    if (this._link.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
-      throw this._link.counters.error("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
+    if (this._session.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
+      throw this._session.counters.error("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
     }
     this._items = items;
     this._keep();
@@ -96,11 +97,11 @@ export class ClientAttributes {
 
   forget(): boolean {
     this._items = [];
-    return forgetStored(this._link.host, STORED);
+    return forgetStored(this._session.host, STORED);
   }
 
   private _keep(): void {
-    this._kept = writeStored(this._link.host, STORED, this._items.map(stored), !this._kept);
+    this._kept = writeStored(this._session.host, STORED, this._items.map(stored), !this._kept);
   }
 }
 

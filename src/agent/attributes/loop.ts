@@ -8,8 +8,8 @@ import { EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { AttributeLimits } from "../options/attributes.js";
-import type { Job, Link, Loop, Wait } from "../session/index.js";
-import { CONTENT, Lane, PROBE, post } from "../session/index.js";
+import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
+import { CONTENT, PROBE, post, RequestChannel } from "../session/index.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
 import { AttributeReader } from "./reader.js";
@@ -20,12 +20,12 @@ const LONGEST_HOLD_MS = 55_000;
 const AT_ONCE = (): Wait => 0;
 
 export class AttributeLoop implements Job {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _events: Events;
   private readonly _client: ClientAttributes;
   private readonly _values: SharedValues;
   private readonly _reader: AttributeReader;
-  private readonly _uplink: Lane;
+  private readonly _uplink: RequestChannel;
   private readonly _polls: AttributePolls;
   private readonly _loop: Loop;
   private _keys: string[] = [];
@@ -38,21 +38,21 @@ export class AttributeLoop implements Job {
   firmware: Firmware | undefined;
 
   constructor(
-    link: Link,
+    session: PlatformSession,
     events: Events,
     timing: PollTiming,
     client: ClientAttributes,
     values: SharedValues,
     limits: AttributeLimits,
   ) {
-    this._link = link;
+    this._session = session;
     this._events = events;
     this._client = client;
     this._values = values;
-    this._uplink = new Lane(link, "uplink", LONGEST_HOLD_MS);
-    this._polls = new AttributePolls(link, timing, limits.answerBytes, this);
-    this._reader = new AttributeReader(link, this._uplink, limits.answerBytes, client);
-    this._loop = link.loop("attributes", this);
+    this._uplink = new RequestChannel(session, "uplink", LONGEST_HOLD_MS);
+    this._polls = new AttributePolls(session, timing, limits.answerBytes, this);
+    this._reader = new AttributeReader(session, this._uplink, limits.answerBytes, client);
+    this._loop = session.loop("attributes", this);
   }
 
   /** The application's keys. */
@@ -67,7 +67,7 @@ export class AttributeLoop implements Job {
 
   /** Something may have changed: the values are read as soon as possible, or `inMs` from now. */
   readSoon(inMs = 0): void {
-    const at = this._link.host.clock.now() + inMs;
+    const at = this._session.host.clock.now() + inMs;
     if (this._readAt === undefined || at < this._readAt) this._readAt = at;
     if (this._looks()) this.wake();
   }
@@ -91,7 +91,7 @@ export class AttributeLoop implements Job {
 
   async turn(): Promise<Wait> {
     await this._uplink.ready();
-    if (!this._link.running) return 0;
+    if (!this._session.running) return 0;
     this._hear();
     if (this._wanted().length > 0) this._polls.open();
     if (this._restMs() === 0) return this._read().then(AT_ONCE);
@@ -111,7 +111,7 @@ export class AttributeLoop implements Job {
 
   private _restMs(): number | undefined {
     if (this._readAt === undefined || !this._looks()) return undefined;
-    return Math.max(0, this._readAt - this._link.host.clock.now());
+    return Math.max(0, this._readAt - this._session.host.clock.now());
   }
 
   private _hear(): void {
@@ -128,10 +128,10 @@ export class AttributeLoop implements Job {
   private async _read(): Promise<void> {
     this._readAt = undefined;
     const trusted = await this._reader.read(this._wanted());
-    if (!this._link.running) return;
+    if (!this._session.running) return;
     // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.
     if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
-    if (this._link.mode !== 3 || this._polls.blocked) this.readSoon(READ_EVERY_MS);
+    if (this._session.mode !== 3 || this._polls.blocked) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
     this._greeted = true;
     const changed = this._values.update(this._keys, trusted.values);
@@ -167,13 +167,13 @@ export class AttributeLoop implements Job {
   private async _refused(batch: Batch, status: number): Promise<void> {
     if (!CONTENT.includes(status)) return this._uplink.hold();
     const probe = await this._uplink.send(PROBE);
-    if (!this._link.running) return;
+    if (!this._session.running) return;
     if (probe.kind !== "done") return this._uplink.hold();
     if (batch.items.length > 1) {
       this._alone = true;
       return;
     }
-    this._link.host.log("error", `the platform refuses a client attribute (${status}); it is dropped`);
+    this._session.host.log("error", `the platform refuses a client attribute (${status}); it is dropped`);
     this._client.drop(batch);
   }
 }

@@ -4,8 +4,8 @@ import type { PollTiming } from "../../net/long-poll.js";
 import type { Outcome } from "../../net/retry/outcome.js";
 import { type Notification, parseNotification } from "../../wire/attributes.js";
 import { updatesPath } from "../../wire/paths.js";
-import type { Link } from "../session/index.js";
-import { Lane } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
+import { RequestChannel } from "../session/index.js";
 import { READ_EVERY_MS } from "./shared-values.js";
 
 /** After the next poll was written, so that it is registered before the values are read. */
@@ -24,9 +24,9 @@ interface Reader {
 }
 
 export class AttributePolls {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _timing: PollTiming;
-  private readonly _lane: Lane;
+  private readonly _channel: RequestChannel;
   private readonly _limit: number;
   private readonly _loop: Reader;
   /** That is open, or waits to be. */
@@ -40,10 +40,10 @@ export class AttributePolls {
   /** For how long what `take` gave last had waited to be taken. */
   waitedMs = 0;
 
-  constructor(link: Link, timing: PollTiming, limit: number, loop: Reader) {
-    this._link = link;
+  constructor(session: PlatformSession, timing: PollTiming, limit: number, loop: Reader) {
+    this._session = session;
     this._timing = timing;
-    this._lane = new Lane(link, "attributes");
+    this._channel = new RequestChannel(session, "attributes");
     this._limit = limit;
     this._loop = loop;
   }
@@ -61,18 +61,18 @@ export class AttributePolls {
 
   /** Opens a poll, if there is none and the connections allow for it. */
   open(): void {
-    if (this._link.mode !== 3 || this._poll) return;
+    if (this._session.mode !== 3 || this._poll) return;
     const poll = { since: 0 };
     this._poll = poll;
     const timing = this._timing;
-    const askedMs = this._lost ? timing.afterLoss(this._link.host) : timing.askedMs;
+    const askedMs = this._lost ? timing.afterLoss(this._session.host) : timing.askedMs;
     const deadlineMs = timing.deadlineMs - timing.askedMs + askedMs;
     // The poll's own back-off may still run while the uplink is free.
-    void this._lane.ready().then(() => this._poll === poll && this._send(poll, askedMs, deadlineMs));
+    void this._channel.ready().then(() => this._poll === poll && this._send(poll, askedMs, deadlineMs));
   }
 
   private _send(poll: { since: number }, askedMs: number, deadlineMs: number): void {
-    const { clock } = this._link.host;
+    const { clock } = this._session.host;
     poll.since = clock.now();
     const request = {
       method: "GET",
@@ -82,12 +82,12 @@ export class AttributePolls {
       repeatable: true,
       sent: () => this._loop.readSoon(READ_AFTER_POLL_MS),
     } as const;
-    this._lane.dispatch(request, (outcome) => {
+    this._channel.dispatch(request, (outcome) => {
       // One of before a stop is of no interest.
       if (this._poll !== poll) return;
       const { since } = poll;
       const at = clock.now();
-      this._ended = { outcome, at, tookMs: at - since, heard: this._lane.heard(since), askedMs };
+      this._ended = { outcome, at, tookMs: at - since, heard: this._channel.heard(since), askedMs };
       this._loop.wake();
     });
   }
@@ -96,12 +96,12 @@ export class AttributePolls {
   take(): News | undefined {
     if (!this._ended) return undefined;
     const { outcome, at, tookMs, heard, askedMs } = this._ended;
-    this.waitedMs = this._link.host.clock.now() - at;
+    this.waitedMs = this._session.host.clock.now() - at;
     this.clear();
     const verdict = this._timing.judge(outcome, tookMs, heard, askedMs);
     this._lost = verdict === "lost";
-    if (verdict === "ended") this._lane.clear();
-    if (verdict === "busy") this._lane.hold();
+    if (verdict === "ended") this._channel.clear();
+    if (verdict === "busy") this._channel.hold();
     this.blocked = verdict === "busy" || verdict === "lost";
     const told = verdict === "delivered" && outcome.kind === "done" ? this._read(outcome, tookMs) : undefined;
     if (this.blocked) this._loop.readSoon(READ_EVERY_MS);
@@ -109,15 +109,15 @@ export class AttributePolls {
   }
 
   private _read({ body, whole }: Outcome & { kind: "done" }, tookMs: number): News | undefined {
-    const told = parseNotification((whole && this._link.host.decode(body)) || "");
+    const told = parseNotification((whole && this._session.host.decode(body)) || "");
     if (told.kind === "malformed" || (told.kind === "updated" && Object.keys(told.values).length === 0)) {
-      if (whole) this._link.counters.malformed("a notification of shared attributes");
-      this._lane.hold();
+      if (whole) this._session.counters.malformed("a notification of shared attributes");
+      this._channel.hold();
       this.blocked = true;
       return undefined;
     }
-    this._lane.clear();
-    if (tookMs < PACE_MS) this._lane.pause(PACE_MS - tookMs);
+    this._channel.clear();
+    if (tookMs < PACE_MS) this._channel.pause(PACE_MS - tookMs);
     return told;
   }
 }

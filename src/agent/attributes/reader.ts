@@ -7,7 +7,7 @@ import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attribut
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 import { EXCHANGE_MS } from "../common/deadline.js";
-import type { DeviceRequest, Lane, Link } from "../session/index.js";
+import type { DeviceRequest, PlatformSession, RequestChannel } from "../session/index.js";
 import { post } from "../session/index.js";
 import type { ClientAttributes } from "./client-attributes.js";
 import { MARK_KEY, MARK_VALUE } from "./freshness-marker.js";
@@ -26,16 +26,16 @@ export interface Trusted {
 }
 
 export class AttributeReader {
-  private readonly _link: Link;
-  private readonly _lane: Lane;
+  private readonly _session: PlatformSession;
+  private readonly _channel: RequestChannel;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
   private readonly _skippedAt = new Map<string, number>();
   private _markPostedAt: number | undefined;
 
-  constructor(link: Link, lane: Lane, limit: number, client: ClientAttributes) {
-    this._link = link;
-    this._lane = lane;
+  constructor(session: PlatformSession, channel: RequestChannel, limit: number, client: ClientAttributes) {
+    this._session = session;
+    this._channel = channel;
     this._limit = limit;
     this._client = client;
   }
@@ -46,7 +46,7 @@ export class AttributeReader {
   }
 
   /**
-   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the lane waits. A key whose value alone is larger than the limit is told once, left out,
+   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the channel waits. A key whose value alone is larger than the limit is told once, left out,
    * and asked for again after 10 min.
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
@@ -58,11 +58,11 @@ export class AttributeReader {
       const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
       // No key gets here that can't be asked for: `subscribe` refused it.
       if (!query.ok) continue;
-      const outcome = await this._lane.send(this._get(query.query));
-      if (!this._link.running) return undefined;
+      const outcome = await this._channel.send(this._get(query.query));
+      if (!this._session.running) return undefined;
       if (outcome.kind === "done" && !outcome.whole) {
         if (group.length === 0) {
-          this._lane.hold();
+          this._channel.hold();
           return undefined;
         }
         groups = this._smaller(group).concat(groups);
@@ -76,23 +76,23 @@ export class AttributeReader {
   private async _take(outcome: Outcome, group: string[], trusted: Trusted): Promise<boolean> {
     if (outcome.kind !== "done") {
       if (outcome.kind !== "lost")
-        this._lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+        this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
       return false;
     }
-    const answer = parseAttributes(this._link.host.decode(outcome.body) ?? "");
+    const answer = parseAttributes(this._session.host.decode(outcome.body) ?? "");
     if (!answer.ok) {
-      this._link.counters.malformed("an answer to GET attributes");
-      this._lane.hold();
+      this._session.counters.malformed("an answer to GET attributes");
+      this._channel.hold();
       return false;
     }
     const marked = Object.hasOwn(answer.client, MARK_KEY);
     if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this._postMark(marked);
     if (!marked) {
-      this._lane.hold();
+      this._channel.hold();
       return false;
     }
-    this._lane.clear();
-    this._link.watcher?.proven();
+    this._channel.clear();
+    this._session.watcher?.proven();
     group.forEach((key) => {
       trusted.keys.push(key);
       if (Object.hasOwn(answer.shared, key)) trusted.values[key] = answer.shared[key] as Json;
@@ -102,10 +102,10 @@ export class AttributeReader {
 
   /** `isOld`: the one there is of another version. */
   private async _postMark(isOld: boolean): Promise<void> {
-    const now = this._link.host.clock.now();
+    const now = this._session.host.clock.now();
     if (this._markPostedAt !== undefined && now - this._markPostedAt < MARK_LAG_MS) return;
-    const body = this._link.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
-    const outcome = await this._lane.send(post(attributesPath(), body));
+    const body = this._session.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
+    const outcome = await this._channel.send(post(attributesPath(), body));
     if (outcome.kind !== "done") return;
     this._markPostedAt = now;
     // It has none of the client attributes either.
@@ -126,18 +126,18 @@ export class AttributeReader {
     if (group.length > 1) return halves(group);
     group.forEach((key) => {
       if (!this._skippedAt.has(key))
-        this._link.host.log(
+        this._session.host.log(
           "error",
           `a shared attribute is larger than ${this._limit} bytes and is left out`,
         );
-      this._skippedAt.set(key, this._link.host.clock.now());
+      this._skippedAt.set(key, this._session.host.clock.now());
     });
     return [];
   }
 
   private _skips(key: string): boolean {
     const at = this._skippedAt.get(key);
-    return at !== undefined && this._link.host.clock.now() - at < SKIP_MS;
+    return at !== undefined && this._session.host.clock.now() - at < SKIP_MS;
   }
 }
 

@@ -26,7 +26,7 @@ export class Counters {
     this._events = events;
   }
 
-  /** For the link alone: what became of a request. */
+  /** For the session alone: what became of a request. */
   note(outcome: Outcome, poll: boolean): void {
     const { kind } = outcome;
     if (kind !== "lost") this.roundTrips++;

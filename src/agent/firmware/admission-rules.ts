@@ -3,7 +3,7 @@ import { parseUrl } from "../../net/target.js";
 import { openDigest } from "../../wire/crypto/checksum.js";
 import { type Point, type Signature, toPublicKey } from "../../wire/crypto/p256.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 import { isOpenTo, refusedTarget } from "./download/allowed-hosts.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
@@ -33,7 +33,7 @@ export type Passed =
 export function pass(
   assigned: Assigned,
   options: FirmwareOptions,
-  link: Link,
+  session: PlatformSession,
   known: Pick<UpdateRecord, "size" | "checksum"> | undefined,
 ): Passed {
   if (assigned.kind === "torn") return no("torn", `${assigned.missing} is missing`);
@@ -45,21 +45,21 @@ export function pass(
   if (unverified && options.allowUnverified !== true) return no("unverified");
   const checksum = assigned.assignment.checksum ?? known?.checksum ?? "";
   const size = assigned.assignment.size ?? known?.size ?? 0;
-  if (size > link.host.slot.size) return no("slotSize", `${size} of ${link.host.slot.size} bytes`);
+  if (size > session.host.slot.size) return no("slotSize", `${size} of ${session.host.slot.size} bytes`);
   const key = options.publicKey === undefined ? undefined : toPublicKey(options.publicKey);
   if (options.publicKey !== undefined && !(key && signature)) return no("unsigned");
-  const refused = url === undefined ? refusedPlatform(link, options) : refusedUrl(url, options);
+  const refused = url === undefined ? refusedPlatform(session, options) : refusedUrl(url, options);
   if (refused) return no(refused);
   if (options.minimumVersion !== undefined) {
     const newer = compareVersions(version, options.minimumVersion);
     if (newer === undefined || newer < 0) return no("downgrade");
   }
-  if (!openDigest(algorithm, (name) => link.host.digest(name))) return no("algorithm", algorithm);
+  if (!openDigest(algorithm, (name) => session.host.digest(name))) return no("algorithm", algorithm);
   const signed = key && signature && { key, signature };
   return { ok: true, image: { size, algorithm, checksum, unverified, url, signed } };
 }
 
-function refusedPlatform({ target }: Link, options: FirmwareOptions): Failure | undefined {
+function refusedPlatform({ target }: PlatformSession, options: FirmwareOptions): Failure | undefined {
   return isOpenTo(target, options) ? "insecure" : undefined;
 }
 

@@ -1,16 +1,16 @@
 // Questions to the application: it may throw, answer late or never.
 
 import type { Signal } from "../common/signal.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 
 /** Asks and waits `limitMs` at most. Undefined if it threw, did not answer in time, or the agent was stopped meanwhile. */
 export async function askApplication<T>(
-  link: Link,
+  session: PlatformSession,
   signal: Signal,
   question: () => T | Promise<T>,
   limitMs: number,
 ): Promise<T | undefined> {
-  const { clock } = link.host;
+  const { clock } = session.host;
   const end = clock.now() + limitMs;
   let answered = false;
   let answer: T | undefined;
@@ -22,9 +22,9 @@ export async function askApplication<T>(
   Promise.resolve()
     .then(question)
     .then(done, () => {
-      link.host.log("error", "a question about the firmware made the application throw");
+      session.host.log("error", "a question about the firmware made the application throw");
       done();
     });
-  while (!answered && link.running && clock.now() < end) await signal.wait(end - clock.now());
+  while (!answered && session.running && clock.now() < end) await signal.wait(end - clock.now());
   return answer;
 }

@@ -12,7 +12,7 @@ export const AGREE_MS = 2000;
 const TORN_LOOKS = 2;
 const TORN_MS = 10_000;
 
-export class Assignment {
+export class AssignedUpdate {
   private readonly _host: Host;
   private readonly _keys: readonly string[];
   private _text: string | undefined;

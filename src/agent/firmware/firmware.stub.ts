@@ -1,7 +1,7 @@
 // In place of firmware.ts in the lean build: no updates. Options of a firmware are refused, so that nobody waits for one in vain.
 
 import { refuseLeftOut } from "../options/rules.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 import type * as full from "./firmware.js";
 
 export const FIRMWARE = refuseLeftOut;
@@ -9,11 +9,11 @@ export const FIRMWARE = refuseLeftOut;
 export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy" | "underWay"> {
   readonly keys = [];
   readonly downloading = false;
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
 
-  constructor(link: Link) {
-    this._link = link;
-    link.loop("firmware", this);
+  constructor(session: PlatformSession) {
+    this._session = session;
+    session.loop("firmware", this);
   }
 
   set reader(_: { readSoon(): void }) {}
@@ -32,7 +32,7 @@ export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy"
 
   begin(): void {
     // Nothing could ever replace such an image, so it is not kept.
-    const { host } = this._link;
+    const { host } = this._session;
     if (host.slot.state() === "pending") {
       host.log("error", "a new image that takes no updates is not kept");
       if (host.slot.revert()) host.restart("firmware");

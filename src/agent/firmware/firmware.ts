@@ -1,7 +1,7 @@
 // The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
 import type { JsonObject } from "../../wire/text/json.js";
 import type { Events } from "../common/events.js";
-import type { Job, Link, Loop, Wait } from "../session/index.js";
+import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import type { FirmwareOptions } from "./options.js";
 import { makeParts, type Parts } from "./parts.js";
 import type { Reports } from "./reporter.js";
@@ -39,14 +39,19 @@ export interface UpdateMemory {
 export class Firmware implements Job {
   /** The shared attributes that must be read for `offer`; none without options. */
   readonly keys: readonly string[];
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _loop: Loop;
   private readonly _parts: Parts | undefined;
 
-  constructor(link: Link, events: Events, options: FirmwareOptions | undefined, reports: Reports) {
-    this._link = link;
-    this._loop = link.loop("firmware", this);
-    this._parts = options && makeParts(link, this._loop, options, events, reports);
+  constructor(
+    session: PlatformSession,
+    events: Events,
+    options: FirmwareOptions | undefined,
+    reports: Reports,
+  ) {
+    this._session = session;
+    this._loop = session.loop("firmware", this);
+    this._parts = options && makeParts(session, this._loop, options, events, reports);
     this.keys = this._parts?.keys ?? [];
   }
 
@@ -58,7 +63,7 @@ export class Firmware implements Job {
 
   /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
   get downloading(): boolean {
-    return this._parts?.ledger.state === "downloading";
+    return this._parts?.journal.state === "downloading";
   }
 
   /** For the agent alone: something is to be done now, or a new image is on trial. */
@@ -77,17 +82,17 @@ export class Firmware implements Job {
   /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
   awake({ look, state, retry }: UpdateMemory, trialMs: number): void {
     if (!this._parts) return;
-    const { assignment, ledger, updater } = this._parts;
+    const { assignment, journal, updater } = this._parts;
     assignment.before = look;
     updater.trial.limitMs = trialMs;
-    Object.assign(ledger, { reported: state, retryMs: retry });
+    Object.assign(journal, { reported: state, retryMs: retry });
   }
 
   /** For the agent alone: before a sleep. `settled`: nothing is left to be done or told. */
   asleep(memory: UpdateMemory, settled: boolean): void {
     Object.assign(memory, { look: -1, state: "", retry: -1, busy: 0 });
     if (!this._parts) return;
-    const { assignment, ledger } = this._parts;
+    const { assignment, journal } = this._parts;
     memory.look = assignment.look;
     if (settled) memory.state = ledger.state;
     memory.retry = ledger.retryIn;
@@ -102,12 +107,12 @@ export class Firmware implements Job {
 
   /** For Recovery alone: the power went, or somebody pressed reset, and that ended the run before this one. */
   interrupted(): void {
-    if (this._parts) this._parts.ledger.interrupted = true;
+    if (this._parts) this._parts.journal.interrupted = true;
   }
 
   /** For Recovery alone: the run before this one crashed, and why. */
   crashed(cause: string): void {
-    if (this._parts) this._parts.ledger.crash = cause;
+    if (this._parts) this._parts.journal.crash = cause;
   }
 
   /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
@@ -132,9 +137,9 @@ export class Firmware implements Job {
   begin(): void {
     this._parts?.updater.begin();
     // Nothing could ever replace such an image, so it is not kept.
-    if (!this._parts && this._link.host.slot.state() === "pending") {
-      this._link.host.log("error", "a new image without firmware options is not kept");
-      if (this._link.host.slot.revert()) this._link.host.restart("firmware");
+    if (!this._parts && this._session.host.slot.state() === "pending") {
+      this._session.host.log("error", "a new image without firmware options is not kept");
+      if (this._session.host.slot.revert()) this._session.host.restart("firmware");
     }
   }
 

@@ -1,13 +1,13 @@
 // A new image is on trial: it is kept once it reached the platform with its token and passed the application's own check.
 
 import type { Signal } from "../common/signal.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 import { askApplication } from "./application.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
-import type { Ledger } from "./update-journal.js";
+import type { UpdateJournal } from "./update-journal.js";
 
 /** While the platform answers. */
 const ONLINE_LIMIT_MS = 600_000;
@@ -19,36 +19,42 @@ const STORE_RETRY_MS = 60_000;
 const CONFIRM_TRIES = 10;
 
 export class Trial {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _signal: Signal;
   private readonly _options: FirmwareOptions;
-  private readonly _ledger: Ledger;
+  private readonly _journal: UpdateJournal;
   private readonly _reporter: Reporter;
   /** The platform took a request with the token, in this run. */
   reached = false;
   /** No longer than this, whether the platform answers or not. */
   limitMs = OFFLINE_LIMIT_MS;
 
-  constructor(link: Link, signal: Signal, options: FirmwareOptions, ledger: Ledger, reporter: Reporter) {
-    this._link = link;
+  constructor(
+    session: PlatformSession,
+    signal: Signal,
+    options: FirmwareOptions,
+    journal: UpdateJournal,
+    reporter: Reporter,
+  ) {
+    this._session = session;
     this._signal = signal;
     this._options = options;
-    this._ledger = ledger;
+    this._journal = journal;
     this._reporter = reporter;
   }
 
-  /** Resolves when the image is confirmed, or the link stopped. */
+  /** Resolves when the image is confirmed, or the session stopped. */
   async run(): Promise<void> {
-    const { state } = this._ledger;
+    const { state } = this._journal;
     // Without the record of an update it is an image that came another way: it is tried all the same.
     if (state === "updating" || state === "confirming") {
-      if (!this._ledger.isNew) return this._back("misnamed");
-      this._ledger.keep({ state: "confirming" });
+      if (!this._journal.isNew) return this._back("misnamed");
+      this._journal.keep({ state: "confirming" });
     }
     const verdict = (await this._untilReached()) ?? (await this._testItself());
-    if (!this._link.running) return;
+    if (!this._session.running) return;
     if (verdict) return this._back(verdict);
-    for (let tries = 1; this._link.running && !this._confirm(); tries++) {
+    for (let tries = 1; this._session.running && !this._confirm(); tries++) {
       if (tries === CONFIRM_TRIES) return this._back("notKept");
       await this._signal.wait(STORE_RETRY_MS);
     }
@@ -57,7 +63,7 @@ export class Trial {
   /** Not even a host that throws against its contract may leave the image between the two. */
   private _confirm(): boolean {
     try {
-      return this._link.host.slot.confirm();
+      return this._session.host.slot.confirm();
     } catch {
       return false;
     }
@@ -65,13 +71,13 @@ export class Trial {
 
   /** Undefined, or why the image is given up. */
   private async _untilReached(): Promise<Failure | undefined> {
-    const { clock } = this._link.host;
+    const { clock } = this._session.host;
     let last = clock.now();
     let onlineMs = 0;
     let offlineMs = 0;
-    while (!this.reached && this._link.running) {
+    while (!this.reached && this._session.running) {
       // A token that this image does not present as it must is refused: that is an answer, too.
-      const online = this._link.answers;
+      const online = this._session.answers;
       await this._signal.wait(TICK_MS);
       const passed = clock.now() - last;
       last += passed;
@@ -85,10 +91,10 @@ export class Trial {
 
   private async _testItself(): Promise<Failure | undefined> {
     const test = this._options.selfTest;
-    if (!test || !this._link.running) return undefined;
+    if (!test || !this._session.running) return undefined;
     const question = () => test.call(this._options);
     const good = await askApplication(
-      this._link,
+      this._session,
       this._signal,
       question,
       Math.min(SELF_TEST_MS, this.limitMs),
@@ -98,10 +104,10 @@ export class Trial {
 
   /** Returns to the image before this one, which reports why. */
   private async _back(failure: Failure): Promise<void> {
-    const { host } = this._link;
+    const { host } = this._session;
     host.log("error", "the new firmware is given up; the image before it returns");
-    this._ledger.keep({ ...this._ledger.failed(failure, ""), at: 0 });
+    this._journal.keep({ ...this._journal.failed(failure, ""), at: 0 });
     host.slot.revert();
-    await restart(this._link, this._signal, this._reporter);
+    await restart(this._session, this._signal, this._reporter);
   }
 }

@@ -13,7 +13,7 @@ import {
   writeRecord,
 } from "./states.js";
 
-export class Ledger {
+export class UpdateJournal {
   private readonly _host: Host;
   private readonly _options: FirmwareOptions;
   private readonly _reporter: Reporter;

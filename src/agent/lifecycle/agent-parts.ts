@@ -4,7 +4,7 @@ import type { AgentState, Events } from "../common/events.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { Outbox } from "../queue/index.js";
 import type { Handlers, Rpc } from "../rpc/rpc.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Time } from "../time/time.js";
 
@@ -16,7 +16,7 @@ export interface Part {
 /** The agent, as far as a wake and a reset need it. */
 export interface AgentParts {
   readonly host: Host;
-  readonly link: Link;
+  readonly session: PlatformSession;
   readonly events: Events;
   readonly time: Time;
   readonly outbox: Outbox;

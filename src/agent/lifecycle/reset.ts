@@ -86,7 +86,7 @@ export class Reset {
 
   /** Forgets, and restarts; once. If it could not be begun the agent goes on, and the log says why. */
   private _restart(): void {
-    if (this._begun || !this._core.link.running) return;
+    if (this._begun || !this._core.session.running) return;
     const restart = () => {
       this._core.events.emit("restart", { reason: "reset" });
       this._core.host.restart("reset");

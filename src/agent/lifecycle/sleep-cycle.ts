@@ -53,7 +53,7 @@ export class Cycle {
     this._parts = parts;
     this._settings = settings;
     this._signal = new Signal(parts.host.clock);
-    this._mode = parts.link.mode;
+    this._mode = parts.session.mode;
     const { events } = parts;
     const end = () => this._enough();
     events.on("delivered", ({ points }) => {
@@ -95,7 +95,7 @@ export class Cycle {
     const from = clock.now();
     if (reason !== "none") await this._connect(options, memory, began + deadline - MARGIN_MS);
     // What the application asked for while it took its sample connects, too.
-    else if (this._parts.link.running) await this._stop();
+    else if (this._parts.session.running) await this._stop();
     memory.radio += clock.now() - from;
     memory.points += this._delivered;
     this.running = false;
@@ -153,7 +153,7 @@ export class Cycle {
   }
 
   private async _connect({ network }: WakeOptions, memory: Memory, end: number): Promise<void> {
-    const { host, link, firmware, telemetry } = this._parts;
+    const { host, session, firmware, telemetry } = this._parts;
     const { clock } = host;
     const { updateMs } = this._settings;
     this._over = false;
@@ -168,7 +168,7 @@ export class Cycle {
       this._parts.start();
       void telemetry.flush(updateMs);
     }
-    while (runs && link.running && !this._settled && (!this._over || this._onTrial)) {
+    while (runs && session.running && !this._settled && (!this._over || this._onTrial)) {
       const rest = (this._onTrial || firmware.underWay ? long : end) - clock.now();
       // It was refused in an earlier wake, and waits.
       if (rest <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
@@ -228,10 +228,10 @@ export class Cycle {
     };
   }
 
-  /** One connection for all, and brief polls. */
-  private _alone(mode: 1 | 2 | 3, brief: boolean): void {
-    const { link } = this._parts;
-    link.mode = mode;
-    Object.assign(link.ways, { mode, brief });
+  /** One connection for all, and short polls. */
+  private _alone(mode: 1 | 2 | 3, shortPolls: boolean): void {
+    const { session } = this._parts;
+    session.mode = mode;
+    Object.assign(session.connections, { mode, shortPolls });
   }
 }

@@ -9,7 +9,7 @@ import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
 import type { Events } from "../common/events.js";
 import type { ProvisioningOptions } from "../options/provisioning.js";
-import type { Job, Link, Loop, Wait } from "../session/index.js";
+import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import { PROBE, post } from "../session/index.js";
 import { PASSING, type Refusal, RefusalGate, SLOWER, TAKEN } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
@@ -29,7 +29,7 @@ const STEPS = { begin: "begin", probe: "probe", ask: "ask", keep: "keep", ready:
 type Step = keyof typeof STEPS;
 
 export class Provisioning implements Job {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   readonly loop: Loop;
   private readonly _events: Events;
   readonly #options: ProvisioningOptions | undefined;
@@ -52,28 +52,28 @@ export class Provisioning implements Job {
   refused = false;
 
   constructor(
-    link: Link,
+    session: PlatformSession,
     events: Events,
     token: string | undefined,
     options: ProvisioningOptions | undefined,
     image = "",
   ) {
     this._image = image;
-    this._link = link;
+    this._session = session;
     this._events = events;
     this.#options = options;
-    this.loop = link.loop("provisioning", this);
-    const { secure, authority, prefix } = link.target;
+    this.loop = session.loop("provisioning", this);
+    const { secure, authority, prefix } = session.target;
     const base = `${secure ? "https" : "http"}://${authority}${prefix}`;
-    this._tokens = new TokenStore(link.host, base);
-    this._backoff = new Backoff(link.host);
-    this._gate = new RefusalGate(link.host, base);
+    this._tokens = new TokenStore(session.host, base);
+    this._backoff = new Backoff(session.host);
+    this._gate = new RefusalGate(session.host, base);
     this._given = token !== undefined;
     this.#token = token;
   }
 
   get deviceName(): string | undefined {
-    return this.#options && (this.#options.deviceName ?? `mote-${this._link.host.hardwareId}`);
+    return this.#options && (this.#options.deviceName ?? `mote-${this._session.host.hardwareId}`);
   }
 
   get ready(): boolean {
@@ -103,7 +103,7 @@ export class Provisioning implements Job {
     // Another image asks at once: the one that comes back from a failed trial has a result to tell.
     const who = this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`;
     this.refused = this._gate.begin(`${who} ${this._image}`);
-    if (this.refused) this._link.host.log("warn", "refused before this start: not asked again at once");
+    if (this.refused) this._session.host.log("warn", "refused before this start: not asked again at once");
     if (this.#token && this._gate.count === 0) this._ready(true, false);
     else this._step = this.#token || this.#proposed ? "probe" : "ask";
     return 0;
@@ -126,8 +126,8 @@ export class Provisioning implements Job {
 
   private async _probe(): Promise<number> {
     const token = this.#token ?? this.#proposed ?? "";
-    const outcome = await this._link.sendTo("uplink", PROBE, devicePrefix(token));
-    if (!this._link.running) return 0;
+    const outcome = await this._session.sendTo("uplink", PROBE, devicePrefix(token));
+    if (!this._session.running) return 0;
     if (outcome.kind === "done") {
       this._step = this.#token ? "ready" : "keep";
       if (this.#token) this._ready(true);
@@ -152,9 +152,9 @@ export class Provisioning implements Job {
     const sent = () => {
       wasSent = true;
     };
-    const request = { ...post(PROVISION_PATH, this._link.host.encode(body)), repeatable: false, sent };
-    const outcome = await this._link.sendTo("uplink", request, API_PREFIX);
-    return this._link.running ? this._judge(outcome, wasSent) : 0;
+    const request = { ...post(PROVISION_PATH, this._session.host.encode(body)), repeatable: false, sent };
+    const outcome = await this._session.sendTo("uplink", request, API_PREFIX);
+    return this._session.running ? this._judge(outcome, wasSent) : 0;
   }
 
   private _judge(outcome: Outcome, wasSent: boolean): number {
@@ -164,7 +164,7 @@ export class Provisioning implements Job {
       if (wasSent) this._step = "probe";
       return this._later();
     }
-    const answer = parseProvision(this._link.host.decode(outcome.body) ?? "");
+    const answer = parseProvision(this._session.host.decode(outcome.body) ?? "");
     switch (answer.kind) {
       case "success":
         this.#proposed = answer.token;
@@ -183,14 +183,14 @@ export class Provisioning implements Job {
   }
 
   private _later(): number {
-    return Math.max(this._link.delay(), this._backoff.next());
+    return Math.max(this._session.delay(), this._backoff.next());
   }
 
   private _refused(reason: string, what: Refusal = "failed"): number {
     this.refused = true;
     if (this._told !== reason) {
       this._told = reason;
-      this._link.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
+      this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
       this._events.emit("refused", { what: "provisioning", reason });
     }
     return this._gate.refused(what);
@@ -213,7 +213,7 @@ export class Provisioning implements Job {
     this._told = undefined;
     this.refused = false;
     this._backoff.reset();
-    this._link.authorize(devicePrefix(this.#token ?? ""));
+    this._session.authorize(devicePrefix(this.#token ?? ""));
     this._events.emit("provisioned", { deviceName: this._given ? undefined : this._tokens.name, adopted });
     this._gate.ready(proven);
   }
@@ -232,7 +232,7 @@ export class Provisioning implements Job {
   unauthorized(): void {
     if (this._step !== "ready") return;
     this._step = "probe";
-    this._link.authorize(undefined);
+    this._session.authorize(undefined);
     this._unknown();
     this.loop.notify();
   }
@@ -240,7 +240,7 @@ export class Provisioning implements Job {
   private _unknown(): number {
     const wait = this._gate.refused("unknown");
     const reason = "the platform does not know the access token (401)";
-    if (this._gate.isNews) this._link.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
+    if (this._gate.isNews) this._session.host.log("error", `${reason}; ${SLOWER}, recording goes on`);
     this.refused = true;
     this._events.emit("refused", { what: "token", reason });
     return wait;

@@ -1,5 +1,5 @@
 import type { Json } from "../../wire/text/json.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 import { RpcCalls } from "./client-side.js";
 import type { HandleOptions, Handlers, RpcHandler } from "./handlers.js";
 
@@ -10,10 +10,10 @@ export class RpcApi {
   private readonly _handlers: Handlers;
   private readonly _calls: RpcCalls;
 
-  constructor(link: Link, handlers: Handlers, answerBytes: number) {
+  constructor(session: PlatformSession, handlers: Handlers, answerBytes: number) {
     this.answerBytes = answerBytes;
     this._handlers = handlers;
-    this._calls = new RpcCalls(link, answerBytes);
+    this._calls = new RpcCalls(session, answerBytes);
   }
 
   /** Handles a server-side RPC. A call of a method without a handler is answered `METHOD_NOT_FOUND`.

@@ -6,14 +6,14 @@
 import type { PollTiming, PollVerdict } from "../../net/long-poll.js";
 import type { Outcome } from "../../net/retry/outcome.js";
 import { rpcPollPath } from "../../wire/paths.js";
-import type { Link, Loop } from "../session/index.js";
-import { Lane } from "../session/index.js";
+import type { Loop, PlatformSession } from "../session/index.js";
+import { RequestChannel } from "../session/index.js";
 
 const OVERLAP_MS = 2000;
 /** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't
- *  come to an end, it is a brief one now and then. */
+ *  come to an end, it is a short one now and then. */
 const SHARED_POLL_MS = 25_000;
-const BRIEF_POLL_MS = 1000;
+const SHORT_POLL_MS = 1000;
 const QUIET_MS = 50;
 const PATIENCE_MS = 5000;
 
@@ -26,17 +26,17 @@ export interface EndedPoll {
 
 interface OpenPoll {
   number: number;
-  readonly lane: Lane;
+  readonly channel: RequestChannel;
   readonly askedMs: number;
   /** When it was handed to the connection. */
   since: number;
 }
 
 export class RpcPolls {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _timing: PollTiming;
   private readonly _loop: Loop;
-  private readonly _lanes: readonly [Lane, Lane];
+  private readonly _channels: readonly [RequestChannel, RequestChannel];
   private readonly _limit: number;
   private _open: OpenPoll[] = [];
   private _ended: EndedPoll[] = [];
@@ -49,11 +49,11 @@ export class RpcPolls {
   /** The number of the next poll. */
   next = 0;
 
-  constructor(link: Link, timing: PollTiming, loop: Loop, limit: number) {
-    this._link = link;
+  constructor(session: PlatformSession, timing: PollTiming, loop: Loop, limit: number) {
+    this._session = session;
     this._timing = timing;
     this._loop = loop;
-    this._lanes = [new Lane(link, "rpc"), new Lane(link, "rpc2")];
+    this._channels = [new RequestChannel(session, "rpc"), new RequestChannel(session, "rpc2")];
     this._limit = limit;
   }
 
@@ -68,7 +68,7 @@ export class RpcPolls {
     this._open = [];
     this._ended = [];
     this._lost = false;
-    this._lastEnd = this._link.host.clock.now();
+    this._lastEnd = this._session.host.clock.now();
   }
 
   /** Takes the next poll that ended. */
@@ -79,17 +79,17 @@ export class RpcPolls {
   /** ms until the next poll is due: 0 now, undefined not before one of the open ones ends. */
   dueMs(): number | undefined {
     const [only, other] = this._open;
-    if (!only) return this._link.mode === 1 && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
-    if (other || this._link.mode === 1) return undefined;
-    return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._link.host.clock.now());
+    if (!only) return this._session.mode === 1 && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
+    if (other || this._session.mode === 1) return undefined;
+    return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
   }
 
   open(): void {
-    const clock = this._link.host.clock;
-    const free = this._lanes.find((lane) => !this._open.some((poll) => poll.lane === lane));
+    const clock = this._session.host.clock;
+    const free = this._channels.find((channel) => !this._open.some((poll) => poll.channel === channel));
     if (!free) return;
     const askedMs = this._askedMs();
-    const poll: OpenPoll = { number: this.next++, lane: free, askedMs, since: clock.now() };
+    const poll: OpenPoll = { number: this.next++, channel: free, askedMs, since: clock.now() };
     this._open.push(poll);
     const request = {
       method: "GET",
@@ -109,26 +109,26 @@ export class RpcPolls {
 
   /** The platform was busy: the next polls wait. */
   hold(): void {
-    this._lanes.forEach((lane) => void lane.hold());
+    this._channels.forEach((channel) => void channel.hold());
   }
 
   /** The next polls wait `ms`. */
   pause(ms: number): void {
-    this._lanes.forEach((lane) => void lane.pause(ms));
+    this._channels.forEach((channel) => void channel.pause(ms));
   }
 
   clearHold(): void {
-    this._lanes.forEach((lane) => void lane.clear());
+    this._channels.forEach((channel) => void channel.clear());
   }
 
   /** True when the next poll may be opened; if that is not now, false as soon as an open one ends: it may have brought an RPC. */
   ready(): true | Promise<boolean> {
-    if (this._lanes.every((lane) => lane.free)) return true;
+    if (this._channels.every((channel) => channel.free)) return true;
     return new Promise((resolve) => {
       this._interrupt = () => resolve(false);
-      this._lanes[0]
+      this._channels[0]
         .ready()
-        .then(() => this._lanes[1].ready())
+        .then(() => this._channels[1].ready())
         .then(() => resolve(true));
     });
   }
@@ -139,18 +139,18 @@ export class RpcPolls {
 
   /** Since the last poll ended, too: what waited for that end has its turn now, and may not have been sent yet. */
   private get _untilQuiet(): number {
-    const quietMs = Math.min(this._link.quietMs, this._link.host.clock.now() - this._lastEnd);
+    const quietMs = Math.min(this._session.quietMs, this._session.host.clock.now() - this._lastEnd);
     return Math.max(0, Math.ceil(QUIET_MS - quietMs));
   }
 
   private get _patienceMs(): number {
-    return this._lastEnd + PATIENCE_MS - this._link.host.clock.now();
+    return this._lastEnd + PATIENCE_MS - this._session.host.clock.now();
   }
 
   private _askedMs(): number {
-    const one = this._link.mode === 1;
-    if (one && (this._link.ways.brief || !this._quiet)) return BRIEF_POLL_MS;
-    const askedMs = this._lost ? this._timing.afterLoss(this._link.host) : this._timing.askedMs;
+    const one = this._session.mode === 1;
+    if (one && (this._session.connections.shortPolls || !this._quiet)) return SHORT_POLL_MS;
+    const askedMs = this._lost ? this._timing.afterLoss(this._session.host) : this._timing.askedMs;
     return one ? Math.min(SHARED_POLL_MS, askedMs) : askedMs;
   }
 
@@ -159,15 +159,15 @@ export class RpcPolls {
     if (at < 0) return;
     this._open.splice(at, 1);
     // What stop() ended says nothing of how long a poll may last.
-    if (!this._link.running) return;
+    if (!this._session.running) return;
     // One idle connection is enough: the other poll has its own.
-    if (this._open.length > 0) poll.lane.hangUp();
-    this._lastEnd = this._link.host.clock.now();
+    if (this._open.length > 0) poll.channel.hangUp();
+    this._lastEnd = this._session.host.clock.now();
     const tookMs = this._lastEnd - poll.since;
     const verdict =
-      poll.askedMs === BRIEF_POLL_MS
+      poll.askedMs === SHORT_POLL_MS
         ? judgeBrief(outcome)
-        : this._timing.judge(outcome, tookMs, poll.lane.heard(poll.since), poll.askedMs);
+        : this._timing.judge(outcome, tookMs, poll.channel.heard(poll.since), poll.askedMs);
     this._brought = verdict === "delivered";
     this._lost = verdict === "lost";
     this._ended.push({ number: poll.number, outcome, verdict });
@@ -176,7 +176,7 @@ export class RpcPolls {
   }
 }
 
-/** A brief poll says nothing about longer ones. */
+/** A short poll says nothing about longer ones. */
 function judgeBrief(outcome: Outcome): PollVerdict {
   if (outcome.kind === "lost") return "lost";
   if (outcome.kind === "done") return outcome.body.length > 0 ? "delivered" : "ended";

@@ -7,8 +7,8 @@ import { decodeStart } from "../../wire/text/text.js";
 import { EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import type { RpcLimits } from "../options/rpc.js";
-import type { Job, Link, Wait } from "../session/index.js";
-import { HEAD_ROOM, Lane, PollMemory, post } from "../session/index.js";
+import type { Job, PlatformSession, Wait } from "../session/index.js";
+import { HEAD_ROOM, PollMemory, post, RequestChannel } from "../session/index.js";
 import type { Time } from "../time/time.js";
 import type { Handler, HandlerResult, Handlers } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";
@@ -36,36 +36,36 @@ export interface RpcWatcher {
 }
 
 export class Rpc implements Job {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _events: Events;
   private readonly _handlers: Handlers;
   private readonly _journal: RpcJournal;
   private readonly _memory: PollMemory;
   private readonly _polls: RpcPolls;
-  private readonly _uplink: Lane;
+  private readonly _uplink: RequestChannel;
   /** Acknowledged last, and how often in a row the same came again. */
   private _last: JournalEntry | undefined;
   private _repeats = 0;
   watcher: RpcWatcher | undefined;
-  /** With brief polls: the last one brought nothing, so there is no other. */
+  /** With short polls: the last one brought nothing, so there is no other. */
   settled = false;
 
   constructor(
-    link: Link,
+    session: PlatformSession,
     events: Events,
     time: Time,
     timing: PollTiming,
     handlers: Handlers,
     limits: RpcLimits,
   ) {
-    this._link = link;
+    this._session = session;
     this._events = events;
     this._handlers = handlers;
-    this._journal = new RpcJournal(link.host, time, limits.rememberMs, limits.answerBytes);
-    const loop = link.loop("rpc", this);
-    this._polls = new RpcPolls(link, timing, loop, limits.requestBytes);
-    this._uplink = new Lane(link, "uplink");
-    this._memory = new PollMemory(link.host, link.target, timing);
+    this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
+    const loop = session.loop("rpc", this);
+    this._polls = new RpcPolls(session, timing, loop, limits.requestBytes);
+    this._uplink = new RequestChannel(session, "uplink");
+    this._memory = new PollMemory(session.host, session.target, timing);
   }
 
   begin(): void {
@@ -93,7 +93,7 @@ export class Rpc implements Job {
   }
 
   private _open(may: boolean): Wait {
-    if (may && this._link.running) this._polls.open();
+    if (may && this._session.running) this._polls.open();
     return 0;
   }
 
@@ -101,7 +101,7 @@ export class Rpc implements Job {
   private async _end(poll: EndedPoll): Promise<Wait> {
     const { outcome, verdict, number } = poll;
     this._memory.keep();
-    this.settled = this._link.ways.brief && (verdict === "ended" || verdict === "busy");
+    this.settled = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     if (verdict === "busy") this._polls.hold();
     if (verdict === "ended") this._polls.clearHold();
     const delivered = verdict === "delivered" && outcome.kind === "done";
@@ -116,9 +116,9 @@ export class Rpc implements Job {
 
   /** False if nothing could be made of what poll number `poll` brought; else when it is done with. */
   private _take(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
-    const request = parseRpcRequest(this._link.host.decode(body) ?? decodeStart(body), whole);
+    const request = parseRpcRequest(this._session.host.decode(body) ?? decodeStart(body), whole);
     if (!request.ok) {
-      this._link.counters.malformed("an RPC");
+      this._session.counters.malformed("an RPC");
       this._polls.hold();
       return false;
     }
@@ -167,7 +167,7 @@ export class Rpc implements Job {
     const acknowledged = await this._post(entry, text);
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
-    if (!this._link.running) return;
+    if (!this._session.running) return;
     this.watcher?.answered(method, text, acknowledged, this._polls.next);
     this._pace(acknowledged ? this._repeats : ++entry.failures);
     this._events.emit("rpc", {
@@ -219,7 +219,7 @@ export class Rpc implements Job {
 
   /** The text as a body with room before it, so that it is copied no more. */
   private _roomy(text: string): Uint8Array {
-    return this._link.host.encode(ROOM + text).subarray(HEAD_ROOM);
+    return this._session.host.encode(ROOM + text).subarray(HEAD_ROOM);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../net/retry/outcome.js";
 import { checkDeadline } from "../common/deadline.js";
-import type { Lane } from "./request-channel.js";
-import type { DeviceRequest, Link } from "./session.js";
+import type { RequestChannel } from "./request-channel.js";
+import type { DeviceRequest, PlatformSession } from "./session.js";
 
 /** Until a place in the queue is looked for again. */
 const TURN_MS = 200;
@@ -11,45 +11,45 @@ const TURN_MS = 200;
  * are over. Returns the `done` outcome; rejects with `TIMEOUT`, `REFUSED` or `STOPPED`.
  */
 export async function ask(
-  link: Link,
-  lane: Lane,
+  session: PlatformSession,
+  channel: RequestChannel,
   request: DeviceRequest,
   deadlineMs: number,
 ): Promise<Outcome & { kind: "done" }> {
   checkDeadline(deadlineMs);
-  link.watcher?.asked();
-  const end = link.host.clock.now() + deadlineMs;
-  while (link.running) {
-    const left = await within(link, lane.ready(), end);
-    if (!link.running) break;
-    if (left <= 0) throw link.counters.error("TIMEOUT", "the platform can't be reached");
-    if (link.crowded) {
-      await pause(link, Math.min(left, TURN_MS));
+  session.watcher?.asked();
+  const end = session.host.clock.now() + deadlineMs;
+  while (session.running) {
+    const left = await within(session, channel.ready(), end);
+    if (!session.running) break;
+    if (left <= 0) throw session.counters.error("TIMEOUT", "the platform can't be reached");
+    if (session.crowded) {
+      await pause(session, Math.min(left, TURN_MS));
       continue;
     }
     const hurried = { ...request, deadlineMs: Math.min(request.deadlineMs, left), hurried: true };
-    const outcome = await lane.send(hurried);
+    const outcome = await channel.send(hurried);
     if (outcome.kind === "done") {
-      lane.clear();
+      channel.clear();
       return outcome;
     }
     if (outcome.kind === "refused")
-      throw link.counters.error("REFUSED", `the platform answered ${outcome.status}`);
-    if (outcome.kind === "busy") lane.hold(outcome.retryAfterMs);
-    if (!request.repeatable && link.running) throw link.counters.error("TIMEOUT", "no answer came");
+      throw session.counters.error("REFUSED", `the platform answered ${outcome.status}`);
+    if (outcome.kind === "busy") channel.hold(outcome.retryAfterMs);
+    if (!request.repeatable && session.running) throw session.counters.error("TIMEOUT", "no answer came");
   }
-  throw link.counters.error("STOPPED", "the agent is stopped");
+  throw session.counters.error("STOPPED", "the agent is stopped");
 }
 
-function pause(link: Link, ms: number): Promise<void> {
+function pause(session: PlatformSession, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    link.host.clock.timer(ms, resolve);
+    session.host.clock.timer(ms, resolve);
   });
 }
 
 /** Waits for `ready`, but not beyond `end`; returns the ms that are left. */
-function within(link: Link, ready: Promise<void>, end: number): Promise<number> {
-  const clock = link.host.clock;
+function within(session: PlatformSession, ready: Promise<void>, end: number): Promise<number> {
+  const clock = session.host.clock;
   return new Promise((resolve) => {
     const done = () => {
       cancel();

@@ -14,19 +14,19 @@ export interface Runner {
 
 /** What a loop does. */
 export interface Job {
-  /** The link has started, or a turn failed and everything starts again. */
+  /** The session has started, or a turn failed and everything starts again. */
   begin(): void;
   turn(): Wait | Promise<Wait>;
-  /** The link has stopped. */
+  /** The session has stopped. */
   end?(): void;
 }
 
 /**
- * Takes the turns of a job for as long as the link runs. No function of it is async: one that waits takes a board 1 KB.
+ * Takes the turns of a job for as long as the session runs. No function of it is async: one that waits takes a board 1 KB.
  * A mistake of the agent's own must not silence it: the job starts again. Within a turn it is the signal that the job may wait for.
  */
 export class Loop extends Signal {
-  private readonly _link: Runner;
+  private readonly _session: Runner;
   private readonly _name: string;
   private readonly _job: Job;
   private _state: "over" | "busy" | "resting" | "failed" = "over";
@@ -34,9 +34,9 @@ export class Loop extends Signal {
   private _cancel: (() => void) | undefined;
   private _onEnd: (() => void) | undefined;
 
-  constructor(link: Runner, name: string, job: Job) {
-    super(link.host.clock);
-    this._link = link;
+  constructor(session: Runner, name: string, job: Job) {
+    super(session.host.clock);
+    this._session = session;
     this._name = name;
     this._job = job;
   }
@@ -51,7 +51,7 @@ export class Loop extends Signal {
     return this._state === "resting";
   }
 
-  /** Resolves when it is over, which it is soon after the link stopped. To be called once. */
+  /** Resolves when it is over, which it is soon after the session stopped. To be called once. */
   ended(): Promise<void> {
     if (this._state === "over") return Promise.resolve();
     return new Promise((resolve) => {
@@ -60,7 +60,7 @@ export class Loop extends Signal {
   }
 
   override notify(): void {
-    if (this.resting || (this._state === "failed" && !this._link.running)) this._wakeUp();
+    if (this.resting || (this._state === "failed" && !this._session.running)) this._wakeUp();
     else super.notify();
   }
 
@@ -68,7 +68,7 @@ export class Loop extends Signal {
     this._state = "busy";
     try {
       if (restarted) this._job.begin();
-      if (this._link.running) {
+      if (this._session.running) {
         const turn = Promise.resolve(this._job.turn());
         turn.then(
           (wait) => this._took(wait),
@@ -85,14 +85,14 @@ export class Loop extends Signal {
 
   /** A turn is over. */
   private _took(wait: Wait): void {
-    if (wait === 0 || !this._link.running || this.take()) this._run(false);
+    if (wait === 0 || !this._session.running || this.take()) this._run(false);
     else this._rest("resting", wait);
   }
 
   private _failed(error: unknown): void {
     const what = error instanceof Error ? `${error.name}: ${error.message.slice(0, 80)}` : "unknown";
-    this._link.host.log("error", `the ${this._name} loop failed and starts again in 10 s (${what})`);
-    if (this._link.running) this._rest("failed", RESTART_MS);
+    this._session.host.log("error", `the ${this._name} loop failed and starts again in 10 s (${what})`);
+    if (this._session.running) this._rest("failed", RESTART_MS);
     else this._ended();
   }
 
@@ -103,7 +103,7 @@ export class Loop extends Signal {
 
   private _rest(state: "resting" | "failed", ms: Wait): void {
     this._state = state;
-    if (ms !== undefined) this._cancel = this._link.host.clock.timer(ms, () => this._wakeUp());
+    if (ms !== undefined) this._cancel = this._session.host.clock.timer(ms, () => this._wakeUp());
   }
 
   private _wakeUp(): void {

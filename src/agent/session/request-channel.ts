@@ -1,31 +1,31 @@
-import type { Way } from "../../net/connection-pool.js";
+import type { Purpose } from "../../net/connection-pool.js";
 import { Backoff } from "../../net/retry/backoff.js";
 import type { Outcome } from "../../net/retry/outcome.js";
-import type { DeviceRequest, Link } from "./session.js";
+import type { DeviceRequest, PlatformSession } from "./session.js";
 import type { Sender } from "./watcher.js";
 
-/** One loop's access to the platform: its own back-off for "busy", and the link's for "lost". */
-export class Lane implements Sender {
-  private readonly _link: Link;
-  private readonly _way: Way;
+/** One loop's access to the platform: its own back-off for "busy", and the session's for "lost". */
+export class RequestChannel implements Sender {
+  private readonly _session: PlatformSession;
+  private readonly _purpose: Purpose;
   private readonly _backoff: Backoff;
   private _until = 0;
 
   /** `longestMs`: what a hold grows to, about; 5 min if not given. */
-  constructor(link: Link, way: Way, longestMs?: number) {
-    this._link = link;
-    this._way = way;
-    this._backoff = new Backoff(link.host, longestMs);
+  constructor(session: PlatformSession, purpose: Purpose, longestMs?: number) {
+    this._session = session;
+    this._purpose = purpose;
+    this._backoff = new Backoff(session.host, longestMs);
   }
 
-  /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the link stops: check `link.running`. */
+  /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the session stops: check `session.running`. */
   ready(): Promise<void> {
-    return this._link.ready(this._until);
+    return this._session.ready(this._until);
   }
 
   /** `ready()` would not wait. */
   get free(): boolean {
-    return this._link.free(this._until);
+    return this._session.free(this._until);
   }
 
   /** Sends `request` to the device API. Never rejects. */
@@ -35,24 +35,24 @@ export class Lane implements Sender {
 
   /** As `send`, for what may take long: calls `done` with the outcome. */
   dispatch(request: DeviceRequest, done: (outcome: Outcome) => void): void {
-    this._link.dispatch(this._way, request, undefined, done, this);
+    this._session.dispatch(this._purpose, request, undefined, done, this);
   }
 
-  /** For the link alone: what was sent at `since` has come to its end. */
+  /** For the session alone: what was sent at `since` has come to its end. */
   ended(outcome: Outcome, since: number): void {
-    // The platform answered others meanwhile: it is not away, so nothing else would slow this lane down.
-    if (outcome.kind === "lost" && this._link.running && this._link.answeredAt > since) this.hold();
+    // The platform answered others meanwhile: it is not away, so nothing else would slow this channel down.
+    if (outcome.kind === "lost" && this._session.running && this._session.answeredAt > since) this.hold();
   }
 
   /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
   hold(retryAfterMs?: number): void {
     const delay = this._backoff.next();
-    this._until = this._link.host.clock.now() + (retryAfterMs ?? delay);
+    this._until = this._session.host.clock.now() + (retryAfterMs ?? delay);
   }
 
   /** The next `ready()` waits `ms`, and a `hold()` after it no longer for that. */
   pause(ms: number): void {
-    this._until = this._link.host.clock.now() + ms;
+    this._until = this._session.host.clock.now() + ms;
   }
 
   /** The platform took something: the next `hold()` is a short one again. */
@@ -63,12 +63,12 @@ export class Lane implements Sender {
 
   /** Whether something was answered in the second half of a poll sent at `since`. With one connection nothing else can be. */
   heard(since: number): boolean {
-    const { mode, answeredAt, host } = this._link;
+    const { mode, answeredAt, host } = this._session;
     return mode === 1 || answeredAt > (since + host.clock.now()) / 2;
   }
 
-  /** Gives up the connection that this lane alone uses (none, if others share it). */
+  /** Gives up the connection that this channel alone uses (none, if others share it). */
   hangUp(): void {
-    this._link.ways.hangUp(this._way);
+    this._session.connections.hangUp(this._purpose);
   }
 }

@@ -1,6 +1,6 @@
 // The way to the platform that all loops share: connections by mode, the access token, the back-off while it can't be reached.
 
-import { type Way, Ways } from "../../net/connection-pool.js";
+import { ConnectionPool, type Purpose } from "../../net/connection-pool.js";
 import type { Request } from "../../net/http/request.js";
 import { Backoff } from "../../net/retry/backoff.js";
 import { NO_TURN, type Outcome, SILENCE, UNCONNECTED } from "../../net/retry/outcome.js";
@@ -11,9 +11,9 @@ import { EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import { guarded } from "../common/guarded.js";
 import { type Job, Loop } from "./loop.js";
-import type { LinkWatcher, Sender } from "./watcher.js";
+import type { Sender, SessionWatcher } from "./watcher.js";
 
-const POLLS: readonly Way[] = ["rpc", "rpc2", "attributes"];
+const POLLS: readonly Purpose[] = ["rpc", "rpc2", "attributes"];
 /** After an answer to what was sent before the last loss. */
 const LATE_GATE_MS = 10_000;
 /** Less than a connection lets wait: to be turned away there would be taken for a loss. */
@@ -22,13 +22,13 @@ const MOST_UNDER_WAY = 24;
 /** A request to the device API: `path` is what follows `/api/v1/{token}/`. */
 export type DeviceRequest = Request;
 
-export class Link {
+export class PlatformSession {
   readonly host: Host;
   readonly target: Target;
   mode: 1 | 2 | 3;
   private readonly _events: Events;
-  /** For `elsewhere` and `hangUp` alone: all else goes through this link. */
-  readonly ways: Ways;
+  /** For `external` and `hangUp` alone: all else goes through this session. */
+  readonly connections: ConnectionPool;
   readonly loops: Loop[] = [];
   private readonly _gate: Backoff;
   /** When the last loss was; what was under way then belongs to it. */
@@ -47,7 +47,7 @@ export class Link {
   /** When the last answer of the platform came. */
   answeredAt = -1;
   private _busy = false;
-  watcher: LinkWatcher | undefined;
+  watcher: SessionWatcher | undefined;
 
   constructor(host: Host, target: Target, mode: 1 | 2 | 3, events: Events) {
     this.host = host;
@@ -56,10 +56,10 @@ export class Link {
     this._events = events;
     this.counters = new Counters(host, events);
     this._gate = new Backoff(host);
-    this.ways = new Ways(host, target, mode);
+    this.connections = new ConnectionPool(host, target, mode);
   }
 
-  /** A loop for `job`, to be started, that ends when the link stops. */
+  /** A loop for `job`, to be started, that ends when the session stops. */
   loop(name: string, job: Job): Loop {
     const loop = new Loop(this, name, job);
     this.loops.push(loop);
@@ -73,7 +73,7 @@ export class Link {
   /** Ends every exchange, open or waiting, and wakes every loop. */
   stop(): void {
     this.running = false;
-    this.ways.close();
+    this.connections.close();
     for (const loop of this.loops) loop.notify();
     this._wakeAll();
     this.online = undefined;
@@ -110,8 +110,8 @@ export class Link {
   }
 
   /** Sends a request to `prefix` + path: for provisioning, which has no token yet. */
-  sendTo(way: Way, request: DeviceRequest, prefix: string): Promise<Outcome> {
-    return new Promise((resolve) => this.dispatch(way, request, prefix, resolve));
+  sendTo(purpose: Purpose, request: DeviceRequest, prefix: string): Promise<Outcome> {
+    return new Promise((resolve) => this.dispatch(purpose, request, prefix, resolve));
   }
 
   /**
@@ -119,7 +119,7 @@ export class Link {
    * on it. `sender` is told before anybody else.
    */
   dispatch(
-    way: Way,
+    purpose: Purpose,
     request: DeviceRequest,
     prefix = this.#prefix,
     done: (outcome: Outcome) => void,
@@ -130,19 +130,19 @@ export class Link {
       return;
     }
     const since = this.host.clock.now();
-    const poll = POLLS.includes(way);
+    const poll = POLLS.includes(purpose);
     // An application may be in a hurry, and a poll's ceiling is found by its silence: only these waited as long as an answer may take.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this._underWay++;
     const sent = { ...request, path: prefix + request.path };
-    this.ways.connection(way).send(sent, (outcome) => {
+    this.connections.connection(purpose).send(sent, (outcome) => {
       if (!poll) {
         this._underWay--;
         this._quietSince = this.host.clock.now();
       }
       if (this.running) this.counters.note(outcome, poll);
       if (this.running)
-        guarded(this.host, "link: judge() failed", () => this._judge(outcome, since, prefix, patient));
+        guarded(this.host, "session: judge() failed", () => this._judge(outcome, since, prefix, patient));
       sender?.ended(outcome, since);
       done(outcome);
     });
@@ -159,7 +159,7 @@ export class Link {
    */
   networkReturned(): boolean {
     if (!this.running || this._losses === 0) return false;
-    this.ways.renew();
+    this.connections.renew();
     this._gate.reset();
     this._gateUntil = 0;
     this._wakeAll();
@@ -176,7 +176,7 @@ export class Link {
     return this._underWay >= MOST_UNDER_WAY;
   }
 
-  /** ms until the next attempt of somebody who has no lane, at least a tick. */
+  /** ms until the next attempt of somebody who has no channel, at least a tick. */
   delay(): number {
     return Math.max(1, Math.ceil(this._gateUntil - this.host.clock.now()));
   }

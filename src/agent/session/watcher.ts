@@ -6,8 +6,8 @@ export interface Sender {
   ended(outcome: Outcome, since: number): void;
 }
 
-/** Told of what happens on a link. */
-export interface LinkWatcher {
+/** Told of what happens on a session. */
+export interface SessionWatcher {
   /** The application asks for something that can't wait for `start()`. */
   asked(): void;
   /** The `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */

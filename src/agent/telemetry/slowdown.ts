@@ -2,12 +2,12 @@
 // minute ago is not all delivered, and once when it is again. Outages and refusals have their own reports.
 import type { Events } from "../common/events.js";
 import type { Outbox } from "../queue/index.js";
-import type { Link } from "../session/index.js";
+import type { PlatformSession } from "../session/index.js";
 
 const MINUTE_MS = 60_000;
 
 export class Slowdown {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _events: Events;
   private readonly _outbox: Outbox;
   /** All points below this number waited at `_since`; undefined: nothing slows delivery down. */
@@ -18,8 +18,8 @@ export class Slowdown {
   private _cancel: (() => void) | undefined;
   private _behind = false;
 
-  constructor(link: Link, events: Events, outbox: Outbox) {
-    this._link = link;
+  constructor(session: PlatformSession, events: Events, outbox: Outbox) {
+    this._session = session;
     this._events = events;
     this._outbox = outbox;
   }
@@ -28,7 +28,7 @@ export class Slowdown {
   busy(): void {
     if (this._mark !== undefined) return;
     this._begin();
-    this._cancel = this._link.host.clock.timer(MINUTE_MS, () => this._late());
+    this._cancel = this._session.host.clock.timer(MINUTE_MS, () => this._late());
   }
 
   /** The platform took points. */
@@ -39,7 +39,7 @@ export class Slowdown {
     if (this._mark === undefined || first < this._mark) return;
     // What was dropped is not delivered.
     const whole = drops === this._drops;
-    const isLate = this._behind && this._link.host.clock.now() - this._since > MINUTE_MS;
+    const isLate = this._behind && this._session.host.clock.now() - this._since > MINUTE_MS;
     if (waiting > 0 && (isLate || !whole)) {
       this._begin();
       return;
@@ -47,7 +47,7 @@ export class Slowdown {
     this.clear();
     if (!this._behind) return;
     this._behind = false;
-    this._link.host.log("info", "delivery has caught up");
+    this._session.host.log("info", "delivery has caught up");
     this._events.emit("delivery", { behind: false, points: waiting });
   }
 
@@ -60,21 +60,21 @@ export class Slowdown {
 
   private _begin(): void {
     this._mark = this._outbox.next;
-    this._since = this._link.host.clock.now();
+    this._since = this._session.host.clock.now();
     this._drops = this._outbox.drops;
   }
 
   private _late(): void {
     this._cancel = undefined;
     if (this._behind) return;
-    if (this._link.online !== true) {
+    if (this._session.online !== true) {
       // An outage is reported as one.
       this.clear();
       return;
     }
     this._behind = true;
     const points = this._outbox.waiting;
-    this._link.host.log(
+    this._session.host.log(
       "warn",
       `delivery is behind by a minute: the platform takes less, ${points} points wait`,
     );

@@ -11,8 +11,8 @@ import type { Events } from "../common/events.js";
 import { type TelemetryOptions, telemetrySettings } from "../options/telemetry.js";
 import type { Outbox } from "../queue/index.js";
 import { type Drops, DropTeller } from "../queue/index.js";
-import type { DeviceRequest, Job, Link, Loop, Wait } from "../session/index.js";
-import { CONTENT, HEAD_ROOM, Lane, post } from "../session/index.js";
+import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../session/index.js";
+import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../session/index.js";
 import type { Time } from "../time/time.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
@@ -34,8 +34,8 @@ const BUCKET = [429, 500];
 export class Telemetry implements Job {
   /** For the agent alone. */
   readonly verdict: Verdict;
-  private readonly _link: Link;
-  private readonly _lane: Lane;
+  private readonly _session: PlatformSession;
+  private readonly _channel: RequestChannel;
   private readonly _events: Events;
   private readonly _loop: Loop;
   private readonly _outbox: Outbox;
@@ -51,18 +51,24 @@ export class Telemetry implements Job {
   /** Points wait, and the time stamp of the first is not known. */
   private _stuck = false;
 
-  constructor(link: Link, events: Events, time: Time, outbox: Outbox, options: TelemetryOptions) {
-    this._link = link;
-    this._lane = new Lane(link, "uplink");
+  constructor(
+    session: PlatformSession,
+    events: Events,
+    time: Time,
+    outbox: Outbox,
+    options: TelemetryOptions,
+  ) {
+    this._session = session;
+    this._channel = new RequestChannel(session, "uplink");
     this._events = events;
-    this._loop = link.loop("telemetry", this);
+    this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
     const settings = telemetrySettings(options);
-    this._source = new BatchSource(link.host, time, outbox, settings);
-    this._reporter = new DropReporter(link.host, time, outbox, settings.timestamps);
-    this._flushes = new FlushQueue(link.host.clock, outbox);
-    this.verdict = new Verdict(link.host, this._source.limit);
-    const teller = new DropTeller(link.host, events);
+    this._source = new BatchSource(session.host, time, outbox, settings);
+    this._reporter = new DropReporter(session.host, time, outbox, settings.timestamps);
+    this._flushes = new FlushQueue(session.host.clock, outbox);
+    this.verdict = new Verdict(session.host, this._source.limit);
+    const teller = new DropTeller(session.host, events);
     outbox.watch((points, reason) => teller.add(points, reason));
   }
 
@@ -75,7 +81,7 @@ export class Telemetry implements Job {
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     const ts = options?.ts;
     const problem = ts === undefined ? undefined : checkTs(ts);
-    if (problem !== undefined) throw this._link.counters.error("BAD_VALUE", problem);
+    if (problem !== undefined) throw this._session.counters.error("BAD_VALUE", problem);
     const text = this.check(values);
     if (!this._outbox.append(text, ts)) return false;
     if (this._source.added(text.length)) this._loop.notify();
@@ -84,7 +90,7 @@ export class Telemetry implements Job {
 
   /** Throws as `record` would, and records nothing. Returns the JSON text of the values as UTF-8. */
   check(values: Record<string, unknown>): Uint8Array {
-    const { counters, host } = this._link;
+    const { counters, host } = this._session;
     const most = this._outbox.maxText;
     const encoded = this._points.encode(values, most);
     if (!encoded.ok) throw counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
@@ -107,7 +113,7 @@ export class Telemetry implements Job {
    */
   async flush(deadlineMs: number): Promise<boolean> {
     checkDeadline(deadlineMs);
-    const flushed = this._flushes.add(deadlineMs, this._link.running);
+    const flushed = this._flushes.add(deadlineMs, this._session.running);
     this._loop.notify();
     return flushed;
   }
@@ -138,9 +144,9 @@ export class Telemetry implements Job {
   }
 
   private async _talk(step: Step): Promise<Wait> {
-    await this._lane.ready();
-    const request = this._link.running ? this._request(step) : undefined;
-    this._step = request ? this._judge(step, await this._lane.send(request)) : "wait";
+    await this._channel.ready();
+    const request = this._session.running ? this._request(step) : undefined;
+    this._step = request ? this._judge(step, await this._channel.send(request)) : "wait";
     return 0;
   }
 
@@ -158,7 +164,7 @@ export class Telemetry implements Job {
   private _request(step: Step): DeviceRequest | undefined {
     const body =
       step === "send" ? this._nextBatch()?.body : this._reporter[step === "probe" ? "probe" : "body"]();
-    this._sentAt = this._link.host.clock.now();
+    this._sentAt = this._session.host.clock.now();
     if (!body) return undefined;
     return { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
   }
@@ -178,12 +184,12 @@ export class Telemetry implements Job {
     if (outcome.kind === "refused") return this._refused(batch, outcome.status);
     if (outcome.kind === "busy") return this._busy(batch, outcome.status, outcome.retryAfterMs);
     // A batch that is too much for the platform may also hang.
-    if (this._link.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.busy(batch);
+    if (this._session.host.clock.now() - this._sentAt >= EXCHANGE_MS) this._source.limit.busy(batch);
     return "send";
   }
 
   private _delivered(batch: Batch): Step {
-    this._lane.clear();
+    this._channel.clear();
     this.verdict.passed();
     const whole = this._source.done(batch);
     if (whole === "part") return "send";
@@ -203,16 +209,16 @@ export class Telemetry implements Job {
 
   private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
     const smaller = this._source.limit.busy(batch);
-    this._slowdown ??= new Slowdown(this._link, this._events, this._outbox);
+    this._slowdown ??= new Slowdown(this._session, this._events, this._outbox);
     this._slowdown.busy();
-    if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._lane.hold(retryAfterMs);
+    if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._channel.hold(retryAfterMs);
     return "send";
   }
 
   private _refused(batch: Batch, status: number): Step {
     const verdict = this.verdict;
     verdict.status = status;
-    // 401 is the link's: it waits for a token that is known.
+    // 401 is the session's: it waits for a token that is known.
     if (status === 401) return "send";
     if (!CONTENT.includes(status)) return this._hold();
     if (this._source.limit.refused(batch, status === TOO_LARGE)) return "send";
@@ -222,7 +228,7 @@ export class Telemetry implements Job {
   /** Whatever becomes of it, the point that was refused is still the first. */
   private _probed(batch: Batch, outcome: Outcome): Step {
     const verdict = this.verdict;
-    if (outcome.kind === "busy") this._lane.hold(outcome.retryAfterMs);
+    if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
     else if (outcome.kind === "refused" && outcome.status !== 401) {
       verdict.outage = true;
       return this._hold();
@@ -231,20 +237,20 @@ export class Telemetry implements Job {
     if (outcome.kind !== "done" || !verdict.accepted()) return "send";
     if (batch.number !== this._outbox.first) return "send";
     if (verdict.status !== TOO_LARGE) return this._condemned(batch);
-    this._link.counters.error("TOO_LARGE", "");
+    this._session.counters.error("TOO_LARGE", "");
     verdict.leftOut();
     return this._source.spoiled(batch) ? this._condemned(batch) : "send";
   }
 
   private _hold(): Step {
-    this._lane.hold(this.verdict.wait());
+    this._channel.hold(this.verdict.wait());
     return "send";
   }
 
   private _reported(outcome: Outcome): Step {
     if (outcome.kind === "done") this._reporter.done();
-    else if (outcome.kind === "busy") this._lane.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused") this._lane.hold();
+    else if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
+    else if (outcome.kind === "refused") this._channel.hold();
     return "wait";
   }
 }

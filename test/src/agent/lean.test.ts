@@ -88,7 +88,7 @@ test("lean: a new image on trial is not kept, as nothing could ever replace it",
 test("lean: nothing of what is left out is in the build, and its manifest replaces the other's module alone", (t) => {
   t.notRegex(
     read("dist/xs/mote-lean.js"),
-    /fw_checksum|SHA384|Ledger|Murmur|0xffffffff00000001|connectEvery|secretKey|moteRecovery|updates\?timeout/,
+    /fw_checksum|SHA384|UpdateJournal|Murmur|0xffffffff00000001|connectEvery|secretKey|moteRecovery|updates\?timeout/,
   );
   t.deepEqual(JSON.parse(read("manifest-lean.json")), {
     modules: { mote: "./dist/xs/mote-lean", "~": "./dist/xs/mote" },

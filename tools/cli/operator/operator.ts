@@ -147,12 +147,12 @@ export async function eachOf<T, R>(
 ): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (next < items.length) {
       const at = next++;
       results[at] = await work(items[at] as T);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, lane));
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker));
   return results;
 }

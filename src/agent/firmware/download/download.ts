@@ -1,7 +1,7 @@
 // Fetches an image from wherever it is, however often the connection drops.
 import type { Outcome } from "../../../net/retry/outcome.js";
 import type { Signal } from "../../common/signal.js";
-import type { Lane, Link } from "../../session/index.js";
+import type { PlatformSession, RequestChannel } from "../../session/index.js";
 import type { ImageWriter } from "./image-writer.js";
 import type { Failed, ImageSink, Source } from "./source.js";
 
@@ -17,8 +17,8 @@ export type Fetched =
 
 /** One image on its way, part by part. While a part comes nothing of it is suspended: the signal is raised at its end. */
 export class Download {
-  private readonly _link: Link;
-  private readonly _lane: Lane;
+  private readonly _session: PlatformSession;
+  private readonly _channel: RequestChannel;
   private readonly _source: Source;
   private readonly _sink: ImageSink;
   private readonly _signal: Signal;
@@ -28,14 +28,20 @@ export class Download {
   private _outcome: Outcome | undefined;
   private _stopWatch: (() => void) | undefined;
 
-  constructor(link: Link, lane: Lane, signal: Signal, source: Source, sink: ImageSink) {
-    this._link = link;
-    this._lane = lane;
+  constructor(
+    session: PlatformSession,
+    channel: RequestChannel,
+    signal: Signal,
+    source: Source,
+    sink: ImageSink,
+  ) {
+    this._session = session;
+    this._channel = channel;
     this._signal = signal;
     this._source = source;
     this._sink = sink;
     // Between attempts there is a wait of their own: the back-off of the last one is over.
-    lane.clear();
+    channel.clear();
   }
 
   /** A part is on its way. */
@@ -54,8 +60,8 @@ export class Download {
     if (writer.offset === writer.end && writer.kept > 0 && !(await writer.recall()))
       return { kind: "failed", failure: "slot", detail: "" };
     if (writer.offset >= writer.size) return { kind: "done" };
-    await this._lane.ready();
-    if (!this._link.running || !sink.wanted()) return { kind: "stopped" };
+    await this._channel.ready();
+    if (!this._session.running || !sink.wanted()) return { kind: "stopped" };
     this._from = writer.offset;
     this._watch(writer);
     this._source.part(sink, (outcome) => {
@@ -70,7 +76,7 @@ export class Download {
   /** Gives it up if it brings nothing for a while. */
   private _watch(writer: ImageWriter): void {
     const seen = writer.offset;
-    this._stopWatch = this._link.host.clock.timer(SILENCE_MS, () => {
+    this._stopWatch = this._session.host.clock.timer(SILENCE_MS, () => {
       if (writer.offset === seen) this._source.hangUp();
       else this._watch(writer);
     });
@@ -78,18 +84,18 @@ export class Download {
 
   /** One answer is over, which brought `got` bytes. Undefined to go on. */
   private _ended(outcome: Outcome, sink: ImageSink, got: number): Fetched | undefined {
-    if (!this._link.running || !sink.wanted()) return { kind: "stopped" };
+    if (!this._session.running || !sink.wanted()) return { kind: "stopped" };
     if (sink.failure) return { kind: "failed", failure: sink.failure, detail: "" };
     if (this._source.restarted) return { kind: "restarted" };
     if (got > 0) {
       this._vain = 0;
-      this._lane.clear();
+      this._channel.clear();
       return undefined;
     }
     const failed = this._source.failed(outcome);
     if (failed) return { kind: "failed", ...failed };
-    this._lane.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
-    if (this._link.online) this._vain++;
+    this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
+    if (this._session.online) this._vain++;
     if (this._vain < VAIN_ATTEMPTS) return undefined;
     return { kind: "failed", failure: this._source.unanswered, detail: statusOf(outcome) };
   }

@@ -5,7 +5,7 @@
 // assignment meanwhile is a 400 or a 404.
 import type { Outcome } from "../../../net/retry/outcome.js";
 import { firmwarePath } from "../../../wire/paths.js";
-import type { Lane, Link } from "../../session/index.js";
+import type { PlatformSession, RequestChannel } from "../../session/index.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const PART_DEADLINE_MS = 60_000;
@@ -26,21 +26,21 @@ export function nextPart(
 }
 
 export class FromPlatform implements Source {
-  private readonly _link: Link;
-  private readonly _lane: Lane;
+  private readonly _session: PlatformSession;
+  private readonly _channel: RequestChannel;
   private readonly _chunkBytes: number;
   private readonly _package: { readonly title: string; readonly version: string };
   readonly unanswered = "unanswered";
   readonly restarted = false;
 
   constructor(
-    link: Link,
-    lane: Lane,
+    session: PlatformSession,
+    channel: RequestChannel,
     wanted: { readonly title: string; readonly version: string },
     chunkBytes: number,
   ) {
-    this._link = link;
-    this._lane = lane;
+    this._session = session;
+    this._channel = channel;
     this._chunkBytes = chunkBytes;
     this._package = wanted;
   }
@@ -49,12 +49,12 @@ export class FromPlatform implements Source {
     const { offset, end, size } = sink.writer;
     // Only with three connections does the image have one of its own; elsewhere the others get their turn between two parts.
     const complete = end === size;
-    const whole = this._link.mode === 3 && complete;
+    const whole = this._session.mode === 3 && complete;
     const part = nextPart(offset, end, whole, complete ? this._chunkBytes : Math.min(this._chunkBytes, end));
     sink.expect(part ? part.bytes : end);
     const path = firmwarePath(this._package.title, this._package.version, part);
     const deadlineMs = whole ? STREAM_DEADLINE_MS : PART_DEADLINE_MS;
-    this._lane.dispatch({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink }, done);
+    this._channel.dispatch({ method: "GET", path, deadlineMs, limit: 0, repeatable: true, sink }, done);
   }
 
   failed(outcome: Outcome): Failed | undefined {
@@ -68,6 +68,6 @@ export class FromPlatform implements Source {
   }
 
   hangUp(): void {
-    this._lane.hangUp();
+    this._channel.hangUp();
   }
 }

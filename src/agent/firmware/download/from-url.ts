@@ -8,7 +8,7 @@ import type { Sink } from "../../../net/http/request.js";
 import { lost } from "../../../net/retry/classify.js";
 import type { Outcome } from "../../../net/retry/outcome.js";
 import { parseUrl, resolveUrl, type Target } from "../../../net/target.js";
-import type { Link } from "../../session/index.js";
+import type { PlatformSession } from "../../session/index.js";
 import type { FirmwareOptions } from "../options.js";
 import { refusedTarget } from "./allowed-hosts.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
@@ -24,7 +24,7 @@ export interface FileMark {
 }
 
 export class FromUrl implements Source {
-  private readonly _link: Link;
+  private readonly _session: PlatformSession;
   private readonly _options: FirmwareOptions;
   private readonly _chunkBytes: number;
   private readonly _url: string;
@@ -40,8 +40,14 @@ export class FromUrl implements Source {
   private _detour: string | undefined;
   readonly unanswered = "fileUnanswered";
 
-  constructor(link: Link, options: FirmwareOptions, url: string, chunkBytes: number, mark: FileMark) {
-    this._link = link;
+  constructor(
+    session: PlatformSession,
+    options: FirmwareOptions,
+    url: string,
+    chunkBytes: number,
+    mark: FileMark,
+  ) {
+    this._session = session;
     this._options = options;
     this._url = url;
     this._at = url;
@@ -57,7 +63,7 @@ export class FromUrl implements Source {
       return;
     }
     // With fewer connections in small parts, as far as the server has ranges: records of TLS may have to stay small.
-    const parts = this._link.mode !== 3 || end < size;
+    const parts = this._session.mode !== 3 || end < size;
     const last = parts ? Math.min(offset + this._chunkBytes, end) : end;
     const taking: Sink = {
       head: (file) => this._fits(file, last, sink),
@@ -118,7 +124,7 @@ export class FromUrl implements Source {
   /** One request, and those that its redirects lead to. */
   private async _get(range: string, sink: Sink, deadlineMs: number): Promise<Outcome> {
     this._detour = undefined;
-    for (let hops = 0; this._link.running; hops++) {
+    for (let hops = 0; this._session.running; hops++) {
       let moved: string | undefined;
       const head = (file: FileHead): boolean => {
         if (file.status === 200 || file.status === 206) return sink.head?.(file) === true;
@@ -164,7 +170,7 @@ export class FromUrl implements Source {
   private _connect(target: Target): Connection {
     const authority = `${target.secure} ${target.authority}`;
     if (!this._connection || authority !== this._authority)
-      this._connection = this._link.ways.elsewhere(target);
+      this._connection = this._session.connections.external(target);
     this._authority = authority;
     return this._connection;
   }

@@ -1,14 +1,14 @@
 // Brings an assigned image into the slot, and reads it back.
 import type { Host } from "../../../port.js";
 import type { Signal } from "../../common/signal.js";
-import type { Link } from "../../session/index.js";
-import { Lane } from "../../session/index.js";
+import type { PlatformSession } from "../../session/index.js";
+import { RequestChannel } from "../../session/index.js";
 import type { Image } from "../admission-rules.js";
-import type { Assignment } from "../assigned-update.js";
+import type { AssignedUpdate } from "../assigned-update.js";
 import type { Failure } from "../failures.js";
 import type { FirmwareOptions } from "../options.js";
 import type { Reporter } from "../reporter.js";
-import type { Ledger } from "../update-journal.js";
+import type { UpdateJournal } from "../update-journal.js";
 import { Download, statusOf } from "./download.js";
 import { FromPlatform } from "./from-platform.js";
 import { FromUrl } from "./from-url.js";
@@ -22,11 +22,11 @@ const MOST_TRIES = 10;
 
 export class Transfer {
   private readonly _host: Host;
-  private readonly _link: Link;
-  private readonly _lane: Lane;
+  private readonly _session: PlatformSession;
+  private readonly _channel: RequestChannel;
   private readonly _options: FirmwareOptions;
-  private readonly _assignment: Assignment;
-  private readonly _ledger: Ledger;
+  private readonly _assignment: AssignedUpdate;
+  private readonly _journal: UpdateJournal;
   private readonly _reporter: Reporter;
   private readonly _signal: Signal;
   private _source: Source | undefined;
@@ -37,20 +37,20 @@ export class Transfer {
   private _refusal: { failure: Failure; detail: string } | undefined;
 
   constructor(
-    link: Link,
+    session: PlatformSession,
     signal: Signal,
     options: FirmwareOptions,
-    assignment: Assignment,
-    ledger: Ledger,
+    assignment: AssignedUpdate,
+    journal: UpdateJournal,
     reporter: Reporter,
   ) {
-    this._host = link.host;
-    this._link = link;
-    this._lane = new Lane(link, "firmware");
+    this._host = session.host;
+    this._session = session;
+    this._channel = new RequestChannel(session, "firmware");
     this._signal = signal;
     this._options = options;
     this._assignment = assignment;
-    this._ledger = ledger;
+    this._journal = journal;
     this._reporter = reporter;
   }
 
@@ -63,22 +63,22 @@ export class Transfer {
     this._refusal = undefined;
   }
 
-  /** Asks the server of a file how long it is, for the record. False: it is not known, and the ledger or the link tells why. */
+  /** Asks the server of a file how long it is, for the record. False: it is not known, and the journal or the session tells why. */
   async measure(image: Image): Promise<boolean> {
     const source = this._fromUrl(image.url ?? "");
-    this._lane.clear();
+    this._channel.clear();
     for (let tries = 0; ; tries++) {
-      await this._lane.ready();
-      if (!this._link.running || !this._wanted()) return false;
+      await this._channel.ready();
+      if (!this._session.running || !this._wanted()) return false;
       const { size, told, outcome } = await source.measure();
       source.hangUp();
-      if (!this._link.running || !this._wanted()) return false;
-      if (size > 0) return this._ledger.keep({ size }) || this._fail("slot");
+      if (!this._session.running || !this._wanted()) return false;
+      if (size > 0) return this._journal.keep({ size }) || this._fail("slot");
       if (told) return this._fail("fileLength");
       const failed = source.failed(outcome);
       if (failed) return this._fail(failed.failure, failed.detail);
       if (tries >= MOST_TRIES) return this._fail("fileUnanswered", statusOf(outcome));
-      this._lane.hold();
+      this._channel.hold();
     }
   }
 
@@ -89,7 +89,7 @@ export class Transfer {
 
   /**
    * Fetches what is missing, part by part. True: the image is in the slot, and its checksum was right while it came. False: it is not, and the
-   * ledger, the link or the assignment tells why. Undefined: a part is on its way, and the signal is raised at its end.
+   * journal, the session or the assignment tells why. Undefined: a part is on its way, and the signal is raised at its end.
    */
   async fetch(image: Image): Promise<boolean | undefined> {
     const refusal = this._refusal;
@@ -110,48 +110,48 @@ export class Transfer {
   private _begin(writer: ImageWriter, source: Source): Download {
     const progress = () =>
       this._reporter.progress(
-        this._ledger.record?.version ?? "",
+        this._journal.record?.version ?? "",
         Math.max(writer.offset, writer.kept),
         writer.size,
       );
     const sink = new ImageSink(writer, () => this._wanted(), progress);
-    return new Download(this._link, this._lane, this._signal, source, sink);
+    return new Download(this._session, this._channel, this._signal, source, sink);
   }
 
   /** Reads the slot back. A slot that does not hold the image loses its header. */
   async verify(image: Image): Promise<boolean> {
     const good = await slotHolds(this._host, image);
-    if (good || !this._link.running) return good;
+    if (good || !this._session.running) return good;
     this._host.slot.erase(0);
     return this._fail("readBack");
   }
 
   /** It is still this image that is assigned, as far as anybody knows. */
   private _wanted(): boolean {
-    return !this._assignment.settled || this._assignment.key === this._ledger.record?.key;
+    return !this._assignment.settled || this._assignment.key === this._journal.record?.key;
   }
 
   private _fromUrl(url: string): FromUrl {
-    const etag = this._ledger.record?.etag || undefined;
-    return new FromUrl(this._link, this._options, url, this._options.chunkBytes ?? CHUNK_BYTES, { etag });
+    const etag = this._journal.record?.etag || undefined;
+    return new FromUrl(this._session, this._options, url, this._options.chunkBytes ?? CHUNK_BYTES, { etag });
   }
 
   private _open(image: Image): ImageWriter | undefined {
-    const { record } = this._ledger;
+    const { record } = this._journal;
     const check = openCheck(this._host, image);
     if (!record || !check) return undefined;
     // What lay in the slot over a restart is good if its checksum is: without one nobody could tell.
     const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : record.offset);
     const chunkBytes = this._options.chunkBytes ?? CHUNK_BYTES;
     const file = image.url === undefined ? undefined : this._fromUrl(image.url);
-    this._source = file ?? new FromPlatform(this._link, this._lane, record, chunkBytes);
-    const { counters } = this._link;
+    this._source = file ?? new FromPlatform(this._session, this._channel, record, chunkBytes);
+    const { counters } = this._session;
     const { key, offset } = record;
     // Before a restart, or a stop: it is known to have come.
     counters.fetched(key, offset, offset);
     writer.onTake = (from, to) => counters.fetched(key, from, to);
     writer.onStep = (offset) => {
-      this._ledger.keep({ offset, etag: file?.mark.etag ?? "" });
+      this._journal.keep({ offset, etag: file?.mark.etag ?? "" });
     };
     if (!writer.open()) return undefined;
     this._reporter.begin(Math.floor((100 * writer.kept) / image.size));
@@ -163,7 +163,7 @@ export class Transfer {
   private _restart(): boolean {
     if (++this._begun > MOST_TRIES) return this._fail("fileChanged");
     this.drop();
-    this._ledger.keep({ offset: 0, etag: "" });
+    this._journal.keep({ offset: 0, etag: "" });
     return false;
   }
 
@@ -179,17 +179,17 @@ export class Transfer {
     this.drop();
     this._begun = 0;
     const problem = await writer.problem();
-    if (!this._link.running) return false;
+    if (!this._session.running) return false;
     if (problem) return this._fail(problem === "checksum" && !writer.fresh ? "damaged" : problem);
     // From here on it is known what must be read back.
-    const known = image.unverified ? this._ledger.keep({ checksum: writer.found }) : true;
+    const known = image.unverified ? this._journal.keep({ checksum: writer.found }) : true;
     return (known && writer.finish()) || this._fail("slot");
   }
 
   private _fail(failure: Failure, detail = ""): false {
     this.drop();
     this._begun = 0;
-    this._ledger.fail(failure, detail);
+    this._journal.fail(failure, detail);
     return false;
   }
 }

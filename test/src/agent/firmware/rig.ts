@@ -4,7 +4,7 @@ import { Counters } from "../../../../src/agent/common/counters.js";
 import { Events } from "../../../../src/agent/common/events.js";
 import { Firmware, type FirmwareOptions } from "../../../../src/agent/firmware/firmware.js";
 import { type Job, Loop } from "../../../../src/agent/session/loop.js";
-import type { Link } from "../../../../src/agent/session/session.js";
+import type { PlatformSession } from "../../../../src/agent/session/session.js";
 import type { Request } from "../../../../src/net/http/request.js";
 import type { Outcome } from "../../../../src/net/retry/outcome.js";
 import type { Host } from "../../../../src/port.js";
@@ -81,7 +81,7 @@ export class Device {
   readonly mode: Mode;
   readonly options: Partial<FirmwareOptions>;
   firmware!: Firmware;
-  link!: FakeLink;
+  session!: FakeSession;
   version = "";
   secure = true;
   /** The image that was started last, and how often each version was. */
@@ -109,11 +109,11 @@ export class Device {
       throw new Error(`a broken image was started: ${image.length} bytes`);
     const events = new Events(host);
     events.on("firmware", (detail) => this.events.push(detail));
-    this.link = new FakeLink(host, this.mode, this.platform, new Counters(host, events));
-    this.link.target.secure = this.secure;
-    const link = this.link as unknown as Link;
+    this.session = new FakeSession(host, this.mode, this.platform, new Counters(host, events));
+    this.session.target.secure = this.secure;
+    const session = this.session as unknown as PlatformSession;
     const options = { title: "lamp", version: this.version, ...this.options };
-    const firmware = new Firmware(link, events, options, {
+    const firmware = new Firmware(session, events, options, {
       record: (values, { ts } = {}) => {
         this.platform.reports.push({ values, ts });
         this.platform.onReport?.(values);
@@ -125,15 +125,15 @@ export class Device {
       readSoon: () =>
         void host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared)),
     };
-    this.link.onError = (error) => {
+    this.session.onError = (error) => {
       if (error instanceof PowerCut) return;
       this.machine.off();
       this.failed = error;
     };
-    this.link.firmware?.start();
+    this.session.firmware?.start();
     const { version } = this;
     const reach = () => {
-      this.link.online = this.platform.reachable;
+      this.session.online = this.platform.reachable;
       if (this.platform.reachable && this.accepted(version)) firmware.platformReached();
       host.clock.timer(1000, reach);
     };
@@ -171,7 +171,7 @@ export class Device {
   }
 }
 
-class FakeLink {
+class FakeSession {
   readonly host: Host;
   readonly counters: Counters;
   readonly mode: Mode;
@@ -210,7 +210,7 @@ class FakeLink {
         return undefined;
       }
     };
-    this.firmware = new Loop(this as unknown as Link, name, { begin: () => job.begin(), turn });
+    this.firmware = new Loop(this as unknown as PlatformSession, name, { begin: () => job.begin(), turn });
     return this.firmware;
   }
 
@@ -219,18 +219,18 @@ class FakeLink {
     return new Promise((resolve) => clock.timer(Math.max(1, until - clock.now()), resolve));
   }
 
-  send(_way: unknown, request: Request): Promise<Outcome> {
+  send(_purpose: unknown, request: Request): Promise<Outcome> {
     return this.#send(request);
   }
 
-  dispatch(_way: unknown, request: Request, _prefix: unknown, done: (outcome: Outcome) => void): void {
+  dispatch(_purpose: unknown, request: Request, _prefix: unknown, done: (outcome: Outcome) => void): void {
     this.#send(request).then(done, (error) => {
       this.running = false;
       this.onError?.(error);
     });
   }
 
-  readonly ways = { hangUp: () => {} };
+  readonly connections = { hangUp: () => {} };
 
   async #send(request: Request): Promise<Outcome> {
     const platform = this.#platform;

@@ -40,7 +40,7 @@ for (let seed = 1; seed <= SEEDS; seed++) {
         rig.record(recorded, recorded + 1);
         await rig.host.clock.advance(random() * 4);
       }
-      rig.link.stop();
+      rig.session.stop();
       await rig.ended();
     }
     rig!.start();

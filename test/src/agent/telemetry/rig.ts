@@ -2,8 +2,8 @@
 import { Events } from "../../../../src/agent/common/events.js";
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
-import { Link } from "../../../../src/agent/session/session.js";
-import type { LinkWatcher } from "../../../../src/agent/session/watcher.js";
+import { PlatformSession } from "../../../../src/agent/session/session.js";
+import type { SessionWatcher } from "../../../../src/agent/session/watcher.js";
 import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { parseTarget } from "../../../../src/net/target.js";
@@ -23,7 +23,7 @@ export interface Answer {
 
 export class TelemetryRig {
   readonly host: FakeHost;
-  readonly link: Link;
+  readonly session: PlatformSession;
   readonly time: Time;
   readonly outbox: Outbox;
   readonly telemetry: Telemetry;
@@ -41,8 +41,8 @@ export class TelemetryRig {
   /** What it answers to GET attributes. */
   attributes: () => Answer = () => ({ status: 200, body: "{}" });
 
-  /** What the link tells. */
-  readonly watcher: LinkWatcher;
+  /** What the session tells. */
+  readonly watcher: SessionWatcher;
 
   constructor(options: TelemetryOptions = {}, hostOptions: FakeHostOptions = {}) {
     this.host = fakeHost(hostOptions);
@@ -53,27 +53,27 @@ export class TelemetryRig {
     events.on("drop", (detail) => this.drops.push(detail));
     events.on("delivery", (detail) => this.pace.push(detail));
     events.on("error", ({ code }) => this.errors.push(code));
-    this.link = new Link(this.host, target.target, 3, events);
+    this.session = new PlatformSession(this.host, target.target, 3, events);
     this.time = new Time(this.host);
     const nothing = () => {};
     const dated = (ms: number) => this.time.learn(ms);
     this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized: nothing };
-    this.link.watcher = this.watcher;
+    this.session.watcher = this.watcher;
     this.outbox = new Outbox(this.host, this.time, options);
-    this.telemetry = new Telemetry(this.link, events, this.time, this.outbox, options);
+    this.telemetry = new Telemetry(this.session, events, this.time, this.outbox, options);
     serve(this.host.net, (request) => this.#serve(request));
   }
 
   start(): this {
-    this.link.start();
-    this.link.authorize("/api/v1/TOKEN/");
-    for (const loop of this.link.loops) loop.start();
+    this.session.start();
+    this.session.authorize("/api/v1/TOKEN/");
+    for (const loop of this.session.loops) loop.start();
     return this;
   }
 
   /** Resolves when nothing of it goes on. */
   async ended(): Promise<void> {
-    for (const loop of this.link.loops) await loop.ended();
+    for (const loop of this.session.loops) await loop.ended();
   }
 
   /** Records points `{ n }` from `from` to below `to`. */

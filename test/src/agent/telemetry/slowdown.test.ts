@@ -83,10 +83,10 @@ test("an outage is told as an outage, and a stop ends the wait", async (t) => {
   busy = false;
   await rig.host.clock.advance(300_000);
   t.deepEqual(rig.pace, []);
-  t.false(rig.link.online);
+  t.false(rig.session.online);
   busy = true;
   await rig.host.clock.runUntil(() => rig.log.at(-1)?.includes("429") === true, 600_000);
-  rig.link.stop();
+  rig.session.stop();
   await rig.ended();
   await rig.host.clock.advance(120_000);
   t.deepEqual(rig.pace, []);
@@ -100,7 +100,7 @@ test("a stop between the two: that it has caught up is said by the next start", 
     await rig.host.clock.advance(1000);
   }
   t.is(rig.pace.length, 1);
-  rig.link.stop();
+  rig.session.stop();
   await rig.ended();
   rig.answer = () => ({ status: 200 });
   rig.start();

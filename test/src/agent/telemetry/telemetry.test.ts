@@ -131,7 +131,7 @@ test("stop ends the loop and an open flush, and keeps what waits", async (t) => 
   rig.answer = () => undefined;
   const flushed = rig.telemetry.flush(60_000);
   await rig.host.clock.advance(100);
-  rig.link.stop();
+  rig.session.stop();
   await rig.ended();
   t.false(await flushed);
   rig.answer = () => ({ status: 200 });
@@ -262,12 +262,12 @@ test("404 is a wrong address: all is kept, and it is said once", async (t) => {
 
 test("401 keeps all until there is a token that the platform knows", async (t) => {
   const rig = new TelemetryRig().record(0, 5).start();
-  rig.watcher.unauthorized = () => rig.link.authorize(undefined);
+  rig.watcher.unauthorized = () => rig.session.authorize(undefined);
   rig.answer = () => ({ status: 401 });
   await rig.host.clock.advance(600_000);
   t.is(rig.log.length, 1);
   rig.answer = () => ({ status: 200 });
-  rig.link.authorize("/api/v1/OTHER/");
+  rig.session.authorize("/api/v1/OTHER/");
   await rig.empty();
   t.deepEqual(rig.numbers, upTo(5));
 });

@@ -52,7 +52,7 @@ async function meanwhile(connections: Connections): Promise<Worst> {
   return worst;
 }
 
-/** ms. With one or two connections each may have to wait for a request for the image (16 KiB, 3.2 s here), or for two; with one for a brief poll, too. */
+/** ms. With one or two connections each may have to wait for a request for the image (16 KiB, 3.2 s here), or for two; with one for a short poll, too. */
 const MOST = {
   1: { point: 12_000, rpc: 12_000, attribute: 10_000 },
   2: { point: 10_000, rpc: 6000, attribute: 10_000 },

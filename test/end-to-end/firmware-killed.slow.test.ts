@@ -4,7 +4,7 @@ import test from "ava";
 import { largeImage, MIB, release } from "./firmware-large.js";
 import { latest, startRig, until } from "./rig.js";
 import { image, type Run, run } from "./run.js";
-import { standIn } from "./server.js";
+import { localPlatform } from "./server.js";
 
 const ROUNDS = Number(process.env.MOTE_KILLS ?? 3);
 const KILLS = 3;
@@ -19,7 +19,7 @@ test.serial(`${ROUNDS} updates under SIGKILLs of supervisor and worker end with 
   let random = seed;
   const moments: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const rig = await startRig(t, standIn("deployed"));
+    const rig = await startRig(t, localPlatform("deployed"));
     const app = image(rig, "1.0.0", POINTS("1.0.0"));
     const start = (): Run => run(t, rig, app, ["--connections", "3"]);
     let device = start();

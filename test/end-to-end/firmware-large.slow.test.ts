@@ -3,7 +3,7 @@
 import test from "ava";
 import { MIB, updateTo } from "./firmware-large.js";
 import { startRig } from "./rig.js";
-import { standIn } from "./server.js";
+import { localPlatform } from "./server.js";
 
 const MOST_MIB = 8;
 const WANTED = Number(process.env.MOTE_IMAGE_MIB ?? 0);
@@ -15,7 +15,7 @@ for (const connections of MODES) {
   test.serial(
     `${IMAGE_MIB} MiB of firmware take less than ${BOUND_MIB} MiB, ${connections} connections`,
     async (t) => {
-      const rig = await startRig(t, standIn("deployed"));
+      const rig = await startRig(t, localPlatform("deployed"));
       const { memory, seconds } = await updateTo(t, rig, connections, IMAGE_MIB * MIB);
       const before = memory.filter(({ percent }) => percent === 0);
       const during = memory.filter(({ percent }) => percent > 0);

@@ -7,7 +7,7 @@ import test from "ava";
 import { build } from "esbuild";
 import { createHost } from "../../hosts/node/host.js";
 import { startRig, until } from "./rig.js";
-import { standIn } from "./server.js";
+import { localPlatform } from "./server.js";
 
 const EXAMPLE = /```ts\n(const agent = new Agent[\s\S]*?)```/;
 const STRATEGIES = /```ts\n(const strategies = new Strategies[\s\S]*?)```/;
@@ -42,7 +42,7 @@ test("the README's example compiles under the project's own strict settings and 
   t.true(strategies.includes("strategies.record("));
   const wake = WAKE.exec(readFileSync("docs/battery.md", "utf8"))?.[1] ?? "";
   t.true(wake.includes("wake.sleepMs"));
-  const rig = await startRig(t, standIn("documented"));
+  const rig = await startRig(t, localPlatform("documented"));
   mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
   writeFileSync(join(FOLDER, "example.ts"), around(example));

@@ -26,12 +26,12 @@ export interface Login {
 const TENANT = { username: "tenant@thingsboard.org", password: "tenant" };
 const CUSTOMER = { username: "customer@thingsboard.org", password: "customer" };
 
-export const standIn = (as: Mode): Server => ({ name: as, as, tenant: TENANT, customer: CUSTOMER });
+export const localPlatform = (as: Mode): Server => ({ name: as, as, tenant: TENANT, customer: CUSTOMER });
 
 /** What the environment asks for. Throws if a server is named without its login. */
 export function serversOf(env: NodeJS.ProcessEnv): readonly [Server, ...Server[]] {
   const { MOTE_PLATFORM_URL: url, MOTE_PLATFORM_USERNAME: username, MOTE_PLATFORM_PASSWORD: password } = env;
-  if (!url) return [standIn("documented"), standIn("deployed")];
+  if (!url) return [localPlatform("documented"), localPlatform("deployed")];
   if (!username || !password)
     throw new Error(
       "MOTE_PLATFORM_URL needs MOTE_PLATFORM_USERNAME and MOTE_PLATFORM_PASSWORD, a tenant's login",

@@ -1,6 +1,6 @@
 // npm run mutants:sample -- [--seed N] [--size 300] [--fresh] [--survivors FILE]: a seeded sample of all mutants that Stryker knows in src/agent and src/net. All of
 // them are put into a copy of the build once; each of the sample is switched on in turn, and the tests that reach it run, on clocks that stand still, the nearest first,
-// for 10 s of CPU at the most. Goes on where it was ended, on the copy that it began with, in build/mutants/N; --fresh begins anew. Prints the score with its 95 %
+// for 10 s of CPU at the most. Goes on where it was ended, on the copy that it began with, in build/mutants/N; --fresh starts again. Prints the score with its 95 %
 // interval, and who survived. --survivors: those that an earlier sample wrote to FILE, its results.ndjson, in place of a sample, as far as their lines are there still.
 import { fork } from "node:child_process";
 import {

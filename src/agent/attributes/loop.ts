@@ -153,8 +153,8 @@ export class AttributeLoop implements Job {
   }
 
   private async _post(batch: Batch): Promise<void> {
-    const outcome = await this._uplink.send(post(attributesPath(), this._link.host.encode(batch.text)));
-    if (!this._link.running) return;
+    const outcome = await this._uplink.send(post(attributesPath(), this._session.host.encode(batch.text)));
+    if (!this._session.running) return;
     if (outcome.kind === "done") {
       this._alone = false;
       this._uplink.clear();

@@ -94,10 +94,10 @@ export class Firmware implements Job {
     if (!this._parts) return;
     const { assignment, journal } = this._parts;
     memory.look = assignment.look;
-    if (settled) memory.state = ledger.state;
-    memory.retry = ledger.retryIn;
-    if (TRANSFERS.includes(ledger.state)) memory.busy = 1;
-    Object.assign(ledger, { reported: "", retryMs: -1 });
+    if (settled) memory.state = journal.state;
+    memory.retry = journal.retryIn;
+    if (TRANSFERS.includes(journal.state)) memory.busy = 1;
+    Object.assign(journal, { reported: "", retryMs: -1 });
   }
 
   /** For the agent alone: called when the keys should be read, and offered, again. */

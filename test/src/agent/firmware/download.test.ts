@@ -175,7 +175,7 @@ test("a slot that fails is told, and tried again", async (t) => {
   t.pass();
 });
 
-test("what a restart left in the slot and can't be read back fails by name, and is fetched anew", async (t) => {
+test("what a restart left in the slot and can't be read back fails by name, and is fetched again", async (t) => {
   const { platform, device } = updating(2);
   await device.until(() => platform.fetched > 30_000);
   device.machine.off();

@@ -3,7 +3,7 @@ import test from "ava";
 import { MoteError } from "../../../../src/agent/common/errors.js";
 import { Events } from "../../../../src/agent/common/events.js";
 import { ask } from "../../../../src/agent/session/call.js";
-import { Lane } from "../../../../src/agent/session/request-channel.js";
+import { RequestChannel } from "../../../../src/agent/session/request-channel.js";
 import { Link } from "../../../../src/agent/session/session.js";
 import { parseTarget } from "../../../../src/net/target.js";
 import { fakeHost } from "../../../fakes/host.js";
@@ -34,7 +34,7 @@ function rig(statuses: (number | undefined)[], authorized = true) {
   const call = async (deadlineMs: number, change: object = {}) => {
     const begun = host.clock.now();
     let end = "";
-    ask(link, new Lane(link, "uplink"), { ...request, ...change }, deadlineMs).then(
+    ask(link, new RequestChannel(link, "uplink"), { ...request, ...change }, deadlineMs).then(
       ({ kind }) => {
         end = kind;
       },

@@ -25,7 +25,7 @@ test("a platform that is busy gets half of it, and a quarter more after each fou
   t.deepEqual(points, [50, 50, 50, 63, 63, 63, 63, 79, 79, 79, 79, 99, 99, 99, 99, 100]);
 });
 
-test("a request that is turned down between begins the four anew", (t) => {
+test("a request that is turned down between begins the four again", (t) => {
   const limit = new BatchLimit(100);
   limit.busy(batch(100));
   for (let i = 0; i < 3; i++) limit.done(batch(50));

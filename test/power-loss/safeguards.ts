@@ -46,7 +46,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "outbox",
     what: "a point is on flash before `record` returns",
     file: `${AGENT}/queue/staging.ts`,
-    edits: [["if (!this._durable && this._ring.pending", "if (this._ring.pending"]],
+    edits: [["if (sectors.usable && !this._durable && this._ring", "if (sectors.usable && this._ring"]],
   },
   {
     group: "outbox",
@@ -147,7 +147,12 @@ export const safeguards: readonly Safeguard[] = [
     group: "attributes",
     what: "client attributes stay to be sent until the platform took them",
     file: `${AGENT}/attributes/loop.ts`,
-    edits: [["    if (!batch) return;\n", "    if (!batch) return;\n    this._client.accepted(batch);\n"]],
+    edits: [
+      [
+        "    const outcome = await this._uplink.send(post(attributesPath()",
+        "    this._client.accepted(batch);\n    const outcome = await this._uplink.send(post(attributesPath()",
+      ],
+    ],
   },
   {
     group: "attributes",

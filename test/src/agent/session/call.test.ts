@@ -4,7 +4,7 @@ import { MoteError } from "../../../../src/agent/common/errors.js";
 import { Events } from "../../../../src/agent/common/events.js";
 import { ask } from "../../../../src/agent/session/call.js";
 import { RequestChannel } from "../../../../src/agent/session/request-channel.js";
-import { Link } from "../../../../src/agent/session/session.js";
+import { PlatformSession } from "../../../../src/agent/session/session.js";
 import { parseTarget } from "../../../../src/net/target.js";
 import { fakeHost } from "../../../fakes/host.js";
 import { serve } from "../../../fakes/server.js";
@@ -27,14 +27,14 @@ function rig(statuses: (number | undefined)[], authorized = true) {
     const status = statuses.length > 1 ? statuses.shift() : statuses[0];
     if (status !== undefined) reply(status, "{}");
   });
-  const link = new Link(host, target.target, 2, new Events(host));
-  link.start();
-  if (authorized) link.authorize("/api/v1/TOKEN/");
+  const session = new PlatformSession(host, target.target, 2, new Events(host));
+  session.start();
+  if (authorized) session.authorize("/api/v1/TOKEN/");
   /** How it ends, and after how many ms. */
   const call = async (deadlineMs: number, change: object = {}) => {
     const begun = host.clock.now();
     let end = "";
-    ask(link, new RequestChannel(link, "uplink"), { ...request, ...change }, deadlineMs).then(
+    ask(session, new RequestChannel(session, "uplink"), { ...request, ...change }, deadlineMs).then(
       ({ kind }) => {
         end = kind;
       },
@@ -45,7 +45,7 @@ function rig(statuses: (number | undefined)[], authorized = true) {
     await host.clock.runUntil(() => end !== "", 120_000);
     return [end, host.clock.now() - begun] as const;
   };
-  return { host, link, at, call };
+  return { host, session, at, call };
 }
 
 test("what the platform answers is the end, and so is that it refuses", async (t) => {
@@ -83,7 +83,7 @@ test("without a token it waits for one until the deadline, and a stop ends it", 
   const waiting = rig([200], false);
   t.deepEqual(await waiting.call(5000), ["TIMEOUT: the platform can't be reached", 5000]);
   const stopped = rig([200], false);
-  stopped.host.clock.timer(2000, () => stopped.link.stop());
+  stopped.host.clock.timer(2000, () => stopped.session.stop());
   t.deepEqual(await stopped.call(5000), ["STOPPED: the agent is stopped", 2000]);
   t.deepEqual(stopped.at, []);
 });

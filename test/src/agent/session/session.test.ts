@@ -1,7 +1,7 @@
 // The way to the platform that all loops share.
 import test from "ava";
 import { Events } from "../../../../src/agent/common/events.js";
-import { Link } from "../../../../src/agent/session/session.js";
+import { PlatformSession } from "../../../../src/agent/session/session.js";
 import type { Outcome } from "../../../../src/net/retry/outcome.js";
 import { parseTarget } from "../../../../src/net/target.js";
 import { fakeHost } from "../../../fakes/host.js";
@@ -25,40 +25,40 @@ function rig() {
     paths.push(path);
     reply(platform.status, "{}");
   });
-  const link = new Link(host, target.target, 2, new Events(host));
+  const session = new PlatformSession(host, target.target, 2, new Events(host));
   /** What becomes of a request. */
   const send = async (): Promise<string> => {
     let outcome: Outcome | undefined;
-    link.dispatch("uplink", request, undefined, (one) => {
+    session.dispatch("uplink", request, undefined, (one) => {
       outcome = one;
     });
     await host.clock.advance(1000);
     return outcome?.kind === "lost" ? outcome.reason : String(outcome?.kind);
   };
-  return { host, link, paths, platform, send };
+  return { host, session, paths, platform, send };
 }
 
 test("without a token, before the start and after a stop nothing is sent, and who asks hears why", async (t) => {
-  const { link, paths, send } = rig();
+  const { session, paths, send } = rig();
   t.is(await send(), "stopped");
-  link.start();
+  session.start();
   t.is(await send(), "no token");
   t.deepEqual(paths, []);
-  link.authorize("/api/v1/TOKEN/");
+  session.authorize("/api/v1/TOKEN/");
   t.is(await send(), "done");
   t.deepEqual(paths, ["/api/v1/TOKEN/attributes"]);
-  link.stop();
+  session.stop();
   t.is(await send(), "stopped");
-  link.start();
+  session.start();
   t.is(await send(), "no token");
   t.is(paths.length, 1);
 });
 
 test("a platform that answers answers, whatever it says; not so one that says not now, as that may be a proxy before none", async (t) => {
-  const { link, platform, send } = rig();
-  link.start();
-  link.authorize("/api/v1/TOKEN/");
-  t.false(link.answers);
+  const { session, platform, send } = rig();
+  session.start();
+  session.authorize("/api/v1/TOKEN/");
+  t.false(session.answers);
   for (const [status, answers] of [
     [200, true],
     [503, false],
@@ -68,6 +68,6 @@ test("a platform that answers answers, whatever it says; not so one that says no
   ] as const) {
     platform.status = status;
     await send();
-    t.is(link.answers, answers, `${status}`);
+    t.is(session.answers, answers, `${status}`);
   }
 });

@@ -57,8 +57,9 @@ static void __attribute__((constructor)) watchAllocations(void)
 	heap_caps_register_failed_alloc_callback(failed);
 }
 
-/** What the engine needs to say why it gives up. With less it restarts the chip without a word. */
+/** What the engine needs to say why it gives up, and what its block grows by. With less it restarts the chip without a word. */
 #define WORDS 64
+#define GROWTH 1024
 #define FULL 0x66756c6c
 
 static RTC_NOINIT_ATTR uint32_t lastRun;
@@ -66,7 +67,7 @@ static RTC_NOINIT_ATTR uint32_t lastRun;
 static void noteMemory(void)
 {
 	txBlock *block = gThe ? gThe->firstBlock : NULL;
-	int full = block && gThe->heap && gThe->heap_pend - gThe->heap_ptr < WORDS && block->limit - block->current < WORDS;
+	int full = block && gThe->heap && gThe->heap_pend - gThe->heap_ptr < GROWTH && block->limit - block->current < WORDS;
 	lastRun = full ? FULL : 0;
 }
 

@@ -1,5 +1,7 @@
 // The network of an emulated chip: the OpenCores Ethernet of QEMU (open_eth), in place of Wi-Fi, which it has not.
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include "esp_eth.h"
 #include "esp_eth_netif_glue.h"
 #include "esp_event.h"
@@ -11,6 +13,8 @@
 enum { OFF = 200, LINKED = 400, ADDRESSED = 500 };
 
 static esp_eth_handle_t gEthernet;
+static esp_netif_t *gNetif;
+static volatile bool gUnplugged;
 static volatile uint32_t gState = OFF;
 
 static void changed(void *refcon, esp_event_base_t base, int32_t event, void *data)
@@ -19,6 +23,15 @@ static void changed(void *refcon, esp_event_base_t base, int32_t event, void *da
 		gState = ADDRESSED;
 	else if (base == ETH_EVENT)
 		gState = event == ETHERNET_EVENT_CONNECTED ? LINKED : OFF;
+}
+
+/** Nothing comes in where the network is gone. */
+static esp_err_t receive(esp_eth_handle_t ethernet, uint8_t *frame, uint32_t length, void *unused)
+{
+	if (!gUnplugged)
+		return esp_netif_receive(gNetif, frame, length, NULL);
+	free(frame);
+	return ESP_OK;
 }
 
 // Its memory access goes on through a soft reset, into what is another program's memory by then: a real chip resets its network itself.
@@ -42,17 +55,30 @@ int32_t mote_ethernet_start(void)
 	if (ESP_OK != error)
 		return error;
 	esp_netif_config_t config = ESP_NETIF_DEFAULT_ETH();
-	esp_netif_attach(esp_netif_new(&config), esp_eth_new_netif_glue(gEthernet));
+	gNetif = esp_netif_new(&config);
+	esp_netif_attach(gNetif, esp_eth_new_netif_glue(gEthernet));
+	esp_eth_update_input_path(gEthernet, receive, NULL);
 	esp_event_handler_register(ETH_EVENT, ESP_EVENT_ANY_ID, changed, NULL);
 	esp_event_handler_register(IP_EVENT, IP_EVENT_ETH_GOT_IP, changed, NULL);
 	esp_register_shutdown_handler(stop);
 	return esp_eth_start(gEthernet);
 }
 
-/** 0 takes the network away, 1 gives it back: what a lost access point is to Wi-Fi. 0, or the error of ESP-IDF. */
+/**
+ * 0 takes the network away, 1 gives it back: what a lost access point is to Wi-Fi. The driver itself goes on: stopped and started again it reads
+ * each frame only when another six have come.
+ */
 int32_t mote_ethernet_plug(uint32_t in)
 {
-	return in ? esp_eth_start(gEthernet) : esp_eth_stop(gEthernet);
+	gUnplugged = !in;
+	if (in) {
+		gState = LINKED;
+		esp_netif_action_connected(gNetif, NULL, 0, NULL);
+	} else {
+		esp_netif_action_disconnected(gNetif, NULL, 0, NULL);
+		gState = OFF;
+	}
+	return 0;
 }
 
 uint32_t mote_ethernet_state(void)

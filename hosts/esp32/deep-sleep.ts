@@ -25,7 +25,7 @@ export interface Joining {
  * One wake between two deep sleeps. Each is a start of the whole board; what is known of those before lies in memory that outlives
  * the sleep, so that a wake that only records writes its point and nothing else.
  */
-export class Naps {
+export class DeepSleep {
   private readonly _machine: Machine;
   private readonly _host: BoardHost;
   private readonly _deadlineMs: number;

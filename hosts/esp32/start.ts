@@ -3,7 +3,7 @@ import { Agent, Recovery } from "../../src/index.js";
 import type { AppHost } from "../shared/application.js";
 import { type Machine, MEMORY } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
-import { Naps } from "./deep-sleep.js";
+import { DeepSleep } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
 import { planMemory, SMALLEST } from "./memory-plan.js";
 import { memoryOf, publishHealth } from "./memory-report.js";
@@ -68,13 +68,14 @@ function run(
   application: Application,
 ): Agent | string {
   if (Array.isArray(settings)) return settings.join("; ");
-  const naps = settings.deadlineMs === undefined ? undefined : new Naps(machine, host, settings.deadlineMs);
+  const deepSleep =
+    settings.deadlineMs === undefined ? undefined : new DeepSleep(machine, host, settings.deadlineMs);
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
   // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
   const join = (): void => {
     if (settings.network) wifi.start();
   };
-  if (!naps) join();
+  if (!deepSleep) join();
   const { clock } = machine;
   const time = new TimeOfDay(clock, host.own, host.log, machine.built, machine.askTime);
   let agent: Agent | undefined;
@@ -91,17 +92,17 @@ function run(
   } catch (error) {
     return error instanceof Error ? error.message : "unknown";
   }
-  attend(agent, host, wifi, time, settings.options.baseUrl, naps !== undefined);
+  attend(agent, host, wifi, time, settings.options.baseUrl, deepSleep !== undefined);
   const image = settings.options.firmware?.version ?? "";
   const { reset, crash } = host.ending;
   const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
   const powered = reset === "power on" && machine.config.powerCycles !== false;
-  const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: naps?.sleptMs });
+  const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: deepSleep?.sleptMs });
   const told = { ...watched, settings: forApplication(settings), health: forDiagnostics(machine, host) };
   const sample = recovery.active ? undefined : application(agent, told);
   recovery.attend(agent);
-  if (naps)
-    naps.wake(agent, sample, recovery.active, {
+  if (deepSleep)
+    deepSleep.wake(agent, sample, recovery.active, {
       wifi,
       join,
       online: () => time.learn(),

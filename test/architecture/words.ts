@@ -5,6 +5,8 @@ const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\bstand-?ins?\b/i, "local platform; stub"],
   [/\b(?:Lane|Ledger|Ways)\b/, "request channel, update journal, connection pool"],
   [/\b(?:Fake|_)Link|LinkWatcher|\b_link\b/i, "platform session"],
+  [/\b(?:Fake)?Doors\b/, "SDK modules"],
+  [/\bnaps?\b/i, "deep sleep"],
   [/flaw/i, "problem, reason"],
   [/\banew\b/i, "again, restarted"],
   [/\blittle-?room\b/i, "heap limit"],

@@ -1,13 +1,13 @@
 /// <reference path="../sdk.d.ts" />
 /// <reference path="./sdk.d.ts" />
-// `mote/commission` on a board: the SDK's doors for configuration.ts. Like board.ts a file that the tests can't load.
+// `mote/commission` on a board: the SDK's modules for configuration.ts. Like board.ts a file that the tests can't load.
 import Digital from "embedded:io/digital";
 import Serial from "embedded:io/serial";
 import UDP from "embedded:io/socket/udp";
 import { listen } from "../../xs/listen.js";
 import type { Commissioner } from "../start.js";
 import { commissionBy } from "./configuration.js";
-import type { Doors } from "./sdk-modules.js";
+import type { SdkModules } from "./sdk-modules.js";
 
 /** The SDK's callbacks must throw nothing: it would restart the board. */
 function guarded(step: () => void): void {
@@ -18,7 +18,7 @@ function guarded(step: () => void): void {
   }
 }
 
-const doors: Doors = {
+const modules: SdkModules = {
   listen,
   datagrams(port, received) {
     const udp = new UDP({
@@ -80,4 +80,4 @@ function pump(serial: Serial, waiting: Waiting, room: number): void {
   waiting.room = room - count;
 }
 
-export const commission: Commissioner = (machine, host, go) => commissionBy(doors, machine, host, go);
+export const commission: Commissioner = (machine, host, go) => commissionBy(modules, machine, host, go);

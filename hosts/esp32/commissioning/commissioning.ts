@@ -12,7 +12,7 @@ import { checkNetwork, type Finding, type Values } from "../../shared/commission
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { serialPins } from "./pins.js";
-import type { AccessPoint, Doors, Usb } from "./sdk-modules.js";
+import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
 import { UsbLine } from "./usb.js";
 import { Joiner } from "./wifi-connection.js";
 
@@ -48,7 +48,7 @@ const LABEL = "label";
 
 /** Opens it for 10 minutes. The radio is on when this returns. */
 export function openCommissioning(
-  doors: Doors,
+  modules: SdkModules,
   machine: Machine,
   host: BoardHost,
   options: CommissionOptions,
@@ -78,10 +78,10 @@ export function openCommissioning(
     () => {
       if (air.mote_ap_open(name, password) !== 0) throw new Error("the access point could not be opened");
     },
-    () => closing.unshift(listen(doors, machine, server)),
-    () => closing.unshift(answerNames(doors)),
+    () => closing.unshift(listen(modules, machine, server)),
+    () => closing.unshift(answerNames(modules)),
   ]);
-  openSerial(doors, air, host, commissioning, options, closing);
+  openSerial(modules, air, host, commissioning, options, closing);
   openUsb(machine.idf as unknown as Usb, host, commissioning, options, closing);
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
@@ -111,8 +111,8 @@ function keepTrying(host: BoardHost, closing: (() => void)[], steps: readonly ((
 }
 
 /** The page. Not for the network that is being joined: its owner need not be the device's. */
-function listen(doors: Doors, machine: Machine, server: PageServer): () => void {
-  return doors.listen(
+function listen(modules: SdkModules, machine: Machine, server: PageServer): () => void {
+  return modules.listen(
     HTTP,
     (address, visitor) =>
       address.startsWith(VISITORS) && server.accept((event) => machine.taken(visitor, event)),
@@ -120,8 +120,8 @@ function listen(doors: Doors, machine: Machine, server: PageServer): () => void 
 }
 
 /** Every name leads to the page, so that a phone shows it by itself. */
-function answerNames(doors: Doors): () => void {
-  return doors.datagrams(DNS, (packet, answer) => {
+function answerNames(modules: SdkModules): () => void {
+  return modules.datagrams(DNS, (packet, answer) => {
     const bytes = answerDns(packet, ADDRESS);
     if (bytes) answer(bytes);
   });
@@ -129,7 +129,7 @@ function answerNames(doors: Doors): () => void {
 
 /** A debug build has the debugger on its line: then there is none. */
 function openSerial(
-  doors: Doors,
+  modules: SdkModules,
   air: AccessPoint,
   host: BoardHost,
   commissioning: Commissioning,
@@ -140,7 +140,7 @@ function openSerial(
   if (!pins) return;
   quietly(host, () => {
     const { receive, transmit } = pins;
-    const serial = doors.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => lines.feed(bytes));
+    const serial = modules.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => lines.feed(bytes));
     const lines = consoleOn(host, commissioning, options, (bytes) => serial.write(bytes));
     air.mote_serial_flow();
     closing.unshift(() => serial.close());

@@ -17,10 +17,10 @@ import { TimeOfDay } from "../time-of-day.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
 import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
-import type { AccessPoint, Doors } from "./sdk-modules.js";
+import type { AccessPoint, SdkModules } from "./sdk-modules.js";
 
 interface Board {
-  readonly doors: Doors;
+  readonly modules: SdkModules;
   readonly machine: Machine;
   readonly host: BoardHost;
   readonly config: Config;
@@ -32,7 +32,12 @@ const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
 const HELD_MS = 1000;
 const RESET_HELD_MS = 10_000;
 
-export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go: Go): Agent | undefined {
+export function commissionBy(
+  modules: SdkModules,
+  machine: Machine,
+  made: BoardHost,
+  go: Go,
+): Agent | undefined {
   settle(made, () => void new Agent(made, NOWHERE));
   const { baseUrl } = machine.config;
   const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
@@ -41,7 +46,7 @@ export function commissionBy(doors: Doors, machine: Machine, made: BoardHost, go
   const chip = (machine.idf as unknown as AccessPoint).mote_chip();
   const wrong = checkCommission(config.commission, chip);
   if (wrong !== undefined) return misconfigured(host, wrong);
-  const board: Board = { doors, machine, host, config, kept, go };
+  const board: Board = { modules, machine, host, config, kept, go };
   const button = buttonOf(board);
   const isWake = host.ending.reset === "deep sleep";
   const begin = (): Agent | undefined => (isIncomplete(config) ? ask(board) : run(board, button));
@@ -57,11 +62,11 @@ function resetByButton(host: BoardHost, agent = new Agent(host, NOWHERE)): void 
   reset(agent, host, "reset by the button");
 }
 
-function buttonOf({ doors, host, config }: Board): Pin | undefined {
+function buttonOf({ modules, host, config }: Board): Pin | undefined {
   const { button } = membersOf<Commission>(config.commission);
   if (button === undefined) return undefined;
   try {
-    return doors.pin(button);
+    return modules.pin(button);
   } catch {
     host.log("error", `config.commission.button: pin ${button} can't be had`);
     return undefined;
@@ -81,7 +86,7 @@ function run(board: Board, button: Pin | undefined): Agent | undefined {
  * Asks the owner, who sees `wrong`, if that is why. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom.
  */
 function ask(board: Board, wrong?: string): undefined {
-  const { doors, machine, host, config, kept } = board;
+  const { modules, machine, host, config, kept } = board;
   const isNew = isIncomplete(config);
   // An image on trial that asks has lost what the one before knew.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
@@ -91,7 +96,7 @@ function ask(board: Board, wrong?: string): undefined {
   // As built in: without a key there is no provisioning in what is kept.
   const { deviceName } = membersOf<{ deviceName: string }>(machine.config.provisioning);
   const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
-  openCommissioning(doors, machine, host, {
+  openCommissioning(modules, machine, host, {
     before: valuesOf(config, kept),
     wrong,
     deviceName,

@@ -7,8 +7,8 @@ export interface SerialPins {
   readonly baud: number;
 }
 
-/** What lets a board be entered, as far as commissioning and buttons use them. All of them throw if they can't be had. */
-export interface Doors {
+/** What commissioning and buttons use of the SDK. Each throws if it is not there. */
+export interface SdkModules {
   /** TCP. `accept` is handed the address and the connection, for `taken` of the machine; false: it is closed. Returns what ends it. */
   listen(port: number, accept: (address: string, visitor: unknown) => boolean): () => void;
   /** UDP. Returns what ends it. */

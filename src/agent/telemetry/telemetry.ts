@@ -51,19 +51,13 @@ export class Telemetry implements Job {
   /** Points wait, and the time stamp of the first is not known. */
   private _stuck = false;
 
-  constructor(
-    session: PlatformSession,
-    events: Events,
-    time: Time,
-    outbox: Outbox,
-    options: TelemetryOptions,
-  ) {
+  constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox, given: TelemetryOptions) {
     this._session = session;
     this._channel = new RequestChannel(session, "uplink");
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
-    const settings = telemetrySettings(options);
+    const settings = telemetrySettings(given);
     this._source = new BatchSource(session.host, time, outbox, settings);
     this._reporter = new DropReporter(session.host, time, outbox, settings.timestamps);
     this._flushes = new FlushQueue(session.host.clock, outbox);

@@ -10,7 +10,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash } from "../../fakes/flash.js";
 import { fakeHost } from "../../fakes/host.js";
 import { FakeNet } from "../../fakes/net.js";
-import { FakeDoors, type Visitor } from "./sdk-modules.js";
+import { FakeSdkModules, type Visitor } from "./sdk-modules.js";
 
 const SECTOR = 4096;
 /** As in the table of partitions for 4 MB. */
@@ -83,7 +83,7 @@ export class FakeBoard {
   /** Called for each radio that is made. */
   onRadio: (radio: FakeRadio) => void = () => {};
   abort: ((status: unknown, exception: unknown) => void) | undefined;
-  readonly doors = new FakeDoors();
+  readonly modules = new FakeSdkModules();
   /** The access point, while it is open. */
   ap: { ssid: string; password: string } | undefined;
   /** The chip's own USB, if it has one; `read`: somebody reads what it sends. */
@@ -112,7 +112,7 @@ export class FakeBoard {
   kept = new Uint8Array(512);
 
   /** Sleeps as long as was asked for, and starts again: `fast` is how much the clock gains meanwhile. */
-  async nap(fast = 0): Promise<Machine> {
+  async deepSleep(fast = 0): Promise<Machine> {
     const { sleep } = this;
     if (!sleep) throw new Error("it does not sleep");
     this.cut();

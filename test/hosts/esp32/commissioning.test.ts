@@ -49,22 +49,22 @@ function rig(t: ExecutionContext, config: Record<string, unknown> = PRODUCT) {
     for (const peer of board.net.peers) if (!peer.closed) peer.onClose?.();
     void agent?.stop();
     agent = startBoard(board.boot(1), application, (machine, host, go) =>
-      commissionBy(board.doors, machine, host, go),
+      commissionBy(board.modules, machine, host, go),
     );
     return agent;
   };
-  return { board, doors: board.doors, platform, boot };
+  return { board, modules: board.modules, platform, boot };
 }
 
 test("from the box to the first point without a rebuild: access point, page, a restart, and the point is there", async (t) => {
-  const { board, doors, platform, boot } = rig(t);
+  const { board, modules, platform, boot } = rig(t);
   t.is(boot(), undefined);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  t.is(doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n", "192.168.1.7"), "");
-  t.regex(doors.submit(HOME), /303/);
+  t.is(modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n", "192.168.1.7"), "");
+  t.regex(modules.submit(HOME), /303/);
   await board.clock.runUntil(() => board.restarts > 0);
   t.is(board.ap, undefined);
-  t.deepEqual([doors.listeners.size, doors.names.size, doors.typed], [0, 0, undefined]);
+  t.deepEqual([modules.listeners.size, modules.names.size, modules.typed], [0, 0, undefined]);
   boot();
   await board.clock.advance(10_000);
   t.is(platform.points(platform.device(NAME), "n").length, 1);
@@ -73,44 +73,44 @@ test("from the box to the first point without a rebuild: access point, page, a r
 });
 
 test("a wrong password and an unknown network come back with their reasons, while the access point stays", async (t) => {
-  const { board, doors, boot } = rig(t);
+  const { board, modules, boot } = rig(t);
   boot();
-  const page = () => doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
-  doors.submit({ ...HOME, password: "wrong horse" });
+  const page = () => modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
+  modules.submit({ ...HOME, password: "wrong horse" });
   t.regex(page(), /Joining the Wi-Fi/);
   await board.clock.advance(10_000);
   t.regex(page(), /The Wi-Fi&#39;s password is wrong\./);
-  doors.submit({ ssid: "elsewhere", password: "whatever" });
+  modules.submit({ ssid: "elsewhere", password: "whatever" });
   await board.clock.advance(10_000);
   t.regex(page(), /No Wi-Fi of this name is near/);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.advance(5000);
   t.regex(page(), /Connected\./);
 });
 
 test("over the cable: a firmware that knows nothing is told network, platform and token, line by line", async (t) => {
-  const { board, doors, platform, boot } = rig(t, BARE);
+  const { board, modules, platform, boot } = rig(t, BARE);
   platform.create("greenhouse-7", "TOKEN-7");
   boot();
-  t.like(doors.pins, { port: 0, receive: 3, transmit: 1 });
-  doors.type('set wifi home "correct horse"');
-  doors.type("set url http://platform.test");
-  t.regex(doors.shown, /! an access token, or a provisioning key/);
-  doors.type("set token TOKEN-7");
+  t.like(modules.pins, { port: 0, receive: 3, transmit: 1 });
+  modules.type('set wifi home "correct horse"');
+  modules.type("set url http://platform.test");
+  t.regex(modules.shown, /! an access token, or a provisioning key/);
+  modules.type("set token TOKEN-7");
   await board.clock.runUntil(() => board.restarts > 0);
-  t.regex(doors.shown, /connected, and kept\r\n/);
+  t.regex(modules.shown, /connected, and kept\r\n/);
   boot();
   await board.clock.advance(10_000);
   t.is(platform.points(platform.device("greenhouse-7"), "n").length, 1);
 });
 
 test("a device that was built with its name alone gets a key by cable, and keeps its name", async (t) => {
-  const { board, doors, platform, boot } = rig(t, { ...BARE, provisioning: { deviceName: "lamp-1" } });
+  const { board, modules, platform, boot } = rig(t, { ...BARE, provisioning: { deviceName: "lamp-1" } });
   boot();
-  doors.type('set wifi home "correct horse"');
-  doors.type("set url http://platform.test");
-  doors.type(`set provisioning ${KEY} ${SECRET}`);
+  modules.type('set wifi home "correct horse"');
+  modules.type("set url http://platform.test");
+  modules.type(`set provisioning ${KEY} ${SECRET}`);
   await board.clock.runUntil(() => board.restarts > 0);
   boot();
   await board.clock.advance(10_000);
@@ -123,11 +123,11 @@ test("what was kept wins over what was built in", async (t) => {
     wifi: { ssid: "factory" },
     commission: { button: 4 },
   });
-  board.doors.pressed.add(4);
+  board.modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
-  board.doors.pressed.clear();
-  board.doors.submit(HOME);
+  board.modules.pressed.clear();
+  board.modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   boot();
   await board.clock.advance(10_000);
@@ -138,57 +138,57 @@ test("what was kept wins over what was built in", async (t) => {
 const READY = { ...PRODUCT, wifi: HOME, commission: { button: 4 } };
 
 test("once commissioned there is no page, unless the button is held at power-on for a second", async (t) => {
-  const { board, doors, boot } = rig(t, READY);
+  const { board, modules, boot } = rig(t, READY);
   t.truthy(boot());
-  t.deepEqual([board.ap, doors.listeners.size], [undefined, 0]);
-  doors.pressed.add(4);
+  t.deepEqual([board.ap, modules.listeners.size], [undefined, 0]);
+  modules.pressed.add(4);
   t.is(boot(), undefined);
   await board.clock.advance(500);
-  doors.pressed.clear();
+  modules.pressed.clear();
   await board.clock.advance(5000);
   t.is(board.ap, undefined);
-  doors.pressed.add(4);
+  modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
 });
 
 test("a wake out of deep sleep is no power-on: its button opens nothing", async (t) => {
-  const { board, doors } = rig(t, READY);
+  const { board, modules } = rig(t, READY);
   const machine = board.boot(8);
   let went = 0;
   const wake = () =>
-    commissionBy(doors, machine, createHost(machine), () => {
+    commissionBy(modules, machine, createHost(machine), () => {
       went++;
       return new Agent(createHost(machine), { baseUrl: "http://none", token: "none" });
     });
   wake();
   t.is(went, 1);
-  doors.pressed.add(4);
+  modules.pressed.add(4);
   wake();
   await board.clock.advance(5000);
   t.is(went, 1);
-  doors.pressed.clear();
+  modules.pressed.clear();
   await board.clock.advance(100);
   t.deepEqual([went, board.ap, board.restarts], [2, undefined, 0]);
 });
 
 test("a board that sleeps is reset by a button that is held for 10 s from a wake on", async (t) => {
   const cycle = { everyMs: 60_000, connectEvery: 60 };
-  const { board, doors, boot } = rig(t, { ...PRODUCT, cycle, commission: { button: 4 } });
+  const { board, modules, boot } = rig(t, { ...PRODUCT, cycle, commission: { button: 4 } });
   const keys = () => [...(board.nvs.get("mote")?.keys() ?? [])];
   boot();
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   boot(() => {});
   await board.clock.runUntil(() => board.sleep !== undefined);
   t.true(keys().includes("token") && keys().includes("wifi"));
-  doors.pressed.add(4);
-  const machine = await board.nap();
+  modules.pressed.add(4);
+  const machine = await board.deepSleep();
   startBoard(
     machine,
     () => {},
-    (made, host, go) => commissionBy(doors, made, host, go),
+    (made, host, go) => commissionBy(modules, made, host, go),
   );
   await board.clock.advance(11_000);
   t.is(board.restarts, 2);
@@ -197,23 +197,23 @@ test("a board that sleeps is reset by a button that is held for 10 s from a wake
 });
 
 test("nobody came for 10 minutes: it closes, and a board that was commissioned before goes on as it was", async (t) => {
-  const { board, doors, boot } = rig(t, READY);
-  doors.pressed.add(4);
+  const { board, modules, boot } = rig(t, READY);
+  modules.pressed.add(4);
   boot();
   await board.clock.advance(1100 + 599_000);
   t.truthy(board.ap);
   await board.clock.advance(2000);
-  t.deepEqual([board.ap, doors.listeners.size, board.restarts], [undefined, 0, 1]);
+  t.deepEqual([board.ap, modules.listeners.size, board.restarts], [undefined, 0, 1]);
 });
 
 test("a new board that nobody comes to records all the same, and delivers once it was commissioned", async (t) => {
-  const { board, doors, platform, boot } = rig(t);
+  const { board, modules, platform, boot } = rig(t);
   boot();
   await board.clock.advance(601_000);
   t.deepEqual([board.ap, board.restarts, board.joins.length], [undefined, 0, 0]);
   await board.clock.advance(60_000);
   boot();
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   boot(() => {});
   await board.clock.advance(10_000);
@@ -229,21 +229,21 @@ test("one that does not know its platform either says so, every minute, and wait
 });
 
 test("a button that is held for 10 s resets the device: Wi-Fi, token and queue go, and it asks again", async (t) => {
-  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
   boot();
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   boot();
   await board.clock.advance(10_000);
-  doors.pressed.add(4);
+  modules.pressed.add(4);
   await board.clock.advance(9000);
-  doors.pressed.clear();
+  modules.pressed.clear();
   await board.clock.advance(5000);
   t.is(board.restarts, 1);
-  doors.pressed.add(4);
+  modules.pressed.add(4);
   await board.clock.advance(11_000);
   t.is(board.restarts, 2);
-  doors.pressed.clear();
+  modules.pressed.clear();
   const keys = [...(board.nvs.get("mote")?.keys() ?? [])];
   t.false(keys.includes("token") || keys.includes("wifi"), keys.join());
   t.true(keys.includes("site"));
@@ -271,29 +271,29 @@ test("over the chip's own USB it is told as over the serial line, and what nobod
 });
 
 test("reset over the cable does the same", async (t) => {
-  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
   boot();
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
-  doors.pressed.add(4);
+  modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
-  doors.type("reset");
+  modules.type("reset");
   await board.clock.runUntil(() => board.restarts > 1);
   t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
 });
 
 test("a reset feeds the watchdog before each sector that it erases", async (t) => {
-  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
   boot();
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   for (let at = 0; at < board.outbox.size; at += 4096) board.outbox.write(at, Uint8Array.of(0));
-  doors.pressed.add(4);
+  modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
   board.longestUnfedMs = 0;
-  doors.type("reset");
+  modules.type("reset");
   await board.clock.runUntil(() => board.restarts > 1);
   t.is(board.longestUnfedMs, 400);
 });
@@ -314,9 +314,9 @@ for (const [pin, why] of [
   });
 
 test("a reset that the power cut is completed before anything that was kept is read", async (t) => {
-  const { board, doors, boot } = rig(t);
+  const { board, modules, boot } = rig(t);
   boot();
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   board.nvs.get("mote")!.set("reset", Buffer.from("\u0001true"));
   t.is(boot(), undefined);
@@ -325,63 +325,63 @@ test("a reset that the power cut is completed before anything that was kept is r
 });
 
 test("the access point has the password of the product, or the device's own, which a reset does not forget", async (t) => {
-  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { password: "of the product" } });
+  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { password: "of the product" } });
   boot();
   t.is(board.ap?.password, "of the product");
-  doors.type("set label 1234567");
-  doors.type("set label of-this-device");
-  doors.type("reset");
+  modules.type("set label 1234567");
+  modules.type("set label of-this-device");
+  modules.type("reset");
   await board.clock.advance(100);
   boot();
   t.is(board.ap?.password, "of-this-device");
 });
 
 test("certificates that were given are those that the check and every later start trust", async (t) => {
-  const { board, doors, boot } = rig(t, BARE);
+  const { board, modules, boot } = rig(t, BARE);
   boot();
   const [pem = ""] = rootCertificates;
   const base64 = pem.replace(/-----.*-----|\s/g, "");
-  doors.submit({ ...HOME, url: "https://platform.test", key: KEY, secret: SECRET, ca: pem });
+  modules.submit({ ...HOME, url: "https://platform.test", key: KEY, secret: SECRET, ca: pem });
   await board.clock.runUntil(() => board.restarts > 0);
   t.deepEqual(board.trusted, [base64]);
   boot();
   t.deepEqual(board.trusted, [base64, base64]);
 });
 
-test("doors that can't be had cost nothing but themselves", async (t) => {
-  const { board, doors, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
-  doors.shut = ["listen", "datagrams", "pin"];
+test("modules that can't be had cost nothing but themselves", async (t) => {
+  const { board, modules, boot } = rig(t, { ...PRODUCT, commission: { button: 4 } });
+  modules.shut = ["listen", "datagrams", "pin"];
   boot();
-  doors.type('set wifi home "correct horse"');
+  modules.type('set wifi home "correct horse"');
   await board.clock.runUntil(() => board.restarts > 0);
   const silent = rig(t);
-  silent.doors.shut = ["serial"];
+  silent.modules.shut = ["serial"];
   silent.boot();
-  silent.doors.submit(HOME);
+  silent.modules.submit(HOME);
   await silent.board.clock.runUntil(() => silent.board.restarts > 0);
   t.pass();
 });
 
 test("an access point that comes up late has its page all the same", async (t) => {
-  const { board, doors, boot } = rig(t);
-  doors.shut = ["listen", "datagrams"];
+  const { board, modules, boot } = rig(t);
+  modules.shut = ["listen", "datagrams"];
   boot();
   await board.clock.advance(2000);
-  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], []);
-  doors.shut = [];
+  t.deepEqual([...modules.listeners.keys(), ...modules.names.keys()], []);
+  modules.shut = [];
   await board.clock.advance(300);
-  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], [80, 53]);
-  t.regex(doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /^HTTP\/1.1 200/);
+  t.deepEqual([...modules.listeners.keys(), ...modules.names.keys()], [80, 53]);
+  t.regex(modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /^HTTP\/1.1 200/);
   await board.clock.advance(600_000);
-  t.deepEqual([...doors.listeners.keys(), ...doors.names.keys()], []);
+  t.deepEqual([...modules.listeners.keys(), ...modules.names.keys()], []);
 });
 
 test("every name leads a phone to the page", (t) => {
-  const { doors, boot } = rig(t);
+  const { modules, boot } = rig(t);
   boot();
   const question = Buffer.from("0001010000010000000000000161016200000100010000", "hex").subarray(0, 21);
-  t.deepEqual([...doors.resolve(question)!.subarray(-4)], [192, 168, 4, 1]);
-  t.is(doors.resolve(Buffer.from("nonsense")), undefined);
+  t.deepEqual([...modules.resolve(question)!.subarray(-4)], [192, 168, 4, 1]);
+  t.is(modules.resolve(Buffer.from("nonsense")), undefined);
 });
 
 for (const [commission, line] of [
@@ -401,11 +401,11 @@ for (const [config, reason] of [
   [{ ...READY, firmware: { title: "" } }, "firmware.title"],
 ] as const)
   test(`a board that can't start with its configuration opens commissioning and says why: ${reason}`, async (t) => {
-    const { board, doors, boot } = rig(t, config);
+    const { board, modules, boot } = rig(t, config);
     t.is(boot(), undefined);
     await board.clock.advance(300);
     t.deepEqual(board.ap, { ssid: NAME, password: "" });
-    const page = doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
+    const page = modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
     t.true(page.includes("The configuration is wrong"), page);
     t.true(page.includes(reason), page);
     await board.clock.advance(700_000);
@@ -415,10 +415,10 @@ for (const [config, reason] of [
   });
 
 test("a wrong password that was built in is mended by its owner", async (t) => {
-  const { board, doors, boot } = rig(t, { ...READY, wifi: { ssid: "home", password: "123" } });
+  const { board, modules, boot } = rig(t, { ...READY, wifi: { ssid: "home", password: "123" } });
   boot();
   await board.clock.advance(300);
-  doors.submit(HOME);
+  modules.submit(HOME);
   await board.clock.runUntil(() => board.restarts > 0);
   t.truthy(boot());
 });

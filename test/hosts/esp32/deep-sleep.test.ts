@@ -52,8 +52,8 @@ class Nights {
     return agent;
   }
 
-  async nap(): Promise<Agent | undefined> {
-    return this.wake(await this.board.nap(this.fast));
+  async deepSleep(): Promise<Agent | undefined> {
+    return this.wake(await this.board.deepSleep(this.fast));
   }
 }
 
@@ -64,16 +64,16 @@ test("the first wake joins, delivers and sleeps; those that only record never sw
   t.is(board.joins.length, 1);
   t.is(board.radio?.closed, true);
   // A wake that is over makes a power cycle a slow one.
-  await nights.nap();
+  await nights.deepSleep();
   const [writes, joins] = [board.nvsWrites, board.joins.length];
   let idle = 0;
   for (; board.joins.length === joins; idle++) {
-    await nights.nap();
+    await nights.deepSleep();
     if (board.joins.length === joins) t.is(board.nvsWrites, writes);
   }
   t.true(idle >= 1 && idle <= 5, `${idle}`);
   t.is(nights.platform.points(nights.platform.device(NAME), "n").length, nights.n);
-  for (let i = 0; i < 10; i++) await nights.nap();
+  for (let i = 0; i < 10; i++) await nights.deepSleep();
   t.is(board.joins.length, joins + 3);
   t.true(board.nvsWrites - writes <= 3, `${board.nvsWrites - writes} writes in all`);
 });
@@ -82,7 +82,7 @@ test("with a clock that gains 5 % asleep time stamps stay within what it gained 
   const nights = new Nights(t, { ...CONFIG, cycle: { everyMs: MINUTE, connectEvery: 60 } });
   nights.fast = 0.05;
   await nights.wake();
-  for (let i = 0; i < 200; i++) await nights.nap();
+  for (let i = 0; i < 200; i++) await nights.deepSleep();
   const points = nights.platform.points(nights.platform.device(NAME), "n");
   t.true(points.length >= 140, `${points.length}`);
   t.deepEqual(
@@ -99,8 +99,8 @@ test("with a clock that gains 5 % asleep time stamps stay within what it gained 
 test("a power cut forgets what is kept asleep, and nothing else", async (t) => {
   const nights = new Nights(t);
   await nights.wake();
-  await nights.nap();
-  await nights.nap();
+  await nights.deepSleep();
+  await nights.deepSleep();
   nights.board.cut();
   await nights.wake(nights.board.boot(1));
   t.is(nights.board.joins.length >= 2, true, "the first wake after power-on connects");
@@ -113,7 +113,7 @@ test("an access point that is away costs a wake its deadline, and the attempts g
   const took: number[] = [];
   for (let i = 0; i < 120; i++) {
     const began = nights.board.clock.now();
-    await (i === 0 ? nights.wake() : nights.wake(await nights.board.nap()));
+    await (i === 0 ? nights.wake() : nights.wake(await nights.board.deepSleep()));
     took.push(nights.board.clock.now() - began - (i === 0 ? 0 : MINUTE));
   }
   const attempts = took.filter((ms) => ms > -MINUTE + 1000 && ms > 10_000).length;
@@ -140,10 +140,10 @@ test("a board that crashed again and again stays within reach at each wake witho
   t.is(sampled, 0);
   t.like(nights.platform.attributes(nights.platform.device(NAME)), { resetReason: "panic" });
   const joins = board.joins.length;
-  for (let i = 0; i < 5; i++) await nights.nap();
+  for (let i = 0; i < 5; i++) await nights.deepSleep();
   t.is(board.joins.length, joins + 5);
   t.is(sampled, 0);
-  for (let i = 0; i < 60; i++) await nights.nap();
+  for (let i = 0; i < 60; i++) await nights.deepSleep();
   t.true(sampled > 0);
 });
 

@@ -1,14 +1,14 @@
 // The ways into a board, in memory: the test is the phone, the cable and the finger.
-import type { Doors, SerialPins } from "../../../hosts/esp32/commissioning/sdk-modules.js";
+import type { SdkModules, SerialPins } from "../../../hosts/esp32/commissioning/sdk-modules.js";
 import type { Socket, SocketEvent } from "../../../src/port.js";
 
-type Accept = Parameters<Doors["listen"]>[1];
+type Accept = Parameters<SdkModules["listen"]>[1];
 /** A connection, as the machine takes it over. */
 export type Visitor = (event: (what: SocketEvent) => void) => Socket;
 
 const PHONE = "192.168.4.2";
 
-export class FakeDoors implements Doors {
+export class FakeSdkModules implements SdkModules {
   /** Open now. */
   readonly listeners = new Map<number, Accept>();
   readonly names = new Map<number, (bytes: Uint8Array, answer: (bytes: Uint8Array) => void) => void>();
@@ -20,7 +20,7 @@ export class FakeDoors implements Doors {
   readonly sent: Buffer[] = [];
   readonly pressed = new Set<number>();
   readonly asked: number[] = [];
-  /** Doors that can't be had. */
+  /** Modules that can't be had. */
   shut: ("listen" | "datagrams" | "serial" | "pin")[] = [];
 
   listen(port: number, accept: Accept): () => void {

@@ -58,28 +58,28 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
         radio.become(isRight ? 500 : 200);
       });
   };
-  const { doors } = board;
+  const { modules } = board;
   const boot = () =>
     startBoard(
       board.boot(1),
       (agent) => agent.telemetry.record({ n: 1 }),
-      (machine, host, go) => commissionBy(doors, machine, host, go),
+      (machine, host, go) => commissionBy(modules, machine, host, go),
     );
   const look = () => {
-    doors.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
-    doors.type("show");
+    modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
+    modules.type("show");
   };
-  doors.pressed.add(4);
+  modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
   look();
-  doors.type(`set label ${LABEL}`);
-  doors.submit({ ssid: "home", ...WRONG });
+  modules.type(`set label ${LABEL}`);
+  modules.submit({ ssid: "home", ...WRONG });
   look();
   await board.clock.advance(10_000);
   look();
   // Everything that is wrong, with secrets where none belong.
-  doors.submit({
+  modules.submit({
     ssid: WRONG.secret.repeat(4),
     url: `http://${WRONG.key}@x/`,
     ca: WRONG.password,
@@ -92,7 +92,7 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
     `set wifi home "${WRONG.secret}`,
     WRONG.key,
   ])
-    doors.type(line);
+    modules.type(line);
   const quoted = encodeURIComponent(WRONG.key);
   for (const request of [
     `GET /${quoted} HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n`,
@@ -100,12 +100,12 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
     `PUT / HTTP/1.1\r\nHost: 192.168.4.1\r\nX: ${quoted}\r\n\r\n`,
     `POST / HTTP/1.1\r\nHost: 192.168.4.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${quoted.length + 6}\r\n\r\nproof=${quoted}`,
   ])
-    doors.visit(request);
-  doors.resolve(Buffer.from("000101000001000000000000016100000100 01".replaceAll(" ", ""), "hex"));
-  doors.submit({ ssid: "home", url: "http://platform.test", ...RIGHT });
+    modules.visit(request);
+  modules.resolve(Buffer.from("000101000001000000000000016100000100 01".replaceAll(" ", ""), "hex"));
+  modules.submit({ ssid: "home", url: "http://platform.test", ...RIGHT });
   look();
   await board.clock.runUntil(() => board.restarts > 0);
-  doors.pressed.clear();
+  modules.pressed.clear();
   const agent = boot();
   await board.clock.advance(10_000);
   t.is(platform.points(platform.device("mote-240ac4000102"), "n").length, 1);
@@ -114,8 +114,11 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
     .token as string;
   void agent?.stop();
   await board.clock.advance(0);
-  const out = Buffer.concat([...doors.sent, Buffer.from(doors.shown + board.lines.join("\n"))]);
-  t.true(doors.sent.length > 10 && doors.shown.length > 500 && board.lines.length > 1, board.lines.join());
+  const out = Buffer.concat([...modules.sent, Buffer.from(modules.shown + board.lines.join("\n"))]);
+  t.true(
+    modules.sent.length > 10 && modules.shown.length > 500 && board.lines.length > 1,
+    board.lines.join(),
+  );
   const secrets = [
     ...Object.values(BUILT_IN),
     ...Object.values(WRONG),

@@ -211,7 +211,7 @@ test("telemetry is shown as the latest values and as a range, with pages that do
     Array.from({ length: 2_401 }, (_, n) => n),
   );
   const { out } = await as(["telemetry", "telemetry-1", "even", "odd", "note", "--format", "csv", ...range]);
-  t.deepEqual(out.split("\r\n").slice(0, 3), ["ts,even,odd,note", `${t0},0,,'=1+1`, `${t0 + 1000},,-1,`]);
+  t.deepEqual(out.split("\r\n").slice(0, 3), ["ts,even,odd,note", `${t0},0,,"'=1+1"`, `${t0 + 1000},,-1,`]);
   const none = await as(["telemetry", "telemetry-1", "--from", "2020-01-01", "--to", "2020-01-02"]);
   t.regex(none.err, /no telemetry in this range/);
   t.is((await as(["telemetry", "telemetry-1", "--from", "2020-02-30"])).code, 2);

@@ -85,8 +85,15 @@ export class Loop extends Signal {
 
   /** A turn is over. */
   private _took(wait: Wait): void {
-    if (wait === 0 || !this._session.running || this.take()) this._run(false);
-    else this._rest("resting", wait);
+    if (wait === 0 || !this._session.running || this.take()) {
+      this._run(false);
+      return;
+    }
+    try {
+      this._rest("resting", wait);
+    } catch (error) {
+      this._failed(error);
+    }
   }
 
   private _failed(error: unknown): void {

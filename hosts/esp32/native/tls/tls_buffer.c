@@ -23,6 +23,11 @@ bool tls_buffer_idle(const mbedtls_ssl_context *ssl)
 		!mbedtls_ssl_check_pending(ssl);
 }
 
+bool tls_buffer_in_pieces(const mbedtls_ssl_context *ssl)
+{
+	return ssl->MBEDTLS_PRIVATE(in_hsfraglen) > 0;
+}
+
 void tls_buffer_park(struct tls_buffer *buffer, mbedtls_ssl_context *ssl)
 {
 	uint8_t *bytes = ssl->MBEDTLS_PRIVATE(in_buf);
@@ -42,8 +47,7 @@ void tls_buffer_park(struct tls_buffer *buffer, mbedtls_ssl_context *ssl)
 bool tls_buffer_make(struct tls_buffer *buffer, mbedtls_ssl_context *ssl, size_t record)
 {
 	tls_buffer_park(buffer, ssl);
-	size_t room = record < LONGEST ? record : LONGEST;
-	uint8_t *bytes = mbedtls_calloc(1, AROUND + room);
+	uint8_t *bytes = mbedtls_calloc(1, AROUND + record);
 	if (!bytes)
 		return false;
 	memcpy(bytes, buffer->counter, sizeof buffer->counter);
@@ -52,11 +56,12 @@ bool tls_buffer_make(struct tls_buffer *buffer, mbedtls_ssl_context *ssl, size_t
 	ssl->MBEDTLS_PRIVATE(in_len) = bytes + buffer->length;
 	ssl->MBEDTLS_PRIVATE(in_iv) = bytes + buffer->iv;
 	ssl->MBEDTLS_PRIVATE(in_msg) = bytes + buffer->message;
-	buffer->room = room;
+	buffer->room = record;
 	return true;
 }
 
 size_t tls_buffer_record(const uint8_t head[TLS_HEAD])
 {
-	return (size_t)head[3] << 8 | head[4];
+	size_t record = (size_t)head[3] << 8 | head[4];
+	return record < LONGEST ? record : LONGEST;
 }

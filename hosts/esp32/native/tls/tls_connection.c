@@ -80,6 +80,9 @@ static bool too_long(struct tls_connection *connection, size_t count)
 static int receive_below(void *context, unsigned char *into, size_t count)
 {
 	struct tls_connection *connection = context;
+	// Tickets are short: nobody has a reason to send one in several records.
+	if (connection->phase == TLS_PHASE_OPEN && tls_buffer_in_pieces(&connection->ssl))
+		return MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE;
 	if (too_long(connection, count))
 		return MBEDTLS_ERR_SSL_WANT_READ;
 	int received = tls_net_receive(connection->net, into, count);

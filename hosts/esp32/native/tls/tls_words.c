@@ -72,6 +72,8 @@ const char *tls_words_of_record(int error)
 			return TLS_WORDS_NO_MEMORY;
 		case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
 			return "TLS: ended by the other side";
+		case MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
+			return "TLS: messages out of order";
 	}
 	return "TLS: what came can't be decrypted";
 }

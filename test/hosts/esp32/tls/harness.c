@@ -229,6 +229,10 @@ int main(int argc, char **argv)
 {
 	static const uint8_t *bytes[8];
 	static size_t lengths[8];
+	psa_crypto_init();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc == 5 && !strcmp(argv[1], "rogue"))
+		rogue(argv[2], argv[3], argv[4]);
 	if (argc < 6)
 		return 2;
 	int count = atoi(argv[2]);
@@ -238,8 +242,6 @@ int main(int argc, char **argv)
 	authorities = (struct tls_authorities){.count = argc - 6, .bytes = bytes, .lengths = lengths};
 	for (int i = 6; i < argc; i++)
 		bytes[i - 6] = file(argv[i], &lengths[i - 6]);
-	psa_crypto_init();
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(argv[1], "visit"))
 		for (int i = 0; i < count; i++) {
 			visit(true);

@@ -5,3 +5,5 @@
 void *harness_message(uint32_t ms);
 /** TCP connections that are there. */
 int harness_nets(void);
+/** `harness rogue KIND CERT KEY` */
+void rogue(const char *kind, const char *cert, const char *key);

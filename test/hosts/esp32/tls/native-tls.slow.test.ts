@@ -1,4 +1,5 @@
 // The board's TLS on this machine: what it takes and refuses, what it goes on with, and that it can be given up, or starved, at any moment.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
@@ -182,6 +183,24 @@ native("a server that is silent amid a handshake keeps the others waiting for se
   });
   const [line] = await against(server, "crowd", 3, ca);
   t.is(line, "3 answered, 2 handshakes at once");
+});
+
+/** Of rogue.c: what comes once the handshake is over. */
+const ROGUES: Readonly<Record<string, string>> = {
+  pieces: "opened 0 TLS: messages out of order",
+  longest: "opened 0 TLS: what came can't be decrypted",
+};
+
+native("what no good server says once the handshake is over ends the connection", async (t) => {
+  const { program, good, ca } = await setUp();
+  const { certPath, keyPath } = good.chain[0]!;
+  for (const [kind, expected] of Object.entries(ROGUES)) {
+    const rogue = spawn(program, ["rogue", kind, certPath, keyPath]);
+    const [port] = await once(rogue.stdout, "data");
+    const [line] = await harness(program, "visit", 1, "localhost", Number(port), "hello", ca);
+    t.is(line, expected, kind);
+    rogue.kill();
+  }
 });
 
 native("a thousand connections leave nothing behind", async (t) => {

@@ -21,11 +21,8 @@ async function rolledBack(name: string, settings: Settings, reason: RegExp, ms =
   try {
     await bench.online();
     await bench.assign("2.0.0", application(await imageOf({ ...settings, version: "2.0.0" })));
-    let told = "";
-    await bench.until(ms, "FAILED", async () => {
-      told = String((await bench.latest("fw_error")) ?? "");
-      return (await bench.latest("fw_state")) === "FAILED";
-    });
+    await bench.until(ms, "FAILED", async () => (await bench.latest("fw_state")) === "FAILED");
+    const told = String(await bench.latest("fw_error"));
     check(reason.test(told) || BY_POWER?.test(told) === true, `fw_error is "${told}"`);
     await bench.seen();
     const { version } = (await bench.ask("getStatus")) as { version: string };

@@ -95,7 +95,8 @@ export class ImageWriter {
 
   /** Writes the first bytes. False if it could not. */
   finish(): boolean {
-    return this._slot.write(0, this._head);
+    // Before anything is read all that was written is durable: no header in front of what a power cut may take.
+    return this._slot.read(this.size - 1, new Uint8Array(1)) && this._slot.write(0, this._head);
   }
 
   private _write(piece: Uint8Array): boolean {

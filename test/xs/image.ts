@@ -8,6 +8,8 @@ import { type Still, standStill } from "./engine/still.js";
 const SIZE = 1024 * 1024;
 const SLOT_BYTES = 16;
 const PEAK_BYTES = 8192;
+/** The image's own bytes go through the buffer that every answer is read into. */
+const PEAK_IN_BUFFERS = 1024;
 
 /** An image that no compression of anything could keep. */
 function imageOf(size: number): Buffer {
@@ -69,14 +71,14 @@ export function imageStaysSmall(connections: 1 | 2 | 3): void {
     },
   );
 
-  testOnXs(`${mode}: 1 MiB of firmware takes 8 KiB of buffers at most, sector 0 among them`, async (t) => {
+  testOnXs(`${mode}: 1 MiB of firmware takes 1 KiB of buffers at most`, async (t) => {
     const still = await standStill(t, options, "", 16, true);
     await still.slots();
     const idle = await still.buffers();
     const looks = await take(t, still, () => still.buffers());
     const peak = Math.max(...looks) - idle;
     t.log(`${peak} bytes in buffers above ${idle}`);
-    t.true(idle > 0 && peak > 0);
-    t.true(peak <= PEAK_BYTES, `${peak}`);
+    t.true(idle > 0);
+    t.true(peak <= PEAK_IN_BUFFERS, `${peak}`);
   });
 }

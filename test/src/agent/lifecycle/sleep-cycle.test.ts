@@ -358,23 +358,6 @@ test("a day without a platform costs a few attempts, loses nothing, and ends wit
   t.deepEqual(device.points, [...Array(device.points.length).keys()]);
 });
 
-test("points of wakes that did not know the time are placed by how long the device slept, and none is called a guess", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle: { ...cycle, connectEvery: 2 } });
-  const { rig } = device;
-  rig.clock.setWall(undefined);
-  rig.platform.fault = () => "hang";
-  await device.wakes(3);
-  rig.platform.fault = undefined;
-  while (device.last!.waiting > 0) await device.wake({ connect: true });
-  await device.wake({ connect: true });
-  const found = rig.platform.points(rig.platform.device(NAME), "n");
-  t.deepEqual(
-    found.slice(0, 4).map(({ value }) => value),
-    [0, 1, 2, 3],
-  );
-  t.deepEqual(rig.platform.points(rig.platform.device(NAME), "moteTimeGuessed"), []);
-});
-
 test("a wake is not done before what was published is on the platform", async (t, as) => {
   const device = new Sleeper(t, as, { cycle });
   await device.wake();

@@ -56,8 +56,8 @@ export class Time {
   /** What was learnt is reckoned from before a sleep. */
   private _reckoned = false;
   private _setBackMs = SET_BACK_MS;
-  /** Ticks from here on are of starts that know how long they slept in between. */
-  private _exactFrom: number | undefined;
+  /** Ticks from here on are of this start, or of starts that know how long they slept in between. */
+  private _exactFrom = 0;
 
   constructor(host: Host) {
     this._host = host;
@@ -112,7 +112,9 @@ export class Time {
     const open = era !== 0 && !this._eras.some((one) => one.era === era);
     if (open) {
       this.era = era;
-      this._offset = tick + 1;
+      // A host's clock may show anything when the agent starts.
+      this._offset = tick + 1 - this._ms();
+      this._exactFrom = tick + 1;
       this._lastTick = tick;
     } else if (last) this.era = last.era === LAST_ERA ? 1 : last.era + 1;
     if (waiting === 0 && last) this._eras = [last];
@@ -182,7 +184,7 @@ export class Time {
     if (back > this._setBackMs) this._tellSetBack(back);
     else if (back >= 0) start = this._lastStamp + 1;
     this._lastStamp = start + this._lastTick;
-    this._eras.push({ era: this.era, start, exactFrom: this._exactFrom ?? this._offset });
+    this._eras.push({ era: this.era, start, exactFrom: this._exactFrom });
     if (this._eras.length > MOST_ERAS) this._eras.shift();
     // If the store fails, a restart must find the era still open: all its points go on with ticks.
     const rows = this._eras.map<number | number[]>(toRow).concat(this._lastStamp);

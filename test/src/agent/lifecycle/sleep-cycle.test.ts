@@ -486,3 +486,28 @@ test("a sleep that makes no sense is taken for the one that was asked for", asyn
   }
   t.true(device.points.length === 7);
 });
+
+test("points of wakes that did not know the time are placed by how long the device slept, and none is called a guess", async (t, as) => {
+  const device = new Sleeper(t, as, { cycle: { ...cycle, connectEvery: 2 } });
+  const { rig } = device;
+  const start = rig.clock.wall() ?? 0;
+  rig.clock.setWall(undefined);
+  rig.platform.fault = () => "hang";
+  const taken: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    taken.push(rig.clock.now());
+    await device.wake();
+  }
+  rig.platform.fault = undefined;
+  rig.clock.setWall(start + rig.clock.now());
+  for (let wakes = 0; device.last!.waiting > 0; wakes++) {
+    t.true(wakes < 20);
+    await device.wake({ connect: true });
+  }
+  const found = rig.platform.points(rig.platform.device(NAME), "n");
+  t.deepEqual(
+    found.slice(0, 3).map(({ value, ts }) => [value, ts]),
+    taken.map((at, n) => [n, start + at]),
+  );
+  t.deepEqual(rig.platform.points(rig.platform.device(NAME), "moteTimeGuessed"), []);
+});

@@ -68,7 +68,7 @@ export class LastWords {
     const asked = record?.[0] === RESTARTED;
     const words = record?.[0] === CRASHED ? this._text.decode(record.subarray(1)) : undefined;
     if (FAULTS.includes(name)) return { reset: name, crash: words ? `${name}: ${words}` : name };
-    // What is left of an earlier run is no cause of a power cut.
+    // What is left of an earlier run is no cause of a power loss.
     if (name !== "software" || asked) return { reset: name, crash: false };
     return { reset: name, crash: words ?? (wasFull ? FULL : "unknown") };
   }

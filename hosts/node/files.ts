@@ -53,7 +53,7 @@ export function syncDirectory(path: string): void {
 }
 
 /**
- * What a process that was killed had not synced is synced before it is read: else it could be gone again after the next power cut.
+ * What a process that was killed had not synced is synced before it is read: else it could be gone again after the next power loss.
  * On a disk that takes no writes, and in a directory of somebody else's, nothing is done. Throws.
  */
 export function syncLeft(path: string): void {

@@ -1,4 +1,4 @@
-// What outlives a deep sleep and a cut of the power: a format number, then JSON, in the host's store:
+// What outlives a deep sleep and a power loss: a format number, then JSON, in the host's store:
 //
 //   [1767225600000,[["temperature",21.5,21.6,30000,0,0,0,0,0],["power",null,3,null,12,4000,1.5,3,2.25]]]
 //

@@ -27,7 +27,7 @@ export interface StrategiesOptions {
   readonly attribute?: string | undefined;
   /**
    * For a device that sleeps between values. True: what was reported and the windows under way are in the store when a call returns, one write each, and the
-   * next start takes them up, so that neither a deep sleep nor a cut of the power ends them; what fell due meanwhile is told with the next
+   * next start takes them up, so that neither a deep sleep nor a power loss ends them; what fell due meanwhile is told with the next
    * value. Default: false. Windows under way are lost then, and each key's next value is its first.
    */
   readonly keep?: boolean | undefined;

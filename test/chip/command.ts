@@ -15,7 +15,7 @@ import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
 import { OPERATOR } from "./cases/operator.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
-import { TELEMETRY_CUTS, UPDATE_CUTS } from "./cases/power-cuts.js";
+import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js";
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { CHIP } from "./rig.js";
@@ -37,8 +37,8 @@ const CASES: readonly Case[] = [
   HOSTILE,
   HOSTILE_TLS,
   ...BAD_IMAGES,
-  TELEMETRY_CUTS,
-  UPDATE_CUTS,
+  TELEMETRY_POWER_LOSS,
+  UPDATE_POWER_LOSS,
   LARGE_RECORDS,
   OPERATOR,
   LOAD,
@@ -127,9 +127,9 @@ function whatIsMissing(): string | undefined {
 
 new Command("test:chip")
   .description("the board's promises on an emulated ESP32-C3; skipped where the tools are missing")
-  .option("--quick", "5 power cuts of each kind, and 10 minutes of load")
+  .option("--quick", "5 power losses of each kind, and 10 minutes of load")
   .option("--case <name...>", `only these: ${CASES.map(({ name }) => name).join(", ")}`)
-  .option("--seed <number>", "of the moments of the cuts")
+  .option("--seed <number>", "of the moments of the power losses")
   .option("--again", "also what passed at this commit before")
   .action(async (flags: Flags) => process.exit(await main(flags)))
   .parseAsync();

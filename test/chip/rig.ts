@@ -68,7 +68,7 @@ const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, 
   firmware: { title: TITLE, version, allowHttp: true },
   telemetry: { timestamps },
   intervalMs: 1000,
-  // Cuts in quick succession are no owner who asks for recovery.
+  // Power losses in quick succession are no owner who asks for recovery.
   powerCycles: false,
   connections: 3,
   ...(numbered !== undefined && { numbered }),

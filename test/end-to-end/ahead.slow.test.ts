@@ -109,7 +109,7 @@ for (const server of SERVERS) {
   });
 
   overHttp(
-    `${server.name}: power cut between reading a batch from the queue and its confirmation: nothing is lost`,
+    `${server.name}: power loss between reading a batch from the queue and its confirmation: nothing is lost`,
     async (t) => {
       const rig = await startRig(t, server);
       const proxy = await startProxy(rig.url);

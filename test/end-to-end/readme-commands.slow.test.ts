@@ -150,14 +150,14 @@ const OTHERS: Record<string, string> = {
   "npm run bench": "takes minutes; test/bench runs its parts",
   "npm run budget": "test/bench/budget.slow.test.ts measures the same",
   "npm run mutants": "takes an hour; test/mutants checks that each edit still fits",
-  "npm run -s cuts:removals": "takes an hour; npm run test:all runs the cuts themselves",
+  "npm run -s power-loss:removals": "takes an hour; npm run test:all runs the power losses themselves",
 };
 /** Runs that are as long as one likes: the argument that makes them so, and a short one. */
 const SHORT: Record<string, [string, string]> = {
-  "npm run -s faults": ["--stories 100000", "--stories 2 --seed 1"],
+  "npm run -s faults": ["--runs 100000", "--runs 2 --seed 1"],
   "npm run -s fuzz": ["--documents 1000000", "--documents 20"],
-  "npm run -s cuts -- all outbox": ["all outbox", "1 polls"],
-  "npm run -s cycles": ["--days 365 --lives 10", "--days 1 --lives 2"],
+  "npm run -s power-loss -- all outbox": ["all outbox", "1 polls"],
+  "npm run -s sleep-cycles": ["--days 365 --runs 10", "--days 1 --runs 2"],
 };
 
 test("every other command of the documents is known here, and its script exists", (t) => {

@@ -23,7 +23,7 @@ export class FakeFlash implements Blocks {
     this.erases = new Array<number>(size / Math.max(1, sectorSize)).fill(0);
   }
 
-  /** The content; a copy of it given to the constructor is what survives a power cut. */
+  /** The content; a copy of it given to the constructor is what survives a power loss. */
   get bytes(): Uint8Array {
     this.#bytes ??= new Uint8Array(this.size).fill(0xff);
     return this.#bytes;

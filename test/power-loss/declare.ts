@@ -4,31 +4,35 @@ import { fileURLToPath } from "node:url";
 import test from "ava";
 import { type Case, type Depth, play, type Swept, sweep } from "./runner.js";
 
-const TOLD = 3;
+const SHOWN = 3;
 
-/** Declares a test for each case: `promise` holds wherever it is cut. A failure tells how to see that one run again. */
-export function cutTests<World>(promise: string, cases: readonly Case<World>[], depth: Depth = {}): void {
-  const { MOTE_CUT } = process.env;
+/** Declares a test for each case: `promise` holds wherever it is cut. A failure says how to see that one run again. */
+export function powerLossTests<World>(
+  promise: string,
+  cases: readonly Case<World>[],
+  depth: Depth = {},
+): void {
+  const { MOTE_POWER_LOSS } = process.env;
   const file = relative(process.cwd(), fileURLToPath(test.meta.file));
   for (const one of cases) {
     test.serial(`${promise}, wherever the power is cut (${one.name})`, async (t) => {
-      const [name, plan = "none"] = MOTE_CUT?.split("@") ?? [];
+      const [name, plan = "none"] = MOTE_POWER_LOSS?.split("@") ?? [];
       if (name === one.name) await play(one, plan);
       if (name !== undefined) return t.pass();
       const swept = await sweep(one, depth);
       const { problems } = swept;
       t.log(line(swept));
-      const first = problems.slice(0, TOLD).map(({ id, message }) => {
-        return `${message}\n  see it again: MOTE_CUT=${id} npx ava ${file}`;
+      const first = problems.slice(0, SHOWN).map(({ id, message }) => {
+        return `${message}\n  see it again: MOTE_POWER_LOSS=${id} npx ava ${file}`;
       });
       t.is(problems.length, 0, `${problems.length} runs broke it\n${first.join("\n")}`);
     });
   }
 }
 
-/** `outbox: 120 runs, 140 cuts at 30 changes (all before 30, ...)`. */
-export function line({ name, runs, cuts, changes }: Swept): string {
+/** `outbox: 120 runs, 140 power losses at 30 changes (all before 30, ...)`. */
+export function line({ name, runs, powerLosses, changes }: Swept): string {
   const all = Object.values(runs).reduce((sum, n) => sum + n, 0);
   const kinds = Object.entries(runs).map(([label, n]) => `${label} ${n}`);
-  return `${name}: ${all} runs, ${cuts} cuts at ${changes} changes (${kinds.join(", ")})`;
+  return `${name}: ${all} runs, ${powerLosses} power losses at ${changes} changes (${kinds.join(", ")})`;
 }

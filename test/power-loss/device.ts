@@ -1,26 +1,26 @@
-// A device whose power can be cut: what it keeps, and a host for each of its lives.
+// A device whose power can go: what it keeps, and a host for each of its starts.
 import type { Clock, Host, SocketEvent } from "../../src/port.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
 import { FakeNet } from "../fakes/net.js";
-import { type Power, PowerCut, poweredBlocks, poweredStore } from "./power.js";
+import { type Power, PowerLossError, poweredBlocks, poweredStore } from "./power.js";
 
 const WALL = Date.UTC(2026, 0, 1);
 
-export interface Life extends Host {
-  /** `level: line` of every line of this life. */
+export interface PoweredHost extends Host {
+  /** `level: line` of every line of this host. */
   readonly lines: string[];
 }
 
-/** What outlives a cut. The clock and the network are the world's, and go on. */
+/** What outlives a power loss. The clock and the network are the world's, and go on. */
 export class Body {
   readonly clock = new FakeClock(WALL);
   readonly net = new FakeNet(this.clock);
   readonly store = new FakeStore();
   flash: FakeFlash;
-  lives = 0;
-  /** False: nobody tells the device the time of day. */
+  starts = 0;
+  /** False: the device does not know the time of day. */
   knowsTime = true;
   /** Whom a name leads to, if not to `net`. */
   readonly nets = new Map<string, FakeNet>();
@@ -35,17 +35,17 @@ export class Body {
   }
 
   /**
-   * A host for the next life. Once the power is off all its calls that could have an effect throw; time, chance and the log are answered still,
-   * but no timer comes and no socket says anything. Every second cut the platform never learns that the connections are gone.
+   * A host for the next start. Once the power is off all its calls that could have an effect throw; time, chance and the log are answered still,
+   * but no timer comes and no socket says anything. At every second power loss the platform never learns that the connections are gone.
    */
-  start(power: Power): Life {
-    this.lives++;
+  start(power: Power): PoweredHost {
+    this.starts++;
     // Which bytes were written since the last erase is not known any more.
     this.flash = new FakeFlash(this.flash.size, this.flash.sectorSize, this.bytes);
     const { clock, net, flash } = this;
-    const base = fakeHost({ clock, network: net, seed: this.lives, slot: new FakeSlot(0, 4096) });
+    const base = fakeHost({ clock, network: net, seed: this.starts, slot: new FakeSlot(0, 4096) });
     const sockets: { close(): void }[] = [];
-    const silent = this.lives % 2 === 0;
+    const silent = this.starts % 2 === 0;
     power.onOff = () => {
       if (!silent) for (const socket of sockets) socket.close();
     };
@@ -61,7 +61,7 @@ export class Body {
           event(what, reason);
         };
         const { open } = this.nets.get(name) ?? net;
-        const socket = open(name, port, secure, (...told) => guarded(power, () => hear(...told)));
+        const socket = open(name, port, secure, (...heard) => guarded(power, () => hear(...heard)));
         sockets.push(socket);
         return {
           write: (bytes) => power.change(`send ${bytes.length}`, () => socket.write(bytes)),
@@ -92,6 +92,6 @@ function guarded(power: Power, call: () => void): void {
   try {
     call();
   } catch (error) {
-    if (power.on || !(error instanceof PowerCut)) throw error;
+    if (power.on || !(error instanceof PowerLossError)) throw error;
   }
 }

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import type { Kind, Power } from "./power.js";
 
 /** Below this all is on the disk of the moment. */
-export const ROOT = "/disk-of-a-cut-test";
+export const ROOT = "/disk-of-a-power-loss-test";
 const FIRST_FD = 1_000_000;
 
 interface Inode {
@@ -36,14 +36,14 @@ export class Disk {
   #keptNames = new Map(this.#names);
   #pending: Pending[] = [];
   #files = new Map<number, Inode>();
-  #cut: { kind: Kind; random: () => number } | undefined;
+  #loss: { kind: Kind; random: () => number } | undefined;
   #power: Power | undefined;
 
-  /** The next life: of what was not synced at the last cut chance has kept some. From now on this is what lies below ROOT. */
+  /** The next start: of what was not synced at the last power loss chance has kept some. From now on this is what lies below ROOT. */
   start(power: Power): void {
     this.#power = power;
-    const { kind, random } = this.#cut ?? { kind: "after", random: () => 0 };
-    this.#cut = undefined;
+    const { kind, random } = this.#loss ?? { kind: "after", random: () => 0 };
+    this.#loss = undefined;
     this.#lose(kind, random);
     mount(this);
   }
@@ -51,7 +51,7 @@ export class Disk {
   #change<T>(name: string, act: () => T, isSync = false): T {
     return this.#power!.change(name.replace(`${ROOT}/`, ""), act, (kind, random) => {
       if (!isSync) act();
-      this.#cut = { kind, random };
+      this.#loss = { kind, random };
     });
   }
 

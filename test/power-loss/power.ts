@@ -4,7 +4,7 @@ import type { FakeFlash } from "../fakes/flash.js";
 import { type FakeStore, randomBytes } from "../fakes/host.js";
 
 /** Thrown by every call that could have an effect on a device without power: a careless `catch` can't complete the work. */
-export class PowerCut extends Error {}
+export class PowerLossError extends Error {}
 
 /**
  * What is left of the change under way when the power goes:
@@ -15,8 +15,8 @@ export class PowerCut extends Error {}
 export const KINDS = ["before", "after", "prefix", "garbage", "bits", "reordered"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** The power goes at change number `at` of a life. */
-export interface Cut {
+/** The power goes at change number `at` of a start. */
+export interface PowerLoss {
   readonly at: number;
   readonly kind: Kind;
 }
@@ -24,7 +24,7 @@ export interface Cut {
 /** One change that lasts, or another instant at which the power may go. */
 export interface Change {
   readonly name: string;
-  /** The kinds of cuts that differ at it. */
+  /** The kinds of power losses that differ at it. */
   readonly kinds: readonly Kind[];
 }
 
@@ -42,19 +42,19 @@ const WORD = 4;
 const WHOLE: readonly Kind[] = ["before", "after"];
 const INSTANT: readonly Kind[] = ["before"];
 
-/** The power of one life of a device. Everything that outlives a cut is changed through it. */
+/** The power of one start of a device. Everything that outlives its loss is changed through it. */
 export class Power {
-  /** Of this life, the one under way at the cut included. */
+  /** Of this start, the one under way when the power goes included. */
   readonly changes: Change[] = [];
   /** Called when it goes. */
   onOff: (() => void) | undefined;
-  readonly #cut: Cut | undefined;
+  readonly #loss: PowerLoss | undefined;
   readonly #random: () => number;
   #on = true;
 
-  constructor(cut?: Cut) {
-    this.#cut = cut;
-    this.#random = randomBytes(cut ? cut.at * KINDS.length + KINDS.indexOf(cut.kind) : 0);
+  constructor(loss?: PowerLoss) {
+    this.#loss = loss;
+    this.#random = randomBytes(loss ? loss.at * KINDS.length + KINDS.indexOf(loss.kind) : 0);
   }
 
   get on(): boolean {
@@ -63,7 +63,7 @@ export class Power {
 
   /** Throws if it is gone. */
   check(): void {
-    if (!this.#on) throw new PowerCut();
+    if (!this.#on) throw new PowerLossError();
   }
 
   /** Does what lasts, unless the power goes at it. `half`: what may be left half done, or what leaves it so. */
@@ -85,13 +85,13 @@ export class Power {
   #begin(name: string, kinds: readonly Kind[]): Kind | undefined {
     this.check();
     const at = this.changes.push({ name, kinds }) - 1;
-    return at === this.#cut?.at ? this.#cut.kind : undefined;
+    return at === this.#loss?.at ? this.#loss.kind : undefined;
   }
 
   #off(): never {
     this.#on = false;
     this.onOff?.();
-    throw new PowerCut();
+    throw new PowerLossError();
   }
 
   #tear(kind: Kind, { bytes, at, content }: Piece): void {

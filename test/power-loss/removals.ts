@@ -1,4 +1,4 @@
-// npm run cuts:removals -- [GROUP...]: takes one safeguard at a time out of a copy of the sources, cuts again, and prints how many runs broke a
+// npm run power-loss:removals -- [GROUP...]: takes one safeguard at a time out of a copy of the sources, injects power losses again, and prints how many runs broke a
 // promise. Exits 1 if a safeguard is not missed: a suite that can't fail proves nothing.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { type Safeguard, safeguards } from "./safeguards.js";
 
 const PARTS = ["src", "hosts", "tools", "examples", "test", "scripts", "package.json"];
-/** Of cuts, for each case; a process killed and then a power cut take two. */
+/** Of power losses, for each case; a process killed and then a power loss take two. */
 const PAIRS: Readonly<Record<string, string>> = { files: "500" };
 const FEW = "10";
 const LONGEST_MS = 300_000;
 const BROKE = /(\d+) of (\d+) runs broke/;
 
-/** What the cuts say without the safeguard: `12 of 345`. */
+/** What the power losses show without the safeguard: `12 of 345`. */
 function without({ group, file, edits }: Safeguard, copy: string): string {
   const path = join(copy, file);
   const source = readFileSync(path, "utf8");
@@ -24,13 +24,13 @@ function without({ group, file, edits }: Safeguard, copy: string): string {
   }
   writeFileSync(path, text);
   try {
-    return cut(copy, group);
+    return injectPowerLosses(copy, group);
   } finally {
     writeFileSync(path, source);
   }
 }
 
-function cut(copy: string, group: string): string {
+function injectPowerLosses(copy: string, group: string): string {
   const run = (...args: string[]) =>
     spawnSync(process.execPath, args, { cwd: copy, timeout: LONGEST_MS, encoding: "utf8" });
   const built = run("scripts/build.mjs");

@@ -1,11 +1,11 @@
-// Runs a case under power cuts. A case is a job that takes up where the last life left it, so it can be cut anywhere, any number of
+// Runs a case under power losses. A case is a job that takes up where the last start left it, so the power may go anywhere, any number of
 // times, and must come to the same end:
 //
 //   interface World { store: FakeStore; saved: number }
 //   const counter: Case<World> = {
 //     name: "counter",
 //     begin: () => ({ store: new FakeStore(), saved: 0 }),
-//     live: (world, power) => {
+//     resume: (world, power) => {
 //       const store = poweredStore(world.store, power);
 //       const found = store.get("n")?.[0] ?? 0;
 //       if (found < world.saved || found > world.saved + 1) throw new Error(`${found} after ${world.saved}`);   // old or new
@@ -15,31 +15,31 @@
 //       }
 //     },
 //   };
-//   cutTests("a counter never goes back", [counter]);      // in counter.test.ts; `multiply` makes many of one
+//   powerLossTests("a counter never goes back", [counter]);      // in counter.test.ts; `multiply` makes many of one
 //
-// `world` is what outlives the cut, and what the test knows. All that lasts is changed through `power` (power.ts); a whole host with
-// power is in device.ts. An exception is a problem, but for what comes after the cut. An `async` job ends when it sees that the power is off.
+// `world` is what outlives the power loss, and what the test knows. All that lasts is changed through `power` (power.ts); a whole host with
+// power is in device.ts. An exception is a problem, but for what comes after the power loss. An `async` job ends when it sees that the power is off.
 import type { Dice } from "../simulation/dice.js";
-import { type Change, type Cut, KINDS, type Kind, Power, PowerCut } from "./power.js";
+import { type Change, KINDS, type Kind, Power, type PowerLoss, PowerLossError } from "./power.js";
 
 export interface Case<World = unknown> {
   /** Of letters, digits, - and /; each case has its own. */
   readonly name: string;
   /** A device that never had power, and whoever is around it. The same each time. */
   begin(): World;
-  /** One life: looks at what survived, then does what is left of the job. Throws what is wrong. */
-  live(world: World, power: Power): void | Promise<void>;
-  /** After the life that came to its end. Throws what is wrong. */
+  /** One start: looks at what survived, then does what is left of the job. Throws what is wrong. */
+  resume(world: World, power: Power): void | Promise<void>;
+  /** After the start that came to its end. Throws what is wrong. */
   check?(world: World): void | Promise<void>;
 }
 
-/** How much of all that could be cut is cut. */
+/** At how much of all that changes the power goes. */
 export interface Depth {
   /** Which of the kinds (default: all). */
   readonly kinds?: readonly Kind[];
-  /** Every so many changes are cut once (default 1: all). */
+  /** The power goes once at every so many changes (default 1: all). */
   readonly every?: number;
-  /** About how many runs with two cuts, spread evenly over all there are (Infinity: all). Default 0. */
+  /** About how many runs with two power losses, spread evenly over all there are (Infinity: all). Default 0. */
   readonly pairs?: number;
 }
 
@@ -47,9 +47,9 @@ export interface Depth {
 export interface Swept {
   readonly name: string;
   readonly runs: Record<string, number>;
-  /** Power cuts in all runs. */
-  cuts: number;
-  /** Changes of the job when nothing is cut. */
+  /** Power losses in all runs. */
+  powerLosses: number;
+  /** Changes of the job when the power stays. */
   changes: number;
   readonly problems: Problem[];
 }
@@ -64,72 +64,72 @@ export class Problem extends Error {
   }
 }
 
-/** One run: `none`, `linear.KIND` (each life one change longer than that before), or a cut for each life, as `12.bits+3.before`. */
+/** One run: `none`, `linear.KIND` (each start one change longer than that before), or a power loss for each start, as `12.bits+3.before`. */
 type Plan = string;
 
-const MOST_LIVES = 500;
+const MOST_STARTS = 500;
 const PLAN = /^(\d+)\.([a-z]+)$/;
 
-/** The cut of life number `life`, from 0; undefined if it has none. */
-export function cutOf(plan: Plan, life: number): Cut | undefined {
+/** The power loss of start number `start`, from 0; undefined if it has none. */
+export function powerLossOf(plan: Plan, start: number): PowerLoss | undefined {
   const linear = KINDS.find((kind) => plan === `linear.${kind}`);
-  if (linear) return { at: life, kind: linear };
-  const [, at, name] = PLAN.exec(plan.split("+")[life] ?? "") ?? [];
+  if (linear) return { at: start, kind: linear };
+  const [, at, name] = PLAN.exec(plan.split("+")[start] ?? "") ?? [];
   const kind = KINDS.find((one) => one === name);
   return kind && { at: Number(at), kind };
 }
 
-/** Runs `one` under `plan`. Returns the changes of each life; throws a Problem. */
+/** Runs `one` under `plan`. Returns the changes of each start; throws a Problem. */
 export async function play<World>(one: Case<World>, plan: Plan): Promise<Change[][]> {
-  const lives: Change[][] = [];
+  const starts: Change[][] = [];
   const world = one.begin();
   try {
     for (let over = false; !over; ) {
-      if (lives.length > MOST_LIVES) throw new Error("comes to no end");
-      const power = new Power(cutOf(plan, lives.length));
-      lives.push(power.changes);
-      await live(one, world, power);
+      if (starts.length > MOST_STARTS) throw new Error("comes to no end");
+      const power = new Power(powerLossOf(plan, starts.length));
+      starts.push(power.changes);
+      await resume(one, world, power);
       over = power.on;
     }
     await one.check?.(world);
   } catch (error) {
     throw new Problem(
       `${one.name}@${plan}`,
-      `${error instanceof Error ? error.message : error}${trail(lives)}`,
+      `${error instanceof Error ? error.message : error}${trail(starts)}`,
     );
   }
-  return lives;
+  return starts;
 }
 
-async function live<World>(one: Case<World>, world: World, power: Power): Promise<void> {
+async function resume<World>(one: Case<World>, world: World, power: Power): Promise<void> {
   try {
-    await one.live(world, power);
+    await one.resume(world, power);
   } catch (error) {
-    if (power.on || !(error instanceof PowerCut)) throw error;
+    if (power.on || !(error instanceof PowerLossError)) throw error;
   }
 }
 
-/** The last changes of each of the last lives. */
-function trail(lives: readonly Change[][]): string {
-  const last = lives.slice(-3).map((changes) => changes.slice(-4).map(({ name }) => name));
-  return `\n  changes before each cut: ${last.map((names) => names.join(", ")).join(" | ")}`;
+/** The last changes of each of the last starts. */
+function trail(starts: readonly Change[][]): string {
+  const last = starts.slice(-3).map((changes) => changes.slice(-4).map(({ name }) => name));
+  return `\n  changes before each power loss: ${last.map((names) => names.join(", ")).join(" | ")}`;
 }
 
-/** Cuts `one` everywhere: once at each change, over and over, and twice. */
+/** The power of `one` goes everywhere: once at each change, over and over, and twice. */
 export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise<Swept> {
   const { kinds = KINDS, every = 1, pairs = 0 } = depth;
-  const swept: Swept = { name: one.name, runs: {}, cuts: 0, changes: 0, problems: [] };
+  const swept: Swept = { name: one.name, runs: {}, powerLosses: 0, changes: 0, problems: [] };
   const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
   swept.changes = changes.length;
   for (const kind of kinds)
     if (changes.some((change) => change.kinds.includes(kind)))
       await run(one, `linear.${kind}`, `linear ${kind}`, swept);
-  const singles = cutsOf(changes, kinds).filter(({ at }) => at % every === 0);
+  const singles = powerLossesOf(changes, kinds).filter(({ at }) => at % every === 0);
   let due = 0;
   for (const { at, kind } of singles) {
     const first = `${at}.${kind}`;
     const [, recovery = []] = (await run(one, first, `all ${kind}`, swept)) ?? [];
-    const second = cutsOf(recovery, kinds);
+    const second = powerLossesOf(recovery, kinds);
     due += pairs / singles.length;
     const step = second.length / Math.min(second.length, Math.floor(due));
     // Not the first each time.
@@ -141,17 +141,17 @@ export async function sweep<World>(one: Case<World>, depth: Depth = {}): Promise
   return swept;
 }
 
-/** Cuts `one` at `cuts` places that `dice` picks, clean or torn; every other time once more in the life that follows. */
-export async function sample<World>(one: Case<World>, dice: Dice, cuts: number): Promise<Swept> {
-  const swept: Swept = { name: one.name, runs: {}, cuts: 0, changes: 0, problems: [] };
+/** The power of `one` goes at up to `most` places that `dice` picks, clean or torn; every other time once more in the start that follows. */
+export async function sample<World>(one: Case<World>, dice: Dice, most: number): Promise<Swept> {
+  const swept: Swept = { name: one.name, runs: {}, powerLosses: 0, changes: 0, problems: [] };
   const [changes = []] = (await run(one, "none", "none", swept)) ?? [];
   swept.changes = changes.length;
-  const singles = cutsOf(changes, KINDS);
-  for (let n = 0; n < cuts && singles.length > 0; n++) {
+  const singles = powerLossesOf(changes, KINDS);
+  for (let n = 0; n < most && singles.length > 0; n++) {
     const { at, kind } = dice.pick(singles);
     const first = `${at}.${kind}`;
     const [, recovery = []] = (await run(one, first, "single", swept)) ?? [];
-    const second = cutsOf(recovery, KINDS);
+    const second = powerLossesOf(recovery, KINDS);
     if (n % 2 === 0 || second.length === 0) continue;
     const next = dice.pick(second);
     await run(one, `${first}+${next.at}.${next.kind}`, "pairs", swept);
@@ -159,8 +159,8 @@ export async function sample<World>(one: Case<World>, dice: Dice, cuts: number):
   return swept;
 }
 
-/** All cuts that `changes` allow. */
-function cutsOf(changes: readonly Change[], kinds: readonly Kind[]): Cut[] {
+/** All power losses that `changes` allow. */
+function powerLossesOf(changes: readonly Change[], kinds: readonly Kind[]): PowerLoss[] {
   return changes.flatMap((change, at) =>
     kinds.filter((kind) => change.kinds.includes(kind)).map((kind) => ({ at, kind })),
   );
@@ -174,9 +174,9 @@ async function run<World>(
 ): Promise<Change[][] | undefined> {
   swept.runs[label] = (swept.runs[label] ?? 0) + 1;
   try {
-    const lives = await play(one, plan);
-    swept.cuts += lives.length - 1;
-    return lives;
+    const starts = await play(one, plan);
+    swept.powerLosses += starts.length - 1;
+    return starts;
   } catch (error) {
     swept.problems.push(error as Problem);
     return undefined;

@@ -1,4 +1,4 @@
-// What keeps the promises when the power goes, as edits that take it away: each is to be missed by the cuts of `group`.
+// What keeps the promises when the power goes, as edits that take it away: each is to be missed by the power losses of `group`.
 
 export interface Safeguard {
   readonly group: string;

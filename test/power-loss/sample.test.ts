@@ -1,4 +1,4 @@
-// A sample of the power cuts: from each part some cases, in each some cuts, drawn by the seed. All: the other files, and npm run cuts.
+// A sample of the power losses: from each part some cases, in each some power losses, drawn by the seed. All: the other files, and npm run power-loss.
 import test from "ava";
 import { SEED } from "../sample.js";
 import { Dice } from "../simulation/dice.js";
@@ -7,19 +7,23 @@ import { sample } from "./runner.js";
 
 const CASES = 4;
 /** A case; every other one is followed by a second. */
-const CUTS = 6;
+const POWER_LOSSES = 6;
 
 for (const [group, cases] of Object.entries(all)) {
-  test.serial(`${group}: a sample of power cuts breaks no promise (seed ${SEED})`, async (t) => {
+  test.serial(`${group}: a sample of power losses breaks no promise (seed ${SEED})`, async (t) => {
     const dice = new Dice(SEED);
-    let cuts = 0;
+    let powerLosses = 0;
     for (let n = 0; n < CASES; n++) {
-      const swept = await sample(dice.pick(cases), dice, CUTS);
-      cuts += swept.cuts;
+      const swept = await sample(dice.pick(cases), dice, POWER_LOSSES);
+      powerLosses += swept.powerLosses;
       const [problem] = swept.problems;
-      t.is(problem, undefined, `${problem?.message}\n  see it again: npm run -s cuts -- ${problem?.id}`);
+      t.is(
+        problem,
+        undefined,
+        `${problem?.message}\n  see it again: npm run -s power-loss -- ${problem?.id}`,
+      );
     }
-    t.true(cuts >= CASES * CUTS);
-    t.log(`${cuts} cuts`);
+    t.true(powerLosses >= CASES * POWER_LOSSES);
+    t.log(`${powerLosses} power losses`);
   });
 }

@@ -5,7 +5,7 @@ import type { Device } from "../../tools/platform/core/devices.js";
 import type { Mode } from "../../tools/platform/device/modes.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 import type { SeenRequest } from "../fakes/server.js";
-import { Body, type Life } from "./device.js";
+import { Body, type PoweredHost } from "./device.js";
 import type { Power } from "./power.js";
 
 export const NAME = "greenhouse-7";
@@ -25,7 +25,7 @@ export class World {
   oldToken = "";
   /** Bodies of requests that the platform took and whose answers were lost. */
   readonly unheard: string[] = [];
-  /** Events `refused` of all lives. */
+  /** Events `refused` of all starts. */
   refused = 0;
 
   /** `spoils`: the first request for which it is true, by its path, is spoilt in the given way. */
@@ -47,10 +47,10 @@ export class World {
     return this.platform.device(NAME);
   }
 
-  /** The agent of the next life, not started. */
-  boot(power: Power, options: Partial<AgentOptions> = {}): { agent: Agent; life: Life } {
-    const life = this.body.start(power);
-    const agent = new Agent(life, {
+  /** The agent of the next start, not started. */
+  boot(power: Power, options: Partial<AgentOptions> = {}): { agent: Agent; host: PoweredHost } {
+    const host = this.body.start(power);
+    const agent = new Agent(host, {
       baseUrl: "http://platform.test",
       provisioning: { key: KEY, secret: SECRET, deviceName: NAME },
       ...options,
@@ -58,7 +58,7 @@ export class World {
     agent.on("refused", () => {
       if (power.on) this.refused++;
     });
-    return { agent, life };
+    return { agent, host };
   }
 
   /** Lets time pass until `done()`, or the power goes. Throws after `ms`, and what callbacks found wrong. */
@@ -76,7 +76,7 @@ export class World {
     return bytes && JSON.parse(new TextDecoder().decode(bytes.subarray(1)));
   }
 
-  /** A token is in use only if it is in the store: else a cut would lose the device. */
+  /** A token is in use only if it is in the store: else a power loss would lose the device. */
   #checkToken({ path, method }: SeenRequest): void {
     const [, token, what] = TOKEN.exec(path) ?? [];
     if (token === undefined || token === this.oldToken || (method === "GET" && what === "attributes")) return;

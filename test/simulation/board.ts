@@ -1,4 +1,4 @@
-// The agent as a board runs it, built by scripts/board.mjs, lives through the same stories as the sources. Here it runs on Node: on XS it is in test/xs.
+// The agent as a board runs it, built by scripts/board.mjs, in the same simulated runs as the sources. Here it runs on Node: on XS it is in test/xs.
 import { register } from "node:module";
 import test from "ava";
 import type { Agent } from "../../src/index.js";
@@ -8,13 +8,13 @@ const hook = `export const resolve = (name, context, next) =>
   next(name === "../../src/index.js" && context.parentURL.endsWith("/test/simulation/simulated-run.js") ? "../../xs/mote.js" : name, context);`;
 register(`data:text/javascript,${encodeURIComponent(hook)}`);
 
-/** Declares the test: it tells `stories` stories from seed `first` on. */
-export function declare(first: number, stories: number): void {
+/** Declares the test: it simulates `runs` runs from seed `first` on. */
+export function declare(first: number, runs: number): void {
   test("through faults, restarts and clock jumps the promises hold for the agent as a board runs it as well", async (t) => {
-    const { tell } = await import("./simulated-run.js");
+    const { simulate } = await import("./simulated-run.js");
     const board: { Agent: typeof Agent } = await import("../../xs/mote.js" as string);
-    for (let seed = first; seed < first + stories; seed++) {
-      const { failures, agent } = await tell(seed);
+    for (let seed = first; seed < first + runs; seed++) {
+      const { failures, agent } = await simulate(seed);
       t.true(agent instanceof board.Agent);
       t.deepEqual(failures, [], `seed ${seed}`);
     }

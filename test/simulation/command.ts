@@ -1,9 +1,9 @@
-// npm run faults -- [--seed N] [--stories K] [--workers W]: tells K stories from seed N on; exits with 1 at the first broken promise.
+// npm run faults -- [--seed N] [--runs K] [--workers W]: simulates K runs from seed N on; exits with 1 at the first broken promise.
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
-import { type Told, tellMany } from "./many.js";
-import { tell } from "./simulated-run.js";
+import { type Outcome, simulateMany } from "./many.js";
+import { simulate } from "./simulated-run.js";
 import { shareOut } from "./workers.js";
 
 const PROGRESS_MS = 2000;
@@ -18,19 +18,19 @@ function whole(text: string): number {
 
 interface Options {
   readonly seed: number;
-  readonly stories: number;
+  readonly runs: number;
   readonly workers: number;
   readonly trace?: boolean;
   readonly fail?: number;
 }
 
 const options = new Command("faults")
-  .description("Tells stories of a device, a platform and all that goes wrong, and checks the promises.")
-  .option("--seed <n>", "the first story's seed", whole, randomInt(1_000_000_000))
-  .option("--stories <k>", "how many, each with the next seed", whole, 2000)
+  .description("Simulates a device, a platform and all that goes wrong, and checks the promises.")
+  .option("--seed <n>", "the first run's seed", whole, randomInt(1_000_000_000))
+  .option("--runs <k>", "how many, each with the next seed", whole, 2000)
   .option("--workers <w>", "processes", whole, availableParallelism())
-  .option("--trace", "print the first story step by step, whatever comes of it")
-  .option("--fail <n>", "let the story of this seed fail, to see what that looks like", whole)
+  .option("--trace", "print the first run step by step, whatever comes of it")
+  .option("--fail <n>", "let the run of this seed fail, to see what that looks like", whole)
   .parse()
   .opts<Options>();
 
@@ -39,35 +39,35 @@ function table(applied: Readonly<Record<string, number>>): string {
   return rows.map(([fault, times]) => `  ${String(times).padStart(8)}  ${fault}`).join("\n");
 }
 
-async function tellAll(options: Options): Promise<Told> {
-  const { seed, stories, workers, fail } = options;
-  if (stories < FEW || workers < 2) return tellMany(seed, stories, fail);
+async function simulateAll(options: Options): Promise<Outcome> {
+  const { seed, runs, workers, fail } = options;
+  if (runs < FEW || workers < 2) return simulateMany(seed, runs, fail);
   const start = performance.now();
-  let toldAt = start;
+  let shownAt = start;
   return shareOut(options, (done) => {
     const now = performance.now();
-    if (now - toldAt < PROGRESS_MS) return;
-    toldAt = now;
+    if (now - shownAt < PROGRESS_MS) return;
+    shownAt = now;
     const rate = (done / (now - start)) * 1000;
-    process.stderr.write(`${done} of ${stories} stories, ${rate.toFixed(1)} a second\n`);
+    process.stderr.write(`${done} of ${runs} runs, ${rate.toFixed(1)} a second\n`);
   });
 }
 
-console.log(`seed ${options.seed}, ${options.stories} stories`);
+console.log(`seed ${options.seed}, ${options.runs} runs`);
 const start = performance.now();
-const told = await tellAll(options);
-if (told.failed || options.trace) {
-  const { trace, world } = await tell(told.failed?.seed ?? options.seed);
-  if (options.stories === 1 || options.trace) console.log(trace.join("\n"));
+const outcome = await simulateAll(options);
+if (outcome.failed || options.trace) {
+  const { trace, world } = await simulate(outcome.failed?.seed ?? options.seed);
+  if (options.runs === 1 || options.trace) console.log(trace.join("\n"));
   if (options.trace) console.log(`bytes: ${world.digest}`);
 }
-if (told.failed) {
-  const { seed, failures } = told.failed;
-  console.log(`a promise is broken in story ${seed}:\n${failures.map((what) => `  ${what}`).join("\n")}`);
-  console.log(`see it with: npm run -s faults -- --seed ${seed} --stories 1`);
+if (outcome.failed) {
+  const { seed, failures } = outcome.failed;
+  console.log(`a promise is broken in run ${seed}:\n${failures.map((what) => `  ${what}`).join("\n")}`);
+  console.log(`see it with: npm run -s faults -- --seed ${seed} --runs 1`);
   process.exitCode = 1;
 } else {
   const seconds = (performance.now() - start) / 1000;
-  console.log(`faults applied:\n${table(told.applied)}`);
-  console.log(`${told.stories} stories in ${seconds.toFixed(0)} s, promises broken: 0`);
+  console.log(`faults applied:\n${table(outcome.applied)}`);
+  console.log(`${outcome.runs} runs in ${seconds.toFixed(0)} s, promises broken: 0`);
 }

@@ -1,28 +1,28 @@
-// A device of a story: one agent after the other on what the one before kept. A life may end at any instant, also in the middle of a
-// write, as by a power cut: from then on nothing that its agent calls has an effect, and nothing calls it.
+// A simulated device: one agent after the other on what the one before stored. The power may go at any instant, also in the middle of a
+// write: from then on nothing that its agent calls has an effect, and nothing calls it.
 import type { Blocks, Clock, Host, Store } from "../../src/port.js";
 import { FakeFlash, FakeSlot } from "../fakes/flash.js";
 import { FakeStore, fakeHost } from "../fakes/host.js";
 import type { World } from "./world.js";
 
 /** What is around a device. */
-export type Around = Pick<World, "clock" | "net" | "seed" | "dice"> & { lives: number };
+export type Around = Pick<World, "clock" | "net" | "seed" | "dice"> & { powerCycles: number };
 
-export interface Life {
+export interface PowerCycle {
   readonly host: Host;
   /** Timers not yet due nor cancelled. */
   readonly timers: number;
-  readonly alive: boolean;
-  /** Nothing has an effect any more. `silent`: the platform is not told that the connections are gone. */
-  cut(silent: boolean): void;
+  readonly powered: boolean;
+  /** Nothing has an effect any more. `silent`: the platform does not learn that the connections are gone. */
+  powerOff(silent: boolean): void;
 }
 
-export interface Ears {
+export interface Observer {
   log(line: string): void;
   /** What is against a promise. */
   problem(what: string): void;
   /** The power went in the middle of a change of storage. */
-  died(): void;
+  powerLost(): void;
 }
 
 /** Connections at a time, by mode; a second RPC poll and a client-side RPC have their own. */
@@ -41,7 +41,7 @@ export class Body {
   /** False: the host does not know the time of day. */
   wallKnown = true;
   /** The power goes in the middle of this change of storage, counted from now. */
-  cutAtChange: number | undefined;
+  powerLossAtChange: number | undefined;
   /** When the store failed last, or began to. */
   storeFailedAt = Number.NEGATIVE_INFINITY;
   /** The longest answer that the options let pass. */
@@ -53,29 +53,29 @@ export class Body {
     this.blocks = new FakeFlash(sectors * 4096, 4096);
   }
 
-  live(world: Around, ears: Ears): Life {
-    return new RunningLife(this, world, ears);
+  powerOn(world: Around, observer: Observer): PowerCycle {
+    return new RunningPowerCycle(this, world, observer);
   }
 }
 
-class RunningLife implements Life {
+class RunningPowerCycle implements PowerCycle {
   readonly host: Host;
-  alive = true;
+  powered = true;
   readonly #body: Body;
   readonly #world: Around;
-  readonly #ears: Ears;
+  readonly #observer: Observer;
   readonly #pending = new Set<object>();
   readonly #sockets = new Set<{ close(): void }>();
 
-  constructor(body: Body, world: Around, ears: Ears) {
+  constructor(body: Body, world: Around, observer: Observer) {
     this.#body = body;
     this.#world = world;
-    this.#ears = ears;
+    this.#observer = observer;
     const base = fakeHost({
       clock: world.clock,
       network: world.net,
       slot: body.slot,
-      seed: world.seed + 7919 * ++world.lives,
+      seed: world.seed + 7919 * ++world.powerCycles,
     });
     this.host = {
       ...base,
@@ -83,7 +83,7 @@ class RunningLife implements Life {
       store: this.#store(),
       blocks: this.#blocks(),
       open: (...address) => this.#open(...address),
-      log: (level, line) => this.alive && ears.log(`${level}: ${line}`),
+      log: (level, line) => this.powered && observer.log(`${level}: ${line}`),
     };
   }
 
@@ -91,10 +91,10 @@ class RunningLife implements Life {
     return this.#pending.size;
   }
 
-  cut(silent: boolean): void {
-    this.alive = false;
+  powerOff(silent: boolean): void {
+    this.powered = false;
     // What it left open nobody closes.
-    this.#world.lives++;
+    this.#world.powerCycles++;
     if (!silent) for (const socket of this.#sockets) socket.close();
   }
 
@@ -106,12 +106,13 @@ class RunningLife implements Life {
       now: () => clock.now() - bootedAt,
       wall: () => (body.wallKnown ? (clock.wall() ?? 0) + body.wallOffsetMs : undefined),
       timer: (ms, due) => {
-        if (!this.alive) return () => {};
+        if (!this.powered) return () => {};
         const mine = {};
         this.#pending.add(mine);
-        if (this.#pending.size > MOST_TIMERS) this.#ears.problem(`${this.#pending.size} timers at a time`);
+        if (this.#pending.size > MOST_TIMERS)
+          this.#observer.problem(`${this.#pending.size} timers at a time`);
         const cancel = clock.timer(ms, () => {
-          if (this.#pending.delete(mine) && this.alive) due();
+          if (this.#pending.delete(mine) && this.powered) due();
         });
         return () => {
           this.#pending.delete(mine);
@@ -122,32 +123,32 @@ class RunningLife implements Life {
   }
 
   /** True if the power goes now. */
-  #dies(): boolean {
+  #losesPower(): boolean {
     const body = this.#body;
-    if (body.cutAtChange === undefined || --body.cutAtChange > 0) return false;
-    body.cutAtChange = undefined;
+    if (body.powerLossAtChange === undefined || --body.powerLossAtChange > 0) return false;
+    body.powerLossAtChange = undefined;
     return true;
   }
 
-  #die(): false {
-    this.cut(this.#world.dice.chance(0.5));
-    this.#ears.died();
+  #losePower(): false {
+    this.powerOff(this.#world.dice.chance(0.5));
+    this.#observer.powerLost();
     return false;
   }
 
   #store(): Store {
     const { store } = this.#body;
     const change = (key: string, make: () => boolean): boolean => {
-      if (!this.alive) return false;
+      if (!this.powered) return false;
       // Old or new, never between.
-      if (this.#dies()) {
+      if (this.#losesPower()) {
         if (this.#world.dice.chance(0.5)) make();
-        return this.#die();
+        return this.#losePower();
       }
       const done = make();
       if (!done) this.#body.storeFailedAt = this.#world.clock.now();
       if (store.values.size > MOST_VALUES)
-        this.#ears.problem(`${store.values.size} values stored, ${key} last`);
+        this.#observer.problem(`${store.values.size} values stored, ${key} last`);
       return done;
     };
     return {
@@ -164,20 +165,20 @@ class RunningLife implements Life {
       sectorSize: blocks.sectorSize,
       read: (at, into) => blocks.read(at, into),
       write: (at, bytes) => {
-        if (!this.alive) return false;
-        if (!this.#dies()) return blocks.write(at, bytes);
+        if (!this.powered) return false;
+        if (!this.#losesPower()) return blocks.write(at, bytes);
         this.#program(at, this.#torn(bytes));
-        return this.#die();
+        return this.#losePower();
       },
       erase: (at) => {
-        if (!this.alive) return false;
-        if (!this.#dies()) return blocks.erase(at);
+        if (!this.powered) return false;
+        if (!this.#losesPower()) return blocks.erase(at);
         const old = blocks.bytes.slice(at, at + blocks.sectorSize);
         blocks.erase(at);
         const { dice } = this.#world;
         const [from, to] = [dice.below(old.length), dice.below(old.length + 1)];
         if (dice.chance(0.7) && from < to) this.#program(at + from, old.subarray(from, to));
-        return this.#die();
+        return this.#losePower();
       },
     };
   }
@@ -201,12 +202,12 @@ class RunningLife implements Life {
   }
 
   #open(...[name, port, secure, event]: Parameters<Host["open"]>): ReturnType<Host["open"]> {
-    if (!this.alive) return { write: () => 0, read: () => 0, close: () => {} };
+    if (!this.powered) return { write: () => 0, read: () => 0, close: () => {} };
     const sockets = this.#sockets;
-    const { problem } = this.#ears;
+    const { problem } = this.#observer;
     const socket = this.#world.net.open(name, port, secure, (what, reason) => {
       if (what === "closed") sockets.delete(socket);
-      if (this.alive) event(what, reason);
+      if (this.powered) event(what, reason);
     });
     sockets.add(socket);
     if (sockets.size > MOST_SOCKETS[this.#body.connections]!)
@@ -215,7 +216,7 @@ class RunningLife implements Life {
     return {
       write: (bytes) => {
         readSince = 0;
-        return this.alive ? socket.write(bytes) : 0;
+        return this.powered ? socket.write(bytes) : 0;
       },
       read: (into) => {
         const count = socket.read(into);
@@ -225,7 +226,7 @@ class RunningLife implements Life {
         return count;
       },
       close: () => {
-        if (!this.alive) return;
+        if (!this.powered) return;
         sockets.delete(socket);
         socket.close();
       },

@@ -1,10 +1,10 @@
-// Many stories, one after the other, in this process.
-import { tell } from "./simulated-run.js";
+// Many simulated runs, one after the other, in this process.
+import { simulate } from "./simulated-run.js";
 
-/** What came of the stories from `first` on. */
-export interface Told {
-  stories: number;
-  /** The first story with a broken promise: its seed, and what was broken. No story behind it was told. */
+/** What came of the runs from `first` on. */
+export interface Outcome {
+  runs: number;
+  /** The first run with a broken promise: its seed, and what was broken. No run behind it was simulated. */
   failed?: { seed: number; failures: string[] };
   /** How often each fault was applied. */
   applied: Record<string, number>;
@@ -13,20 +13,21 @@ export interface Told {
 const rejections: string[] = [];
 let listens = false;
 
-/** Tells the stories of the seeds `first` to `first + count - 1`, up to the first broken promise; `fail` is a seed that fails on purpose. */
-export async function tellMany(first: number, count: number, fail?: number): Promise<Told> {
+/** Simulates the seeds `first` to `first + count - 1`, up to the first broken promise; `fail` is a seed that fails on purpose. */
+export async function simulateMany(first: number, count: number, fail?: number): Promise<Outcome> {
   if (!listens) process.on("unhandledRejection", (error) => rejections.push(String(error)));
   listens = true;
-  const told: Told = { stories: 0, applied: {} };
+  const outcome: Outcome = { runs: 0, applied: {} };
   for (let seed = first; seed < first + count; seed++) {
-    const { failures, world } = await tell(seed);
-    told.stories++;
-    for (const [fault, times] of world.applied) told.applied[fault] = (told.applied[fault] ?? 0) + times;
+    const { failures, world } = await simulate(seed);
+    outcome.runs++;
+    for (const [fault, times] of world.applied)
+      outcome.applied[fault] = (outcome.applied[fault] ?? 0) + times;
     const all = [...failures, ...rejections.splice(0).map((reason) => `unhandled rejection: ${reason}`)];
     if (seed === fail) all.push("failed on purpose");
     if (all.length === 0) continue;
-    told.failed = { seed, failures: all };
+    outcome.failed = { seed, failures: all };
     break;
   }
-  return told;
+  return outcome;
 }

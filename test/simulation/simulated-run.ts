@@ -1,29 +1,29 @@
-// A story: a device and a platform through an hour or a day of everything that goes wrong, on a clock that a test moves. What the seed
-// decides is the same on every run. Afterwards, in good weather, the promises are looked at from the platform's side.
+// A simulated run: a device and a platform through an hour or a day of everything that goes wrong, on a clock that a test moves. What the seed
+// decides is the same on every run. Afterwards, without faults, the promises are checked from the platform's side.
 import { Agent, type AgentOptions } from "../../src/index.js";
 import { KEY, SECRET } from "../fakes/platform.js";
-import { Body, type Ears, type Life } from "./device.js";
+import { Body, type Observer, type PowerCycle } from "./device.js";
 import type { Dice } from "./dice.js";
+import { CAUSES, CONNECTS } from "./faults.js";
 import { Asked } from "./promises/asked.js";
 import { Points } from "./promises/points.js";
 import { check } from "./promises/promises.js";
 import { Shared } from "./promises/shared-attributes.js";
-import { CAUSES, CONNECTS } from "./weather.js";
 import { NAME, World } from "./world.js";
 
 const EVENTS = [
   ...(["provisioned", "online", "offline", "delivered", "drop", "attributes", "rpc", "refused"] as const),
 ];
 const DEEDS = 36;
-/** A story's featured fault is applied so often, unless the device asks for nothing in all that time. */
+/** A run's featured fault is applied so often, unless the device asks for nothing in all that time. */
 const FEATURED_TIMES = 2;
 const FEATURED_WITHIN_MS = 600_000;
 const GIVEN_TOKEN = "given-token-4711";
-/** One of these is in each story for sure, by its seed. */
+/** One of these is in each run for sure, by its seed. */
 export const FEATURED = [...Object.keys(CAUSES), ...CONNECTS];
 const DAY = 24 * 3_600_000;
 
-export class Story {
+export class SimulatedRun {
   readonly world: World;
   readonly body: Body;
   readonly dice: Dice;
@@ -34,21 +34,21 @@ export class Story {
   readonly options: Partial<AgentOptions>;
   readonly failures: string[] = [];
   readonly trace: string[] = [];
-  /** Lines of all lives, with the time. */
+  /** Lines of all powerCycles, with the time. */
   readonly lines: { at: number; line: string }[] = [];
   /** Events, and errors that calls of the application ended with. */
   readonly texts: string[] = [];
   /** The last client attribute published. */
   published = 0;
   #publishedAt = 0;
-  /** The device sleeps between its wakes, until the weather is good. */
+  /** The device sleeps between its wakes, until there are no more faults. */
   #sleeps: boolean;
   /** What the last wake left in memory that the power keeps. */
   #kept: string | undefined;
   /** An operator who asks a lot, through restarts and proxies. */
   readonly #asks: boolean;
   agent: Agent | undefined;
-  life: Life | undefined;
+  powerCycle: PowerCycle | undefined;
 
   constructor(seed: number) {
     this.world = new World(seed);
@@ -109,69 +109,69 @@ export class Story {
   /** The device starts, on what it kept. */
   boot(): void {
     const { clock } = this.world;
-    const ears: Ears = {
+    const observer: Observer = {
       log: (line) => {
         this.lines.push({ at: clock.now(), line });
         this.note(line);
       },
       problem: (what) => this.fail(what),
-      died: () => {
-        this.world.count("power cut in a write");
+      powerLost: () => {
+        this.world.count("power loss in a write");
         this.note("the power goes in a write");
-        this.points.cut();
+        this.points.powerLost();
       },
     };
     // What can't be read at the start is left alone until the next.
     this.points.blind = this.body.blocks.fails?.("read", 0) === true;
     if (this.points.blind) this.world.count("flash unreadable");
     if (this.body.blocks.fails) this.points.blocksFail();
-    const life = this.body.live(this.world, ears);
-    this.life = life;
-    const agent = new Agent(life.host, { baseUrl: "http://platform.test", ...this.options });
+    const powerCycle = this.body.powerOn(this.world, observer);
+    this.powerCycle = powerCycle;
+    const agent = new Agent(powerCycle.host, { baseUrl: "http://platform.test", ...this.options });
     this.agent = agent;
     for (const event of EVENTS) {
       agent.on(event, (detail) => {
-        if (!life.alive) return;
+        if (!powerCycle.powered) return;
         const text = `${event} ${JSON.stringify(detail)}`;
         this.texts.push(text);
         this.note(text);
       });
     }
-    this.shared.subscribe(agent, life);
-    this.asked.handle(agent, life);
-    if (this.#sleeps) this.#wake(agent, life);
+    this.shared.subscribe(agent, powerCycle);
+    this.asked.handle(agent, powerCycle);
+    if (this.#sleeps) this.#wake(agent, powerCycle);
     else agent.start();
   }
 
   /** One wake and the sleep after it, unless something ends it before. */
-  #wake(agent: Agent, life: Life): void {
+  #wake(agent: Agent, powerCycle: PowerCycle): void {
     const { dice, world } = this;
     world.count("wakes");
     const deadline = dice.pick([30_000, 30_000, 5000]);
     agent.runOnce({ deadline, connect: dice.chance(0.5), kept: this.#kept }).then(
       (wake) => {
         // Started meanwhile it stays awake.
-        if (!life.alive || agent.state !== "stopped") return;
+        if (!powerCycle.powered || agent.state !== "stopped") return;
         this.note(`sleeps ${wake.sleepMs} ms, ${wake.reason}${wake.settled ? "" : ", not done"}`);
-        this.cut(false);
+        this.powerOff(false);
         this.#kept = wake.kept;
         world.clock.timer(wake.sleepMs, () => {
-          if (this.life === life) this.boot();
+          if (this.powerCycle === powerCycle) this.boot();
         });
       },
-      (error) => life.alive && this.fail(`a wake failed: ${error}`),
+      (error) => powerCycle.powered && this.fail(`a wake failed: ${error}`),
     );
   }
 
   /** The device ends at this instant. */
-  cut(silent: boolean): void {
+  powerOff(silent: boolean): void {
     this.#kept = undefined;
-    if (!this.life?.alive) return;
-    this.life.cut(silent);
-    this.points.cut();
+    if (!this.powerCycle?.powered) return;
+    this.powerCycle.powerOff(silent);
+    this.points.powerLost();
   }
 
-  async run(): Promise<void> {
+  async execute(): Promise<void> {
     const { dice, world } = this;
     const { clock } = world;
     this.boot();
@@ -187,12 +187,12 @@ export class Story {
     await check(this);
   }
 
-  /** This weather stays until it met the device: the next deed would change it, and before that there may be no request, or no device. */
+  /** This fault stays until it met the device: the next deed would change it, and before that there may be no request, or no device. */
   async #feature(name: string): Promise<void> {
     const { world } = this;
     const { clock } = world;
-    this.note(`weather: ${world.turn(name)}`);
-    if (!this.life?.alive) this.boot();
+    this.note(`fault: ${world.changeFault(name)}`);
+    if (!this.powerCycle?.powered) this.boot();
     const begun = clock.now();
     const met = () => world.applied.get(name) ?? 0;
     const enough = met() + FEATURED_TIMES;
@@ -205,20 +205,27 @@ export class Story {
     if (body.wallOffsetMs !== 0) this.points.clockSet = true;
     body.wallOffsetMs = 0;
     body.wallKnown = true;
-    body.cutAtChange = undefined;
+    body.powerLossAtChange = undefined;
     body.store.fails = undefined;
     body.blocks.fails = undefined;
     this.points.blocksWork();
-    if (this.points.blind || this.#sleeps) this.cut(false);
+    if (this.points.blind || this.#sleeps) this.powerOff(false);
     this.#sleeps = false;
-    if (!this.life?.alive) this.boot();
+    if (!this.powerCycle?.powered) this.boot();
     this.note("calm");
     if (this.published > 0 && this.count === undefined) this.#publish();
   }
 
   async #deed(): Promise<void> {
     const deeds: (() => unknown)[] = [
-      ...[this.#weather, this.#weather, this.#weather, this.#weather, this.#points, this.#points],
+      ...[
+        this.#changeFault,
+        this.#changeFault,
+        this.#changeFault,
+        this.#changeFault,
+        this.#points,
+        this.#points,
+      ],
       ...[this.#publish, this.#platform, () => this.#device(), () => this.#device(), this.#clock],
       ...[this.#storage, this.#heals, this.#refuseContent, this.#network],
       ...[1, 2, 3].map(() => () => this.shared.change()),
@@ -253,9 +260,9 @@ export class Story {
 
   /** The device forgets who it is; what it is given as its token it has again. */
   async #reset(): Promise<void> {
-    const { agent, life, body, world } = this;
-    const whole = !body.store.fails && !body.blocks.fails && body.cutAtChange === undefined;
-    if (!agent || !life?.alive || !whole || this.options.token === undefined) return;
+    const { agent, powerCycle, body, world } = this;
+    const whole = !body.store.fails && !body.blocks.fails && body.powerLossAtChange === undefined;
+    if (!agent || !powerCycle?.powered || !whole || this.options.token === undefined) return;
     this.note("reset");
     world.count("reset");
     this.points.forget();
@@ -264,13 +271,13 @@ export class Story {
     await world.clock.advance(2000);
     this.asked.handedOut.forget();
     this.points.forget();
-    this.cut(this.dice.chance(0.5));
+    this.powerOff(this.dice.chance(0.5));
     this.boot();
     this.#publish();
   }
 
-  #weather(): void {
-    this.note(`weather: ${this.world.turn()}`);
+  #changeFault(): void {
+    this.note(`fault: ${this.world.changeFault()}`);
   }
 
   #points(): void {
@@ -287,7 +294,9 @@ export class Story {
     const { dice, world } = this;
     const status = dice.pick(["400", "400 with a text", "403", "413", "422", "500 with a text"]);
     world.count("content statuses on everything");
-    this.note(`weather: ${world.turn(`status ${status}`, dice.pick([/telemetry$/, /telemetry$/, /./]))}`);
+    this.note(
+      `fault: ${world.changeFault(`status ${status}`, dice.pick([/telemetry$/, /telemetry$/, /./]))}`,
+    );
     for (let second = 0; second < 60; second++) {
       this.points.record(dice.below(4));
       await world.clock.advance(1000);
@@ -297,7 +306,8 @@ export class Story {
 
   #publish(): void {
     // What can't be stored is lost with the power.
-    if (!this.life?.alive || this.body.store.fails || this.body.cutAtChange !== undefined) return;
+    if (!this.powerCycle?.powered || this.body.store.fails || this.body.powerLossAtChange !== undefined)
+      return;
     this.#publishedAt = this.world.clock.now();
     this.agent?.attributes.publish({ count: ++this.published, [`c${this.dice.below(3)}`]: "x" });
   }
@@ -328,35 +338,45 @@ export class Story {
       // Its answer is under way when the network goes, or when it returns.
       this.asked.send(dice.pick(["echo", "slow", "slow", "toggle"]), false, 600_000);
       await world.clock.advance(dice.pick([0, 10, 50, 500]));
-      this.note(`the network is gone: ${world.turn(dice.pick([...CONNECTS, "hang", "answer swallowed"]))}`);
+      this.note(
+        `the network is gone: ${world.changeFault(dice.pick([...CONNECTS, "hang", "answer swallowed"]))}`,
+      );
       world.breakConnections(dice.chance(0.5));
       await world.clock.advance(dice.pick([1000, 3000, 8000, 20_000, 92_000]));
       world.calm();
     }
     this.note("the network returns");
-    if (this.life?.alive && dice.chance(0.8)) this.agent?.networkReturned();
+    if (this.powerCycle?.powered && dice.chance(0.8)) this.agent?.networkReturned();
   }
 
   async #device(
-    how = this.dice.pick(["cut", "cut", "cut in a write", "cut and off", "restart", "again", "stop"]),
+    how = this.dice.pick([
+      "power loss",
+      "power loss",
+      "power loss in a write",
+      "power loss, then off",
+      "restart",
+      "again",
+      "stop",
+    ]),
   ): Promise<void> {
-    const { agent, life, dice } = this;
+    const { agent, powerCycle, dice } = this;
     this.body.wallKnown = dice.chance(0.7);
-    if (!life?.alive || !agent) {
+    if (!powerCycle?.powered || !agent) {
       this.note("device starts");
       return this.boot();
     }
     if (this.#sleeps) {
       // A wake may be stopped, and nothing else starts while it ends.
       if (dice.chance(0.3)) await this.#stopped(agent);
-      this.cut(dice.chance(0.5));
+      this.powerOff(dice.chance(0.5));
       return this.boot();
     }
     this.note(`device: ${how}`);
     this.world.count(`device: ${how}`);
     if (!this.body.wallKnown) this.world.count("time unknown");
-    if (how === "cut in a write") {
-      this.body.cutAtChange = 1 + dice.below(12);
+    if (how === "power loss in a write") {
+      this.body.powerLossAtChange = 1 + dice.below(12);
       return;
     }
     if (how === "again" || how === "stop" || how === "restart") {
@@ -366,10 +386,10 @@ export class Story {
       if (how === "stop") return agent.start();
       await this.world.clock.advance(60_000);
       // Whose power went while it stopped never ends.
-      if (life.alive) this.points.stopped(await stopped);
-      life.cut(dice.chance(0.5));
-    } else this.cut(dice.chance(0.5));
-    if (how !== "cut and off") this.boot();
+      if (powerCycle.powered) this.points.stopped(await stopped);
+      powerCycle.powerOff(dice.chance(0.5));
+    } else this.powerOff(dice.chance(0.5));
+    if (how !== "power loss, then off") this.boot();
   }
 
   async #stopped(agent: Agent): Promise<void> {
@@ -383,7 +403,7 @@ export class Story {
     const { dice, world } = this;
     const name = dice.pick([...CONNECTS, "captive portal", "hang", "dropped", "status 503"]);
     world.count("a day offline");
-    this.note(`a day offline: ${world.turn(name)}`);
+    this.note(`a day offline: ${world.changeFault(name)}`);
     const bursts = dice.pick([12, 24]);
     for (let burst = 0; burst < bursts; burst++) {
       this.points.record(dice.pick([1, 20, 200]));
@@ -455,17 +475,17 @@ export class Story {
     if (dice.chance(0.8)) this.#flash("works");
     await points(dice.pick([1, 15, 70]));
     body.store.fails = undefined;
-    await this.#device(dice.pick(["restart", "restart", "stop", "cut"]));
+    await this.#device(dice.pick(["restart", "restart", "stop", "power loss"]));
   }
 }
 
-/** Runs the story of `seed`; returns it with its failures. */
-export async function tell(seed: number): Promise<Story> {
-  const story = new Story(seed);
+/** Simulates the run of `seed`; returns it with its failures. */
+export async function simulate(seed: number): Promise<SimulatedRun> {
+  const run = new SimulatedRun(seed);
   try {
-    await story.run();
+    await run.execute();
   } catch (error) {
-    story.fail(error instanceof Error ? `${error.stack?.slice(0, 400)}` : String(error));
+    run.fail(error instanceof Error ? `${error.stack?.slice(0, 400)}` : String(error));
   }
-  return story;
+  return run;
 }

@@ -7,7 +7,7 @@ export interface Blow {
   readonly peer: Peer;
   readonly dice: Dice;
   readonly clock: Pick<FakeClock, "timer">;
-  /** What is sent arrives in pieces: behind the answer, and behind the next request, which a device with more to tell sends at once. */
+  /** What is sent arrives in pieces: behind the answer, and behind the next request, which a device with more to say sends at once. */
   readonly inPieces?: boolean;
   /** Sends an answer twice, as far as that can be judged. */
   readonly twice?: (answer: Uint8Array) => void;
@@ -166,7 +166,7 @@ export const SPOILED = {
   "more than the answer": (answer, blow) => {
     const { head, body } = partsOf(answer);
     const picked = blow.dice.pick(["\r\n", "HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\n{}", "garbage"]);
-    // Behind the next request a whole answer is that request's: HTTP/1.1 has nothing else to tell by.
+    // Behind the next request a whole answer is that request's: HTTP/1.1 has nothing else to go by.
     const more = utf8.encode(blow.inPieces && picked.startsWith("HTTP") ? "garbage" : picked);
     send(blow, head, Buffer.concat([body, more]));
   },

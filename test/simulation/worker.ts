@@ -1,7 +1,7 @@
-// A process that tells the stories its parent hands it: [first, count, fail] in, a `Told` out.
-import { tellMany } from "./many.js";
+// A process that simulates the runs its parent hands it: [first, count, fail] in, an `Outcome` out.
+import { simulateMany } from "./many.js";
 
 process.on("message", ([first, count, fail]: [number, number, number | undefined]) => {
-  void tellMany(first, count, fail ?? undefined).then((told) => process.send?.(told));
+  void simulateMany(first, count, fail ?? undefined).then((outcome) => process.send?.(outcome));
 });
 process.on("disconnect", () => process.exit());

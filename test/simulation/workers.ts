@@ -1,36 +1,36 @@
-// Stories shared out among processes. Which of them tells a story changes nothing: the lowest seed that fails is the one told.
+// Runs shared out among processes. Which process simulates a run changes nothing: the lowest seed that fails is the one reported.
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { Told } from "./many.js";
+import type { Outcome } from "./many.js";
 
 const CHUNK = 10;
 const WORKER = fileURLToPath(new URL("./worker.js", import.meta.url));
 
 export interface Share {
-  /** The first story's seed, and how many stories there are. */
+  /** The first run's seed, and how many runs there are. */
   readonly seed: number;
-  readonly stories: number;
+  readonly runs: number;
   /** Processes. */
   readonly workers: number;
   /** A seed that fails on purpose. */
   readonly fail?: number | undefined;
 }
 
-/** Tells the stories; `progress` is called with how many were told so far. */
-export async function shareOut(share: Share, progress: (told: number) => void): Promise<Told> {
-  const { seed, stories, workers, fail } = share;
-  const all: Told = { stories: 0, applied: {} };
+/** Simulates the runs; calls `progress` with how many are done so far. */
+export async function shareOut(share: Share, progress: (done: number) => void): Promise<Outcome> {
+  const { seed, runs, workers, fail } = share;
+  const all: Outcome = { runs: 0, applied: {} };
   let next = seed;
-  let end = seed + stories;
+  let end = seed + runs;
   const work = async (worker: ChildProcess): Promise<void> => {
     while (next < end) {
       const from = next;
       next += CHUNK;
-      const told = await hand(worker, [from, Math.min(CHUNK, end - from), fail]);
-      add(all, told);
+      const outcome = await hand(worker, [from, Math.min(CHUNK, end - from), fail]);
+      add(all, outcome);
       // Those below it are still looked at.
-      if (told.failed) end = Math.min(end, told.failed.seed);
-      progress(all.stories);
+      if (outcome.failed) end = Math.min(end, outcome.failed.seed);
+      progress(all.runs);
     }
   };
   const hands = Array.from({ length: workers }, () => fork(WORKER));
@@ -44,22 +44,22 @@ export async function shareOut(share: Share, progress: (told: number) => void): 
 
 type Errand = [first: number, count: number, fail: number | undefined];
 
-function hand(worker: ChildProcess, errand: Errand): Promise<Told> {
+function hand(worker: ChildProcess, errand: Errand): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const ended = (code: number | null) =>
-      reject(new Error(`a process ended with ${code} in the stories from ${errand[0]} on`));
+      reject(new Error(`a process ended with ${code} in the runs from ${errand[0]} on`));
     worker.once("exit", ended);
-    worker.once("message", (told) => {
+    worker.once("message", (outcome) => {
       worker.off("exit", ended);
-      resolve(told as Told);
+      resolve(outcome as Outcome);
     });
     worker.send(errand);
   });
 }
 
-function add(all: Told, told: Told): void {
-  all.stories += told.stories;
-  for (const [fault, times] of Object.entries(told.applied))
+function add(all: Outcome, outcome: Outcome): void {
+  all.runs += outcome.runs;
+  for (const [fault, times] of Object.entries(outcome.applied))
     all.applied[fault] = (all.applied[fault] ?? 0) + times;
-  if (told.failed && !(all.failed && all.failed.seed < told.failed.seed)) all.failed = told.failed;
+  if (outcome.failed && !(all.failed && all.failed.seed < outcome.failed.seed)) all.failed = outcome.failed;
 }

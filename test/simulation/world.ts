@@ -1,4 +1,4 @@
-// The platform, the network between, and the weather: what goes wrong with requests for a while.
+// The platform, the network between, and the fault that requests meet for a while.
 import { createHash } from "node:crypto";
 import { RpcActor } from "../../tools/platform/core/rpc/rpc.js";
 import type { Exchange } from "../../tools/platform/device/exchange.js";
@@ -7,8 +7,8 @@ import { FakeNet, type Peer } from "../fakes/net.js";
 import { FakePlatform, type Fault } from "../fakes/platform.js";
 import type { SeenRequest } from "../fakes/server.js";
 import { Dice } from "./dice.js";
+import { CAUSES, CONNECTS, CONTENT, deaden, ENDLESS, isPoisoned, poisoned } from "./faults.js";
 import { Refusals } from "./promises/refusals.js";
-import { CAUSES, CONNECTS, CONTENT, deaden, ENDLESS, isPoisoned, poisoned } from "./weather.js";
 
 export const NAME = "greenhouse-7";
 const WALL = Date.UTC(2026, 0, 1);
@@ -31,13 +31,13 @@ export type Restart = "loud" | "silent" | "proxied";
 const RESTARTS: readonly Restart[] = ["loud", "silent", "proxied"];
 
 /** What requests meet: a fault of CAUSES, of CONNECTS, or none. */
-interface Weather {
+interface ActiveFault {
   readonly name: string;
   readonly path: RegExp;
   /** Of the requests that it could happen to. */
   readonly share: number;
 }
-const CLEAR: Weather = { name: "clear", path: /./, share: 0 };
+const NO_FAULT: ActiveFault = { name: "clear", path: /./, share: 0 };
 
 export class World {
   readonly seed: number;
@@ -71,15 +71,15 @@ export class World {
   /** What the request met that the platform got last. */
   met = "clear";
   /** Starts and ends of the device. */
-  lives = 0;
+  powerCycles = 0;
   onRequest: ((request: SeenRequest) => void) | undefined;
   readonly #bytes = createHash("sha256");
-  /** Told what is against a promise. */
+  /** Called with what is against a promise. */
   onProblem: ((what: string) => void) | undefined;
-  #weather = CLEAR;
+  #activeFault = NO_FAULT;
   /** The last report of each kind. */
   readonly #reported = new Map<string, number>();
-  readonly #lifeOf = new WeakMap<Peer, number>();
+  readonly #powerCycleOf = new WeakMap<Peer, number>();
   readonly #broken = new WeakSet<Peer>();
   #trap: Trap | undefined;
   #stallMs: number | undefined;
@@ -128,20 +128,20 @@ export class World {
   }
 
   calm(): void {
-    this.#weather = CLEAR;
+    this.#activeFault = NO_FAULT;
     this.#trap = undefined;
     this.#stallMs = undefined;
   }
 
-  /** Returns what it is from now on: the fault called `name`, or any. */
-  turn(name?: string, only = /./): string {
+  /** Requests meet another fault from now on, the one called `name` or any; returns its description. */
+  changeFault(name?: string, only = /./): string {
     const { dice } = this;
-    this.#weather = CLEAR;
+    this.#activeFault = NO_FAULT;
     if (name === undefined && dice.chance(0.25)) return "clear";
     const picked = name ?? dice.pick(dice.chance(0.15) ? CONNECTS : CAUSE_NAMES);
     const path = name === undefined ? dice.pick(PATHS) : only;
-    this.#weather = { name: picked, path, share: dice.pick([1, 1, 0.5]) };
-    return `${picked} ${this.#weather.share} ${path}`;
+    this.#activeFault = { name: picked, path, share: dice.pick([1, 1, 0.5]) };
+    return `${picked} ${this.#activeFault.share} ${path}`;
   }
 
   /** All connections break, or hang without a word. */
@@ -173,9 +173,9 @@ export class World {
   #stalled({ method, path }: SeenRequest): void {
     if (this.#stallMs === undefined || method !== "POST" || !ANSWER.test(path)) return;
     const stalled = { name: this.dice.pick(PROXIES), path: /./, share: 1 };
-    this.#weather = stalled;
+    this.#activeFault = stalled;
     this.clock.timer(this.#stallMs, () => {
-      if (this.#weather === stalled) this.#weather = CLEAR;
+      if (this.#activeFault === stalled) this.#activeFault = NO_FAULT;
     });
     this.#stallMs = undefined;
   }
@@ -222,7 +222,7 @@ export class World {
     if (POLL.test(request.path)) this.polls = this.clock.now();
     this.onRequest?.(request);
     this.#stalled(request);
-    const { name, path, share } = this.#weather;
+    const { name, path, share } = this.#activeFault;
     const hit = CAUSES[name] && path.test(request.path) && this.#hits(share);
     const met = isPoisoned(request) ? "poisoned" : hit ? name : "clear";
     this.met = met;
@@ -262,7 +262,7 @@ export class World {
   /** The device gives the connection up by itself. */
   #expectEnd(peer: Peer, withinMs: number, what: string): void {
     this.clock.timer(withinMs, () => {
-      if (!peer.closed && this.lives === this.#lifeOf.get(peer))
+      if (!peer.closed && this.powerCycles === this.#powerCycleOf.get(peer))
         this.onProblem?.(`still open after its deadline: ${what}`);
     });
   }
@@ -281,11 +281,11 @@ export class World {
   #listen(): void {
     const serve = this.net.onConnect;
     this.net.onConnect = (peer) => {
-      this.#lifeOf.set(peer, this.lives);
+      this.#powerCycleOf.set(peer, this.powerCycles);
       this.#watch(peer);
       if (peer.name !== "platform.test" || peer.port !== 80)
         this.onProblem?.(`a connection to ${peer.name}:${peer.port}`);
-      const { name, share } = this.#weather;
+      const { name, share } = this.#activeFault;
       if (!(CONNECTS as readonly string[]).includes(name) || !this.#hits(share))
         return serve?.(peer) as false | undefined;
       this.count(name);

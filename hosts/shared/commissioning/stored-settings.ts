@@ -1,7 +1,7 @@
 // What commissioning keeps, beside what the agent itself keeps: `wifi`, and `site` (base URL, certificates, provisioning key and secret). The
 // access token is kept as the agent keeps its own, so that a reset forgets it.
 //
-// All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power cut left.
+// All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power loss left.
 import { forgetStored, readStored, writeStored } from "../../../src/agent/common/stored.js";
 import type { Host, Store } from "../../../src/port.js";
 import { isObject, type JsonObject } from "../../../src/wire/text/json.js";
@@ -17,7 +17,7 @@ const fresh = (key: string): string => `new-${key}`;
 export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
 
 /**
- * Finishes what a power cut left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
+ * Finishes what a power loss left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
  * reset is to forget must neither be read nor written before.
  */
 export function settle(keeper: Keeper, complete: () => void): void {

@@ -10,7 +10,7 @@ export class Counters {
   roundTrips = 0;
   /** Requests, polls aside, that were not answered, or put off by a 408, 429 or 5xx: each goes out again. */
   retries = 0;
-  /** Bytes of firmware images that had come before, as far as this start knows: what came after the last stored progress before a power cut it does not. */
+  /** Bytes of firmware images that had come before, as far as this start knows: what came after the last stored progress before a power loss it does not. */
   fetchedTwice = 0;
   /** Answers of the platform that could not be read; each was treated as none. */
   malformedAnswers = 0;

@@ -9,7 +9,7 @@ import type { Settings } from "../rig.js";
 /** Past all headers of an image. */
 const SOMEWHERE = 0x20_000;
 
-/** Where each soft reset is a power cut (bench.ts), every failed trial reads as one. */
+/** Where each soft reset is a power loss (bench.ts), every failed trial reads as one. */
 const BY_POWER = process.env.MOTE_CHIP_SOFT_RESET ? undefined : /the power went/;
 
 /** A new image may look for its platform for so long. */

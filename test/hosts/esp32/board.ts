@@ -115,7 +115,7 @@ export class FakeBoard {
   async deepSleep(fast = 0): Promise<Machine> {
     const { sleep } = this;
     if (!sleep) throw new Error("it does not sleep");
-    this.cut();
+    this.powerOff();
     await this.clock.advance(Math.round(sleep.ms / (1 + fast)));
     this.sleep = undefined;
     this.#slept = sleep.ms;
@@ -127,7 +127,7 @@ export class FakeBoard {
   #power = { on: true };
 
   /** Nothing that this run still asks of flash or NVS is done; `boot` is what comes next. */
-  cut(): void {
+  powerOff(): void {
     this.#power.on = false;
   }
 

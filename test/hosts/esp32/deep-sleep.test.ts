@@ -96,12 +96,12 @@ test("with a clock that gains 5 % asleep time stamps stay within what it gained 
   t.true(Math.max(...errors.slice(130)) <= 6000);
 });
 
-test("a power cut forgets what is kept asleep, and nothing else", async (t) => {
+test("a power loss forgets what is kept asleep, and nothing else", async (t) => {
   const nights = new Nights(t);
   await nights.wake();
   await nights.deepSleep();
   await nights.deepSleep();
-  nights.board.cut();
+  nights.board.powerOff();
   await nights.wake(nights.board.boot(1));
   t.is(nights.board.joins.length >= 2, true, "the first wake after power-on connects");
   t.is(nights.platform.points(nights.platform.device(NAME), "n").length, nights.n);
@@ -129,7 +129,7 @@ test("a board that crashed again and again stays within reach at each wake witho
   const { board } = nights;
   for (let i = 0; i < 5; i++) {
     t.throws(() => startBoard(board.boot(i === 0 ? 1 : 4), nights.application));
-    board.cut();
+    board.powerOff();
   }
   let sampled = 0;
   nights.application = () => () => {

@@ -48,10 +48,10 @@ test("a slot without an image is nothing to revert to", (t) => {
   t.false(next.revert());
 });
 
-test("a power cut while an image is activated leaves the running one, and an image that can be activated again", (t) => {
+test("a power loss while an image is activated leaves the running one, and an image that can be activated again", (t) => {
   const { board, slot } = rig();
   board.unfit = () => {
-    board.cut();
+    board.powerOff();
     return false;
   };
   t.false(slot.activate(IMAGE.length));

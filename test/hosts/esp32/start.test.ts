@@ -114,7 +114,7 @@ for (const scheme of ["https", "http"])
     );
   });
 
-test("main runs while the access point is away, and what is recorded then arrives later, over a power cut too", async (t) => {
+test("main runs while the access point is away, and what is recorded then arrives later, over a power loss too", async (t) => {
   const { board, platform, start } = rig(t);
   const join = board.onRadio;
   board.onRadio = () => {};
@@ -251,13 +251,13 @@ test("power that goes while an image is activated costs no board, and no second 
   const { board, start } = made;
   start();
   await board.clock.advance(5000);
-  let cuts = 0;
+  let powerLosses = 0;
   board.unfit = () => {
-    if (cuts++ === 0) board.cut();
+    if (powerLosses++ === 0) board.powerOff();
     return false;
   };
   await assign(made, pattern(50_000, 0xe9));
-  t.is(cuts, 1);
+  t.is(powerLosses, 1);
   t.is(board.next, 0);
   start(1);
   t.is(board.running, 0);
@@ -271,7 +271,7 @@ test("power that goes while an image is activated costs no board, and no second 
 });
 
 for (const [what, reset, error] of [
-  ["a power cut", 1, "the power went before the new image was confirmed"],
+  ["a power loss", 1, "the power went before the new image was confirmed"],
   ["a panic", 4, "the new image ended before it was confirmed (panic)"],
 ] as const) {
   test(`${what} on trial is told as such by the image before`, async (t) => {
@@ -374,7 +374,7 @@ test("three quick power cycles bring a board up without its application, unless 
     let applications = 0;
     // Wakes and crashes in between are none.
     for (const reset of [1, 8, 1, 4, 1, 1, 1]) {
-      board.cut();
+      board.powerOff();
       start(reset, () => applications++);
       await board.clock.advance(reset === 8 ? 20_000 : 8000);
     }

@@ -51,7 +51,7 @@ const publishing = (shape: Shape): Case<Publishing> => ({
       method === "POST" && ATTRIBUTES.test(path);
     return Object.assign(new World(shape.as, shape.way, spoils), { shape, published: 0 });
   },
-  live: publish,
+  resume: publish,
   check: ({ platform, device }) => {
     const values = platform.attributes(device);
     for (const count of PUBLISHED)
@@ -63,7 +63,7 @@ const publishing = (shape: Shape): Case<Publishing> => ({
 /** The application sees what the operator sets, after a start nothing older than what it saw before. */
 interface Watching extends World {
   readonly shape: Shape;
-  /** Changes made by the operator, and the newest of them that the application was told. */
+  /** Changes made by the operator, and the newest of them that the application was notified of. */
   changes: number;
   seen: number;
 }
@@ -105,9 +105,9 @@ async function watch(world: Watching, power: Power): Promise<void> {
 function tell(world: Watching, value: unknown, isNews: boolean): void {
   const { seen, changes } = world;
   const now = CHANGES.slice(0, changes).lastIndexOf(value as string | undefined);
-  // The change that was under way may be kept, and its telling cut.
+  // The change that was under way may be kept, and its notification not.
   const least = isNews ? seen + 1 : seen;
-  if (now < least) world.problems.push(`the application was told ${value} after change ${seen}`);
+  if (now < least) world.problems.push(`the application was notified of ${value} after change ${seen}`);
   else world.seen = now;
 }
 
@@ -118,9 +118,12 @@ const watching = (shape: Shape): Case<Watching> => ({
       method === "GET" && path.includes("attributes");
     return Object.assign(new World(shape.as, shape.way, spoils), { shape, changes: 0, seen: 0 });
   },
-  live: watch,
+  resume: watch,
 });
 
 const lists = { as: MODES, way: WAYS, connections: CONNECTIONS };
 
-export const attributesCuts: readonly Case[] = [...multiply(lists, publishing), ...multiply(lists, watching)];
+export const attributesCases: readonly Case[] = [
+  ...multiply(lists, publishing),
+  ...multiply(lists, watching),
+];

@@ -1,4 +1,4 @@
-// What the Node host keeps on disk: the store's values and the sectors, cut at each call of the file system.
+// What the Node host keeps on disk: the store's values and the sectors, with the power going at each call of the file system.
 import { join } from "node:path";
 import { FileBlocks, SECTOR } from "../../../hosts/node/blocks.js";
 import { FileStore } from "../../../hosts/node/store.js";
@@ -11,7 +11,7 @@ const STATE = join(ROOT, "state");
 interface Storing {
   readonly disk: Disk;
   step: number;
-  /** What may be found of each value: the last that was set, and one whose setting was cut. Undefined: none. */
+  /** What may be found of each value: the last that was set, and one whose setting the power ended. Undefined: none. */
   readonly may: Map<string, (string | undefined)[]>;
 }
 
@@ -51,7 +51,7 @@ function storeLives({ disk, may, ...world }: Storing, power: Power, done: (step:
 const storing: Case<Storing> = {
   name: "files/store",
   begin: () => ({ disk: new Disk(), step: 0, may: new Map() }),
-  live: (world, power) =>
+  resume: (world, power) =>
     storeLives(world, power, (step) => {
       world.step = step;
     }),
@@ -82,14 +82,14 @@ const DEEDS: readonly [sector: number, from?: number, length?: number][] = [
   [0, 0, 56],
 ];
 
-function blocksLive(world: Sectors, power: Power): void {
+function resumeBlocks(world: Sectors, power: Power): void {
   const { disk, old, next } = world;
   disk.start(power);
-  const told: string[] = [];
+  const lines: string[] = [];
   const path = join(STATE, "blocks", world.use);
-  const blocks = new FileBlocks(path, SECTORS * SECTOR, (line) => told.push(line), world.use);
+  const blocks = new FileBlocks(path, SECTORS * SECTOR, (line) => lines.push(line), world.use);
   const found = new Uint8Array(SECTORS * SECTOR);
-  if (told.length > 0) throw new Error(told.join());
+  if (lines.length > 0) throw new Error(lines.join());
   if (!blocks.read(0, found)) throw new Error("the blocks can't be read");
   const wrong = found.findIndex((byte, i) => byte !== old[i] && byte !== next[i]);
   if (wrong >= 0) throw new Error(`byte ${wrong} is ${found[wrong]}, not ${old[wrong]} or ${next[wrong]}`);
@@ -129,10 +129,10 @@ const sectors = (use: Sectors["use"], name: string): Case<Sectors> => ({
       next: new Uint8Array(size).fill(0xff),
     };
   },
-  live: blocksLive,
+  resume: resumeBlocks,
 });
 
-export const filesCuts: readonly Case[] = [
+export const filesCases: readonly Case[] = [
   storing,
   sectors("queue", "files/blocks"),
   sectors("slot", "files/slot"),

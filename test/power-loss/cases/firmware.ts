@@ -1,4 +1,4 @@
-// A whole update by the whole agent, cut at every write, erase, activation, confirmation and event of the network: of a package on the platform,
+// A whole update by the whole agent, with the power going at every write, erase, activation, confirmation and event of the network: of a package on the platform,
 // of one that its maker signed, and of one that lies elsewhere, with a checksum and without.
 
 import { SECTOR } from "../../src/agent/firmware/machine.js";
@@ -22,7 +22,7 @@ const FETCHED_AGAIN = 16_384;
 const PATIENCE_MS = 7_200_000;
 
 /** What the sweeps of all cases came to; `mostAgain`: of those with a checksum. */
-export const measured = { cuts: 0, bytesAgain: 0, mostAgain: 0 };
+export const measured = { powerLosses: 0, bytesAgain: 0, mostAgain: 0 };
 
 interface World {
   readonly lamp: Lamp;
@@ -32,7 +32,7 @@ interface World {
   /** Bytes that may be fetched again after a restart. */
   readonly fetchedAgain: number;
   /** Lives begun. */
-  lives: number;
+  starts: number;
 }
 
 /** What has the header of an image, so that something could start it, must be that image. */
@@ -47,28 +47,30 @@ function checkSlot({ lamp, image, older }: World): void {
   }
 }
 
-/** From one power cut to the next, or to the end of the update. A start of anything but a whole image throws. */
-async function live(world: World, power: Power): Promise<void> {
+/** From one power loss to the next, or to the end of the update. A start of anything but a whole image throws. */
+async function resume(world: World, power: Power): Promise<void> {
   const { lamp } = world;
-  world.lives++;
+  world.starts++;
   checkSlot(world);
   lamp.machine.power = power;
   lamp.machine.alive = false;
   await lamp.until(() => !power.on || lamp.updated, PATIENCE_MS);
 }
 
-/** All but the last life ended by a cut; each of them may cost 16 KiB (without a checksum all), and a dropped connection nothing. */
-function check({ lamp, lives, image, fetchedAgain }: World): void {
+/** All but the last start ended by a power loss; each of them may cost 16 KiB (without a checksum all), and a dropped connection nothing. */
+function check({ lamp, starts, image, fetchedAgain }: World): void {
   const { machine, shown, version } = lamp;
   if (shown.error !== "" || shown.running !== "2.0.0" || version !== "2.0.0")
     throw new Error(`ends with ${JSON.stringify(shown)}`);
   if (machine.state !== "confirmed") throw new Error("the new image is not confirmed");
   const again = machine.fetched.bytes - image.length;
-  const cuts = lives - 1;
-  if (again > cuts * fetchedAgain) throw new Error(`${again} bytes fetched again after ${cuts} cuts`);
-  measured.cuts += cuts;
+  const powerLosses = starts - 1;
+  if (again > powerLosses * fetchedAgain)
+    throw new Error(`${again} bytes fetched again after ${powerLosses} power losses`);
+  measured.powerLosses += powerLosses;
   measured.bytesAgain += Math.max(0, again);
-  if (cuts === 1 && fetchedAgain === FETCHED_AGAIN) measured.mostAgain = Math.max(measured.mostAgain, again);
+  if (powerLosses === 1 && fetchedAgain === FETCHED_AGAIN)
+    measured.mostAgain = Math.max(measured.mostAgain, again);
 }
 
 export const updates: Case<World>[] = [
@@ -87,13 +89,13 @@ export const updates: Case<World>[] = [
 ];
 
 function update(name: string, make: () => World): Case<World> {
-  return { name: `update-${name}`, begin: make, live, check };
+  return { name: `update-${name}`, begin: make, resume, check };
 }
 
 function begin(lamp: Lamp, image: Uint8Array, fetchedAgain = FETCHED_AGAIN): World {
   const older = imageOf("0.9.0", 30_000);
   lamp.machine.slots[1].bytes.set(older);
-  return { lamp, image, older, fetchedAgain, lives: 0 };
+  return { lamp, image, older, fetchedAgain, starts: 0 };
 }
 
 /** The checksum is not what is signed: two digests are made. */

@@ -15,11 +15,11 @@ interface Noting {
 
 const codeOf = (n: number) => `busy ${500 + n}`;
 
-export const healthCuts: readonly Case[] = [
+export const healthCases: readonly Case[] = [
   {
     name: "health/codes",
     begin: (): Noting => ({ body: new Body(2, 512), sure: 0, maybe: 0 }),
-    live: (state, power) => {
+    resume: (state, power) => {
       const world = state as Noting;
       const record = new HealthRecord(world.body.start(power));
       const found = record.errors.map(({ code }) => code).join();

@@ -5,7 +5,7 @@ import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { Time } from "../../../src/agent/time/time.js";
 import { randomBytes } from "../../fakes/host.js";
 import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
-import { Body, type Life } from "../device.js";
+import { Body, type PoweredHost } from "../device.js";
 import { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 
@@ -17,7 +17,7 @@ interface Shape {
   readonly before: "blank" | "strange";
 }
 
-/** A number that the queue keeps: old or new after a cut. Where nothing was written that could say so, that lasts until something is. */
+/** A number that the queue keeps: old or new after a power loss. Where nothing was written that could say so, that lasts until something is. */
 class Kept {
   #values = [0];
   readonly #alwaysWritten: boolean;
@@ -60,7 +60,7 @@ interface World {
   step: number;
   /** Points for which `append` returned true. */
   appended: number;
-  /** An `append` was cut: one more may be there. */
+  /** The power ended an `append`: one more may be there. */
   appending: boolean;
   /** Points below this must be on flash. */
   safe: number;
@@ -95,7 +95,7 @@ function begin(shape: Shape): World {
   return { body, shape, ...counts, settled: kept(), refused: kept(), told: kept() };
 }
 
-async function live(world: World, power: Power): Promise<void> {
+async function resume(world: World, power: Power): Promise<void> {
   const { drop, durable } = world.shape;
   const host = world.body.start(power);
   const outbox = new Outbox(host, new Time(host), { drop, durable });
@@ -155,7 +155,7 @@ function settle(world: World, outbox: Outbox, power: Power, most: number): void 
 }
 
 /** What survived is what is known, and then known to be. */
-function look(world: World, outbox: Outbox, { lines }: Life): void {
+function look(world: World, outbox: Outbox, { lines }: PoweredHost): void {
   const { shape, settled } = world;
   const found = waitingNumbers(outbox);
   const { full, refused, unreadable } = outbox.dropped;
@@ -190,11 +190,11 @@ const called = ({ durable }: Shape) => (durable ? "durable" : "staged");
 const made = (shape: Shape): Case<World> => ({
   name: `outbox/${Object.values({ ...shape, durable: called(shape) }).join("-")}`,
   begin: () => begin(shape),
-  live,
+  resume,
   // The next start finds it as the last left it.
   check: (world) => {
     world.step = STEPS.durable;
-    return live(world, new Power());
+    return resume(world, new Power());
   },
 });
 
@@ -216,7 +216,7 @@ const FORGOTTEN = 20;
 const forgetting: Case<Forgetful> = {
   name: "outbox/forget",
   begin: () => ({ body: new Body(40, 512), phase: "fill", appended: 0 }),
-  live: (world, power) => {
+  resume: (world, power) => {
     const host = world.body.start(power);
     const outbox = new Outbox(host, new Time(host), {});
     const found = waitingNumbers(outbox);
@@ -237,4 +237,4 @@ const forgetting: Case<Forgetful> = {
   },
 };
 
-export const outboxCuts: readonly Case[] = [...jobs, strange, forgetting];
+export const outboxCases: readonly Case[] = [...jobs, strange, forgetting];

@@ -20,7 +20,7 @@ function begin(): World {
   return world;
 }
 
-async function live(world: World, power: Power): Promise<void> {
+async function resume(world: World, power: Power): Promise<void> {
   const before = asked(world, POLL);
   const isKnown = before.some(({ path }) => msOf(path) <= PASSES_MS);
   const { agent } = world.boot(power, { connections: 1 });
@@ -34,4 +34,4 @@ async function live(world: World, power: Power): Promise<void> {
   await world.until(power, "polls that pass", () => passing().length >= POLLS, 10 * 60_000);
 }
 
-export const pollsCuts: readonly Case[] = [{ name: "polls", begin, live } satisfies Case<World>];
+export const pollsCases: readonly Case[] = [{ name: "polls", begin, resume } satisfies Case<World>];

@@ -30,7 +30,7 @@ function look(world: World): void {
 const provisioned = (values: { as: Mode; way: Way }): Case<World> => ({
   name: `provisioning/${values.as}-${values.way}`,
   begin: () => new World(values.as, values.way, ({ path }) => PROVISION.test(path)),
-  live: async (world, power) => {
+  resume: async (world, power) => {
     look(world);
     const { agent } = world.boot(power);
     agent.start();
@@ -55,7 +55,7 @@ const AWAY_MS = 3 * 60_000;
 const unauthorized = ({ as }: { as: Mode }): Case<Refused> => ({
   name: `provisioning/refused-${as}`,
   begin: () => Object.assign(new World(as), { phase: "new" as const, recorded: 0 }),
-  live: async (world, power) => {
+  resume: async (world, power) => {
     const { agent } = world.boot(power);
     agent.start();
     if (world.phase === "new") {
@@ -121,7 +121,7 @@ const moved = ({ as }: { as: Mode }): Case<Moved> => ({
     world.body.nets.set("elsewhere.test", net);
     return Object.assign(world, { net, other: new FakePlatform(world.body.clock, net, as), moved: false });
   },
-  live: move,
+  resume: move,
   check: ({ device, net, other, refused }) => {
     const token = device.credentials.credentialsId;
     if (net.peers.some((peer) => peer.received.includes(token)))
@@ -131,7 +131,7 @@ const moved = ({ as }: { as: Mode }): Case<Moved> => ({
   },
 });
 
-export const provisioningCuts: readonly Case[] = [
+export const provisioningCases: readonly Case[] = [
   ...multiply({ as: MODES, way: WAYS }, provisioned),
   ...multiply({ as: MODES }, unauthorized),
   ...multiply({ as: MODES }, moved),

@@ -3,7 +3,7 @@
 import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import type { Mode } from "../../../tools/platform/device/modes.js";
-import type { Life } from "../device.js";
+import type { PoweredHost } from "../device.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
@@ -52,29 +52,29 @@ function look(world: Resetting): void {
 const isForgotten = (world: World) =>
   !GONE.some((key) => has(world, key)) && world.body.bytes.every((byte) => byte === 0xff);
 
-async function live(world: Resetting, power: Power): Promise<void> {
+async function resume(world: Resetting, power: Power): Promise<void> {
   look(world);
-  let { agent, life } = start(world, power);
+  let { agent, host } = start(world, power);
   if (world.phase === "before") await furnish(world, power, agent);
   if (world.phase === "resetting") {
-    await (world.shape.by === "rpc" ? byRpc(world, power, agent, life) : byCall(world, power, agent));
+    await (world.shape.by === "rpc" ? byRpc(world, power, agent, host) : byCall(world, power, agent));
     world.phase = "after";
     look(world);
     if (!isForgotten(world)) throw new Error("not all was forgotten");
-    ({ agent, life } = start(world, power));
+    ({ agent, host } = start(world, power));
   }
   await provisionAgain(world, power, agent);
 }
 
-/** The next life; a reset under way is over once it stands. */
-function start(world: Resetting, power: Power): { agent: Agent; life: Life } {
+/** The next start; a reset under way is over once it stands. */
+function start(world: Resetting, power: Power): { agent: Agent; host: PoweredHost } {
   const begun = has(world, "reset");
-  const { agent, life } = world.boot(power, { attributes: {} });
+  const { agent, host } = world.boot(power, { attributes: {} });
   if (begun) {
     if (has(world, "reset") || !isForgotten(world)) throw new Error("a reset under way was not completed");
     world.phase = "after";
   }
-  return { agent, life };
+  return { agent, host };
 }
 
 async function furnish(world: Resetting, power: Power, agent: Agent): Promise<void> {
@@ -104,9 +104,9 @@ async function byCall(world: Resetting, power: Power, agent: Agent): Promise<voi
   if (failure) throw failure;
 }
 
-async function byRpc(world: Resetting, power: Power, agent: Agent, life: Life): Promise<void> {
+async function byRpc(world: Resetting, power: Power, agent: Agent, host: PoweredHost): Promise<void> {
   let restarts = false;
-  Object.assign(life, { restart: () => (restarts = true) });
+  Object.assign(host, { restart: () => (restarts = true) });
   agent.start();
   await world.until(power, "online", () => agent.state === "online");
   // An answer that the device gave before it lost the power, or one that says that nobody knows: the operator asks again.
@@ -153,11 +153,11 @@ const lists = { way: WAYS, by: ["call", "rpc"] as const };
 const made = (shape: Shape): Case<Resetting> => ({
   name: `reset/${shape.as}-${shape.by}${shape.by === "rpc" ? `-${shape.way}` : ""}`,
   begin: () => begin(shape),
-  live,
+  resume,
   check,
 });
 
-export const resetCuts: readonly Case[] = [
+export const resetCases: readonly Case[] = [
   ...multiply(lists, (shape) => made({ ...shape, as: "deployed" })),
   made({ as: "documented", by: "rpc", way: "clear" }),
 ];

@@ -3,7 +3,7 @@
 import type { Agent } from "../../../src/index.js";
 import { RpcActor, type RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import type { Mode } from "../../../tools/platform/device/modes.js";
-import type { Life } from "../device.js";
+import type { PoweredHost } from "../device.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
@@ -33,17 +33,17 @@ interface Asked extends World {
   readonly results: RpcResult[][];
   /** How often the handler of each RPC ran. */
   readonly runs: number[];
-  /** The answer that a life left in the store. */
+  /** The answer that a start left in the store. */
   readonly kept: (string | undefined)[];
-  lives: number;
+  starts: number;
 }
 
 function begin(shape: Shape): Asked {
   const world = new World(shape.as, shape.way, ({ path }) => ANSWER.test(path));
-  return Object.assign(world, { shape, results: [], runs: [], kept: [], lives: 0 });
+  return Object.assign(world, { shape, results: [], runs: [], kept: [], starts: 0 });
 }
 
-function handle(world: Asked, agent: Agent, { clock }: Life): void {
+function handle(world: Asked, agent: Agent, { clock }: PoweredHost): void {
   const run = ({ n }: { n: number }) => {
     world.runs[n] = (world.runs[n] ?? 0) + 1;
     return { n };
@@ -57,16 +57,16 @@ function handle(world: Asked, agent: Agent, { clock }: Life): void {
   agent.rpc.handle("long", (params) => ({ ...run(params), LONG }));
 }
 
-async function live(world: Asked, power: Power): Promise<void> {
+async function resume(world: Asked, power: Power): Promise<void> {
   const { connections, restarts } = world.shape;
-  world.lives++;
+  world.starts++;
   for (const key of JOURNAL) {
     const { answer } = world.stored(key) ?? {};
     const n = typeof answer === "string" ? (JSON.parse(answer) as { n?: number }).n : undefined;
     if (n !== undefined) world.kept[n] = answer as string;
   }
-  const { agent, life } = world.boot(power, { connections });
-  handle(world, agent, life);
+  const { agent, host } = world.boot(power, { connections });
+  handle(world, agent, host);
   agent.start();
   await world.until(power, "online", () => agent.state === "online");
   for (;;) {
@@ -80,12 +80,12 @@ async function live(world: Asked, power: Power): Promise<void> {
     world.results.push(world.platform.rpc(world.device, method, { n: last + 1 }, { timeoutMs: HOUR_MS }));
   }
   // Each answer whose acknowledgement was lost, or came to a device without power, it remembers until its time is over; a call that may run twice it never stores.
-  const unheard = world.lives - 1 + world.unheard.filter((body) => !READ.test(body)).length;
+  const unheard = world.starts - 1 + world.unheard.filter((body) => !READ.test(body)).length;
   const left = () => JOURNAL.filter((key) => world.stored(key) !== undefined).length;
   await world.until(power, "forgotten", () => left() <= unheard, 3 * 60_000);
 }
 
-function check({ results, runs, kept, lives, platform }: Asked): void {
+function check({ results, runs, kept, starts, platform }: Asked): void {
   for (const [n, method] of CALLS.entries()) {
     const often = runs[n] ?? 0;
     const once = method !== "read";
@@ -96,7 +96,7 @@ function check({ results, runs, kept, lives, platform }: Asked): void {
     const right = JSON.stringify(method === "long" ? { n, LONG } : { n });
     const posted = platform.seen.filter(({ body }) => body === right).length;
     const isUnknown = result.text.includes("OUTCOME_UNKNOWN");
-    if (isUnknown && (lives === 1 || !once))
+    if (isUnknown && (starts === 1 || !once))
       throw new Error(`the outcome of RPC ${n} is said not to be known`);
     if (!isUnknown && result.text !== right)
       throw new Error(`RPC ${n} was answered ${result.text.slice(0, 80)}`);
@@ -112,11 +112,11 @@ const lists = { way: WAYS, connections: [1, 2, 3] as const, restarts: [false, tr
 const made = (shape: Shape): Case<Asked> => ({
   name: `rpc/${shape.as}-${shape.way}-${shape.connections}${shape.restarts ? "-restart" : ""}`,
   begin: () => begin(shape),
-  live,
+  resume,
   check,
 });
 
-export const rpcCuts: readonly Case[] = [
+export const rpcCases: readonly Case[] = [
   ...multiply(lists, (shape) => made({ ...shape, as: "deployed" })),
   made({ as: "documented", way: "dropped", connections: 2, restarts: true }),
 ];

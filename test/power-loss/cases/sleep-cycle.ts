@@ -57,7 +57,7 @@ function begin(shape: Shape): Sleeping {
 }
 
 /** From power-on to the end of the power: wake after wake, each a start of its own. */
-async function live(world: Sleeping, power: Power): Promise<void> {
+async function resume(world: Sleeping, power: Power): Promise<void> {
   for (let n = world.safe; n < world.taken; n++) world.unsure.add(n);
   world.safe = world.taken;
   let kept: string | undefined;
@@ -132,12 +132,12 @@ const lists = { way: WAYS, durable: [true, false], knowsTime: [false, true] };
 const cases = multiply(lists, (shape): Case<Sleeping> => {
   const { way, durable, knowsTime } = shape;
   return {
-    name: `cycle/${way}-${durable ? "durable" : "staged"}-${knowsTime ? "timed" : "told"}`,
+    name: `cycle/${way}-${durable ? "durable" : "staged"}-${knowsTime ? "timed" : "learnt"}`,
     begin: () => begin({ ...shape, as: "deployed" }),
-    live,
+    resume,
     check,
   };
 });
 
 /** All ways for the hardest shape, the clear one for the others. */
-export const cycleCuts: readonly Case[] = cases.filter(({ name }) => /clear|durable-told/.test(name));
+export const cycleCases: readonly Case[] = cases.filter(({ name }) => /clear|durable-learnt/.test(name));

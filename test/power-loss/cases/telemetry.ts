@@ -18,9 +18,9 @@ interface Shape {
 interface Recording extends World {
   readonly shape: Shape;
   recorded: number;
-  /** The last `record` was cut: its point may be there. */
+  /** The power ended the last `record`: its point may be there. */
   recording: boolean;
-  /** Points below this must arrive, but for those that a cut may have taken. */
+  /** Points below this must arrive, but for those that a power loss may have taken. */
   safe: number;
   readonly unsure: Set<number>;
   /** All that arrived, in order, with the platform's time stamp. */
@@ -56,17 +56,17 @@ function begin(shape: Shape): Recording {
   });
 }
 
-async function live(world: Recording, power: Power): Promise<void> {
+async function resume(world: Recording, power: Power): Promise<void> {
   const { shape, body } = world;
   const { durable, timestamps, time } = shape;
   body.knowsTime = time === "known";
-  const { agent, life } = world.boot(power, { telemetry: { durable, timestamps } });
+  const { agent, host } = world.boot(power, { telemetry: { durable, timestamps } });
   if (time === "late")
-    life.clock.timer(LATE_MS, () => {
+    host.clock.timer(LATE_MS, () => {
       body.knowsTime = true;
     });
   agent.start();
-  // Of what was cut the application knows nothing, and goes on behind it.
+  // Of what the power ended the application knows nothing, and goes on behind it.
   if (world.recording) world.recorded++;
   world.recording = false;
   for (let n = world.safe; n < world.recorded; n++) world.unsure.add(n);
@@ -115,7 +115,7 @@ function check(world: Recording): void {
   const lost = missing(world);
   if (lost.length > 0) throw new Error(`points ${lost} are lost`);
   const dropped = world.device.series.keys().filter((key) => key.startsWith("moteDropped"));
-  if (dropped.length > 0) throw new Error(`drops were told: ${dropped}`);
+  if (dropped.length > 0) throw new Error(`drops were reported: ${dropped}`);
 }
 
 const shapes = {
@@ -126,14 +126,14 @@ const shapes = {
   time: ["known", "late", "last"] as const,
 };
 
-export const telemetryCuts: readonly Case[] = multiply(shapes, (shape): Case<Recording> => {
+export const telemetryCases: readonly Case[] = multiply(shapes, (shape): Case<Recording> => {
   const { way, durable, timestamps, time } = shape;
   // Who has the platform's time needs none.
   const clock = timestamps === "platform" ? "platform" : time;
   return {
     name: `telemetry/${way}-${durable ? "durable" : "staged"}-${clock}`,
     begin: () => begin(shape),
-    live,
+    resume,
     check,
   };
 });

@@ -1,4 +1,4 @@
-import { attributesCuts } from "../cases/attributes.js";
-import { cutTests } from "../declare.js";
+import { attributesCases } from "../cases/attributes.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("attributes arrive both ways and nothing goes back", attributesCuts, { pairs: 30 });
+powerLossTests("attributes arrive both ways and nothing goes back", attributesCases, { pairs: 30 });

@@ -1,4 +1,4 @@
-import { filesCuts } from "../cases/files.js";
-import { cutTests } from "../declare.js";
+import { filesCases } from "../cases/files.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("what the Node host kept on disk is there", filesCuts, { pairs: 300 });
+powerLossTests("what the Node host kept on disk is there", filesCases, { pairs: 300 });

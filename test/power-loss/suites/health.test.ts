@@ -1,4 +1,6 @@
-import { healthCuts } from "../cases/health.js";
-import { cutTests } from "../declare.js";
+import { healthCases } from "../cases/health.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("the codes seen last are those of before the write or of after it", healthCuts, { pairs: 30 });
+powerLossTests("the codes seen last are those of before the write or of after it", healthCases, {
+  pairs: 30,
+});

@@ -1,4 +1,6 @@
-import { outboxCuts } from "../cases/outbox.js";
-import { cutTests } from "../declare.js";
+import { outboxCases } from "../cases/outbox.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("what the outbox accepted is there in order, or counted as dropped", outboxCuts, { pairs: 150 });
+powerLossTests("what the outbox accepted is there in order, or counted as dropped", outboxCases, {
+  pairs: 150,
+});

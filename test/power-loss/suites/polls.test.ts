@@ -1,4 +1,4 @@
-import { pollsCuts } from "../cases/polls.js";
-import { cutTests } from "../declare.js";
+import { pollsCases } from "../cases/polls.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("no poll asks for more than was found to pass", pollsCuts, { pairs: 60 });
+powerLossTests("no poll asks for more than was found to pass", pollsCases, { pairs: 60 });

@@ -1,4 +1,4 @@
-import { provisioningCuts } from "../cases/provisioning.js";
-import { cutTests } from "../declare.js";
+import { provisioningCases } from "../cases/provisioning.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("one device is made and keeps its token", provisioningCuts, { pairs: 60 });
+powerLossTests("one device is made and keeps its token", provisioningCases, { pairs: 60 });

@@ -1,6 +1,6 @@
-import { resetCuts } from "../cases/reset.js";
-import { cutTests } from "../declare.js";
+import { resetCases } from "../cases/reset.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("a reset has not begun or is completed, and the operator has its answer first", resetCuts, {
+powerLossTests("a reset has not begun or is completed, and the operator has its answer first", resetCases, {
   pairs: 10,
 });

@@ -1,4 +1,4 @@
-import { rpcCuts } from "../cases/rpc.js";
-import { cutTests } from "../declare.js";
+import { rpcCases } from "../cases/rpc.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("no handler runs twice and each caller is answered", rpcCuts, { pairs: 30 });
+powerLossTests("no handler runs twice and each caller is answered", rpcCases, { pairs: 30 });

@@ -1,4 +1,6 @@
-import { cycleCuts } from "../cases/sleep-cycle.js";
-import { cutTests } from "../declare.js";
+import { cycleCases } from "../cases/sleep-cycle.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("wakes lose no point, run no RPC twice and give each point one time", cycleCuts, { pairs: 6 });
+powerLossTests("wakes lose no point, run no RPC twice and give each point one time", cycleCases, {
+  pairs: 6,
+});

@@ -1,4 +1,4 @@
-import { telemetryCuts } from "../cases/telemetry.js";
-import { cutTests } from "../declare.js";
+import { telemetryCases } from "../cases/telemetry.js";
+import { powerLossTests } from "../declare.js";
 
-cutTests("points reach the platform in order, each at one time", telemetryCuts, { pairs: 30 });
+powerLossTests("points reach the platform in order, each at one time", telemetryCases, { pairs: 30 });

@@ -1,6 +1,6 @@
-// A share of the stories that every test run tells: the seeds 1 to 2,000, in files of their own so that processes share them.
+// A share of the simulated runs of test:all, the seeds 1 to 2,000, in files of their own so that processes share them.
 import test from "ava";
-import { tellMany } from "../many.js";
+import { simulateMany } from "../many.js";
 import { FEATURED } from "../simulated-run.js";
 
 const SHARES = 8;
@@ -8,8 +8,14 @@ const SHARE = 250;
 const GROUP = 25;
 /** Besides the faults of requests and connections, those of the device, the platform and their storage. */
 const DEEDS = [
-  ...["device: cut", "device: cut and off", "device: restart", "device: again", "device: stop"],
-  ...["power cut in a write", "connections break", "clock jumps", "time unknown"],
+  ...[
+    "device: power loss",
+    "device: power loss, then off",
+    "device: restart",
+    "device: again",
+    "device: stop",
+  ],
+  ...["power loss in a write", "connections break", "clock jumps", "time unknown"],
   ...["loud", "silent", "proxied"].map((how) => `platform restarts, ${how}`),
   ...["before", "after", "after, unheard"].map((when) => `restart between two messages, ${when}`),
   ...["a platform stalled behind a proxy", "wakes", "a wake stopped", "reset"],
@@ -34,19 +40,16 @@ export function declare(share: number): void {
     test.serial(
       `through faults, restarts and clock jumps the promises hold (seeds ${first} to ${last})`,
       async (t) => {
-        const told = await tellMany(first, GROUP);
-        for (const [fault, times] of Object.entries(told.applied))
+        const outcome = await simulateMany(first, GROUP);
+        for (const [fault, times] of Object.entries(outcome.applied))
           applied[fault] = (applied[fault] ?? 0) + times;
-        const again = `see it with: npm run -s faults -- --seed ${told.failed?.seed} --stories 1`;
-        t.is(told.failed, undefined, again);
+        const again = `see it with: npm run -s faults -- --seed ${outcome.failed?.seed} --runs 1`;
+        t.is(outcome.failed, undefined, again);
       },
     );
   }
-  test.serial(
-    `each fault was applied, stories ${begin} to ${begin + SHARE - 1} of ${SHARES * SHARE}`,
-    (t) => {
-      const seldom = [...FEATURED, ...DEEDS].filter((fault) => (applied[fault] ?? 0) < LEAST);
-      t.deepEqual(seldom, []);
-    },
-  );
+  test.serial(`each fault was applied, runs ${begin} to ${begin + SHARE - 1} of ${SHARES * SHARE}`, (t) => {
+    const seldom = [...FEATURED, ...DEEDS].filter((fault) => (applied[fault] ?? 0) < LEAST);
+    t.deepEqual(seldom, []);
+  });
 }

@@ -1,8 +1,8 @@
-// The RPCs of a story, both ways, and what became of them.
+// The RPCs of a run, both ways, and what became of them.
 
 import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
-import type { Life } from "../device.js";
+import type { PowerCycle } from "../device.js";
 import { type Call, HandedOut } from "./handed-out.js";
 import type { Run } from "./run.js";
 
@@ -28,7 +28,7 @@ interface Sent {
   readonly nonce: number;
   readonly method: string;
   readonly oneWay: boolean;
-  /** The caller waits until the end of the story. */
+  /** The caller waits until the end of the run. */
   readonly patient: boolean;
   readonly results: RpcResult[];
   forgotten: boolean;
@@ -36,21 +36,21 @@ interface Sent {
 }
 
 export class Asked {
-  readonly #story: Run;
+  readonly #run: Run;
   readonly sent: Sent[] = [];
   readonly handedOut: HandedOut;
   /** Of the RPC whose handler runs next. */
   #id = -1;
-  /** Calls of this life's application that have not ended. */
+  /** Calls of this start's application that have not ended. */
   open = 0;
 
-  constructor(story: Run) {
-    this.#story = story;
-    const storeFailedAt = () => story.body.storeFailedAt;
-    this.handedOut = new HandedOut(story.world, (what) => story.fail(what), storeFailedAt);
+  constructor(run: Run) {
+    this.#run = run;
+    const storeFailedAt = () => run.body.storeFailedAt;
+    this.handedOut = new HandedOut(run.world, (what) => run.fail(what), storeFailedAt);
   }
 
-  handle(agent: Agent, life: Life): void {
+  handle(agent: Agent, powerCycle: PowerCycle): void {
     this.open = 0;
     agent.on("rpc", ({ stage, id }) => {
       if (stage === "received") this.#id = id;
@@ -59,16 +59,16 @@ export class Asked {
       const { nonce } = params;
       const run = this.handedOut.runs.length;
       this.handedOut.ran(this.#id, JSON.stringify(params));
-      this.#story.note(`handler runs: ${nonce}`);
+      this.#run.note(`handler runs: ${nonce}`);
       return { nonce, run };
     };
-    const later = (ms: number) => new Promise<void>((resolve) => life.host.clock.timer(ms, resolve));
+    const later = (ms: number) => new Promise<void>((resolve) => powerCycle.host.clock.timer(ms, resolve));
     agent.rpc.handle("echo", ran);
     agent.rpc.handle("toggle", ran);
     agent.rpc.handle("peek", ({ nonce }) => ({ nonce }), { once: false });
     agent.rpc.handle("slow", async (params) => {
       const answer = ran(params);
-      await later(this.#story.dice.pick([100, 3000, 15_000]));
+      await later(this.#run.dice.pick([100, 3000, 15_000]));
       return answer;
     });
     agent.rpc.handle("fails", (params) => {
@@ -77,17 +77,17 @@ export class Asked {
     });
     agent.rpc.handle("big", (params) => ({
       ...ran(params),
-      text: "z".repeat(this.#story.dice.pick([700, 9000])),
+      text: "z".repeat(this.#run.dice.pick([700, 9000])),
     }));
   }
 
   /** The operator sends one. */
   send(
-    method = this.#story.dice.pick(NAMES),
-    oneWay = this.#story.dice.chance(0.3),
-    waitsMs = this.#story.dice.pick([3000, 10_000, 60_000]),
+    method = this.#run.dice.pick(NAMES),
+    oneWay = this.#run.dice.chance(0.3),
+    waitsMs = this.#run.dice.pick([3000, 10_000, 60_000]),
   ): Sent | undefined {
-    const { dice, world } = this.#story;
+    const { dice, world } = this.#run;
     const { device } = world;
     if (!device) return undefined;
     const patient = !oneWay && dice.chance(0.4);
@@ -95,7 +95,7 @@ export class Asked {
     const nonce = this.sent.length;
     const params = paramsOf(method, nonce);
     const call = this.handedOut.send(nonce, params);
-    this.#story.note(`rpc ${nonce} ${method}${oneWay ? " one-way" : ""} ${timeoutMs}`);
+    this.#run.note(`rpc ${nonce} ${method}${oneWay ? " one-way" : ""} ${timeoutMs}`);
     const results: RpcResult[] = [];
     // Known before it is handed out, which may be at once.
     const sent = { nonce, method, oneWay, patient, results, forgotten: false, call };
@@ -118,8 +118,8 @@ export class Asked {
 
   /** The application asks the platform something. */
   call(): void {
-    const { agent, life, dice } = this.#story;
-    if (!agent || !life?.alive) return;
+    const { agent, powerCycle, dice } = this.#run;
+    if (!agent || !powerCycle?.powered) return;
     const asks: readonly [number, () => Promise<unknown>][] = [
       [5000, () => agent.rpc.call("getTime", {}, { timeoutMs: 5000 })],
       [20_000, () => agent.attributes.read({ sharedKeys: ["mode"], deadlineMs: 20_000 })],
@@ -127,20 +127,20 @@ export class Asked {
       [10_000, () => agent.flush(10_000)],
     ];
     const often = dice.pick([1, 1, 5, 50]);
-    this.#story.note(`the application asks ${often} times`);
-    for (let i = 0; i < often; i++) this.#ask(life, ...dice.pick(asks));
+    this.#run.note(`the application asks ${often} times`);
+    for (let i = 0; i < often; i++) this.#ask(powerCycle, ...dice.pick(asks));
   }
 
-  #ask(life: Life, deadlineMs: number, ask: () => Promise<unknown>): void {
-    const { clock } = this.#story.world;
+  #ask(powerCycle: PowerCycle, deadlineMs: number, ask: () => Promise<unknown>): void {
+    const { clock } = this.#run.world;
     const end = clock.now() + deadlineMs + TICK_MS;
     this.open++;
     const ended = (error?: unknown) => {
-      if (life !== this.#story.life || !life.alive) return;
+      if (powerCycle !== this.#run.powerCycle || !powerCycle.powered) return;
       this.open--;
-      if (error instanceof Error) this.#story.texts.push(`${error.name}: ${error.message}`);
+      if (error instanceof Error) this.#run.texts.push(`${error.name}: ${error.message}`);
       if (clock.now() > end)
-        this.#story.fail(`a call with ${deadlineMs} ms ended ${clock.now() - end + TICK_MS} ms too late`);
+        this.#run.fail(`a call with ${deadlineMs} ms ended ${clock.now() - end + TICK_MS} ms too late`);
     };
     ask().then(() => ended(), ended);
   }
@@ -153,15 +153,15 @@ export class Asked {
   }
 
   check(): void {
-    const story = this.#story;
+    const run = this.#run;
     for (const sent of this.sent) {
       const { nonce, patient, forgotten, results } = sent;
       const [result] = results;
-      if (results.length > 1) story.fail(`the caller of RPC ${nonce} learnt ${results.length} ends`);
+      if (results.length > 1) run.fail(`the caller of RPC ${nonce} learnt ${results.length} ends`);
       if (patient && !forgotten && result?.kind !== "answer")
-        story.fail(`RPC ${nonce}, whose caller waits, got no answer: ${result?.kind}`);
+        run.fail(`RPC ${nonce}, whose caller waits, got no answer: ${result?.kind}`);
       if (result?.kind === "answer" && !this.#fits(sent, result.text))
-        story.fail(`RPC ${nonce} ${sent.method} was answered ${result.text.slice(0, 80)}`);
+        run.fail(`RPC ${nonce} ${sent.method} was answered ${result.text.slice(0, 80)}`);
     }
   }
 
@@ -183,16 +183,16 @@ export class Asked {
 
   #excused(call: Call, run: number | undefined): boolean {
     const excuse = this.handedOut.excuse(call, this.handedOut.runs[run ?? -1]);
-    if (excuse !== undefined) this.#story.world.count(excuse);
+    if (excuse !== undefined) this.#run.world.count(excuse);
     return excuse !== undefined;
   }
 
-  /** Codes that any RPC may get after what happened in this story. */
+  /** Codes that any RPC may get after what happened in this run. */
   #excuses(call: Call): string[] {
-    const { world } = this.#story;
+    const { world } = this.#run;
     const { applied } = world;
     const codes: string[] = [];
-    if (world.lives > 1 || this.handedOut.wasSame(call)) codes.push("OUTCOME_UNKNOWN");
+    if (world.powerCycles > 1 || this.handedOut.wasSame(call)) codes.push("OUTCOME_UNKNOWN");
     if (applied.has("store fails")) codes.push("HANDLER_FAILED");
     if (applied.has("status 413")) codes.push("ANSWER_TOO_LARGE");
     // The platform takes the answer to what it never asked for its own RPC of that id.

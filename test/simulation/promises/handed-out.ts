@@ -21,7 +21,7 @@ export interface Run {
   readonly id: number;
   readonly content: string;
   /** Lives of the device before it. */
-  readonly lives: number;
+  readonly powerCycles: number;
   /** When the platform took its answer first, and the device heard so. */
   acknowledgedAt: number;
   /** The store failed from then on, or before it was to let go of the RPC: the next start finds the answer as one that was not acknowledged. */
@@ -43,9 +43,9 @@ export class HandedOut {
   /** By id: how often an RPC was handed out, and an answer posted. */
   readonly #handed = new Map<number, number>();
   readonly #posts = new Map<number, number>();
-  /** When the device forgot everything, as it was told to. */
+  /** When the device forgot everything, on an operator's demand. */
   readonly #forgotten: number[] = [];
-  /** Ids that came once more in what no device can tell from an answer to its next poll. */
+  /** Ids that came once more in what no device can distinguish from an answer to its next poll. */
   readonly #copies: number[] = [];
 
   readonly #storeFailedAt: () => number;
@@ -78,7 +78,7 @@ export class HandedOut {
   /** RPC `id` comes once more, and nobody knows to which poll. */
   copied(id: number): void {
     this.#copies.push(id);
-    this.#world.count("a copy that HTTP/1.1 can't tell");
+    this.#world.count("a copy that HTTP/1.1 can't distinguish");
     this.#hand(id);
   }
 
@@ -100,9 +100,9 @@ export class HandedOut {
 
   /** A handler begins to run. */
   ran(id: number, content: string): Run {
-    const { clock, lives } = this.#world;
+    const { clock, powerCycles } = this.#world;
     const acknowledgedAt = Number.POSITIVE_INFINITY;
-    const run = { at: clock.now(), id, content, lives, acknowledgedAt, unkept: false };
+    const run = { at: clock.now(), id, content, powerCycles, acknowledgedAt, unkept: false };
     this.runs.push(run);
     const alike = (one: { id: number; content: string }) => one.id === id && one.content === content;
     const runs = this.runs.filter(alike);
@@ -118,12 +118,12 @@ export class HandedOut {
   /** How often a run may be the second of its RPC: the device was reset in between, or its time was over. */
   #again(runs: readonly Run[]): number {
     const world = this.#world;
-    return runs.filter(({ at, lives }, i) => {
+    return runs.filter(({ at, powerCycles }, i) => {
       const before = runs[i - 1];
       if (!before) return false;
       if (this.#forgotten.some((when) => when >= before.at && when <= at)) return true;
       // Over a restart the time of day counts, and a clock that is months ahead makes a time that is over of any.
-      const over = at - before.at >= REMEMBERED_MS || (world.farAhead && lives > before.lives);
+      const over = at - before.at >= REMEMBERED_MS || (world.farAhead && powerCycles > before.powerCycles);
       if (over) world.count("an RPC whose time was over");
       return over;
     }).length;
@@ -137,7 +137,7 @@ export class HandedOut {
   /** Why the answer of `run` may have reached the caller of `call`, which came after it. Undefined: it may not. */
   excuse(call: Call, run: Run | undefined): string | undefined {
     if (call.restarts === 0) return undefined;
-    // Under way when the platform restarted, it goes to whoever has its id now: the platform has nothing else to tell them apart.
+    // Under way when the platform restarted, it goes to whoever has its id now: the platform has nothing else to distinguish them.
     if (call.handedOutAt === undefined) return "an answer under way at a restart";
     if (!run) return undefined;
     // The same id, the same content, a restart, and the first answer unacknowledged: nobody can decide which call it is.
@@ -166,12 +166,12 @@ export class HandedOut {
   #acknowledge({ body, peer }: SeenRequest): void {
     const number = Number(/"run":(\d+)/.exec(body)?.[1] ?? Number.NaN);
     const run = this.runs[number];
-    const { met, lives, clock } = this.#world;
+    const { met, powerCycles, clock } = this.#world;
     if (!run || met !== "clear") return;
     const at = clock.now();
     clock.timer(HEARD_MS, () => {
       if (this.#storeFailedAt() >= at) run.unkept = true;
-      const whole = !peer.closed && !this.#world.isBroken(peer) && this.#world.lives === lives;
+      const whole = !peer.closed && !this.#world.isBroken(peer) && this.#world.powerCycles === powerCycles;
       if (whole) run.acknowledgedAt = Math.min(run.acknowledgedAt, at);
     });
   }

@@ -1,4 +1,4 @@
-// The points of a story: what the application recorded, what of it may be missing, and whether that is all that is missing.
+// The points of a run: what the application recorded, what of it may be missing, and whether that is all that is missing.
 import type { Run } from "./run.js";
 
 /** Points not on flash yet: for 1 s at the most, and then some. */
@@ -7,7 +7,7 @@ const STAGED_MS = 1500;
 const HEALED_MS = 61_000;
 
 export class Points {
-  readonly #story: Run;
+  readonly #run: Run;
   /** So far; each has its number as its value `n`. */
   recorded = 0;
   /** They were in memory only when the power went, or `record()` had not returned. */
@@ -22,26 +22,26 @@ export class Points {
   ended = 0;
   /** Refused while flash failed, and then the power went: they come again as if nobody had judged them, and may come in part. */
   readonly #judgedAgain = new Set<number>();
-  /** This life could not read its blocks: it goes on in memory. */
+  /** This start could not read its blocks: it goes on in memory. */
   blind = false;
 
-  constructor(story: Run) {
-    this.#story = story;
+  constructor(run: Run) {
+    this.#run = run;
   }
 
   record(points: number, poison = false): void {
-    const { life, agent, world } = this.#story;
-    for (let i = 0; i < points && life?.alive; i++) {
+    const { powerCycle, agent, world } = this.#run;
+    for (let i = 0; i < points && powerCycle?.powered; i++) {
       const n = this.recorded++;
       this.#recordedAt.push(world.clock.now());
       agent?.telemetry.record(poison && i === 0 ? { n, poison: "x" } : { n });
-      if (!life.alive) this.excused.add(n);
+      if (!powerCycle.powered) this.excused.add(n);
     }
   }
 
-  /** The device's life ended at this instant, without a word. */
-  cut(): void {
-    const { world, body } = this.#story;
+  /** The power of the device went at this instant. */
+  powerLost(): void {
+    const { world, body } = this.#run;
     const arrived = new Set(world.points);
     for (let n = this.#sure; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
     if (this.#inMemoryFrom !== Number.POSITIVE_INFINITY)
@@ -51,8 +51,8 @@ export class Points {
 
   /** The device was stopped in good order, and then ended: all that is missing is counted, but for `ended` points. */
   stopped(ended: number): void {
-    if (this.#story.body.blocks.size === 0) {
-      this.cut();
+    if (this.#run.body.blocks.size === 0) {
+      this.powerLost();
       return;
     }
     this.ended += ended;
@@ -61,7 +61,7 @@ export class Points {
 
   /** The device was reset. */
   forget(): void {
-    const arrived = new Set(this.#story.world.points);
+    const arrived = new Set(this.#run.world.points);
     for (let n = 0; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
   }
 
@@ -71,12 +71,12 @@ export class Points {
   }
 
   blocksWork(): void {
-    this.#healedAt = Math.min(this.#healedAt, this.#story.world.clock.now());
+    this.#healedAt = Math.min(this.#healedAt, this.#run.world.clock.now());
   }
 
-  /** Points below this outlive a power cut, or are counted. While flash fails a count in the store stands for them, a second old at most: if that works. */
+  /** Points below this outlive a power loss, or are counted. While flash fails a count in the store stands for them, a second old at most: if that works. */
   get #sure(): number {
-    const { body, world } = this.#story;
+    const { body, world } = this.#run;
     if (body.blocks.size === 0) return 0;
     const now = world.clock.now();
     const healed = !this.blind && now - this.#healedAt > HEALED_MS;
@@ -87,8 +87,8 @@ export class Points {
 
   /** Points below this are on flash, if that works. */
   get #lasting(): number {
-    if (this.#story.options.telemetry?.durable) return this.recorded;
-    return this.#before(this.#story.world.clock.now() - STAGED_MS);
+    if (this.#run.options.telemetry?.durable) return this.recorded;
+    return this.#before(this.#run.world.clock.now() - STAGED_MS);
   }
 
   /** Points below this were recorded before `time`. */
@@ -99,30 +99,30 @@ export class Points {
 
   /** Those that did not arrive and are not excused. */
   get missing(): number[] {
-    const arrived = new Set(this.#story.world.points);
+    const arrived = new Set(this.#run.world.points);
     const missing: number[] = [];
     for (let n = 0; n < this.recorded; n++) if (!arrived.has(n) && !this.excused.has(n)) missing.push(n);
     return missing;
   }
 
-  /** As the platform was told. */
-  get told(): number {
-    return Object.values(this.#story.world.dropped).reduce((sum, points) => sum + points, 0);
+  /** As the device reported to the platform. */
+  get reported(): number {
+    return Object.values(this.#run.world.dropped).reduce((sum, points) => sum + points, 0);
   }
 
   check(): void {
     this.#checkOrder();
     this.#checkStored();
-    const { world } = this.#story;
-    const { missing, told } = this;
-    if (missing.length > told + this.ended)
-      this.#story.fail(
-        `${missing.length} points are missing, ${told} told as dropped: ${missing.slice(0, 5)}`,
+    const { world } = this.#run;
+    const { missing, reported } = this;
+    if (missing.length > reported + this.ended)
+      this.#run.fail(
+        `${missing.length} points are missing, ${reported} reported as dropped: ${missing.slice(0, 5)}`,
       );
     const { moteDroppedFull = 0, moteDroppedUnreadable = 0 } = world.dropped;
     const unrefused = missing.filter((n) => !world.refusals.allowed.has(n));
     if (unrefused.length > moteDroppedFull + moteDroppedUnreadable + this.ended)
-      this.#story.fail(
+      this.#run.fail(
         `${unrefused.length} points are missing that no platform refused: ${unrefused.slice(0, 5)}`,
       );
   }
@@ -130,13 +130,13 @@ export class Points {
   /** A point may come again, but none for the first time behind a later one. */
   #checkOrder(): void {
     // What failing flash keeps comes when it works again, behind what was recorded in memory meanwhile.
-    const ordered = !this.#story.world.applied.has("flash unreadable");
+    const ordered = !this.#run.world.applied.has("flash unreadable");
     const arrived = new Set<number>();
     let last = -1;
-    for (const n of this.#story.world.points) {
+    for (const n of this.#run.world.points) {
       if (arrived.has(n)) continue;
-      if (ordered && n < last && !this.#judgedAgain.has(n)) this.#story.fail(`point ${n} came after ${last}`);
-      if (n >= this.recorded) this.#story.fail(`point ${n} was never recorded`);
+      if (ordered && n < last && !this.#judgedAgain.has(n)) this.#run.fail(`point ${n} came after ${last}`);
+      if (n >= this.recorded) this.#run.fail(`point ${n} was never recorded`);
       arrived.add(n);
       last = n;
     }
@@ -144,10 +144,10 @@ export class Points {
 
   /** The platform stores by key and time stamp: what shares one with another is gone. */
   #checkStored(): void {
-    const { world } = this.#story;
+    const { world } = this.#run;
     if (this.clockSet || !world.device) return;
     const stored = new Set(world.platform.points(world.device, "n").map(({ value }) => value));
     const lost = world.points.filter((n) => !stored.has(n));
-    if (lost.length > 0) this.#story.fail(`${lost.length} points were overwritten: ${lost.slice(0, 5)}`);
+    if (lost.length > 0) this.#run.fail(`${lost.length} points were overwritten: ${lost.slice(0, 5)}`);
   }
 }

@@ -12,12 +12,12 @@ export class Refusals {
   readonly allowed = new Set<number>();
   #refused: number | undefined;
 
-  /** A request came and met `weather`; `refuses`: that is a refusal of its content. */
-  note({ path, body }: SeenRequest, weather: string, refuses: boolean): void {
+  /** A request came and met `fault`; `refuses`: that is a refusal of its content. */
+  note({ path, body }: SeenRequest, fault: string, refuses: boolean): void {
     if (!path.endsWith("telemetry")) return;
     const numbers = [...body.matchAll(NUMBER)];
     if (numbers.length === 0) {
-      if (this.#refused !== undefined && !NO.test(weather)) this.allowed.add(this.#refused);
+      if (this.#refused !== undefined && !NO.test(fault)) this.allowed.add(this.#refused);
     } else this.#refused = refuses && numbers.length === 1 ? Number(numbers[0]?.[1]) : undefined;
   }
 }

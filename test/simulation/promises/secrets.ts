@@ -18,7 +18,7 @@ export function formsOf(secret: string): string[] {
   return [...new Set(forms)];
 }
 
-/** What is told of `secrets` in `text`: the name of each that is in it, in whatever form; empty if none is. */
+/** Which of `secrets` are in `text`: the name of each that is in it, in whatever form; empty if none is. */
 export function secretsIn(text: string, secrets: Readonly<Record<string, string>>): string[] {
   return Object.keys(secrets).filter((name) => formsOf(secrets[name]!).some((form) => text.includes(form)));
 }

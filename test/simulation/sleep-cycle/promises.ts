@@ -1,10 +1,10 @@
-// What a long life of wakes must keep, whatever happened in it.
+// What a long run of sleep cycles must keep, whatever happened in it.
 import { DRIFT, type Sleeper } from "./sleeper.js";
 
-/** The platform tells whole seconds, and its answer takes a while. */
-const TOLD_LATE_MS = 2000;
+/** The platform sends whole seconds, and its answer takes a while. */
+const DATE_LATE_MS = 2000;
 
-export interface Kept {
+export interface Judgement {
   readonly problems: string[];
   /** Of the points' time stamps, against the true time, in ms: half of them, 99 of 100, and the worst. */
   readonly half: number;
@@ -12,7 +12,7 @@ export interface Kept {
   readonly worst: number;
 }
 
-export function promises(sleeper: Sleeper): Kept {
+export function promises(sleeper: Sleeper): Judgement {
   const problems = [...sleeper.problems];
   const errors: number[] = [];
   const missing = sleeper.points.flatMap(({ unsure }, n) => (unsure || sleeper.arrived.has(n) ? [] : [n]));
@@ -39,15 +39,15 @@ export function promises(sleeper: Sleeper): Kept {
 }
 
 /**
- * How wrong a time stamp may be: by the drift since the time was told last before the point, or the time before that (a clock that was fast is
- * waited for) until it is told next, and by how long there was no power in between, as nobody counts that.
+ * How wrong a time stamp may be: by the drift since the device last learnt the time before the point, or the time before that (a fast clock is
+ * waited for) until the device learns it again, and by how long there was no power in between, as nobody counts that.
  */
-function boundAt({ told, off }: Sleeper, at: number): number {
-  const next = told.findIndex((when) => when >= at);
-  const from = told[(next < 0 ? told.length : next) - 2] ?? 0;
-  const to = next < 0 ? at : told[next]!;
+function boundAt({ clockSet, off }: Sleeper, at: number): number {
+  const next = clockSet.findIndex((when) => when >= at);
+  const from = clockSet[(next < 0 ? clockSet.length : next) - 2] ?? 0;
+  const to = next < 0 ? at : clockSet[next]!;
   const dark = off
     .filter((gap) => gap.to > from && gap.from < to)
     .reduce((sum, gap) => sum + gap.to - gap.from, 0);
-  return TOLD_LATE_MS + DRIFT * 1.1 * (to - from) + dark;
+  return DATE_LATE_MS + DRIFT * 1.1 * (to - from) + dark;
 }

@@ -1,14 +1,14 @@
-// A sample of lives of wakes, of other seeds each time; a year of them: year.slow.test.ts.
+// A sample of sleep-cycle runs, of other seeds each time; a year of wakes: year.slow.test.ts.
 import test from "ava";
 import { SEED } from "../../sample.js";
-import { summary, tellLife } from "./runs.js";
+import { simulateSleepCycle, summary } from "./runs.js";
 
-const LIVES = 4;
+const RUNS = 4;
 
-for (let seed = SEED; seed < SEED + LIVES; seed++) {
+for (let seed = SEED; seed < SEED + RUNS; seed++) {
   test(`three days of wakes keep every promise (sample: seed ${seed})`, async (t) => {
-    const life = await tellLife(seed, 3);
-    t.log(summary(life));
-    t.deepEqual(life.kept.problems.slice(0, 3), [], `npm run -s cycles -- --seed ${seed} --days 3`);
+    const run = await simulateSleepCycle(seed, 3);
+    t.log(summary(run));
+    t.deepEqual(run.judgement.problems.slice(0, 3), [], `npm run -s sleep-cycles -- --seed ${seed} --days 3`);
   });
 }

@@ -7,7 +7,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform, type Fault, KEY, SECRET } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
-import { Body, type Life } from "../device.js";
+import { Body, type PowerCycle } from "../device.js";
 import { Dice } from "../dice.js";
 
 export const NAME = "meadow-1";
@@ -24,10 +24,10 @@ const DAILY_DRIFT = 0.003;
 export interface SleeperOptions {
   readonly seed: number;
   readonly cycle: { readonly everyMs: number; readonly connectEvery: number };
-  /** Cuts of power, and of all ways to the platform, a month on average. */
-  readonly cutsAMonth: number;
+  /** Power losses, and outages of the platform, a month on average. */
+  readonly powerLossesAMonth: number;
   readonly outagesAMonth: number;
-  /** Whether the machine can tell how long it slept. */
+  /** Whether the machine can measure how long it slept. */
   readonly measures: boolean;
 }
 
@@ -58,15 +58,15 @@ export class Sleeper {
   /** In the order of arrival, each for the first time; the time stamp on the platform. */
   readonly arrived = new Map<number, number>();
   readonly problems: string[] = [];
-  /** When the device was told the time, and when its power was off. */
-  readonly told: number[] = [];
+  /** When the device learnt the time of day, and when its power was off. */
+  readonly clockSet: number[] = [];
   readonly off: { readonly from: number; readonly to: number }[] = [];
   readonly rpcs: { readonly until: number; readonly results: readonly { kind: string }[] }[] = [];
-  readonly counts = { wakes: 0, connected: 0, radioMs: 0, awakeMs: 0, cuts: 0, requests: 0 };
+  readonly counts = { wakes: 0, connected: 0, radioMs: 0, awakeMs: 0, powerLosses: 0, requests: 0 };
   /** The longest wake, and the most changes of the store in one that only recorded. */
   longestMs = 0;
   idleWrites = 0;
-  lives = 0;
+  powerCycles = 0;
   seen: unknown;
   readonly #options: SleeperOptions;
   readonly #drift: number;
@@ -97,16 +97,16 @@ export class Sleeper {
     return this.platform.core.devices.byName(NAME);
   }
 
-  /** Wakes and sleeps until `days` are over, in all kinds of weather. */
-  async live(days: number): Promise<void> {
+  /** Wakes and sleeps until `days` are over, with faults and power losses. */
+  async sleepAndWake(days: number): Promise<void> {
     const end = this.clock.now() + days * DAY;
     while (this.clock.now() < end) {
-      this.#weather();
+      this.#changeFaults();
       await this.#cycle(true);
     }
   }
 
-  /** No weather any more: until all that is left has arrived. */
+  /** No more faults: until all that is left has arrived. */
   async rest(): Promise<void> {
     this.platform.fault = undefined;
     this.#outageUntil = 0;
@@ -117,9 +117,9 @@ export class Sleeper {
   async #cycle(spoilt: boolean): Promise<Wake | undefined> {
     const { dice, clock, counts } = this;
     const began = clock.now();
-    const due = spoilt && dice.below(this.#once(this.#options.cutsAMonth)) === 0;
-    if (due) this.body.cutAtChange ??= 1 + dice.below(6);
-    if (!spoilt) this.body.cutAtChange = undefined;
+    const due = spoilt && dice.below(this.#once(this.#options.powerLossesAMonth)) === 0;
+    if (due) this.body.powerLossAtChange ??= 1 + dice.below(6);
+    if (!spoilt) this.body.powerLossAtChange = undefined;
     const wake = await this.#wake();
     const took = clock.now() - began;
     counts.awakeMs += took;
@@ -144,33 +144,33 @@ export class Sleeper {
     const { body, clock, platform, net } = this;
     const writes = body.store.changes.length;
     let wake: Wake | undefined;
-    const life = body.live(this, {
+    const powerCycle = body.powerOn(this, {
       log: () => {},
       problem: (what) => this.problems.push(what),
-      died: () => {},
+      powerLost: () => {},
     });
     this.counts.wakes++;
     body.wallKnown = false;
     let agent: Agent | undefined;
     try {
-      agent = this.#boot(life);
+      agent = this.#boot(powerCycle);
       agent
         .runOnce({ sample: () => this.#sample(), kept: this.#kept, sleptMs: this.#sleptMs })
         .then((ended) => {
           wake = ended;
         });
-      await clock.runUntil(() => wake !== undefined || !life.alive, 20 * MINUTE);
+      await clock.runUntil(() => wake !== undefined || !powerCycle.powered, 20 * MINUTE);
     } catch (error) {
-      if (life.alive) this.problems.push(`${error}`);
+      if (powerCycle.powered) this.problems.push(`${error}`);
     }
     const last = this.points.at(-1);
-    if (!life.alive && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
-    if (life.alive && wake?.reason === "none")
+    if (!powerCycle.powered && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
+    if (powerCycle.powered && wake?.reason === "none")
       this.idleWrites = Math.max(this.idleWrites, body.store.changes.length - writes);
-    // Not each answer tells the time.
-    if (life.alive && agent?.platformTime !== undefined) this.told.push(clock.now());
-    if (!life.alive) wake = undefined;
-    life.cut(false);
+    // Not each answer has the time.
+    if (powerCycle.powered && agent?.platformTime !== undefined) this.clockSet.push(clock.now());
+    if (!powerCycle.powered) wake = undefined;
+    powerCycle.powerOff(false);
     this.counts.requests += platform.seen.length;
     platform.seen.length = 0;
     net.peers.length = 0;
@@ -179,14 +179,14 @@ export class Sleeper {
 
   #safe = false;
 
-  #boot(life: Life): Agent {
-    const agent = new Agent(life.host, {
+  #boot(powerCycle: PowerCycle): Agent {
+    const agent = new Agent(powerCycle.host, {
       baseUrl: "http://platform.test",
       provisioning: { key: KEY, secret: SECRET, deviceName: NAME },
       cycle: this.#options.cycle,
     });
     agent.attributes.subscribe("target", (value) => {
-      if (life.alive) this.seen = value;
+      if (powerCycle.powered) this.seen = value;
     });
     agent.rpc.handle("echo", (params) => params);
     this.#safe = false;
@@ -205,7 +205,7 @@ export class Sleeper {
   async #powerOff(): Promise<void> {
     const { clock, dice } = this;
     const from = clock.now();
-    this.counts.cuts++;
+    this.counts.powerLosses++;
     this.#kept = undefined;
     this.#sleptMs = undefined;
     await clock.advance(dice.chance(0.7) ? dice.below(5 * SECOND) : dice.below(6 * HOUR));
@@ -219,7 +219,7 @@ export class Sleeper {
   }
 
   /** What the platform's side does between two wakes. */
-  #weather(): void {
+  #changeFaults(): void {
     const { clock, dice, platform, device } = this;
     const now = clock.now();
     if (now >= this.#outageUntil && this.#outageUntil > 0) {

@@ -1,5 +1,5 @@
-// A story over real TCP: the agent on the Node host, sockets on loopback, and a platform behind them that does with requests what a
-// seed says. Device and platform share a clock that runs faster than the machine's, so that deadlines and back-offs are real but brief.
+// A simulated run over real TCP: the agent on the Node host, sockets on loopback, and a platform behind them that does with requests what a
+// seed says. Device and platform share a clock that runs faster than the machine's, so that deadlines and back-offs are real but short.
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import type { FakeNet, Peer } from "../../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { Dice } from "../dice.js";
-import { CAUSES } from "../weather.js";
+import { CAUSES } from "../faults.js";
 
 /** Times faster than the machine's clock. */
 const SCALE = 60;
@@ -18,7 +18,7 @@ const BEGIN = Date.UTC(2026, 0, 1);
 const NAME = "greenhouse-7";
 const DEEDS = 14;
 const DEED_MS = 60;
-/** Of the machine: after this a story that has not come right never will. */
+/** Of the machine: after this a run that has not come right never will. */
 const LIMIT_MS = 60_000;
 const LOOK_MS = 25;
 
@@ -64,7 +64,7 @@ class TcpPeer {
   }
 }
 
-export class TcpStory {
+export class TcpRun {
   readonly dice: Dice;
   readonly failures: string[] = [];
   readonly lines: string[] = [];
@@ -72,12 +72,12 @@ export class TcpStory {
   readonly runs = new Map<number, number>();
   readonly answers: RpcResult[][] = [];
   readonly seen = new Map<string, unknown>();
-  readonly #stateDir = mkdtempSync(join(tmpdir(), "mote-story-"));
+  readonly #stateDir = mkdtempSync(join(tmpdir(), "mote-run-"));
   readonly #net: Pick<FakeNet, "onConnect"> = { onConnect: undefined };
   readonly #platform: FakePlatform;
   readonly #peers: TcpPeer[] = [];
   #server: Server | undefined;
-  #weather: string | undefined;
+  #fault: string | undefined;
   #recorded = 0;
   #dropped = 0;
   #host: NodeHost | undefined;
@@ -88,7 +88,7 @@ export class TcpStory {
     const { dice } = this;
     this.#platform = new FakePlatform(fastClock, this.#net, dice.pick(["deployed", "documented"]));
     this.#platform.fault = (request) => {
-      const cause = this.#weather === undefined ? undefined : CAUSES[this.#weather];
+      const cause = this.#fault === undefined ? undefined : CAUSES[this.#fault];
       return cause?.(request, { peer: request.peer, dice, clock: fastClock });
     };
     const { core } = this.#platform;
@@ -106,7 +106,7 @@ export class TcpStory {
     return this.#platform.core.devices.byName(NAME);
   }
 
-  async tell(): Promise<string[]> {
+  async execute(): Promise<string[]> {
     this.#server = createServer((socket) => {
       const peer = new TcpPeer(socket);
       this.#peers.push(peer);
@@ -119,7 +119,7 @@ export class TcpStory {
         await pause(this.dice.below(DEED_MS));
         await this.#deed();
       }
-      this.#weather = undefined;
+      this.#fault = undefined;
       await this.#comeRight();
       await this.#end();
     } finally {
@@ -158,7 +158,7 @@ export class TcpStory {
     const { dice } = this;
     const device = this.#device;
     const deed = dice.below(10);
-    if (deed < 4) this.#weather = dice.chance(0.25) ? undefined : dice.pick(Object.keys(CAUSES));
+    if (deed < 4) this.#fault = dice.chance(0.25) ? undefined : dice.pick(Object.keys(CAUSES));
     else if (deed < 6) for (let i = dice.pick([1, 20, 200]); i > 0; i--) this.#record();
     else if (deed < 7 && device) {
       const values = { interval: dice.below(9), mode: dice.pick(["on", "ü".repeat(300)]) };
@@ -183,7 +183,7 @@ export class TcpStory {
     this.#boot(connections);
   }
 
-  /** In good weather, however long that takes: what it comes to does not depend on the machine's speed. */
+  /** Without faults, however long that takes: what it comes to does not depend on the machine's speed. */
   async #comeRight(): Promise<void> {
     const end = performance.now() + LIMIT_MS;
     await until(() => this.#device !== undefined, end);
@@ -198,7 +198,7 @@ export class TcpStory {
     const wrong: string[] = [];
     const missing = this.#recorded - new Set(this.points).size;
     if (missing > this.#dropped)
-      wrong.push(`${missing} points are missing, ${this.#dropped} told as dropped`);
+      wrong.push(`${missing} points are missing, ${this.#dropped} reported as dropped`);
     const open = this.answers.filter(([result]) => result?.kind !== "answer").length;
     if (open > 0) wrong.push(`${open} RPCs have no answer`);
     const actual = this.#platform.attributes(this.#device!, "SHARED_SCOPE");
@@ -217,8 +217,8 @@ export class TcpStory {
     await until(() => this.#peers.every(({ closed }) => closed), performance.now() + LIMIT_MS);
     if (this.#peers.some(({ closed }) => !closed)) failures.push("connections are left after stop()");
     const token = this.#device?.credentials.credentialsId ?? "?";
-    const told = this.lines.find((line) => line.includes(token) || line.includes(SECRET));
-    if (told !== undefined) failures.push(`a secret is told: ${told}`);
+    const leak = this.lines.find((line) => line.includes(token) || line.includes(SECRET));
+    if (leak !== undefined) failures.push(`a secret is logged: ${leak}`);
     const problem = this.lines.find((line) => line.includes("net:") || line.includes("loop failed"));
     if (problem !== undefined) failures.push(`logged: ${problem}`);
   }

@@ -28,7 +28,7 @@ export const wait = <Model extends object>(): fc.Arbitrary<Command<Model>> =>
 /** The power fails, and is back. */
 export function restartDevice<Model extends object>(told: (model: Model) => void = () => {}): Command<Model> {
   return command("restart the device", async (model, { rig, begin }) => {
-    rig.cut();
+    rig.powerOff();
     await rig.clock.advance(500);
     begin();
     told(model);

@@ -23,8 +23,8 @@ export interface Rig {
   readonly told: [string, unknown][];
   /** A new agent on what the one before kept: a restart. Not started. `Made`: of another build. */
   agent(options?: Partial<AgentOptions>, Made?: typeof Agent): Agent;
-  /** Lets a device go as a power cut does: its agent is heard no more, and hears nothing. */
-  cut(): void;
+  /** Lets a device go as a power loss does: its agent is heard no more, and hears nothing. */
+  powerOff(): void;
 }
 
 const EVENTS = [
@@ -72,7 +72,7 @@ export function startRig(t: ExecutionContext, as: Mode): Rig {
       for (const event of EVENTS) agent.on(event, (detail) => told.push([event, detail]));
       return agent;
     },
-    cut: () => {
+    powerOff: () => {
       for (const peer of net.peers) if (!peer.closed) peer.onClose?.();
       Object.assign(rig.host, { open: () => ({ write: () => 0, read: () => 0, close: () => {} }) });
       agents.at(-1)?.stop();

@@ -43,7 +43,7 @@ test("a shared attribute sets strategies, also over a restart without the platfo
   });
   await rig.clock.advance(MINUTE);
   await rise(rig, strategies, 30, 11);
-  rig.cut();
+  rig.powerOff();
   rig.platform.fault = () => "drop";
   const again = begin(rig);
   await rise(rig, again, 40, 11);
@@ -93,7 +93,7 @@ test("a shared attribute with a mistake changes nothing, and the operator reads 
 test("a window has the time stamp of its end, also where the time was learnt after it", async (t, as) => {
   const { rig, strategies } = await online(t, as);
   const wall = rig.clock.wall()!;
-  rig.cut();
+  rig.powerOff();
   strategies.close();
   rig.clock.setWall(undefined);
   rig.platform.fault = () => "drop";

@@ -1,4 +1,4 @@
-// What a deep sleep, a restart and a cut of the power leave of strategies.
+// What a deep sleep, a restart and a power loss leave of strategies.
 import test from "ava";
 import { StrategiesRig, WALL } from "./rig.js";
 
@@ -73,7 +73,7 @@ test("without keep a restart ends windows and dead bands, and nothing is written
   t.is(rig.taken()[0]?.win_count, 1);
 });
 
-test("with keep a cut of the power loses no value of a window, and one write a call is all it takes", async (t) => {
+test("with keep a power loss loses no value of a window, and one write a call is all it takes", async (t) => {
   const rig = new StrategiesRig({ keys: KEYS, keep: true });
   for (let n = 1; n <= 5; n++) {
     rig.strategies.record({ win: n, band: 1 });

@@ -4,7 +4,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { fakeHost } from "../../fakes/host.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform } from "../../fakes/platform.js";
-import { deaden } from "../../simulation/weather.js";
+import { deaden } from "../../simulation/faults.js";
 
 const WALL = Date.UTC(2026, 0, 1);
 /** Until all are online and hold their polls. */

@@ -110,7 +110,7 @@ export class Bridge {
     return this.#turns === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Ends the engine as a power cut would: sockets closed, timers gone, the rest of the host left as it is. */
+  /** Ends the engine as a power loss would: sockets closed, timers gone, the rest of the host left as it is. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#answers.close();

@@ -95,7 +95,7 @@ export class SimulatedDevice {
     forgetStart(this.#options.stateDir);
   }
 
-  /** As a power cut does. */
+  /** As a power loss does. */
   async cut(): Promise<void> {
     this.#stopped = true;
     await this.#run?.kill();

@@ -80,7 +80,7 @@ export class SimulatorRun {
     if (options.instruments) listening.on("instruments", options.instruments);
   }
 
-  /** At once, as a power cut would. */
+  /** At once, as a power loss would. */
   async kill(): Promise<void> {
     this.#over({ kind: "stopped" });
     if (this.#process.exitCode === null && this.#process.signalCode === null)

@@ -95,7 +95,7 @@ export class ImageWriter {
 
   /** Writes the first bytes. False if it could not. */
   finish(): boolean {
-    // What was written is durable once anything is read: no header in front of what a power cut may take, and none that it may take.
+    // What was written is durable once anything is read: no header in front of what a power loss may take, and none that it may take.
     const byte = new Uint8Array(1);
     return (
       this._slot.read(this.size - 1, byte) && this._slot.write(0, this._head) && this._slot.read(0, byte)

@@ -64,7 +64,7 @@ test("what was kept by another version, or damaged, is taken for nothing", (t) =
   }
 });
 
-test("an agent that checks another platform leaves the device's own token alone, and its own outlives a power cut", (t) => {
+test("an agent that checks another platform leaves the device's own token alone, and its own outlives a power loss", (t) => {
   const host = fakeHost();
   host.store.set("token", Buffer.from("own"));
   const check = new CheckStore(host.store, false);

@@ -5,20 +5,20 @@ import { FakeClock } from "../../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
 import { FakeNet } from "../../../fakes/net.js";
-import { Power, PowerCut, poweredBlocks, poweredStore } from "../../../power-loss/power.js";
+import { Power, PowerLossError, poweredBlocks, poweredStore } from "../../../power-loss/power.js";
 import { Fetched } from "./fetched.js";
 
 export const SECTOR = 4096;
 
 type Live = () => boolean;
 
-/** What outlives a power cut, and the boot loader: an image that was started once and not confirmed is given up at the next start. */
+/** What outlives a power loss, and the boot loader: an image that was started once and not confirmed is given up at the next start. */
 export class Machine {
   readonly clock = new FakeClock(Date.UTC(2026, 0, 1));
   readonly net = new FakeNet(this.clock, { segmentBytes: 1460 });
   readonly store = new FakeStore();
   readonly slots: [FakeFlash, FakeFlash];
-  /** Written, and not sure to outlive a power cut. */
+  /** Written, and not sure to outlive a power loss. */
   #loose: { readonly slot: FakeFlash; readonly from: number; readonly to: number } | undefined;
   readonly lengths: [number, number];
   active: 0 | 1 = 0;
@@ -29,11 +29,11 @@ export class Machine {
   alive = false;
   /** The agent asked for the restart that ended the last start. */
   asked = false;
-  /** Another one is another life: it may be cut again. */
+  /** Another one is another start, whose power may go again. */
   power = new Power();
   /** Durable operations and events of the network so far, by name. */
   readonly operations: string[] = [];
-  /** Called before each of them: `false` makes it fail, `off()` is a power cut just before it. */
+  /** Called before each of them: `false` makes it fail, `off()` is a power loss just before it. */
   onOperation: ((name: string) => unknown) | undefined;
   /** What the boot loader makes of an image that shall be activated. */
   fit: (image: Uint8Array) => boolean = () => true;
@@ -115,7 +115,7 @@ export class Machine {
     const { operations, power } = this;
     power.onOff = () => this.off();
     const check = () => {
-      if (!live()) throw new PowerCut();
+      if (!live()) throw new PowerLossError();
     };
     const change: Power["change"] = (name, act, piece) => {
       check();
@@ -216,6 +216,6 @@ function guarded(live: Live, call: () => void): void {
   try {
     call();
   } catch (error) {
-    if (live() || !(error instanceof PowerCut)) throw error;
+    if (live() || !(error instanceof PowerLossError)) throw error;
   }
 }

@@ -1,4 +1,4 @@
-// What is in the slot while an image comes, and after a power cut. Cuts at every operation are in test/power-loss/suites/firmware.slow.test.ts.
+// What is in the slot while an image comes, and after a power loss. Power losses at every operation are in test/power-loss/suites/firmware.slow.test.ts.
 import test from "ava";
 import { Device, imageOf, Platform } from "./rig.js";
 
@@ -15,7 +15,7 @@ test("while an image is fetched over an older one the slot has no header", async
   await device.until(() => platform.last.fw_state === "UPDATED");
 });
 
-test("after a power cut a verified image is read back again before it starts", async (t) => {
+test("after a power loss a verified image is read back again before it starts", async (t) => {
   const platform = new Platform();
   platform.assign("2.0.0", imageOf("2.0.0", SIZE));
   const device = new Device(platform, 2);

@@ -9,13 +9,13 @@ import type { Request } from "../../../../src/net/http/request.js";
 import type { Outcome } from "../../../../src/net/retry/outcome.js";
 import type { Host } from "../../../../src/port.js";
 import type { Json } from "../../../../src/wire/text/json.js";
-import { PowerCut } from "../../../power-loss/power.js";
+import { PowerLossError } from "../../../power-loss/power.js";
 import { Machine } from "./machine.js";
 
 export type Mode = 1 | 2 | 3;
 
 const FRAGMENT = 1460;
-const CUTS_SETTLE_MS = 20;
+const POWER_LOSS_SETTLE_MS = 20;
 
 /** An image of `size` bytes that begins with its version. */
 export function imageOf(version: string, size: number): Uint8Array {
@@ -126,7 +126,7 @@ export class Device {
         void host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared)),
     };
     this.session.onError = (error) => {
-      if (error instanceof PowerCut) return;
+      if (error instanceof PowerLossError) return;
       this.machine.off();
       this.failed = error;
     };
@@ -144,7 +144,7 @@ export class Device {
 
   failed: unknown;
 
-  /** Runs until `done()`, starting again after each restart, crash and power cut. Rejects after `ms`. */
+  /** Runs until `done()`, starting again after each restart, crash and power loss. Rejects after `ms`. */
   async until(done: () => boolean, ms = 6 * 3_600_000): Promise<void> {
     const { clock } = this.machine;
     const end = clock.now() + ms;
@@ -154,7 +154,7 @@ export class Device {
       await clock.runUntil(over, Math.max(1, end - clock.now()));
       if (this.failed) throw this.failed;
       if (done()) return;
-      await clock.advance(CUTS_SETTLE_MS);
+      await clock.advance(POWER_LOSS_SETTLE_MS);
     }
     throw new Error(
       `not reached in ${ms} ms: ${this.platform.states.join(" ")} ${this.platform.last.fw_error}`,

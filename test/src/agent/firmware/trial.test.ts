@@ -107,7 +107,7 @@ test("an image that crashes at once is given up after four starts", async (t) =>
   t.is(platform.fetched, SIZE);
 });
 
-test("a power cut during the trial is one attempt and no ban", async (t) => {
+test("a power loss during the trial is one attempt and no ban", async (t) => {
   const { platform, device } = await onTrial({
     selfTest: () => device.machine.starts !== 2 || new Promise(() => {}),
   });

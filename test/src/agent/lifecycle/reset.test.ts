@@ -217,7 +217,7 @@ test("a reset that a start finds under way is completed before anything is sent"
   first.start();
   await rig.clock.advance(5000);
   first.telemetry.record({ old: 1 });
-  rig.cut();
+  rig.powerOff();
   await rig.clock.advance(0);
   const { credentialsId } = rig.platform.device(NAME).credentials;
   rig.platform.core.deleteDevice(rig.platform.device(NAME));

@@ -81,7 +81,7 @@ test("before there is a network nothing was sent: it provisions as soon as it ca
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
 
-test("a power cut while provisioning loses nothing: the next start adopts or asks again with the same token", async (t, as) => {
+test("a power loss while provisioning loses nothing: the next start adopts or asks again with the same token", async (t, as) => {
   for (const fault of ["lose-answer", "hang", "drop"] as const) {
     const rig = startRig(t, as);
     rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? fault : undefined);

@@ -6,7 +6,7 @@ import { MARK_BYTES, POINT_HEAD, whole } from "../../../../src/agent/queue/log-e
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { Body } from "../../../power-loss/device.js";
-import { type Cut, KINDS, Power, PowerCut } from "../../../power-loss/power.js";
+import { KINDS, Power, type PowerLoss, PowerLossError } from "../../../power-loss/power.js";
 import { upTo } from "../telemetry/rig.js";
 import { textOf, waitingNumbers } from "./rig.js";
 
@@ -31,7 +31,7 @@ class Model {
   full = 0;
   refused = 0;
   unreadable = 0;
-  // What a cut may leave: the first that waits is `kept` to `upTo`, those below `safe` are there, none from `most` on is.
+  // What a power loss may leave: the first that waits is `kept` to `upTo`, those below `safe` are there, none from `most` on is.
   kept = 0;
   upTo = 0;
   safe = 0;
@@ -60,9 +60,9 @@ class Real {
     this.outbox = this.#start();
   }
 
-  /** The next life, whose power goes at `cut`. */
-  restart(cut?: Cut): void {
-    this.power = new Power(cut);
+  /** The next start, whose power goes at `loss`. */
+  restart(loss?: PowerLoss): void {
+    this.power = new Power(loss);
     this.outbox = this.#start();
   }
 
@@ -98,7 +98,7 @@ function record(model: Model, real: Real): boolean {
   model.spentAt[model.next] = model.spent;
   model.most = model.next + 1;
   const accepted = outbox.append(textOf(model.next), undefined);
-  // Only now: where a record is cut once more, all that was torn lies before the point that comes at last.
+  // Only now: where a record is torn once more, all that was torn lies before the point that comes at last.
   model.spent += model.torn;
   model.torn = 0;
   if (accepted) model.spent += sizeOf(model.next++);
@@ -121,7 +121,7 @@ function settle(model: Model, { outbox, power, shape }: Real, most: number, refu
   model.first = model.upTo;
   model.refused = model.mostRefused;
   if (shape.sectors > 0) model.spent += MARK_BYTES;
-  // There may be no room to say so on flash: while the newest go, or after a cut closed the sector that was free.
+  // There may be no room to say so on flash: while the newest go, or after a power loss closed the sector that was free.
   if (power.changes.length > changes) Object.assign(model, { kept: model.first, keptRefused: model.refused });
 }
 
@@ -132,14 +132,14 @@ function look(model: Model, { outbox }: Real, most = Number.POSITIVE_INFINITY): 
   due(found === model.waiting.slice(0, most).join(), `${found} wait, not ${model.waiting.join()}`);
 }
 
-/** What the next life finds is what may be left, and from then on what is. */
-function survive(model: Model, real: Real, cut?: Cut): void {
+/** What the next start finds is what may be left, and from then on what is. */
+function survive(model: Model, real: Real, loss?: PowerLoss): void {
   const { drop } = real.shape;
   try {
-    real.restart(cut);
+    real.restart(loss);
   } catch (error) {
-    if (!(error instanceof PowerCut)) throw error;
-    // The life that was cut while it started may have torn a sector of its own.
+    if (!(error instanceof PowerLossError)) throw error;
+    // The start that the power loss ended may have torn a sector of its own.
     model.torn += SECTOR;
     real.restart();
   }
@@ -175,7 +175,7 @@ function command(name: string, run: (model: Model, real: Real) => void): Command
       try {
         run(model, real);
       } catch (error) {
-        if (!(error instanceof PowerCut)) throw error;
+        if (!(error instanceof PowerLossError)) throw error;
         survive(model, real);
       }
       look(model, real, 3);
@@ -201,10 +201,10 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
   fc.constant(command("look", (model, real) => look(model, real))),
 ];
 
-const restart = (cut: Cut | undefined): Command =>
+const restart = (loss: PowerLoss | undefined): Command =>
   command(
-    `the power goes${cut ? `, and again at change ${cut.at}, what it does left as ${cut.kind}` : ""}`,
-    (model, real) => survive(model, real, cut),
+    `the power goes${loss ? `, and again at change ${loss.at}, what it does left as ${loss.kind}` : ""}`,
+    (model, real) => survive(model, real, loss),
   );
 const sync = command("bring all to flash", (model, real) => {
   real.outbox.sync();

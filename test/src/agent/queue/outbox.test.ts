@@ -115,7 +115,7 @@ test("what was delivered within the second is never written to flash", async (t)
   t.is(blocks.changes, 0);
 });
 
-test("a point that was refused before it was on flash is counted over a power cut", async (t) => {
+test("a point that was refused before it was on flash is counted over a power loss", async (t) => {
   const blocks = flash(4, 4096);
   const { outbox, host } = rig(blocks, { durable: false });
   // The sector has its header already: no other follows soon.

@@ -94,7 +94,7 @@ class Device {
     return told;
   }
 
-  /** As by a power cut: nothing that this run does has an effect any more. */
+  /** As by a power loss: nothing that this run does has an effect any more. */
   gone(): void {
     this.#life.on = false;
     for (const peer of this.net.peers) if (!peer.closed) peer.reset();

@@ -159,7 +159,7 @@ test("RPCs that nobody hands out again, one-way or expired, block no other, howe
     await rig.clock.advance(5000);
     t.deepEqual(text(results), [`${run}`]);
   };
-  rig.cut();
+  rig.powerOff();
   const second = rig.agent();
   const again = count(second);
   second.start();
@@ -260,7 +260,7 @@ test("an RPC is remembered for as long as the option says, with the power off as
     rig.platform.fault = ({ path }) => (path.includes("/rpc/") || ran > 0 ? "drop" : undefined);
     rig.platform.rpc(rig.platform.device(NAME), "open", {}, { timeoutMs: HOUR });
     await rig.clock.advance(5000);
-    rig.cut();
+    rig.powerOff();
     await rig.clock.advance(offMs);
     rig.platform.fault = undefined;
     boot();

@@ -1,4 +1,4 @@
-// Who is to blame for a refused point, over what interrupts the verdict: a sleep, a power cut.
+// Who is to blame for a refused point, over what interrupts the verdict: a sleep, a power loss.
 
 import { NAME, type Rig, startRig, test } from "../rig.js";
 import { Sleeper } from "../sleeper.js";
@@ -63,7 +63,7 @@ test("an outage of all that is written, over wakes: a probe a minute at most, no
 });
 
 for (const when of ["before the probe's answer arrives", "once it is condemned"] as const)
-  test(`a power cut ${when}: no good point is lost, and the bad one is counted once`, async (t, as) => {
+  test(`a power loss ${when}: no good point is lost, and the bad one is counted once`, async (t, as) => {
     const rig = startRig(t, as);
     rig.platform.fault = ({ path, body }) =>
       isTelemetry(path) && isPoisoned(body) ? { status: 400, body: "no" } : undefined;
@@ -73,7 +73,7 @@ for (const when of ["before the probe's answer arrives", "once it is condemned"]
     const probed = () => rig.platform.seen.some(({ path, body }) => isTelemetry(path) && isProbe(body));
     await rig.clock.runUntil(when.startsWith("once") ? () => agent.telemetry.dropped.refused > 0 : probed);
     t.is(agent.telemetry.dropped.refused, when.startsWith("once") ? 1 : 0);
-    rig.cut();
+    rig.powerOff();
     const next = rig.agent();
     next.start();
     await rig.clock.advance(30_000);

@@ -157,7 +157,7 @@ export class Lamp {
     this.machine.off();
   }
 
-  /** Runs until `done()`, starting again after each restart, crash and power cut. Rejects after `ms`. */
+  /** Runs until `done()`, starting again after each restart, crash and power loss. Rejects after `ms`. */
   async until(done: () => boolean, ms = 6 * HOUR): Promise<void> {
     const { clock } = this.machine;
     const end = clock.now() + ms;

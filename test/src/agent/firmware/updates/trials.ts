@@ -75,7 +75,7 @@ export function trials(each: Each): void {
   });
 
   each(
-    "a power cut during the confirmation: FAILED, and UPDATED without a byte fetched again",
+    "a power loss during the confirmation: FAILED, and UPDATED without a byte fetched again",
     async (t, shape) => {
       const selfTest = () => (lamp.machine.starts === 2 ? never : true);
       const lamp: Lamp = await onTrial({ ...shape, firmware: { selfTest } });
@@ -91,14 +91,15 @@ export function trials(each: Each): void {
     },
   );
 
-  each("five power cuts in a row on trial: tried again, and UPDATED", async (t, shape) => {
-    let cuts = 0;
+  each("five power losses in a row on trial: tried again, and UPDATED", async (t, shape) => {
+    let powerLosses = 0;
     const lamp = await onTrial(shape, (lamp) => {
       lamp.onStart = (version) => {
-        if (version === "2.0.0" && cuts++ < 5) lamp.machine.clock.timer(cuts % 2, () => lamp.machine.off());
+        if (version === "2.0.0" && powerLosses++ < 5)
+          lamp.machine.clock.timer(powerLosses % 2, () => lamp.machine.off());
       };
     });
-    await lamp.until(() => cuts === 6, 48 * 60 * MINUTE);
+    await lamp.until(() => powerLosses === 6, 48 * 60 * MINUTE);
     await lamp.untilState("UPDATED");
     t.deepEqual(lamp.shown, UPDATED);
   });

@@ -3,48 +3,48 @@ import { application, Bench, imageOf, ONLINE_MS, UPDATE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 
 const NUMBERED_MS = 100;
-/** Long enough to boot, join and send; the cut falls anywhere in it. */
+/** Long enough to boot, join and send; the power loss falls anywhere in it. */
 const RUN_MS = 25_000;
 
 /** A shared attribute that went is noticed by then. */
 const NOTICED_MS = 40_000;
 
-export const TELEMETRY_CUTS: Case = {
-  name: "telemetry-cuts",
-  title: "power cuts at random moments of recording: every point that was accepted arrives",
+export const TELEMETRY_POWER_LOSS: Case = {
+  name: "telemetry-power-loss",
+  title: "power losses at random moments of recording: every point that was accepted arrives",
   async run({ seed, quick, say }) {
     const dice = new Dice(seed);
-    const cuts = quick ? 5 : 50;
-    const bench = await Bench.open("telemetry-cuts", { numbered: NUMBERED_MS });
+    const powerLosses = quick ? 5 : 50;
+    const bench = await Bench.open("telemetry-power-loss", { numbered: NUMBERED_MS });
     try {
       await bench.online();
-      for (let cut = 1; cut <= cuts; cut++) {
+      for (let n = 1; n <= powerLosses; n++) {
         await new Promise((go) => setTimeout(go, dice.below(RUN_MS)));
         await bench.board.off();
-        say(`cut ${cut} of ${cuts}, ${bench.values("n").length} points so far`);
+        say(`power loss ${n} of ${powerLosses}, ${bench.values("n").length} points so far`);
         bench.board.on();
       }
       await bench.seen();
       await bench.until(ONLINE_MS, "all that was accepted", () => bench.missing().length < 50);
-      // What was accepted a moment ago is still under way: it stops at a cut, and all must come.
+      // What was accepted a moment ago is still under way: it stops at a power loss, and all must come.
       const accepted = bench.board.lines.length;
       await bench.until(ONLINE_MS, "the last of them", () => {
         const lines = bench.board.lines.slice(0, accepted).join("\n");
         return bench.missing().every((number) => !lines.includes(`accepted ${number}`));
       });
-      return { cuts, lost: 0, points: bench.values("n").length };
+      return { powerLosses, lost: 0, points: bench.values("n").length };
     } finally {
       await bench.close();
     }
   },
 };
 
-export const UPDATE_CUTS: Case = {
-  name: "update-cuts",
-  title: "power cuts at random moments of an update: the board always starts, and ends with the new image",
+export const UPDATE_POWER_LOSS: Case = {
+  name: "update-power-loss",
+  title: "power losses at random moments of an update: the board always starts, and ends with the new image",
   async run({ seed, quick, say }) {
     const dice = new Dice(seed);
-    const cuts = quick ? 5 : 50;
+    const powerLosses = quick ? 5 : 50;
     let done = 0;
     let updates = 0;
     let trials = 0;
@@ -52,10 +52,10 @@ export const UPDATE_CUTS: Case = {
       application(await imageOf({ version: "2.0.0" })),
       application(await imageOf({ version: "3.0.0" })),
     ];
-    const bench = await Bench.open("update-cuts", {});
+    const bench = await Bench.open("update-power-loss", {});
     try {
       await bench.online();
-      while (done < cuts) {
+      while (done < powerLosses) {
         const version = `${2 + (updates % 2)}.0.0`;
         await bench.assign(version, images[updates % 2]!);
         updates++;
@@ -70,7 +70,7 @@ export const UPDATE_CUTS: Case = {
           );
           await new Promise((go) => setTimeout(go, 2000 + dice.below(RUN_MS)));
           if ((await bench.latest("fw_state")) === "FAILED") {
-            // A trial that a cut ended. The device tries again by itself, after a minute, ten, sixty: the operator is faster.
+            // A trial that a power loss ended. The device tries again by itself, after a minute, ten, sixty: the operator is faster.
             const error = String(await bench.latest("fw_error"));
             check(/the power went/.test(error), error);
             trials++;
@@ -82,15 +82,15 @@ export const UPDATE_CUTS: Case = {
               ["DOWNLOADING", "DOWNLOADED", "VERIFIED"].includes(String(await bench.latest("fw_state"))),
             );
           }
-          if (done >= cuts || (await updated())) continue;
+          if (done >= powerLosses || (await updated())) continue;
           await bench.board.off();
           done++;
-          say(`cut ${done} of ${cuts}, update ${updates}: ${await bench.latest("fw_state")}`);
+          say(`power loss ${done} of ${powerLosses}, update ${updates}: ${await bench.latest("fw_state")}`);
           bench.board.on();
         }
         await bench.unassign();
       }
-      return { cuts: done, updates, trialsCut: trials, bricked: 0 };
+      return { powerLosses: done, updates, trialsLost: trials, bricked: 0 };
     } finally {
       await bench.close();
     }

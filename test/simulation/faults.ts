@@ -1,4 +1,4 @@
-// All that can happen to a request, by name: what a story's weather is made of.
+// All that can happen to a request, by name: the faults of simulated runs.
 import type { Fault } from "../fakes/platform.js";
 import { answer, type SeenRequest } from "../fakes/server.js";
 import { type Blow, drip, SPOILED } from "./spoiled.js";
@@ -16,7 +16,7 @@ const quoting = ({ path, body }: SeenRequest) => `No static resource ${path}. Bo
 
 const TAKEN = Buffer.from("HTTP/1.1 200");
 
-/** Answers in the platform's place. What is posted the platform has taken: a device could not tell this answer from its own. */
+/** Answers in the platform's place. What is posted the platform has taken: a device could not distinguish this answer from the platform's. */
 function instead(send: (request: SeenRequest, blow: Blow) => void): Cause {
   return (request, blow) => {
     if (request.method === "POST") {
@@ -32,7 +32,7 @@ function instead(send: (request: SeenRequest, blow: Blow) => void): Cause {
 const WAITED = [0, 5000, 20_000, 25_000];
 const ASKED = /[?]timeout=([0-9]+)/;
 
-/** A proxy answers in the place of a platform that lives behind it: that has the request or not, and takes its time or not. */
+/** A proxy answers in the place of a platform that powerCycles behind it: that has the request or not, and takes its time or not. */
 function proxied(code: number): Cause {
   return (request, { dice, clock }) => {
     const reply = () => request.reply(code, PAGE, dice.chance(0.5) ? { Connection: "close" } : undefined);

@@ -9,7 +9,7 @@ import type { AppHost } from "../../hosts/shared/application.js";
 import { Diagnostics } from "../../src/diagnostics/index.js";
 import type { Agent } from "../../src/index.js";
 import { Strategies } from "../../src/strategies/index.js";
-import { type Desk, handleMethods } from "./methods.js";
+import { handleMethods, type SampleApplication } from "./methods.js";
 import { intervalOf, LIMITS, Sampler } from "./sampler.js";
 import { countStart } from "./starts.js";
 import { Room } from "./weather.js";
@@ -20,7 +20,7 @@ declare const VERSION: string;
 /** Readings to one report of the device's own health. */
 const HEALTH_EVERY = 10;
 
-export const firmware = { title: "desk", version: typeof VERSION === "undefined" ? "1.0.0" : VERSION };
+export const firmware = { title: "sample", version: typeof VERSION === "undefined" ? "1.0.0" : VERSION };
 
 /** Sets the application up; the agent is started afterwards. Returns what records a sample, for a machine that sleeps in between. */
 export default function setUp(agent: Agent, host: AppHost): () => void {
@@ -30,7 +30,7 @@ export default function setUp(agent: Agent, host: AppHost): () => void {
   return () => application.sample();
 }
 
-class Application implements Desk {
+class Application implements SampleApplication {
   private readonly _agent: Agent;
   private readonly _host: AppHost;
   private readonly _strategies: Strategies;

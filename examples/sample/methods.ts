@@ -2,7 +2,7 @@ import type { Agent } from "../../src/index.js";
 import type { Host } from "../../src/port.js";
 
 /** What the methods may ask of the application. */
-export interface Desk {
+export interface SampleApplication {
   status(): Record<string, unknown>;
   setLed(on: boolean): Record<string, unknown>;
   /** Records a reading. */
@@ -15,10 +15,10 @@ const MOST_POINTS = 5_000;
 /** For a handler that waits until its points are delivered; the platform waits 10 s for its answer by default. */
 const FLUSH_MS = 4_000;
 
-/** The server-side RPC methods of the desk. A wrong parameter throws, and the caller reads why. */
-export function handleMethods(agent: Agent, host: Host, desk: Desk): void {
-  agent.rpc.handle("setLed", (params) => desk.setLed(member(params, "on", "boolean") as boolean));
-  agent.rpc.handle("getStatus", () => desk.status());
+/** The server-side RPC methods of the sample application. A wrong parameter throws, and the caller reads why. */
+export function handleMethods(agent: Agent, host: Host, application: SampleApplication): void {
+  agent.rpc.handle("setLed", (params) => application.setLed(member(params, "on", "boolean") as boolean));
+  agent.rpc.handle("getStatus", () => application.status());
   agent.rpc.handle("echo", (params) => params);
   agent.rpc.handle("burst", (params) => {
     const points = member(params, "points", "number") as number;
@@ -26,13 +26,13 @@ export function handleMethods(agent: Agent, host: Host, desk: Desk): void {
       throw new RangeError(`points: a whole number from 1 to ${MOST_POINTS}`);
     }
     return sendApart(agent, () => {
-      for (let n = 0; n < points; n++) desk.sample();
+      for (let n = 0; n < points; n++) application.sample();
     });
   });
   agent.rpc.handle("report", () =>
     sendApart(agent, () => {
-      desk.sample();
-      desk.health();
+      application.sample();
+      application.health();
     }),
   );
   handleOwnCalls(agent, host);

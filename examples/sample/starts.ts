@@ -1,5 +1,6 @@
 import type { Host } from "../../src/port.js";
 
+/** The sample was called so when it wrote this for the first time. */
 const KEY = "desk.starts";
 /** The record: this byte, then a decimal count in ASCII. */
 const FORMAT = 1;

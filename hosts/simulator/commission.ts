@@ -67,14 +67,14 @@ function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
     },
   });
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-  const desk = {
+  const context = {
     commissioning,
     name: `mote-${host.hardwareId}`,
     hosts,
     isPortal: false,
     proof: makeProof(host),
   };
-  const server = new PageServer(desk, host);
+  const server = new PageServer(context, host);
   const end = listen(
     port,
     (address, visitor) =>

@@ -33,7 +33,7 @@ export interface SimulatorHost extends Host {
   close(): void;
 }
 
-/** The simulator as a machine: `files` (which can't be preloaded, so the caller imports it) under the root that the supervisor gave it, and the desk's own clock and network. */
+/** The simulator as a machine: `files` (which can't be preloaded, so the caller imports it) under the root that the supervisor gave it, and the computer's own clock and network. */
 export function createHost(files: Files, options: SimulatorOptions = {}): SimulatorHost {
   const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
   const native = new FFI();

@@ -11,6 +11,13 @@ const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\banew\b/i, "again, restarted"],
   [/\blittle-?room\b/i, "heap limit"],
   [/\bpinger\b/i, "RPC probe"],
+  [/\bstories\b|--(?:stories|lives)\b/i, "simulated runs, sleep-cycle runs"],
+  [
+    /\bpower[- ]cuts\b|\bPowerCut|\bcutTests\b|\bMOTE_CUT\b|npm run (?:-s )?(?:cuts|cycles)\b/i,
+    "power losses",
+  ],
+  [/#weather\b|\bweather (?:is|was) (?:good|bad)|\b(?:good|bad) weather\b/i, "faults"],
+  [/\bDesk\b|\bopenDesk\b|\bdesk(?=\.\w+[(])/, "what it is: page context, setup of the tour"],
 ];
 
 /** Places where a text has one of them, as lines for people. */

@@ -82,7 +82,7 @@ export class Idle {
               chunks: values.get("Chunk used") ?? 0,
             }),
         },
-        simulatedImage("desk", "1.0.0", 5000),
+        simulatedImage("sample", "1.0.0", 5000),
       );
     const idle = new Idle(platform, device, ends);
     void idle.#device.start();
@@ -112,9 +112,11 @@ export class Idle {
     await operator.login(TENANT.username, TENANT.password);
     const device = await operator.devices.byName(DEVICE);
     if (!device?.deviceProfileId) throw new Error("there is no device");
-    const entry = { title: "desk", version: "2.0.0", deviceProfileId: device.deviceProfileId.id };
+    const entry = { title: "sample", version: "2.0.0", deviceProfileId: device.deviceProfileId.id };
     const made = await operator.ota.create(entry);
-    await operator.ota.upload(made.id.id, simulatedImage("desk", "2.0.0", bytes), { fileName: "desk.bin" });
+    await operator.ota.upload(made.id.id, simulatedImage("sample", "2.0.0", bytes), {
+      fileName: "sample.bin",
+    });
     await operator.ota.assign(device.id.id, made.id.id);
     await this.until("it downloads", () => this.events.includes("DOWNLOADING"));
     this.looks.length = 0;

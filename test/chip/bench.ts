@@ -2,7 +2,16 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../tools/moddable/sdk.js";
-import { application, Board, DEVICE, type Desk, desk, imageOf, type Settings, TITLE } from "./rig.js";
+import {
+  application,
+  Board,
+  DEVICE,
+  imageOf,
+  type LocalPlatform,
+  openLocalPlatform,
+  type Settings,
+  TITLE,
+} from "./rig.js";
 
 /** As test/chip/app says it. */
 const ACCEPTED = /chip: accepted (\d+)/;
@@ -21,8 +30,8 @@ const BY_POWER = process.env.MOTE_CHIP_SOFT_RESET ? [] : ["-no-reboot"];
 
 export class Bench {
   readonly board: Board;
-  readonly desk: Desk;
-  readonly tenant: Desk["operator"];
+  readonly localPlatform: LocalPlatform;
+  readonly tenant: LocalPlatform["operator"];
   /** Of packages, by version. */
   readonly #packages = new Map<string, string>();
 
@@ -32,18 +41,18 @@ export class Bench {
     rmSync(file, { force: true });
     const board = new Board(file, reset === "power" ? BY_POWER : []);
     board.write(await imageOf(settings));
-    return new Bench(board, await desk());
+    return new Bench(board, await openLocalPlatform());
   }
 
-  private constructor(board: Board, place: Desk) {
+  private constructor(board: Board, place: LocalPlatform) {
     this.board = board;
-    this.desk = place;
+    this.localPlatform = place;
     this.tenant = place.operator;
   }
 
   async close(): Promise<void> {
     await this.board.off();
-    await this.desk.close();
+    await this.localPlatform.close();
   }
 
   async until(ms: number, what: string, reached: () => Promise<unknown> | unknown): Promise<void> {
@@ -135,7 +144,7 @@ export class Bench {
   /** All values of a key, in the order of their time stamps. */
   values(key: string): unknown[] {
     const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 10_000_000, ascending: true };
-    const found = this.desk.platform.core.devices.byName(DEVICE)?.series.range(key, all) ?? [];
+    const found = this.localPlatform.platform.core.devices.byName(DEVICE)?.series.range(key, all) ?? [];
     return found.map(({ value }) => value);
   }
 }

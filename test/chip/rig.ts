@@ -242,7 +242,7 @@ export class Board {
   }
 }
 
-export interface Desk {
+export interface LocalPlatform {
   readonly platform: Platform;
   readonly operator: Operator;
   readonly url: string;
@@ -250,7 +250,7 @@ export interface Desk {
 }
 
 /** A platform at one port, and TLS before it at the next. */
-export async function desk(): Promise<Desk> {
+export async function openLocalPlatform(): Promise<LocalPlatform> {
   const platform = await startPlatform({ port: PORT, profile: PROFILE, ruleChain: true });
   const operator = new Operator({ url: platform.url });
   const login = (): Promise<void> => operator.login("tenant@thingsboard.org", "tenant");

@@ -109,13 +109,13 @@ function methods() {
     attributes: { read: async (keys: unknown) => calls.push(keys) && { client: {}, shared: {} } },
     claim: async (claim: unknown) => void calls.push(claim),
   };
-  const desk = {
+  const application = {
     status: () => ({ led: "off" }),
     setLed: (on: boolean) => ({ on }),
     sample: () => void calls.push("sample"),
     health: () => void calls.push("health"),
   };
-  handleMethods(agent as unknown as Agent, { clock: new Clock() } as unknown as Host, desk);
+  handleMethods(agent as unknown as Agent, { clock: new Clock() } as unknown as Host, application);
   const run = (method: string, params: unknown) => handlers.get(method)?.(params);
   return { run, calls };
 }

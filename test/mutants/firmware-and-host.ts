@@ -106,7 +106,7 @@ export const firmwareAndHost: readonly Mutant[] = [
     name: "the page takes a form that it did not make",
     promise: COMMISSIONED,
     file: "hosts/shared/commissioning/respond.ts",
-    find: 'if (!isSame(form[PROOF] ?? "", desk.proof)) {',
+    find: 'if (!isSame(form[PROOF] ?? "", context.proof)) {',
     replace: "if (form[PROOF] === undefined) {",
     tests: ["hosts/shared/commissioning/page.test.js"],
   },

@@ -4,7 +4,7 @@ import { apply, freshModel, type Model } from "./model.js";
 import type { ChildEvent } from "./processes.js";
 import { prepare } from "./run-tour.js";
 import { Screen } from "./screen.js";
-import type { Desk } from "./setup.js";
+import type { Setup } from "./setup.js";
 import { clip, render, summary } from "./view.js";
 
 /** Between two summaries where the output is no terminal, and between two pictures that differ only in "n s ago". */
@@ -86,12 +86,12 @@ export function greeting(url: string): string[] {
 }
 
 /** Once the device exists: what to try. Gives up silently when `signal` says so or the platform is gone. */
-export async function tellHints(desk: Desk, live: Live, signal: AbortSignal): Promise<void> {
+export async function printHints(setup: Setup, live: Live, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const ready = await prepare(desk);
+      const ready = await prepare(setup);
       if (ready && !signal.aborted)
-        return live.print(["", ...hints(desk.url, ready.deviceId, ready.packageId)]);
+        return live.print(["", ...hints(setup.url, ready.deviceId, ready.packageId)]);
     } catch (error) {
       if (signal.aborted) return;
       return live.print([

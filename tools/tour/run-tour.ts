@@ -2,33 +2,33 @@ import { readFile } from "node:fs/promises";
 import { OperatorError } from "../operator/error.js";
 import { Operator } from "../operator/operator.js";
 import { CUSTOMER, TENANT } from "./hints.js";
-import { type Desk, images } from "./setup.js";
+import { images, type Setup } from "./setup.js";
 import type { ShownAgent } from "./steps/context.js";
 import { STEPS } from "./steps/index.js";
 import { formatMark, runSteps } from "./tour.js";
 
 const WIDTH = Math.max(...STEPS.map(({ title }) => title.length));
 
-/** What the tour is shown on: a desk, or another machine. */
-export interface Guided {
+/** What the tour is shown on: this computer, or another machine. */
+export interface TourTarget {
   readonly url: string;
   readonly deviceName: string;
   readonly intervalMs: number;
   /** `complaint`: the last of it, if it said any. */
   readonly agent: ShownAgent & { readonly complaint: string };
-  /** Where the bytes of firmware 2.0.0 are. Default: the desk's. */
+  /** Where the bytes of firmware 2.0.0 are. Default: those made with this package. */
   readonly nextImage?: string;
-  /** How many times longer than on a desk a step may take. Default 1. */
+  /** How many times longer than on a computer a step may take. Default 1. */
   readonly patience?: number;
 }
 
 /** The tour: shows each capability from the platform's side, a line each. Resolves to whether all of them were seen. */
-export async function guide(
-  desk: Guided,
+export async function runTour(
+  target: TourTarget,
   signal: AbortSignal,
   print: (line: string) => void,
 ): Promise<boolean> {
-  const { url, deviceName, intervalMs, agent, nextImage = images.next, patience = 1 } = desk;
+  const { url, deviceName, intervalMs, agent, nextImage = images.next, patience = 1 } = target;
   const startedAt = Date.now();
   agent.start("platform");
   const operator = new Operator({ url });
@@ -44,14 +44,14 @@ export async function guide(
 }
 
 /** Uploads firmware 2.0.0, ready to be assigned, and finds the device; undefined as long as the device does not exist. */
-export async function prepare(desk: Desk): Promise<{ deviceId: string; packageId: string } | undefined> {
-  const operator = new Operator({ url: desk.url });
+export async function prepare(setup: Setup): Promise<{ deviceId: string; packageId: string } | undefined> {
+  const operator = new Operator({ url: setup.url });
   await operator.login(TENANT.username, TENANT.password);
-  const device = await operator.devices.byName(desk.deviceName);
+  const device = await operator.devices.byName(setup.deviceName);
   if (!device) return undefined;
   if (!device.deviceProfileId) throw new OperatorError(200, "the device has no profile");
-  const entry = { title: "desk", version: "2.0.0", deviceProfileId: device.deviceProfileId.id };
+  const entry = { title: "sample", version: "2.0.0", deviceProfileId: device.deviceProfileId.id };
   const { id } = await operator.ota.create(entry);
-  await operator.ota.upload(id.id, await readFile(images.next), { fileName: "desk-2.0.0.mjs" });
+  await operator.ota.upload(id.id, await readFile(images.next), { fileName: "sample-2.0.0.mjs" });
   return { deviceId: device.id.id, packageId: id.id };
 }

@@ -11,7 +11,7 @@ import { Child, type ChildEvent } from "./processes.js";
 const PORT = 8080;
 const START_MS = 10_000;
 
-export interface DeskOptions {
+export interface SetupOptions {
   /** Default 8080 if it is free, otherwise any. */
   port?: number | undefined;
   /** Keeps the agent's state there; otherwise a temporary directory is made and removed. */
@@ -23,7 +23,7 @@ export interface DeskOptions {
 }
 
 /** A local platform and an agent, side by side: two processes that end with this one. */
-export interface Desk {
+export interface Setup {
   readonly url: string;
   readonly deviceName: string;
   readonly intervalMs: number;
@@ -39,13 +39,13 @@ export const images = {
 } as const;
 
 /** Starts the platform and makes the agent ready to start. `onEvent` gets the agent's events. Throws if the platform does not start. */
-export async function openDesk(options: DeskOptions, onEvent: (event: ChildEvent) => void): Promise<Desk> {
+export async function openSetup(options: SetupOptions, onEvent: (event: ChildEvent) => void): Promise<Setup> {
   const env = {
     MOTE_PROVISION_KEY: randomBytes(10).toString("hex"),
     MOTE_PROVISION_SECRET: randomBytes(10).toString("hex"),
   };
   const { platform, url } = await openPlatform(options, env);
-  const deviceName = `desk-${randomBytes(2).toString("hex")}`;
+  const deviceName = `sample-${randomBytes(2).toString("hex")}`;
   const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "mote-"));
   if (options.stateDir !== undefined) forgetToken(options.stateDir);
   const intervalMs = options.intervalMs ?? 1_000;
@@ -64,7 +64,7 @@ export function isFresh(stateDir: string): boolean {
 }
 
 async function openPlatform(
-  options: DeskOptions,
+  options: SetupOptions,
   env: Record<string, string>,
 ): Promise<{ platform: Child; url: string }> {
   const port = options.port ?? ((await isFree(PORT)) ? PORT : 0);

@@ -1,14 +1,14 @@
-import { greeting, type Live, openLive, tellHints } from "./live.js";
+import { greeting, type Live, openLive, printHints } from "./live.js";
 import type { ChildEvent } from "./processes.js";
-import { guide } from "./run-tour.js";
-import { type Desk, type DeskOptions, isFresh, openDesk } from "./setup.js";
+import { runTour } from "./run-tour.js";
+import { isFresh, openSetup, type Setup, type SetupOptions } from "./setup.js";
 import { limitedBy } from "./tour.js";
 
 const OK = 0;
 const FAILED = 1;
 const USAGE = 2;
 
-export interface StartOptions extends DeskOptions {
+export interface StartOptions extends SetupOptions {
   /** The tour, in milliseconds at most; without it the live view, until it is stopped. */
   forMs?: number | undefined;
 }
@@ -31,36 +31,36 @@ export async function start(options: StartOptions): Promise<number> {
 async function watch(options: StartOptions, stop: AbortSignal): Promise<number> {
   let live: Live | undefined;
   const onEvent = (event: ChildEvent): void => live?.onEvent(event);
-  const desk = await openDesk(options, onEvent);
+  const setup = await openSetup(options, onEvent);
   try {
-    process.stdout.write(`${greeting(desk.url).join("\n")}\n`);
-    live = openLive(process.stdout, desk.url, desk.deviceName);
-    const agent = desk.agent.start();
-    void tellHints(desk, live, stop);
+    process.stdout.write(`${greeting(setup.url).join("\n")}\n`);
+    live = openLive(process.stdout, setup.url, setup.deviceName);
+    const agent = setup.agent.start();
+    void printHints(setup, live, stop);
     const gone = await Promise.race([
       whenAborted(stop),
-      desk.platform.ended.then(({ code }) => `the platform ended (${code}): ${desk.platform.complaint}`),
+      setup.platform.ended.then(({ code }) => `the platform ended (${code}): ${setup.platform.complaint}`),
       agent.ended.then(({ code }) => `the agent ended (${code}): ${agent.complaint}`),
     ]);
     if (gone !== undefined) live.print([gone]);
     return gone === undefined ? OK : FAILED;
   } finally {
-    await desk.close();
+    await setup.close();
     live?.close();
   }
 }
 
 async function tour(options: StartOptions, forMs: number, stop: AbortSignal): Promise<number> {
   const limit = limitedBy(stop, forMs, new Error("the time is over"));
-  let desk: Desk | undefined;
+  let setup: Setup | undefined;
   try {
-    desk = await openDesk(options, () => undefined);
+    setup = await openSetup(options, () => undefined);
     const print = (line: string): void => void process.stdout.write(`${line}\n`);
-    for (const line of greeting(desk.url).slice(0, 2)) print(line);
-    return (await guide(desk, limit.signal, print)) ? OK : FAILED;
+    for (const line of greeting(setup.url).slice(0, 2)) print(line);
+    return (await runTour(setup, limit.signal, print)) ? OK : FAILED;
   } finally {
     limit.end();
-    await desk?.close();
+    await setup?.close();
   }
 }
 

@@ -6,7 +6,7 @@ import { answerDns } from "../../shared/commissioning/dns.js";
 import { LineReader } from "../../shared/commissioning/lines.js";
 import { PageServer } from "../../shared/commissioning/page-server.js";
 import { reach } from "../../shared/commissioning/platform-check.js";
-import { type Desk, makeProof } from "../../shared/commissioning/respond.js";
+import { makeProof, type PageContext } from "../../shared/commissioning/respond.js";
 import { keep } from "../../shared/commissioning/stored-settings.js";
 import { checkNetwork, type Finding, type Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
@@ -70,8 +70,8 @@ export function openCommissioning(
     },
   });
   const name = `mote-${host.hardwareId}`;
-  const desk: Desk = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
-  const server = new PageServer(desk, host);
+  const context: PageContext = { commissioning, name, hosts: [OWN], isPortal: true, proof: makeProof(host) };
+  const server = new PageServer(context, host);
   closing.unshift(() => server.close());
   const password = label(host) ?? options.password ?? "";
   keepTrying(host, closing, [

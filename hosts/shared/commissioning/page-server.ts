@@ -1,7 +1,7 @@
 // The page over connections of the port's kind: one request each, all of it bounded in size, number and time.
 import type { Host, Socket, SocketEvent } from "../../../src/port.js";
 import { RequestReader } from "./request.js";
-import { type Answer, type Desk, headOf, refusal, respond } from "./respond.js";
+import { type Answer, headOf, type PageContext, refusal, respond } from "./respond.js";
 
 type Machine = Pick<Host, "clock" | "encode" | "decode">;
 export type Connect = (event: (what: SocketEvent) => void) => Socket;
@@ -13,19 +13,19 @@ const VISIT_MS = 15_000;
 const PIECE = 512;
 
 export class PageServer {
-  private readonly _desk: Desk;
+  private readonly _context: PageContext;
   private readonly _machine: Machine;
   private readonly _visits: Visit[] = [];
 
-  constructor(desk: Desk, machine: Machine) {
-    this._desk = desk;
+  constructor(context: PageContext, machine: Machine) {
+    this._context = context;
     this._machine = machine;
   }
 
   /** A visitor came; false if there is no room: then `connect` was not called. */
   accept(connect: Connect): boolean {
     if (this._visits.length >= MOST) return false;
-    const visit = new Visit(connect, this._desk, this._machine, () => {
+    const visit = new Visit(connect, this._context, this._machine, () => {
       const at = this._visits.indexOf(visit);
       if (at >= 0) this._visits.splice(at, 1);
     });
@@ -39,7 +39,7 @@ export class PageServer {
 }
 
 class Visit {
-  private readonly _desk: Desk;
+  private readonly _context: PageContext;
   private readonly _machine: Machine;
   private readonly _over: () => void;
   private readonly _reader: RequestReader;
@@ -48,8 +48,8 @@ class Visit {
   private _out: Uint8Array | undefined;
   private _ended = false;
 
-  constructor(connect: Connect, desk: Desk, machine: Machine, over: () => void) {
-    this._desk = desk;
+  constructor(connect: Connect, context: PageContext, machine: Machine, over: () => void) {
+    this._context = context;
     this._machine = machine;
     this._over = over;
     this._reader = new RequestReader(machine);
@@ -83,7 +83,7 @@ class Visit {
       this._reader.feed(count === PIECE ? piece : piece.subarray(0, count));
     if (this._out || !this._reader.isOver) return;
     const { request, problem } = this._reader;
-    this._answer(request ? respond(request, this._desk) : refusal(problem), request?.method === "HEAD");
+    this._answer(request ? respond(request, this._context) : refusal(problem), request?.method === "HEAD");
   }
 
   private _answer(answer: Answer, isHead: boolean): void {

@@ -6,7 +6,7 @@ import { notice, page, STYLE_HASH } from "./page.js";
 import type { PageRequest } from "./request.js";
 import { FIELDS, type Values } from "./values.js";
 
-export interface Desk {
+export interface PageContext {
   readonly commissioning: Commissioning;
   /** Of the device, for people. */
   readonly name: string;
@@ -48,7 +48,7 @@ const PROOF = "proof";
 const PROOF_BYTES = 16;
 const TRIMMED = ["url", "ca", "token", "key", "secret"];
 
-/** `proof` of a desk. Of a host whose numbers are random by now. */
+/** `proof` of a page. Of a host whose numbers are random by now. */
 export function makeProof({ random }: Pick<Host, "random">): string {
   const bytes = new Uint8Array(PROOF_BYTES);
   random(bytes);
@@ -57,29 +57,29 @@ export function makeProof({ random }: Pick<Host, "random">): string {
   return proof;
 }
 
-export function respond(request: PageRequest, desk: Desk): Answer {
+export function respond(request: PageRequest, context: PageContext): Answer {
   const { method, path, host } = request;
   // A name elsewhere that was made to lead here must neither read the page nor fill it in.
-  if (!desk.hosts.includes(host)) return desk.isPortal ? toPage(desk, 302) : refusal(403);
-  if (path !== "/") return desk.isPortal && method !== "POST" ? toPage(desk, 302) : refusal(404);
+  if (!context.hosts.includes(host)) return context.isPortal ? toPage(context, 302) : refusal(403);
+  if (path !== "/") return context.isPortal && method !== "POST" ? toPage(context, 302) : refusal(404);
   if (method === "GET" || method === "HEAD")
-    return { status: 200, body: page(desk.commissioning.view, desk.name, desk.proof) };
+    return { status: 200, body: page(context.commissioning.view, context.name, context.proof) };
   if (method !== "POST") return refusal(405);
-  return take(request, desk);
+  return take(request, context);
 }
 
 export const refusal = (status: number): Answer => ({ status, body: "" });
 
-function take({ origin, site, type, body, host }: PageRequest, desk: Desk): Answer {
+function take({ origin, site, type, body, host }: PageRequest, context: PageContext): Answer {
   if (type !== FORM) return refusal(415);
   if (origin !== undefined && origin !== `http://${host}`) return refusal(403);
   if (site !== undefined && !OWN_SITES.includes(site)) return refusal(403);
   const form = readForm(body, [PROOF, ...FIELDS]);
   if (!form) return refusal(400);
-  if (!isSame(form[PROOF] ?? "", desk.proof)) {
+  if (!isSame(form[PROOF] ?? "", context.proof)) {
     return {
       status: 403,
-      body: notice(desk.name, "That page was from before a restart: nothing was changed."),
+      body: notice(context.name, "That page was from before a restart: nothing was changed."),
     };
   }
   const typed: Record<string, string> = {};
@@ -88,11 +88,11 @@ function take({ origin, site, type, body, host }: PageRequest, desk: Desk): Answ
     if (value) typed[field] = value;
   }
   // While it checks there is nothing to fill in: the page says so.
-  desk.commissioning.give(typed as Values);
-  return toPage(desk, 303);
+  context.commissioning.give(typed as Values);
+  return toPage(context, 303);
 }
 
-const toPage = ({ hosts }: Desk, status: number): Answer => ({
+const toPage = ({ hosts }: PageContext, status: number): Answer => ({
   status,
   location: `http://${hosts[0]}/`,
   body: "",

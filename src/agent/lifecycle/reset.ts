@@ -1,7 +1,7 @@
 // Forgets what makes this device the one it is: Wi-Fi, access token, telemetry waiting, what is known of attributes, the RPC journal.
 //
-// A mark in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that the
-// power cuts has either not begun, or is completed by the next start before that looks at anything.
+// A mark in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that a
+// power loss interrupts has either not begun, or is completed by the next start before that looks at anything.
 
 import { isObject } from "../../wire/text/json.js";
 import { MoteError } from "../common/errors.js";

@@ -134,7 +134,7 @@ async function andTheRest(bench: PortBench): Promise<Figures> {
   const close = await timeServer();
   await bench.on();
   const value = await line.call("get", "outlives");
-  check(value === "the power", `the value after a power cut is "${value}"`);
+  check(value === "the power", `the value after a power loss is "${value}"`);
   if (!close) return { texts: here.length, sntp: `skipped: UDP port ${NTP.port} can't be had` };
   await board.line(/Wi-Fi: online/, ONLINE_MS);
   await new Promise((go) => setTimeout(go, 3000));

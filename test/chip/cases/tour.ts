@@ -1,19 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { guide } from "../../../tools/tour/run-tour.js";
+import { runTour } from "../../../tools/tour/run-tour.js";
 import { application, Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { DEVICE } from "../rig.js";
 
-/** All steps; no step waits longer than its own limit, which is made for a desk. */
+/** All steps; no step waits longer than its own limit, which is made for a computer. */
 const TOUR_MS = 900_000;
 
 /** The tour stops the device and starts it on its own time: a program of each kind, by cable. */
 async function tour(secure: boolean, say: (line: string) => void): Promise<string> {
   const more = {
     connections: 3,
-    firmware: { title: "desk", version: "1.0.0", allowHttp: true },
+    firmware: { title: "sample", version: "1.0.0", allowHttp: true },
   };
   const bench = await Bench.open(secure ? "tour-tls" : "tour", { timestamps: "platform", secure, more });
   try {
@@ -34,14 +34,14 @@ async function tour(secure: boolean, say: (line: string) => void): Promise<strin
     };
     const lines: string[] = [];
     const shown = {
-      url: bench.desk.url,
+      url: bench.localPlatform.url,
       deviceName: DEVICE,
       intervalMs: 1000,
       agent,
       nextImage,
       patience: 6,
     };
-    const good = await guide(shown, AbortSignal.timeout(TOUR_MS + ONLINE_MS), (line) => {
+    const good = await runTour(shown, AbortSignal.timeout(TOUR_MS + ONLINE_MS), (line) => {
       lines.push(line);
       say(line);
     });

@@ -1,4 +1,4 @@
-// A board on a desk: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show them, on the clock that stands still.
+// A simulated board: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show them, on the clock that stands still.
 
 import type { Machine } from "../../../hosts/esp32/board-hardware.js";
 import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";

@@ -57,7 +57,7 @@ export async function openBench(
         for (const [name, value] of values) most.set(name, Math.max(value, most.get(name) ?? 0));
       },
     },
-    simulatedImage("desk", "1.0.0", 5000),
+    simulatedImage("sample", "1.0.0", 5000),
   );
   t.teardown(async () => {
     await device.cut();
@@ -90,10 +90,10 @@ export const idOf = (operator: Operator): Promise<string> =>
 /** Uploads and assigns firmware 2.0.0 of so many bytes. */
 export async function assign(operator: Operator, id: string, bytes: number): Promise<void> {
   const { deviceProfileId } = await operator.devices.get(id);
-  const entry = { title: "desk", version: "2.0.0", deviceProfileId: deviceProfileId!.id };
+  const entry = { title: "sample", version: "2.0.0", deviceProfileId: deviceProfileId!.id };
   const made = await operator.ota.create(entry);
-  await operator.ota.upload(made.id.id, simulatedImage("desk", "2.0.0", bytes), {
-    fileName: "desk-2.0.0.bin",
+  await operator.ota.upload(made.id.id, simulatedImage("sample", "2.0.0", bytes), {
+    fileName: "sample-2.0.0.bin",
   });
   await operator.ota.assign(id, made.id.id);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
 import { simulatedImage } from "../../../tools/moddable/simulator/device.js";
-import { guide } from "../../../tools/tour/run-tour.js";
+import { runTour } from "../../../tools/tour/run-tour.js";
 import { assign, DEVICE, INTERVAL_MS, idOf, openBench, until, updated } from "./bench.js";
 import { inSimulator, programOf } from "./rig.js";
 
@@ -16,7 +16,7 @@ async function tour(t: ExecutionContext, secure: boolean): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "mote-simulator-"));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const nextImage = join(directory, "next.bin");
-  writeFileSync(nextImage, simulatedImage("desk", "2.0.0", 40_000));
+  writeFileSync(nextImage, simulatedImage("sample", "2.0.0", 40_000));
   const { device, platform, events } = bench;
   const agent = {
     complaint: "",
@@ -25,7 +25,7 @@ async function tour(t: ExecutionContext, secure: boolean): Promise<void> {
   };
   const shown = { url: platform.url, deviceName: DEVICE, intervalMs: INTERVAL_MS, agent, nextImage };
   const lines: string[] = [];
-  const good = await guide(shown, AbortSignal.timeout(TOUR_MS), (line) => lines.push(line));
+  const good = await runTour(shown, AbortSignal.timeout(TOUR_MS), (line) => lines.push(line));
   t.true(good, lines.join("\n"));
   t.deepEqual(
     events.filter(({ event }) => event === "crash"),

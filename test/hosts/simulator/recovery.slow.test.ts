@@ -30,7 +30,7 @@ function stubbed(t: ExecutionContext, ends: readonly string[]) {
         told.push(rest);
       },
     },
-    simulatedImage("desk", "1.0.0", 100),
+    simulatedImage("sample", "1.0.0", 100),
   );
   t.teardown(async () => {
     await device.cut();

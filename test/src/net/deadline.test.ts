@@ -5,7 +5,7 @@ import { serve } from "../../fakes/server.js";
 import { GET, isLost, rig, sendOn } from "./rig.js";
 
 test("the deadline covers every phase and says which it was", async (t) => {
-  const stories: [reason: string, net: NetOptions, onConnect: (peer: Peer) => unknown][] = [
+  const cases: [reason: string, net: NetOptions, onConnect: (peer: Peer) => unknown][] = [
     ["no connection in time", {}, () => false],
     ["not sent in time", { writeBytes: 0 }, () => true],
     ["no answer in time", {}, () => true],
@@ -17,7 +17,7 @@ test("the deadline covers every phase and says which it was", async (t) => {
       },
     ],
   ];
-  for (const [reason, net, onConnect] of stories) {
+  for (const [reason, net, onConnect] of cases) {
     const { host, connection } = rig(net);
     host.net.onConnect = onConnect;
     const start = host.clock.now();

@@ -6,14 +6,14 @@ import { bar, clip, render, summary } from "../../../tools/tour/view.js";
 const NOW = 1_760_000_000_000;
 
 function after(...events: ChildEvent[]): Model {
-  const start = freshModel("http://127.0.0.1:8080", "desk");
+  const start = freshModel("http://127.0.0.1:8080", "sample");
   return events.reduce((model, event) => apply(model, event, NOW), start);
 }
 
 test("a fresh view shows the platform's address first", (t) => {
   t.deepEqual(render(after(), NOW, 80), [
     "  platform    http://127.0.0.1:8080",
-    "  device      desk",
+    "  device      sample",
     "  state       starting",
     "  delivered   0 points",
     "  last RPC    none",
@@ -24,8 +24,8 @@ test("a fresh view shows the platform's address first", (t) => {
 
 test("the view of a device at work shows what it did last, and when", (t) => {
   const model = after(
-    { event: "started", title: "desk", version: "1.0.0" },
-    { event: "provisioned", deviceName: "desk-7" },
+    { event: "started", title: "sample", version: "1.0.0" },
+    { event: "provisioned", deviceName: "sample-7" },
     { event: "online" },
     { event: "telemetry.delivered", points: 3 },
     { event: "telemetry.delivered", points: 4 },
@@ -36,7 +36,7 @@ test("the view of a device at work shows what it did last, and when", (t) => {
   );
   t.deepEqual(render(model, NOW + 12_999, 80), [
     "  platform    http://127.0.0.1:8080",
-    "  device      desk-7, firmware desk 1.0.0",
+    "  device      sample-7, firmware sample 1.0.0",
     "  state       online",
     "  delivered   7 points",
     "  last RPC    setLed #0 answered, 12 s ago",

@@ -1,4 +1,4 @@
-// A firmware image as a board has it: the agent and its application (the desk's) as one script.
+// A firmware image as a board has it: the agent and its application (the sample) as one script.
 import setUp, { firmware } from "../../../examples/sample/app.js";
 import { Agent, type AgentOptions, type Host } from "../../../src/index.js";
 

@@ -11,7 +11,7 @@ import type { AgentOptions } from "../../../src/index.js";
 import { stopSignals } from "../../cli/stop.js";
 import { certificates, duration, UsageError } from "../../cli/usage.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
-import { guide } from "../../tour/run-tour.js";
+import { runTour } from "../../tour/run-tour.js";
 import { buildProgram } from "../build.js";
 import { findSdk, PROJECT, SdkError } from "../sdk.js";
 import { SimulatedDevice, simulatedImage } from "./device.js";
@@ -35,7 +35,7 @@ const HELP = `
 Without --url it starts a platform of its own. Headless it then goes through the tour, an update included, and ends with 0 if all
 of it worked; with --url it ends after --for, with 0 if points were delivered and nothing crashed. $MODDABLE must name the SDK.`;
 
-const TITLE = "desk";
+const TITLE = "sample";
 const IMAGE_BYTES = 65_536;
 const TOUR_MS = 180_000;
 const PROGRAMS = join(PROJECT, "hosts", "simulator");
@@ -125,7 +125,7 @@ async function tour(session: Session, own: Platform, { interval: intervalMs }: F
   const agent = { complaint: "", start: device.start.bind(device), stop: () => device.stop() };
   const deviceName = session.agent.provisioning?.deviceName ?? "";
   const shown = { url: own.url, deviceName, intervalMs, agent, nextImage };
-  const good = await guide(shown, AbortSignal.timeout(TOUR_MS), (text) => session.say(text));
+  const good = await runTour(shown, AbortSignal.timeout(TOUR_MS), (text) => session.say(text));
   await device.stop();
   if (!good) session.say(lines.slice(-20).join("\n"));
   return good ? STOPPED : FAILED;

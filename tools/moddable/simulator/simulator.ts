@@ -61,7 +61,7 @@ export class SimulatorRun {
       ...sdk.env,
       HOME: directory,
       DISPLAY: display,
-      // Nothing of the desk's session is touched.
+      // Nothing of the computer's session is touched.
       GDK_BACKEND: "x11",
       NO_AT_BRIDGE: "1",
       XSBUG_HOST: "127.0.0.1",

@@ -10,9 +10,9 @@ export const uploaded = step("firmware 2.0.0 uploaded", async (tour) => {
   const bytes = await readFile(tour.nextImage);
   const { deviceProfileId } = await tour.operator.devices.get(await deviceId(tour));
   check(deviceProfileId !== undefined, "the device has no profile");
-  const entry = { title: "desk", version: VERSION, deviceProfileId: deviceProfileId.id };
+  const entry = { title: "sample", version: VERSION, deviceProfileId: deviceProfileId.id };
   const { id } = await tour.operator.ota.create(entry);
-  const stored = await tour.operator.ota.upload(id.id, bytes, { fileName: "desk-2.0.0.mjs" });
+  const stored = await tour.operator.ota.upload(id.id, bytes, { fileName: "sample-2.0.0.mjs" });
   const checksum = createHash("sha256").update(bytes).digest("hex");
   check(stored.checksum === checksum, "the platform computed another checksum");
   return `${group(bytes.length)} bytes, SHA256 ${checksum.slice(0, 8)}…`;
@@ -23,7 +23,7 @@ export const downloaded = step(
   async (tour, signal) => {
     const from = Date.now();
     const entries = (await tour.operator.ota.list()).data;
-    const entry = entries.find(({ title, version }) => title === "desk" && version === VERSION);
+    const entry = entries.find(({ title, version }) => title === "sample" && version === VERSION);
     check(entry !== undefined, "there is no such package");
     await tour.operator.ota.assign(await deviceId(tour), entry.id.id);
     await reported(tour, signal, "DOWNLOADED");

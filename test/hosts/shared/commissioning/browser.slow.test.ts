@@ -38,8 +38,8 @@ async function device(t: ExecutionContext, before: Values = {}) {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as { port: number }).port}`;
-  const desk = { commissioning, name: "mote-240ac4000102", hosts: [host], isPortal: true, proof: PROOF };
-  const pages = new PageServer(desk, { clock, encode, decode });
+  const context = { commissioning, name: "mote-240ac4000102", hosts: [host], isPortal: true, proof: PROOF };
+  const pages = new PageServer(context, { clock, encode, decode });
   commissioning.open();
   t.teardown(() => server.close());
   return { url: `http://${host}/`, time, kept, commissioning };

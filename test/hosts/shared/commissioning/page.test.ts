@@ -140,9 +140,9 @@ test("a value twice, half an escape, and too many fields are no form", async (t)
 });
 
 test("a visitor who says nothing, or half of it, is sent away after 15 s; more than four are turned away", async (t) => {
-  const { host, desk } = rig();
+  const { host, context } = rig();
   const { PageServer } = await import("../../../../hosts/shared/commissioning/page-server.js");
-  const server = new PageServer(desk, host);
+  const server = new PageServer(context, host);
   const closed: number[] = [];
   const visitor = (n: number) => () => ({ write: () => 0, read: () => 0, close: () => void closed.push(n) });
   for (let n = 0; n < 4; n++) t.true(server.accept(visitor(n)));

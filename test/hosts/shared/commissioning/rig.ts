@@ -1,9 +1,9 @@
-// Commissioning on a desk: page and console over memory, a platform, and a Wi-Fi that the test owns.
+// Commissioning without a board: page and console over memory, a platform, and a Wi-Fi that the test owns.
 import { Commissioning } from "../../../../hosts/shared/commissioning/commissioning.js";
 import { Console } from "../../../../hosts/shared/commissioning/console.js";
 import { PageServer } from "../../../../hosts/shared/commissioning/page-server.js";
 import { reach } from "../../../../hosts/shared/commissioning/platform-check.js";
-import type { Desk } from "../../../../hosts/shared/commissioning/respond.js";
+import type { PageContext } from "../../../../hosts/shared/commissioning/respond.js";
 import { keep, readKept, settle } from "../../../../hosts/shared/commissioning/stored-settings.js";
 import type { Finding, Values } from "../../../../hosts/shared/commissioning/values.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
@@ -19,7 +19,7 @@ export interface Rig {
   readonly platform: FakePlatform;
   readonly commissioning: Commissioning;
   readonly console: Console;
-  readonly desk: Desk;
+  readonly context: PageContext;
   /** All that the console wrote. */
   readonly said: string[];
   /** What was closed with. */
@@ -82,8 +82,8 @@ export function rig(options: RigOptions = {}): Rig {
   });
   commissioning.onChange = () => console.changed();
   const hosts = ["192.168.4.1"];
-  const desk: Desk = { commissioning, name: "mote-fake-0001", hosts, isPortal, proof: PROOF };
-  const server = new PageServer(desk, host);
+  const context: PageContext = { commissioning, name: "mote-fake-0001", hosts, isPortal, proof: PROOF };
+  const server = new PageServer(context, host);
   const send = (...pieces: (string | Uint8Array)[]) => visit(host, server, pieces);
   commissioning.open();
   said.length = 0;
@@ -92,7 +92,7 @@ export function rig(options: RigOptions = {}): Rig {
     platform,
     commissioning,
     console,
-    desk,
+    context,
     said,
     closed,
     resets,

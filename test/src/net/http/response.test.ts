@@ -8,9 +8,9 @@ import { UNLAWFUL } from "./unlawful.js";
 const LIMIT = 64;
 
 /** What became of an answer that came in these pieces. */
-function read(story: Lawful | Unlawful, pieces: Uint8Array[]): { reader: ResponseReader; rest: number } {
+function read(testCase: Lawful | Unlawful, pieces: Uint8Array[]): { reader: ResponseReader; rest: number } {
   const reader = new ResponseReader();
-  reader.begin(story.limit ?? LIMIT);
+  reader.begin(testCase.limit ?? LIMIT);
   // As on a connection: one buffer, with what was there before still behind the new bytes.
   const buffer = new Uint8Array(9000).fill(0x0a);
   let rest = 0;
@@ -19,27 +19,27 @@ function read(story: Lawful | Unlawful, pieces: Uint8Array[]): { reader: Respons
     const end = 5 + piece.length;
     rest += end - reader.feed(buffer, 5, end);
   }
-  if (story.end) reader.end();
+  if (testCase.end) reader.end();
   return { reader, rest };
 }
 
-function isLawful(t: ExecutionContext, story: Lawful, pieces: Uint8Array[], how: string): void {
-  const { reader, rest } = read(story, pieces);
+function isLawful(t: ExecutionContext, testCase: Lawful, pieces: Uint8Array[], how: string): void {
+  const { reader, rest } = read(testCase, pieces);
   const answer = reader.answer;
   const seen = { problem: reader.problem, ...answer, body: Buffer.from(answer?.body ?? []).toString() };
-  const { status, body = "", whole = true, reusable = true, retryAfterMs, date } = story;
+  const { status, body = "", whole = true, reusable = true, retryAfterMs, date } = testCase;
   t.deepEqual(
     seen,
     { problem: "", status, body, whole, reusable, retryAfterMs, date },
-    `${story.name}, ${how}`,
+    `${testCase.name}, ${how}`,
   );
   if (whole) t.is(rest, 0);
 }
 
-function isUnlawful(t: ExecutionContext, story: Unlawful, pieces: Uint8Array[], how: string): void {
-  const { reader } = read(story, pieces);
-  t.is(reader.answer, undefined, `${story.name}, ${how}`);
-  t.is(reader.problem, story.problem, `${story.name}, ${how}`);
+function isUnlawful(t: ExecutionContext, testCase: Unlawful, pieces: Uint8Array[], how: string): void {
+  const { reader } = read(testCase, pieces);
+  t.is(reader.answer, undefined, `${testCase.name}, ${how}`);
+  t.is(reader.problem, testCase.problem, `${testCase.name}, ${how}`);
 }
 
 /** The same in one piece, in two pieces for every place to cut, and byte by byte. */
@@ -56,14 +56,14 @@ function inEveryCut(bytes: string, look: (pieces: Uint8Array[], how: string) => 
     look([whole.subarray(0, at), whole.subarray(at)], `cut at ${at}`);
 }
 
-for (const story of LAWFUL)
-  test(`lawful, however it is cut: ${story.name}`, (t) => {
-    inEveryCut(story.bytes, (pieces, how) => isLawful(t, story, pieces, how));
+for (const testCase of LAWFUL)
+  test(`lawful, however it is cut: ${testCase.name}`, (t) => {
+    inEveryCut(testCase.bytes, (pieces, how) => isLawful(t, testCase, pieces, how));
   });
 
-for (const story of UNLAWFUL)
-  test(`refused or unfinished, however it is cut: ${story.name}`, (t) => {
-    inEveryCut(story.bytes, (pieces, how) => isUnlawful(t, story, pieces, how));
+for (const testCase of UNLAWFUL)
+  test(`refused or unfinished, however it is cut: ${testCase.name}`, (t) => {
+    inEveryCut(testCase.bytes, (pieces, how) => isUnlawful(t, testCase, pieces, how));
   });
 
 test("a reader takes one answer after the other, and forgets the one before", (t) => {

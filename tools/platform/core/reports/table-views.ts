@@ -38,7 +38,7 @@ export interface TableView {
   readonly filters: Readonly<Record<string, ViewFilter>>;
 }
 
-/** What a fresh local platform has: the desk's devices, minute by minute. */
+/** What a fresh local platform has: the sample's devices, minute by minute. */
 export const DEFAULT_VIEW: TableView = {
   id: "6d6f7465-0000-4000-8000-000000000001",
   name: "Temperature by minute",

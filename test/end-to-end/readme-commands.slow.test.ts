@@ -24,7 +24,8 @@ const COMMANDS = [
   ...new Set(
     TEXTS.flatMap((text) => [...text.matchAll(/```sh\n([\s\S]*?)```/g)])
       .flatMap(([, block = ""]) => block.replaceAll("\\\n", "").trim().split("\n"))
-      .map((line) => line.replace(/\s+#.*$/, "").trim()),
+      .map((line) => line.replace(/\s+#.*$/, "").trim())
+      .filter(Boolean),
   ),
 ];
 

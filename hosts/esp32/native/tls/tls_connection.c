@@ -173,6 +173,8 @@ static bool opened(struct tls_connection *connection)
 	tls_buffer_begin(&connection->buffer);
 	// What was offered had no certificate with it: one that is there was shown now.
 	connection->resumed = connection->resumed && !mbedtls_ssl_get_peer_cert(&connection->ssl);
+	if (!connection->resumed)
+		connection->born = tls_seconds();
 	// In TLS 1.3 what the next connection goes on with comes later, in a message of its own.
 	if (mbedtls_ssl_get_version_number(&connection->ssl) == MBEDTLS_SSL_VERSION_TLS1_2)
 		tls_sessions_keep(connection);
@@ -199,35 +201,63 @@ static bool shake(struct tls_connection *connection)
 	return mbedtls_ssl_is_handshake_over(&connection->ssl) ? opened(connection) : true;
 }
 
-/** True if something went out. */
-static bool send_some(struct tls_connection *connection)
+/** TCP did not take the whole of a record yet. */
+static bool is_half_sent(const struct tls_connection *connection)
 {
-	size_t count;
+	return connection->ssl.MBEDTLS_PRIVATE(out_left) > 0;
+}
+
+/** So many bytes of the engine's are in a record that went out whole. */
+static void sent_out(struct tls_connection *connection, size_t count)
+{
+	connection->writing = 0;
 	tls_lock();
-	uint8_t *from = tls_ring_oldest(&connection->out, &count);
-	tls_unlock();
-	if (connection->writing)
-		count = connection->writing;
-	if (count == 0)
-		return false;
-	int sent = mbedtls_ssl_write(&connection->ssl, from, count);
-	connection->writing = sent > 0 ? 0 : count;
-	if (sent == MBEDTLS_ERR_SSL_WANT_READ || sent == MBEDTLS_ERR_SSL_WANT_WRITE)
-		return false;
-	// A message that a read had only begun with.
-	if (sent == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
-		tls_sessions_keep(connection);
-		return true;
-	}
-	if (sent <= 0)
-		return end(connection, tls_words_of_record(sent));
-	tls_lock();
-	tls_ring_used(&connection->out, sent);
+	tls_ring_used(&connection->out, count);
 	if (connection->hungry) {
 		connection->hungry = false;
 		connection->events |= TLS_WRITABLE;
 	}
 	tls_unlock();
+}
+
+/** Of `count` bytes that the engine gave, what one record holds. */
+static size_t of_one_record(struct tls_connection *connection, size_t count)
+{
+	int most = mbedtls_ssl_get_max_out_record_payload(&connection->ssl);
+	return most > 0 && (size_t)most < count ? (size_t)most : count;
+}
+
+/** True if something went out. */
+static bool send_some(struct tls_connection *connection)
+{
+	// A read that has a ticket to take in sends the rest of a record first: offered again, it would go out twice.
+	if (connection->writing && !is_half_sent(connection)) {
+		sent_out(connection, connection->writing);
+		return true;
+	}
+	size_t count;
+	tls_lock();
+	uint8_t *from = tls_ring_oldest(&connection->out, &count);
+	tls_unlock();
+	bool rest = is_half_sent(connection);
+	if (count == 0 && !rest)
+		return false;
+	// Without bytes mbedTLS sends the rest of the record that it has.
+	int sent = mbedtls_ssl_write(&connection->ssl, from, rest ? 0 : count);
+	if (sent == MBEDTLS_ERR_SSL_WANT_READ || sent == MBEDTLS_ERR_SSL_WANT_WRITE) {
+		if (!rest && is_half_sent(connection))
+			connection->writing = of_one_record(connection, count);
+		return false;
+	}
+	// A message that a read had only begun with.
+	if (sent == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
+		tls_sessions_keep(connection);
+		return true;
+	}
+	if (sent < 0 || (sent == 0 && !rest))
+		return end(connection, tls_words_of_record(sent));
+	if (!rest)
+		sent_out(connection, sent);
 	return true;
 }
 
@@ -266,14 +296,18 @@ static bool no_more(struct tls_connection *connection, int why)
 static bool receive_some(struct tls_connection *connection)
 {
 	size_t room;
-	int missing = make_room(connection);
-	if (missing)
-		return no_more(connection, missing);
 	tls_lock();
 	uint8_t *into = tls_ring_room(&connection->in, &room);
 	tls_unlock();
-	if (room == 0)
+	if (room == 0) {
+		// As long as the engine reads nothing others may have the memory.
+		if (tls_buffer_idle(&connection->ssl))
+			tls_buffer_park(&connection->buffer, &connection->ssl);
 		return false;
+	}
+	int missing = make_room(connection);
+	if (missing)
+		return no_more(connection, missing);
 	int received = mbedtls_ssl_read(&connection->ssl, into, room);
 	if (received == MBEDTLS_ERR_SSL_WANT_READ || received == MBEDTLS_ERR_SSL_WANT_WRITE)
 		return false;
@@ -317,7 +351,7 @@ void tls_connection_retire(struct tls_connection *connection)
 {
 	if (connection->set_up) {
 		// Once, and as far as it goes: the other side need not be there any more. Not in front of half a record.
-		if (connection->phase == TLS_PHASE_OPEN && !connection->writing)
+		if (connection->phase == TLS_PHASE_OPEN && !is_half_sent(connection))
 			mbedtls_ssl_close_notify(&connection->ssl);
 		// A buffer of our own is not as long as mbedTLS believes.
 		if (connection->buffer.room > 0)

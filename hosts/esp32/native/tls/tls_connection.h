@@ -57,6 +57,8 @@ struct tls_connection {
 	uint32_t trust_id;
 	bool set_up;
 	bool resumed;
+	/** When the other side's certificate was judged, in seconds of uptime: for a session that goes on, by the first of them. */
+	uint32_t born;
 	/** A certificate was looked at. */
 	bool judged;
 	/** Of `certificate: ...`, what the chain's judge saw beyond mbedTLS's flags. */
@@ -64,7 +66,7 @@ struct tls_connection {
 	/** ESP-IDF's judge by its bundle. */
 	int (*bundle)(void *, mbedtls_x509_crt *, int, uint32_t *);
 	void *bundle_context;
-	/** mbedTLS wants to be asked again for the same. */
+	/** Bytes of the engine's in a record of which only a part went out. */
 	size_t writing;
 	struct tls_net *net;
 	struct tls_buffer buffer;

@@ -59,6 +59,7 @@ void tls_sessions_offer(struct tls_connection *connection)
 	if (!one)
 		return;
 	one->used = tls_seconds();
+	connection->born = one->born;
 	connection->resumed = 0 == mbedtls_ssl_set_session(&connection->ssl, &one->session);
 	if (!connection->resumed)
 		forget(one);
@@ -89,13 +90,11 @@ void tls_sessions_keep(struct tls_connection *connection)
 		return;
 	}
 	struct session *one = find(connection);
-	// Of a session that goes on the certificate was judged before.
-	uint32_t born = one && connection->resumed ? one->born : tls_seconds();
 	if (one)
 		forget(one);
 	else
 		one = place();
-	*one = (struct session){.name = name, .port = connection->port, .trust_id = connection->trust_id, .born = born, .used = tls_seconds(), .session = fresh};
+	*one = (struct session){.name = name, .port = connection->port, .trust_id = connection->trust_id, .born = connection->born, .used = tls_seconds(), .session = fresh};
 }
 
 void tls_sessions_drop(const struct tls_connection *connection)

@@ -1,7 +1,7 @@
 // native/tls compiled for this machine with ESP-IDF's own mbedTLS, which is compiled once and kept outside the project.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -86,8 +86,17 @@ export async function buildHarness(folder: string): Promise<string> {
   return program;
 }
 
+/**
+ * mbedTLS's own: without memory for the hash of the handshake it goes on with 64 bytes of the 48 that it has none of (ssl_compute_master looks past
+ * what calc_verify returned). The other side refuses what comes of it.
+ */
+const KNOWN = "interceptor_via_fun:ssl_compute_master\ninterceptor_via_fun:mbedtls_ssl_derive_keys\n";
+
 /** What it prints, line by line. Rejects if a sanitizer found something. */
 export async function harness(program: string, ...words: readonly (string | number)[]): Promise<string[]> {
-  const { stdout } = await run(program, words.map(String), { maxBuffer: 1 << 24, timeout: 600_000 });
+  const known = `${program}.known`;
+  writeFileSync(known, KNOWN);
+  const env = { ...process.env, ASAN_OPTIONS: `suppressions=${known}` };
+  const { stdout } = await run(program, words.map(String), { env, maxBuffer: 1 << 24, timeout: 600_000 });
   return stdout.trimEnd().split("\n");
 }

@@ -11,7 +11,7 @@
 struct engine {
 	struct tls_connection *connection;
 	bool opened;
-	size_t read;
+	size_t written, read;
 	char reason[100];
 };
 
@@ -22,6 +22,8 @@ static struct tls_authorities authorities;
 static int cancelAt, steps;
 /** Handshakes under way, now and at most. */
 static int shaking, mostShaking;
+/** How often TCP refuses the rest of a record behind a ticket; -1: it takes all. */
+static int blockTimes = -1;
 /** This allocation fails; 0: none does. */
 static long failAt, allocations;
 
@@ -34,6 +36,8 @@ bool __wrap_tls_connection_step(struct tls_connection *connection)
 		tls_close(connection);
 	enum tls_phase before = connection->phase;
 	bool more = __real_tls_connection_step(connection);
+	if (blockTimes >= 0 && before == TLS_PHASE_SHAKING && connection->phase == TLS_PHASE_OPEN)
+		harness_block(blockTimes);
 	shaking += (connection->phase == TLS_PHASE_SHAKING) - (before == TLS_PHASE_SHAKING);
 	if (shaking > mostShaking)
 		mostShaking = shaking;
@@ -62,10 +66,10 @@ static bool handle(struct engine *engine)
 	const char *reason;
 	struct tls_connection *connection = engine->connection;
 	int events = tls_take_events(connection, &reason);
-	if (events & TLS_OPENED) {
+	if (events & TLS_OPENED)
 		engine->opened = true;
-		tls_write(connection, (const uint8_t *)ask, strlen(ask));
-	}
+	if (events & (TLS_OPENED | TLS_WRITABLE))
+		engine->written += tls_write(connection, (const uint8_t *)ask + engine->written, strlen(ask) - engine->written);
 	if (events & (TLS_READABLE | TLS_CLOSED))
 		take(engine);
 	if (events & TLS_CLOSED)
@@ -247,7 +251,11 @@ int main(int argc, char **argv)
 			visit(true);
 			settle();
 		}
-	else if (!strcmp(argv[1], "many"))
+	else if (!strcmp(argv[1], "blocked")) {
+		blockTimes = count;
+		visit(true);
+		settle();
+	} else if (!strcmp(argv[1], "many"))
 		many(count);
 	else if (!strcmp(argv[1], "cancel"))
 		cancels(count == 1);

@@ -5,5 +5,7 @@
 void *harness_message(uint32_t ms);
 /** TCP connections that are there. */
 int harness_nets(void);
+/** From when a connection is open TCP takes ten bytes, and the rest only once it gave a whole record and was asked `times` in vain. */
+void harness_block(int times);
 /** `harness rogue KIND CERT KEY` */
 void rogue(const char *kind, const char *cert, const char *key);

@@ -70,6 +70,7 @@ async function against(
   count: number,
   ca: string | undefined,
   name = "localhost",
+  ask = "hello",
 ): Promise<string[]> {
   const { program } = await setUp();
   server.on("error", () => {});
@@ -77,7 +78,7 @@ async function against(
   await once(server, "listening");
   try {
     const { port } = server.address() as AddressInfo;
-    return await harness(program, command, count, name, port, "hello", ...(ca ? [ca] : []));
+    return await harness(program, command, count, name, port, ask, ...(ca ? [ca] : []));
   } finally {
     server.close();
   }
@@ -202,6 +203,32 @@ native("what no good server says once the handshake is over ends the connection"
     rogue.kill();
   }
 });
+
+/** More than the ring of a connection holds. */
+const LONG_ASK = `${Array.from({ length: 1500 }, (_, i) => i).join(" ")}.`;
+
+native(
+  "a ticket that comes while TCP has taken half a record costs no byte, and none goes out twice",
+  async (t) => {
+    const { good, ca } = await setUp();
+    for (const refusals of [0, 1, 2, 3]) {
+      let heard = "";
+      const server = createTlsServer(
+        { cert: good.chain.map(({ cert }) => cert).join(""), key: good.chain[0]!.key, minVersion: "TLSv1.3" },
+        (socket) => {
+          socket.on("error", () => {});
+          socket.on("data", (bytes) => {
+            heard += bytes;
+            if (heard.endsWith(".")) socket.end("heard");
+          });
+        },
+      );
+      const [line] = await against(server, "blocked", refusals, ca, "localhost", LONG_ASK);
+      t.is(line, "opened 5 end");
+      t.is(heard, LONG_ASK, `refused ${refusals} times`);
+    }
+  },
+);
 
 native("a thousand connections leave nothing behind", async (t) => {
   const { good, ca } = await setUp();

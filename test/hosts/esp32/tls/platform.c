@@ -109,14 +109,34 @@ int tls_net_connected(struct tls_net *net)
 	return error ? TLS_NET_BROKEN : 0;
 }
 
+/** What a blocked connection does next. */
+static enum { FREE, TAKES_TEN, GIVES_A_RECORD, REFUSES } blocked;
+static int refusals;
+
+void harness_block(int times)
+{
+	blocked = TAKES_TEN;
+	refusals = times;
+}
+
 int tls_net_send(struct tls_net *net, const void *from, size_t count)
 {
+	if (blocked == REFUSES && refusals-- <= 0)
+		blocked = FREE;
+	if (blocked == GIVES_A_RECORD || blocked == REFUSES)
+		return TLS_NET_AGAIN;
+	if (blocked == TAKES_TEN) {
+		blocked = GIVES_A_RECORD;
+		count = 10;
+	}
 	ssize_t sent = send(net->socket, from, count, MSG_NOSIGNAL);
 	return sent > 0 ? (int)sent : errno == EAGAIN ? TLS_NET_AGAIN : TLS_NET_BROKEN;
 }
 
 int tls_net_peek(struct tls_net *net, void *into, size_t count)
 {
+	if (blocked == TAKES_TEN)
+		return TLS_NET_AGAIN;
 	ssize_t there = recv(net->socket, into, count, MSG_PEEK);
 	if (there == (ssize_t)count)
 		return (int)there;
@@ -125,12 +145,16 @@ int tls_net_peek(struct tls_net *net, void *into, size_t count)
 
 int tls_net_receive(struct tls_net *net, void *into, size_t count)
 {
+	if (blocked == TAKES_TEN)
+		return TLS_NET_AGAIN;
 	if (count <= 5) {
 		ssize_t there = recv(net->socket, into, count, MSG_PEEK);
 		if (there > 0 && there < (ssize_t)count)
 			return TLS_NET_AGAIN;
 	}
 	ssize_t received = recv(net->socket, into, count, 0);
+	if (blocked == GIVES_A_RECORD && received > 5)
+		blocked = REFUSES;
 	return received > 0 ? (int)received : received == 0 ? TLS_NET_END : errno == EAGAIN ? TLS_NET_AGAIN : TLS_NET_BROKEN;
 }
 

@@ -1,6 +1,6 @@
 // What a host provides: everything below the agent, at the level of bytes. Types and contracts, no code.
 //
-// Unless a member says otherwise: calls are synchronous and brief (storage and digests in pieces of a
+// Unless a member says otherwise: calls are synchronous and short (storage and digests in pieces of a
 // sector at most); only `open` and `timer` call back, never from within the call that was made to the
 // host; no member throws; a callback given to a host may throw nothing (the agent guards its own).
 

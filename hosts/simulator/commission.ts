@@ -12,7 +12,7 @@ import { Commissioning } from "../shared/commissioning/commissioning.js";
 import { PageServer } from "../shared/commissioning/page-server.js";
 import { reach } from "../shared/commissioning/platform-check.js";
 import { makeProof } from "../shared/commissioning/respond.js";
-import { keep, readKept, settle } from "../shared/commissioning/stored-settings.js";
+import { finishInterrupted, keep, readKept } from "../shared/commissioning/stored-settings.js";
 import type { Values } from "../shared/commissioning/values.js";
 import { listen } from "../xs/listen.js";
 import { opener } from "../xs/open.js";
@@ -39,7 +39,7 @@ export const commission: Commissioner = (host, built, go) => {
 
 /** The machine's network is there: what is built in of Wi-Fi is none of its business. */
 function ofOwner(host: SimulatorHost, built: Config): { config: Config; kept: Values } {
-  settle(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
+  finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
   const { baseUrl } = built;
   const kept = readKept(host, typeof baseUrl === "string" ? baseUrl : undefined);
   return { config: { ...withKept(built, kept), wifi: false }, kept };

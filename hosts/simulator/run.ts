@@ -47,7 +47,7 @@ function start(show: Show | undefined): void {
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
   const told = { ...host, settings: { intervalMs, version: options.firmware?.version } };
   if (recovery.active) tell({ event: "recovery", cause: recovery.cause });
-  else if (!settled(agent, { ...told, health: { reset: resetOf(before) } })) return;
+  else if (!setUpApplication(agent, { ...told, health: { reset: resetOf(before) } })) return;
   recovery.attend(agent);
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;
@@ -58,7 +58,7 @@ function start(show: Show | undefined): void {
 }
 
 /** False if the application threw: a crash like any other. */
-function settled(agent: Agent, host: AppHost): boolean {
+function setUpApplication(agent: Agent, host: AppHost): boolean {
   try {
     setUp(agent, host);
     return true;

@@ -93,10 +93,10 @@ export class Channel {
     return this._busy ? 0 : this._host.clock.now() - this._idleSince;
   }
 
-  /** Gives the socket up. Nothing more is told. */
+  /** Gives the socket up. Nothing more is reported. */
   close(): void {
     this._over = true;
-    this._settle();
+    this._stopTimer();
     this._out = undefined;
     try {
       this._socket?.close();
@@ -133,7 +133,7 @@ export class Channel {
 
   private _opened(): void {
     if (this._phase !== "opening") return;
-    this._settle();
+    this._stopTimer();
     this._phase = this._busy ? "writing" : "idle";
     this._write();
   }
@@ -191,7 +191,7 @@ export class Channel {
     this._owner.answered(answer, reusable);
   }
 
-  private _settle(): void {
+  private _stopTimer(): void {
     this._cancel?.();
     this._cancel = undefined;
   }

@@ -5,7 +5,7 @@
 // The wall clock or null; of each key the value last reported, the last value, ms since that report, and of its window the count, ms
 // left, min, max and mean.
 import type { Host } from "../port.js";
-import type { Mark, Track } from "./track.js";
+import type { Comparable, Track } from "./track.js";
 
 export type SavedHost = Pick<Host, "clock" | "store" | "encode" | "decode">;
 
@@ -55,8 +55,8 @@ export function restore(host: SavedHost, tracks: ReadonlyMap<string, Track>): vo
 
 function fill(track: Track, row: unknown[], now: number, slept: number): void {
   const [, reported, last, since, count, left, min, max, mean] = row as number[];
-  track.reported = markOf(reported);
-  track.last = markOf(last);
+  track.reported = comparableOf(reported);
+  track.last = comparableOf(last);
   if (typeof since === "number") track.reportedAt = now - since - slept;
   if (track.strategy.windowMs === undefined || !(count! >= 1)) return;
   Object.assign(track, {
@@ -68,7 +68,7 @@ function fill(track: Track, row: unknown[], now: number, slept: number): void {
   });
 }
 
-function markOf(value: unknown): Mark {
+function comparableOf(value: unknown): Comparable {
   if (typeof value === "number") return value;
   return typeof value === "string" && parse(value) !== undefined ? value : undefined;
 }

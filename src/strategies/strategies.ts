@@ -5,7 +5,7 @@ import { MoteError } from "../agent/common/errors.js";
 import type { Host } from "../port.js";
 import { restore, save } from "./saved.js";
 import { checkTable, MOST_KEYS, restrains, type Strategy, type Table } from "./strategy.js";
-import { type Mark, summary, Track } from "./track.js";
+import { type Comparable, summary, Track } from "./track.js";
 
 /** What is asked of an agent. */
 export interface StrategiesAgent {
@@ -35,7 +35,7 @@ export interface StrategiesOptions {
 
 const OPTIONS = ["keys", "attribute", "keep"];
 /** Characters of the JSON text of what is no number; what is longer is reported each time, and not repeated by a heartbeat. */
-const MARK_LENGTH = 64;
+const COMPARABLE_LENGTH = 64;
 /** A window that is told later than that, after a sleep, gets the time stamp of its end. */
 const LATE_MS = 1000;
 /** Before 2001 a clock was never set. */
@@ -96,12 +96,12 @@ export class Strategies {
     for (const key of keys) {
       const track = this._tracks.get(key);
       if (track && track.count > 0 && track.endAt <= now) this._end(track, now);
-      if (!track || track.wants(this._mark(values[key]), now)) wanted[key] = values[key];
+      if (!track || track.wants(this._comparable(values[key]), now)) wanted[key] = values[key];
     }
     const taken = Object.keys(wanted).length === 0 || this._agent.telemetry.record(wanted);
     for (const key of keys) {
       const track = this._tracks.get(key);
-      track?.take(this._mark(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
+      track?.take(this._comparable(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
     }
     // After a sleep what else is due; its timer may come behind the next sleep.
     this._tellDue();
@@ -173,14 +173,14 @@ export class Strategies {
     }
   }
 
-  private _mark(value: unknown): Mark {
+  private _comparable(value: unknown): Comparable {
     if (typeof value === "number") return value;
     if (typeof value === "boolean") return String(value);
-    if (typeof value === "bigint" || (typeof value === "string" && value.length > MARK_LENGTH))
+    if (typeof value === "bigint" || (typeof value === "string" && value.length > COMPARABLE_LENGTH))
       return undefined;
     // As the agent writes it, whatever `toJSON` says.
     const text = this._host.decode(this._agent.telemetry.check({ v: value }))?.slice(5, -1);
-    return text === undefined || text.length > MARK_LENGTH ? undefined : text;
+    return text === undefined || text.length > COMPARABLE_LENGTH ? undefined : text;
   }
 
   private _end(track: Track, now: number): void {

@@ -3,7 +3,7 @@
 import type { Strategy } from "./strategy.js";
 
 /** A value to compare with and to repeat: a number, or the JSON text of another value. Undefined: there is none, or it is too long to be kept. */
-export type Mark = number | string | undefined;
+export type Comparable = number | string | undefined;
 
 /** Twice what reading two decimal numbers and taking their difference may be off by, per unit: 0.3 is 0.1 away from 0.2. */
 const ROUNDING = 2 * Number.EPSILON;
@@ -13,8 +13,8 @@ const PARTS = ["_min", "_max", "_mean", "_count"];
 export class Track {
   readonly key: string;
   strategy: Strategy;
-  reported: Mark;
-  last: Mark;
+  reported: Comparable;
+  last: Comparable;
   /** By the host's clock, as all times here. */
   reportedAt = Number.NEGATIVE_INFINITY;
   /** Numbers in the window; 0: there is no window. */
@@ -41,27 +41,27 @@ export class Track {
   }
 
   /** Whether a value is reported itself. */
-  wants(mark: Mark, now: number): boolean {
+  wants(value: Comparable, now: number): boolean {
     const { onChange, onChangePercent, heartbeatMs, windowMs } = this.strategy;
-    if (mark === undefined) return true;
+    if (value === undefined) return true;
     if (heartbeatMs !== undefined && this.reportedAt + heartbeatMs <= now) return true;
-    const number = typeof mark === "number";
+    const number = typeof value === "number";
     const compared = onChange !== undefined || onChangePercent !== undefined;
     if (!compared && (number || windowMs === undefined)) return false;
     const before = this.reported;
-    if (!number || typeof before !== "number" || mark === before) return mark !== before;
+    if (!number || typeof before !== "number" || value === before) return value !== before;
     const band = Math.max(onChange ?? 0, (Math.abs(before) * (onChangePercent ?? 0)) / 100);
-    return Math.abs(mark - before) + (Math.abs(mark) + Math.abs(before)) * ROUNDING >= band;
+    return Math.abs(value - before) + (Math.abs(value) + Math.abs(before)) * ROUNDING >= band;
   }
 
   /** Takes a value. `taken`: it was reported; undefined: it was not to be. */
-  take(mark: Mark, now: number, taken: boolean | undefined): void {
-    this.last = mark;
+  take(value: Comparable, now: number, taken: boolean | undefined): void {
+    this.last = value;
     if (taken !== undefined) this.reportedAt = now;
     // One that found no room is not what the platform knows.
-    if (taken) this.reported = mark;
-    if (this.strategy.windowMs !== undefined && typeof mark === "number")
-      this._add(mark, this.strategy.windowMs, now);
+    if (taken) this.reported = value;
+    if (this.strategy.windowMs !== undefined && typeof value === "number")
+      this._add(value, this.strategy.windowMs, now);
   }
 
   private _add(value: number, windowMs: number, now: number): void {

@@ -1,6 +1,6 @@
 // Names of telemetry and attributes.
 import { lazyRegExp } from "./text/regexp.js";
-import { mend, quoteBriefly } from "./text/text.js";
+import { mend, quoteShortened } from "./text/text.js";
 
 /** UTF-16 units, as the platform counts them. */
 const MAX_LENGTH = 255;
@@ -21,7 +21,7 @@ export const isPlainKey = (key: string): boolean => PLAIN().test(key);
  */
 export function checkKey(key: string): string | undefined {
   const problem = keyProblem(key);
-  return problem === undefined ? undefined : `${quoteBriefly(key)} ${problem}`;
+  return problem === undefined ? undefined : `${quoteShortened(key)} ${problem}`;
 }
 
 /** The same without the key itself: what is said of it. */

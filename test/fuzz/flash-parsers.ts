@@ -1,7 +1,7 @@
 // What a start finds on flash: the durable queue's sectors, and the small values of the store.
 
 import { HEADER_BYTES, headerKind, sequenceOf } from "../../src/agent/queue/flash-log/sector-header.js";
-import { lengthOf, MARK_BYTES, seal, whole as wholeRecord } from "../../src/agent/queue/log-entry.js";
+import { lengthOf, STATUS_BYTES, seal, whole as wholeRecord } from "../../src/agent/queue/log-entry.js";
 import { countMembers, KeySet, memberAt, memberEnd } from "../../src/agent/telemetry/point-keys.js";
 import { Agent, MoteError } from "../../src/index.js";
 import { crc32 } from "../../src/wire/crypto/crc32.js";
@@ -49,9 +49,9 @@ function sealed(bytes: Uint8Array): void {
     for (let i = 0; i < 4; i++) page[HEADER_BYTES - 4 + i] = crc >>> (8 * i);
     if (headerKind(page) !== "sound") continue;
     const words = new Int32Array(bytes.buffer, bytes.byteOffset + sector, SECTOR / 4);
-    for (let at = HEADER_BYTES; at + MARK_BYTES <= SECTOR; at += wholeRecord(lengthOf(words, at))) {
+    for (let at = HEADER_BYTES; at + STATUS_BYTES <= SECTOR; at += wholeRecord(lengthOf(words, at))) {
       const length = lengthOf(words, at);
-      if (length < MARK_BYTES || at + length > SECTOR) break;
+      if (length < STATUS_BYTES || at + length > SECTOR) break;
       seal(words, at, at + length, sequenceOf(page));
     }
   }

@@ -82,7 +82,7 @@ export const rpcAndAttributes: readonly Mutant[] = [
     name: "an answer without the freshness marker is believed",
     promise: ONCE,
     file: `${AGENT}/attributes/reader.ts`,
-    find: "    if (!marked) {\n      this._channel.hold();\n      return false;\n    }\n",
+    find: "    if (!hasMarker) {\n      this._channel.hold();\n      return false;\n    }\n",
     replace: "",
     tests: ["src/agent/attributes/attributes.test.js"],
   },

@@ -56,15 +56,15 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "outbox",
-    what: "what the platform took is marked",
+    what: "what the platform took is noted on flash",
     file: `${AGENT}/queue/flash-log/flash-log.ts`,
-    edits: [["    this._mark(kind, this.state.confirmed, points);\n", ""]],
+    edits: [["    this._status(kind, this.state.confirmed, points);\n", ""]],
   },
   {
     group: "outbox",
-    what: "the oldest sector's points are marked as dropped before it is erased",
+    what: "the oldest sector's points are noted as dropped before it is erased",
     file: `${AGENT}/queue/flash-log/flash-log.ts`,
-    edits: [["    this._mark(kind, state.confirmed, points);\n", ""]],
+    edits: [["    this._status(kind, state.confirmed, points);\n", ""]],
   },
   {
     group: "outbox",
@@ -74,7 +74,7 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "telemetry",
-    what: "the start of an era is stored before a point gets a time stamp by it",
+    what: "the start of a boot epoch is stored before a point gets a time stamp by it",
     file: `${AGENT}/time/time.ts`,
     edits: [["this._stamping = writeStored(this._host, STORED, rows)", "this._stamping = true"]],
   },
@@ -181,7 +181,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "reset",
     what: "that it is under way is stored before anything is forgotten",
     file: `${AGENT}/lifecycle/reset.ts`,
-    edits: [["if (!writeStored(this._core.host, MARK, true))", "if (this._told)"]],
+    edits: [["if (!writeStored(this._core.host, UNDER_WAY, true))", "if (this._logged)"]],
   },
   {
     group: "reset",
@@ -190,7 +190,7 @@ export const safeguards: readonly Safeguard[] = [
     edits: [
       [
         "    this._left = this._left.filter((part) => !part.forget());\n",
-        "    forgetStored(this._core.host, MARK);\n    this._left = this._left.filter((part) => !part.forget());\n",
+        "    forgetStored(this._core.host, UNDER_WAY);\n    this._left = this._left.filter((part) => !part.forget());\n",
       ],
     ],
   },
@@ -273,7 +273,7 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "cycle",
-    what: "the end of an era is stored with its start",
+    what: "the end of a boot epoch is stored with its start",
     file: `${AGENT}/time/time.ts`,
     edits: [["Math.max(lastStamp, endOf(stored))", "lastStamp"]],
   },

@@ -152,7 +152,7 @@ export class SimulatedRun {
       (wake) => {
         // Started meanwhile it stays awake.
         if (!powerCycle.powered || agent.state !== "stopped") return;
-        this.note(`sleeps ${wake.sleepMs} ms, ${wake.reason}${wake.settled ? "" : ", not done"}`);
+        this.note(`sleeps ${wake.sleepMs} ms, ${wake.reason}${wake.idle ? "" : ", not done"}`);
         this.powerOff(false);
         this.#kept = wake.kept;
         world.clock.timer(wake.sleepMs, () => {

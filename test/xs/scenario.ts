@@ -95,12 +95,12 @@ async function tour(
   };
   const tried = STEPS.filter(({ title }) => !lean || !LEFT_OUT.test(title));
   const steps = tried.map((step) => nudged(step, connections));
-  const marks = await runSteps(steps, context, new AbortController().signal, () => {});
+  const results = await runSteps(steps, context, new AbortController().signal, () => {});
   await device.stop();
-  const failed = marks.filter(({ ok }) => !ok);
+  const failed = results.filter(({ ok }) => !ok);
   if (failed.length > 0) t.log(device.lines.join("\n"));
   t.deepEqual(failed, []);
-  t.is(marks.length, steps.length);
+  t.is(results.length, steps.length);
   t.deepEqual(device.starts, ["a confirmed", "a confirmed", ...(lean ? [] : ["b pending"])]);
   t.deepEqual(device.failures, []);
   t.deepEqual(

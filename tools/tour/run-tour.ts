@@ -5,7 +5,7 @@ import { CUSTOMER, TENANT } from "./hints.js";
 import { images, type Setup } from "./setup.js";
 import type { ShownAgent } from "./steps/context.js";
 import { STEPS } from "./steps/index.js";
-import { formatMark, runSteps } from "./tour.js";
+import { formatResult, runSteps } from "./tour.js";
 
 const WIDTH = Math.max(...STEPS.map(({ title }) => title.length));
 
@@ -36,11 +36,18 @@ export async function runTour(
   await operator.login(TENANT.username, TENANT.password);
   await customer.login(CUSTOMER.username, CUSTOMER.password);
   const tour = { url, deviceName, intervalMs, operator, customer, agent, startedAt, nextImage };
-  const marks = await runSteps(STEPS, tour, signal, (mark) => print(formatMark(mark, WIDTH)), patience);
-  const good = marks.filter(({ ok }) => ok).length;
-  print(`${good} of ${marks.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
-  if (good < marks.length && agent.complaint !== "") print(`the agent's last complaint: ${agent.complaint}`);
-  return good === marks.length;
+  const results = await runSteps(
+    STEPS,
+    tour,
+    signal,
+    (result) => print(formatResult(result, WIDTH)),
+    patience,
+  );
+  const good = results.filter(({ ok }) => ok).length;
+  print(`${good} of ${results.length} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+  if (good < results.length && agent.complaint !== "")
+    print(`the agent's last complaint: ${agent.complaint}`);
+  return good === results.length;
 }
 
 /** Uploads firmware 2.0.0, ready to be assigned, and finds the device; undefined as long as the device does not exist. */

@@ -10,7 +10,7 @@ export interface Step<Context> {
   run(context: Context, signal: AbortSignal): Promise<string>;
 }
 
-export interface Mark {
+export interface StepResult {
   readonly title: string;
   readonly ok: boolean;
   /** The figure, or why there is none. */
@@ -19,24 +19,24 @@ export interface Mark {
 
 /**
  * Runs the steps in order and tells of each as soon as it is over. A step that fails does not stop the others; when `signal` says
- * so, what is not over is told as not reached. `patience` lengthens the limits, for a slow machine. Returns the marks, one per step.
+ * so, what is not over is shown as not reached. `patience` lengthens the limits, for a slow machine. Returns the results, one per step.
  */
 export async function runSteps<Context>(
   steps: readonly Step<Context>[],
   context: Context,
   signal: AbortSignal,
-  tell: (mark: Mark) => void,
+  show: (result: StepResult) => void,
   patience = 1,
-): Promise<Mark[]> {
-  const marks: Mark[] = [];
+): Promise<StepResult[]> {
+  const results: StepResult[] = [];
   for (const step of steps) {
-    const mark = signal.aborted
+    const result = signal.aborted
       ? missed(step.title, "not reached")
       : await runStep(step, context, signal, patience);
-    marks.push(mark);
-    tell(mark);
+    results.push(result);
+    show(result);
   }
-  return marks;
+  return results;
 }
 
 async function runStep<Context>(
@@ -44,7 +44,7 @@ async function runStep<Context>(
   context: Context,
   signal: AbortSignal,
   patience: number,
-): Promise<Mark> {
+): Promise<StepResult> {
   const limitMs = (step.limitMs ?? LIMIT_MS) * patience;
   const limit = limitedBy(signal, limitMs, new Error(`not seen within ${limitMs / 1000} s`));
   try {
@@ -63,7 +63,7 @@ async function runStep<Context>(
   }
 }
 
-function missed(title: string, figure: string): Mark {
+function missed(title: string, figure: string): StepResult {
   return { title, ok: false, figure };
 }
 
@@ -97,7 +97,7 @@ export function limitedBy(other: AbortSignal, ms: number, reason: Error): Limite
 }
 
 /** `✓ two-way RPC handled          12 ms` */
-export function formatMark({ title, ok, figure }: Mark, width: number): string {
+export function formatResult({ title, ok, figure }: StepResult, width: number): string {
   return `${ok ? "✓" : "✗"} ${title.padEnd(width)}  ${figure}`;
 }
 

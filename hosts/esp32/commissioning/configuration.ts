@@ -7,7 +7,7 @@ import {
   valuesOf,
   withKept,
 } from "../../shared/commissioning/built-in-configuration.js";
-import { readKept, settle } from "../../shared/commissioning/stored-settings.js";
+import { finishInterrupted, readKept } from "../../shared/commissioning/stored-settings.js";
 import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
@@ -38,7 +38,7 @@ export function commissionBy(
   made: BoardHost,
   go: Go,
 ): Agent | undefined {
-  settle(made, () => void new Agent(made, NOWHERE));
+  finishInterrupted(made, () => void new Agent(made, NOWHERE));
   const { baseUrl } = machine.config;
   const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
   const config = withKept(machine.config, kept);

@@ -21,7 +21,7 @@ const [MODE, SERVER] = [0x07, 4];
 const [ASKED_AT, REPEATED_AT, TIME_AT] = [40, 24, 40];
 const NONCE = 8;
 const SINCE_1900 = 2_208_988_800;
-/** Seconds of an era: the first ends in 2036. */
+/** Seconds of an NTP era: the first ends in 2036. */
 const ERA = 4_294_967_296;
 const [TRIES, AGAIN_MS] = [5, 5000];
 

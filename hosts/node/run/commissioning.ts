@@ -10,7 +10,12 @@ import { Commissioning } from "../../shared/commissioning/commissioning.js";
 import { PageServer } from "../../shared/commissioning/page-server.js";
 import { reach } from "../../shared/commissioning/platform-check.js";
 import { makeProof } from "../../shared/commissioning/respond.js";
-import { type Keeper, keep, readKept, settle } from "../../shared/commissioning/stored-settings.js";
+import {
+  finishInterrupted,
+  type Keeper,
+  keep,
+  readKept,
+} from "../../shared/commissioning/stored-settings.js";
 import { addressOf, type Values } from "../../shared/commissioning/values.js";
 import { clock } from "../clock.js";
 import { digest } from "../digest.js";
@@ -42,7 +47,7 @@ export interface CommissionOptions {
 /** What was kept in a state directory at commissioning. A reset that was cut short is left to who has the lock. */
 export function keptIn(stateDir: string, url: string | undefined): Values {
   const keeper = keeperOf(stateDir);
-  settle(keeper, () => {});
+  finishInterrupted(keeper, () => {});
   return readKept(keeper, url);
 }
 
@@ -78,7 +83,7 @@ export async function commission(options: CommissionOptions): Promise<boolean> {
 function serve(options: CommissionOptions): Promise<boolean> {
   const { stateDir, given, deviceName, ca, stop, openMs } = options;
   const keeper = keeperOf(stateDir);
-  settle(keeper, () => completeReset(stateDir));
+  finishInterrupted(keeper, () => completeReset(stateDir));
   const before = definedOf(joined(given, readKept(keeper, given.url)));
   return new Promise((resolve, reject) => {
     const host = hostOf(stateDir, keeper);

@@ -9,7 +9,7 @@ import { addressOf, type Values } from "./values.js";
 
 /** The agent's, and the new ones while they are checked. */
 const TOKENS = ["token", "proposed"] as const;
-/** The agent's mark of a reset that was cut short; an agent completes it when it is made. */
+/** The agent's note of a reset that was cut short; an agent completes it when it is made. */
 const RESET = "reset";
 const [WIFI, SITE, TOKEN, CHANGE] = ["wifi", "site", "token", "commission"] as const;
 const fresh = (key: string): string => `new-${key}`;
@@ -20,7 +20,7 @@ export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
  * Finishes what a power loss left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
  * reset is to forget must neither be read nor written before.
  */
-export function settle(keeper: Keeper, complete: () => void): void {
+export function finishInterrupted(keeper: Keeper, complete: () => void): void {
   if (keeper.store.get(RESET)) complete();
   finish(keeper);
 }

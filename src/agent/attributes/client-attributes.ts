@@ -2,7 +2,7 @@
 import { encodeValues } from "../../wire/values.js";
 import { forgetStored, readStored, writeStored } from "../common/stored.js";
 import type { PlatformSession } from "../session/index.js";
-import { MARK_KEY } from "./freshness-marker.js";
+import { MARKER_KEY } from "./freshness-marker.js";
 
 const STORED = "pending";
 /** Bytes of all published client attributes together, as they are stored; a value of the store holds no more than 4,000. */
@@ -46,8 +46,8 @@ export class ClientAttributes {
     const items = this._items.slice();
     let changed = false;
     for (const key of Object.keys(values)) {
-      if (key === MARK_KEY)
-        throw this._session.counters.error("BAD_VALUE", `"${MARK_KEY}" is the agent's own`);
+      if (key === MARKER_KEY)
+        throw this._session.counters.error("BAD_VALUE", `"${MARKER_KEY}" is the agent's own`);
       const encoded = encodeValues({ [key]: values[key] });
       if (!encoded.ok) throw this._session.counters.error("BAD_VALUE", encoded.reason);
       const member = encoded.text.slice(1, -1);

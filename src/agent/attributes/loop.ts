@@ -31,7 +31,7 @@ export class AttributeLoop implements Job {
   private _keys: string[] = [];
   private _readAt: number | undefined;
   private _alone = false;
-  private _greeted = false;
+  private _firstReadDone = false;
   /** Called with the keys whose value changed, or that are gone. */
   onChange: ((keys: readonly string[]) => void) | undefined;
   /** Offered every trusted look at the firmware's keys. */
@@ -73,19 +73,19 @@ export class AttributeLoop implements Job {
   }
 
   /** All was read and sent, and nothing is to be read again in a moment. */
-  get settled(): boolean {
-    return this._greeted && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
+  get idle(): boolean {
+    return this._firstReadDone && !this._client.dirty && (this._restMs() ?? READ_EVERY_MS) > SECOND_LOOK_MS;
   }
 
   /** The device was provisioned again. */
   provisioned(): void {
     this._client.again();
-    this._reader.forgetMark();
+    this._reader.forgetMarker();
   }
 
   begin(): void {
     this._polls.clear();
-    this._greeted = false;
+    this._firstReadDone = false;
     this.readSoon();
   }
 
@@ -104,9 +104,9 @@ export class AttributeLoop implements Job {
     return firmware.concat(this._keys.filter((key) => !firmware.includes(key)));
   }
 
-  /** One look at each start, even with nothing to look for: it tells soon whether the platform is there. */
+  /** One look at each start, even with nothing to look for: it shows soon whether the platform is there. */
   private _looks(): boolean {
-    return this._readAt !== undefined && (!this._greeted || this._wanted().length > 0);
+    return this._readAt !== undefined && (!this._firstReadDone || this._wanted().length > 0);
   }
 
   private _restMs(): number | undefined {
@@ -115,13 +115,13 @@ export class AttributeLoop implements Job {
   }
 
   private _hear(): void {
-    const told = this._polls.take();
-    if (!told) return;
-    const keys = told.kind === "updated" ? Object.keys(told.values) : told.keys;
-    this.firmware?.told(keys);
+    const change = this._polls.take();
+    if (!change) return;
+    const keys = change.kind === "updated" ? Object.keys(change.values) : change.keys;
+    this.firmware?.changed(keys);
     // What waited until a refused token was good again, or a back-off over, may be long past: what holds now is read.
     if (this._polls.waitedMs > EXCHANGE_MS) this.readSoon(READ_AFTER_POLL_MS);
-    else if (told.kind === "updated") this._changed(this._values.update(this._keys, told.values), []);
+    else if (change.kind === "updated") this._changed(this._values.update(this._keys, change.values), []);
     else this._changed([], this._values.remove(this._keys.filter((key) => keys.includes(key))));
   }
 
@@ -133,7 +133,7 @@ export class AttributeLoop implements Job {
     if (this._polls.hasNews) return this.readSoon(READ_AFTER_POLL_MS);
     if (this._session.mode !== 3 || this._polls.blocked) this.readSoon(READ_EVERY_MS);
     if (!trusted) return this.readSoon();
-    this._greeted = true;
+    this._firstReadDone = true;
     const changed = this._values.update(this._keys, trusted.values);
     const missing = this._values.missing(
       this._keys.filter((key) => trusted.keys.includes(key)),

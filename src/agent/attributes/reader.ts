@@ -1,7 +1,7 @@
 // Reads shared attributes so that the answer can be trusted.
 //
 // A database error of the platform reads as 200 `{}`, the same as "no such attributes". So each GET also asks for one client attribute
-// that the agent itself published, the mark: an answer without it proves nothing.
+// that the agent itself published, the freshness marker: an answer without it proves nothing.
 import type { Outcome } from "../../net/retry/outcome.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
@@ -10,10 +10,10 @@ import { EXCHANGE_MS } from "../common/deadline.js";
 import type { DeviceRequest, PlatformSession, RequestChannel } from "../session/index.js";
 import { post } from "../session/index.js";
 import type { ClientAttributes } from "./client-attributes.js";
-import { MARK_KEY, MARK_VALUE } from "./freshness-marker.js";
+import { MARKER_KEY, MARKER_VALUE } from "./freshness-marker.js";
 
-/** Storage may be asynchronous: the mark is given this long to appear before it is published again. */
-const MARK_LAG_MS = 10_000;
+/** Storage may be asynchronous: the marker is given this long to appear before it is published again. */
+const MARKER_LAG_MS = 10_000;
 /** Of a request line the platform takes 8 KiB with all headers. */
 const QUERY_LENGTH = 1500;
 /** A value that was too large may be another one by now, or was no answer of the platform. */
@@ -31,7 +31,7 @@ export class AttributeReader {
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
   private readonly _skippedAt = new Map<string, number>();
-  private _markPostedAt: number | undefined;
+  private _markerPostedAt: number | undefined;
 
   constructor(session: PlatformSession, channel: RequestChannel, limit: number, client: ClientAttributes) {
     this._session = session;
@@ -40,9 +40,9 @@ export class AttributeReader {
     this._client = client;
   }
 
-  /** The device was provisioned again: it has no mark. */
-  forgetMark(): void {
-    this._markPostedAt = undefined;
+  /** The device was provisioned again: it has no marker. */
+  forgetMarker(): void {
+    this._markerPostedAt = undefined;
   }
 
   /**
@@ -52,10 +52,10 @@ export class AttributeReader {
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
     const asked = keys.filter((key) => !this._skips(key));
-    // Without keys the mark alone is asked for: a look whether the platform is there.
+    // Without keys the marker alone is asked for: a look whether the platform is there.
     let groups = keys.length === 0 ? [[]] : splitKeys(asked, QUERY_LENGTH);
     for (let group = groups.shift(); group; group = groups.shift()) {
-      const query = attributesQuery({ clientKeys: [MARK_KEY], sharedKeys: group });
+      const query = attributesQuery({ clientKeys: [MARKER_KEY], sharedKeys: group });
       // No key gets here that can't be asked for: `subscribe` refused it.
       if (!query.ok) continue;
       const outcome = await this._channel.send(this._get(query.query));
@@ -85,9 +85,9 @@ export class AttributeReader {
       this._channel.hold();
       return false;
     }
-    const marked = Object.hasOwn(answer.client, MARK_KEY);
-    if (!marked || answer.client[MARK_KEY] !== MARK_VALUE) await this._postMark(marked);
-    if (!marked) {
+    const hasMarker = Object.hasOwn(answer.client, MARKER_KEY);
+    if (!hasMarker || answer.client[MARKER_KEY] !== MARKER_VALUE) await this._postMarker(hasMarker);
+    if (!hasMarker) {
       this._channel.hold();
       return false;
     }
@@ -101,13 +101,13 @@ export class AttributeReader {
   }
 
   /** `isOld`: the one there is of another version. */
-  private async _postMark(isOld: boolean): Promise<void> {
+  private async _postMarker(isOld: boolean): Promise<void> {
     const now = this._session.host.clock.now();
-    if (this._markPostedAt !== undefined && now - this._markPostedAt < MARK_LAG_MS) return;
-    const body = this._session.host.encode(JSON.stringify({ [MARK_KEY]: MARK_VALUE }));
+    if (this._markerPostedAt !== undefined && now - this._markerPostedAt < MARKER_LAG_MS) return;
+    const body = this._session.host.encode(JSON.stringify({ [MARKER_KEY]: MARKER_VALUE }));
     const outcome = await this._channel.send(post(attributesPath(), body));
     if (outcome.kind !== "done") return;
-    this._markPostedAt = now;
+    this._markerPostedAt = now;
     // It has none of the client attributes either.
     if (!isOld) this._client.again();
   }

@@ -1,4 +1,4 @@
-// What the platform assigned, as far as the shared attributes tell.
+// What the platform assigned, as far as the shared attributes say.
 import type { Host } from "../../port.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { toHex } from "../../wire/crypto/hex.js";
@@ -23,10 +23,10 @@ export class AssignedUpdate {
   private _tornLook = -1;
   private _cancel: (() => void) | undefined;
   /** What two looks agreed on; undefined as long as there is nothing that they did. */
-  settled: Assigned | undefined;
-  /** Stands for the image that is assigned, or for the invalid set of keys; "" if nothing is settled or assigned. */
+  confirmed: Assigned | undefined;
+  /** Stands for the image that is assigned, or for the invalid set of keys; "" if nothing is confirmed or assigned. */
   key = "";
-  /** What is settled was in doubt, and came back: most likely it was assigned once more. */
+  /** What is confirmed was in doubt, and came back: most likely it was assigned once more. */
   again = false;
   /** `look` of before a sleep: the first one now may agree with it. */
   before = -1;
@@ -38,7 +38,7 @@ export class AssignedUpdate {
     this._keys = keys;
   }
 
-  /** The last look said something else than what is settled, and no second one agreed yet. */
+  /** The last look said something else than what is confirmed, and no second one agreed yet. */
   get doubtful(): boolean {
     return this._candidate !== undefined;
   }
@@ -49,16 +49,16 @@ export class AssignedUpdate {
     return text === undefined ? this._tornLook : this._check(text);
   }
 
-  /** Takes a look at all keys. True if something is settled now that was not before. */
+  /** Takes a look at all keys. True if something is confirmed now that was not before. */
   offer(all: JsonObject): boolean {
     const there = this._keys.filter((key) => Object.hasOwn(all, key));
     const shared: JsonObject = Object.fromEntries(there.map((key) => [key, all[key] as Json]));
     const text = JSON.stringify(shared);
     if (text === this._text) {
-      const settled = this.doubtful;
+      const confirmed = this.doubtful;
       this._candidate = undefined;
-      this.again ||= settled;
-      return settled;
+      this.again ||= confirmed;
+      return confirmed;
     }
     const now = this._host.clock.now();
     // A look before the last sleep, however it ended, is long enough ago.
@@ -71,9 +71,9 @@ export class AssignedUpdate {
       return false;
     }
     if (!agreed && now - this._since < AGREE_MS) return false;
-    const settled = parseAssignment(shared);
+    const confirmed = parseAssignment(shared);
     // A sleep is as good as those looks, and no wake is as long as they take.
-    if (settled.kind === "torn" && !agreed && this._torn < TORN_LOOKS) {
+    if (confirmed.kind === "torn" && !agreed && this._torn < TORN_LOOKS) {
       this._torn++;
       this._tornLook = this._check(text);
       this.forget(TORN_MS);
@@ -83,12 +83,12 @@ export class AssignedUpdate {
     this._tornLook = -1;
     this._candidate = undefined;
     this._text = text;
-    this.settled = settled;
-    this.key = this._name(settled, text);
+    this.confirmed = confirmed;
+    this.key = this._name(confirmed, text);
     return true;
   }
 
-  /** The platform told of a change that may be over before the next look. */
+  /** The platform notified of a change that may be over before the next look. */
   doubt(): void {
     if (this._text !== undefined) this._candidate ??= "";
   }
@@ -97,7 +97,7 @@ export class AssignedUpdate {
   forget(inMs: number): void {
     this._text = undefined;
     this._candidate = undefined;
-    this.settled = undefined;
+    this.confirmed = undefined;
     this.key = "";
     this._lookIn(inMs);
   }
@@ -112,10 +112,10 @@ export class AssignedUpdate {
     this._cancel = this._host.clock.timer(ms, () => this.reader?.readSoon());
   }
 
-  private _name(settled: Assigned, text: string): string {
-    if (settled.kind === "absent") return "";
+  private _name(confirmed: Assigned, text: string): string {
+    if (confirmed.kind === "absent") return "";
     const digest = new Murmur128();
-    digest.write(this._host.encode(settled.kind === "assigned" ? imageKey(settled.assignment) : text));
+    digest.write(this._host.encode(confirmed.kind === "assigned" ? imageKey(confirmed.assignment) : text));
     return toHex(digest.close());
   }
 }

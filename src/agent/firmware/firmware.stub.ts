@@ -26,7 +26,7 @@ export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy"
 
   offer(): void {}
 
-  told(): void {}
+  changed(): void {}
 
   platformReached(): void {}
 

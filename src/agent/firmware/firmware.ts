@@ -70,13 +70,13 @@ export class Firmware implements Job {
   get busy(): boolean {
     if (!this._parts) return false;
     const { assignment, updater } = this._parts;
-    return !updater.resting || !assignment.settled || assignment.doubtful;
+    return !updater.resting || !assignment.confirmed || assignment.doubtful;
   }
 
   /** For the agent alone: what is to be done is known, and being done. A platform that does not say holds nobody awake. */
   get underWay(): boolean {
     const { assignment, updater } = this._parts ?? {};
-    return assignment?.settled !== undefined && updater?.resting === false;
+    return assignment?.confirmed !== undefined && updater?.resting === false;
   }
 
   /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
@@ -88,13 +88,13 @@ export class Firmware implements Job {
     Object.assign(journal, { reported: state, retryMs: retry });
   }
 
-  /** For the agent alone: before a sleep. `settled`: nothing is left to be done or told. */
-  asleep(memory: UpdateMemory, settled: boolean): void {
+  /** For the agent alone: before a sleep. `idle`: nothing is left to be done or reported. */
+  asleep(memory: UpdateMemory, idle: boolean): void {
     Object.assign(memory, { look: -1, state: "", retry: -1, busy: 0 });
     if (!this._parts) return;
     const { assignment, journal } = this._parts;
     memory.look = assignment.look;
-    if (settled) memory.state = journal.state;
+    if (idle) memory.state = journal.state;
     memory.retry = journal.retryIn;
     if (TRANSFERS.includes(journal.state)) memory.busy = 1;
     Object.assign(journal, { reported: "", retryMs: -1 });
@@ -121,7 +121,7 @@ export class Firmware implements Job {
   }
 
   /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */
-  told(keys: readonly string[]): void {
+  changed(keys: readonly string[]): void {
     if (this.keys.some((key) => keys.includes(key))) this._parts?.assignment.doubt();
   }
 

@@ -109,7 +109,7 @@ export class Updater implements Job {
 
   /** Whether there is something to do, and whether it may be done. */
   private _decide(): Wait | Promise<Wait> {
-    const assigned = this._assignment.settled;
+    const assigned = this._assignment.confirmed;
     if (!assigned) return undefined;
     const { key } = this._assignment;
     const { title, version } =
@@ -164,7 +164,7 @@ export class Updater implements Job {
 
   /** Goes on with the image in hand only if it is still the one that is assigned. */
   private _agrees(step: (image: Image) => Promise<Wait>): Wait | Promise<Wait> {
-    const assigned = this._assignment.settled;
+    const assigned = this._assignment.confirmed;
     if (!assigned || this._assignment.doubtful) return undefined;
     if (this._assignment.key !== this._journal.record?.key) {
       this._transfer.drop();
@@ -214,7 +214,7 @@ export class Updater implements Job {
   }
 
   private _pass(): Image | undefined {
-    const assigned = this._assignment.settled;
+    const assigned = this._assignment.confirmed;
     if (!assigned) return undefined;
     const passed = pass(assigned, this._options, this._session, this._journal.record);
     if (passed.ok) return passed.image;

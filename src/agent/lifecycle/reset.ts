@@ -1,6 +1,6 @@
 // Forgets what makes this device the one it is: Wi-Fi, access token, telemetry waiting, what is known of attributes, the RPC journal.
 //
-// A mark in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that a
+// A value in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that a
 // power loss interrupts has either not begun, or is completed by the next start before that looks at anything.
 
 import { isObject } from "../../wire/text/json.js";
@@ -8,7 +8,7 @@ import { MoteError } from "../common/errors.js";
 import { forgetStored, writeStored } from "../common/stored.js";
 import type { AgentParts, Part } from "./agent-parts.js";
 
-const MARK = "reset";
+const UNDER_WAY = "reset";
 /** Of the host's commissioning; and what that was about to keep, or got while it checked. */
 const WIFI = "wifi";
 const UNKEPT = ["commission", "new-token", "new-proposed"];
@@ -19,9 +19,9 @@ export class Reset {
   private readonly _core: AgentParts;
   /** What is to be forgotten still. */
   private _left: readonly Part[] = [];
-  /** The mark is in the store. */
+  /** It is in the store. */
   private _begun: boolean;
-  private _told = false;
+  private _logged = false;
   /** Nobody acknowledged the answer to `mote.reset`, and polls from this number on were sent after it. */
   private _after: number | undefined;
 
@@ -29,7 +29,7 @@ export class Reset {
     const { host } = core;
     this._core = core;
     core.handlers.add(METHOD, (params) => this._confirm(params), {});
-    this._begun = host.store.get(MARK) !== undefined;
+    this._begun = host.store.get(UNDER_WAY) !== undefined;
     if (!this._begun) return;
     host.log("warn", "a reset that was cut short is completed");
     this._left = this._parts();
@@ -45,7 +45,7 @@ export class Reset {
 
   /** See `Agent.reset`. */
   async run(): Promise<void> {
-    if (!writeStored(this._core.host, MARK, true))
+    if (!writeStored(this._core.host, UNDER_WAY, true))
       throw new MoteError("STORE_FAILED", "it could not be begun");
     this._begun = true;
     this._left = this._parts();
@@ -57,13 +57,13 @@ export class Reset {
   finish(): boolean {
     if (!this._begun) return true;
     this._left = this._left.filter((part) => !part.forget());
-    this._begun = this._left.length > 0 || !forgetStored(this._core.host, MARK);
-    if (this._begun && !this._told)
+    this._begun = this._left.length > 0 || !forgetStored(this._core.host, UNDER_WAY);
+    if (this._begun && !this._logged)
       this._core.host.log(
         "error",
         "the reset is not complete: the store keeps something; tried every minute",
       );
-    this._told = this._begun;
+    this._logged = this._begun;
     return !this._begun;
   }
 

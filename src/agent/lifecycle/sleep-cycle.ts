@@ -168,14 +168,14 @@ export class Cycle {
       this._parts.start();
       void telemetry.flush(updateMs);
     }
-    while (runs && session.running && !this._settled && (!this._over || this._onTrial)) {
+    while (runs && session.running && !this._idle && (!this._over || this._onTrial)) {
       const rest = (this._onTrial || firmware.underWay ? long : end) - clock.now();
       // It was refused in an earlier wake, and waits.
       if (rest <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
       await this._signal.wait(Math.min(LOOK_MS, rest));
     }
     this._done =
-      runs && !this._over && this._parts.state !== "refused" && this._settled && !telemetry.verdict.outage;
+      runs && !this._over && this._parts.state !== "refused" && this._idle && !telemetry.verdict.outage;
     if (runs) firmware.asleep(memory, this._done);
     schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
     if (memory.busy === 1 && this._online) memory.due = 1;
@@ -186,9 +186,9 @@ export class Cycle {
     return !this._restarting && this._parts.host.slot.state() === "pending";
   }
 
-  private get _settled(): boolean {
+  private get _idle(): boolean {
     const { telemetry, attributes, rpc, firmware } = this._parts;
-    return telemetry.settled && attributes.loop.settled && rpc.settled && !firmware.busy;
+    return telemetry.idle && attributes.loop.idle && rpc.idle && !firmware.busy;
   }
 
   private async _stop(): Promise<void> {
@@ -205,7 +205,7 @@ export class Cycle {
     this._endedAt = now;
     memory.own += now - began;
     const wall = time.now() ?? 0;
-    if (time.told) measure(memory, wall);
+    if (time.synchronized) measure(memory, wall);
     memory.at = wall;
     memory.ticks = time.ticks;
     telemetry.verdict.asleep(memory);
@@ -216,7 +216,7 @@ export class Cycle {
       sleepMs: memory.sleep,
       reason,
       connected: this._online,
-      settled: this._done,
+      idle: this._done,
       delivered: this._delivered,
       waiting: outbox.waiting,
       unkept,

@@ -44,7 +44,7 @@ export interface Wake {
   /** The platform served the device. */
   readonly connected: boolean;
   /** Nothing was left to do: all delivered, attributes read, no RPC waiting, no update under way. */
-  readonly settled: boolean;
+  readonly idle: boolean;
   /** Points delivered in this wake, and points waiting. */
   readonly delivered: number;
   readonly waiting: number;

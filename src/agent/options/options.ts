@@ -9,7 +9,7 @@ import { CYCLE } from "../lifecycle/index.js";
 import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "./attributes.js";
 import { PROVISIONING, type ProvisioningOptions } from "./provisioning.js";
 import { RPC, type RpcLimits, type RpcOptions } from "./rpc.js";
-import { checkRules, type Rules, settled } from "./rules.js";
+import { checkRules, type Rules, withDefaults } from "./rules.js";
 import type { CycleOptions, CycleSettings } from "./sleep-cycle.js";
 import { TELEMETRY, type TelemetryOptions } from "./telemetry.js";
 
@@ -73,8 +73,8 @@ export function checkOptions(options: AgentOptions): CheckedOptions {
   return {
     target: parsed.target,
     connections: connections ?? 2,
-    attributes: settled(attributes, ATTRIBUTES),
-    rpc: settled(rpc, RPC),
-    cycle: settled(cycle, CYCLE),
+    attributes: withDefaults(attributes, ATTRIBUTES),
+    rpc: withDefaults(rpc, RPC),
+    cycle: withDefaults(cycle, CYCLE),
   };
 }

@@ -45,7 +45,7 @@ function problemOf(rule: Range | Choices, value: unknown): string | undefined {
 }
 
 /** `options` with the defaults of ranges and choices for what is left out. */
-export function settled<T>(
+export function withDefaults<T>(
   options: object | undefined,
   rules: { readonly [name: string]: Range | Choices },
 ): T {

@@ -1,5 +1,5 @@
 // The options of telemetry: purpose, unit, default, limits.
-import { settled } from "./rules.js";
+import { withDefaults } from "./rules.js";
 
 export interface TelemetryOptions {
   /**
@@ -50,4 +50,4 @@ export const TELEMETRY = {
 
 /** `options` with the defaults for what is left out. */
 export const telemetrySettings = (options: TelemetryOptions): TelemetrySettings =>
-  settled(options, TELEMETRY);
+  withDefaults(options, TELEMETRY);

@@ -44,7 +44,7 @@ export class Provisioning implements Job {
   private _fresh = false;
   private _told: string | undefined;
   private readonly _gate: RefusalGate;
-  /** With its mark in the store a new token would be forgotten, too. */
+  /** While it is under way a new token would be forgotten, too. */
   reset: { finish(): boolean } | undefined;
   /** Told before a new token is kept: the platform knows nothing of the device yet. */
   attributes: { provisioned(): void } | undefined;

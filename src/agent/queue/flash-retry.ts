@@ -11,7 +11,7 @@ const QUIET_MS = 600_000;
 const COUNT_MS = 1000;
 
 /** The outbox. */
-interface Owner {
+interface RetriedQueue {
   sync(): void;
   /** Points in memory only, as flash fails. */
   readonly atRisk: number;
@@ -20,19 +20,19 @@ interface Owner {
 export class FlashRetry {
   readonly spare: SpareCount;
   private readonly _host: Host;
-  private readonly _owner: Owner;
+  private readonly _queue: RetriedQueue;
   /** Which of the waits comes next, when it is over, and its timer. */
   private _tries = 0;
   private _dueAt = 0;
   private _triedAt = 0;
   private _timer: (() => void) | undefined;
-  private _told = false;
-  private _toldAt = Number.NEGATIVE_INFINITY;
+  private _logged = false;
+  private _loggedAt = Number.NEGATIVE_INFINITY;
   private _countTimer: (() => void) | undefined;
 
-  constructor(host: Host, owner: Owner) {
+  constructor(host: Host, queue: RetriedQueue) {
     this._host = host;
-    this._owner = owner;
+    this._queue = queue;
     this.spare = new SpareCount(host);
   }
 
@@ -65,17 +65,17 @@ export class FlashRetry {
 
   failed(): void {
     const now = this._host.clock.now();
-    if (this._told || now - this._toldAt < QUIET_MS) return;
-    this._told = true;
-    this._toldAt = now;
+    if (this._logged || now - this._loggedAt < QUIET_MS) return;
+    this._logged = true;
+    this._loggedAt = now;
     this._host.log("error", "the durable queue can't be written: points are kept in memory only");
   }
 
   healed(): void {
     this._tries = 0;
     this._dueAt = 0;
-    if (this._told) this._host.log("error", "the durable queue is written again");
-    this._told = false;
+    if (this._logged) this._host.log("error", "the durable queue is written again");
+    this._logged = false;
   }
 
   /** The run ends, or may. False if neither flash nor store has the count of what ends with it. */
@@ -91,7 +91,7 @@ export class FlashRetry {
 
   private _again(): void {
     this._timer = undefined;
-    this._owner.sync();
+    this._queue.sync();
   }
 
   private _cancel(): void {
@@ -99,9 +99,9 @@ export class FlashRetry {
     this._timer = undefined;
   }
 
-  /** What flash can't be told goes to the store. */
+  /** What flash can't take goes to the store. */
   private _count({ log }: Sectors): boolean {
     const newest = log.unread ? -1 : log.state.sequence;
-    return log.behind ? this.spare.keep(log.state, newest, this._owner.atRisk) : this.spare.clear();
+    return log.behind ? this.spare.keep(log.state, newest, this._queue.atRisk) : this.spare.clear();
   }
 }

@@ -1,24 +1,24 @@
-// How a point, or a mark about points, lies in the RAM ring and in the sectors: in words of four bytes, little-endian, as every machine of this agent has
+// How a point, or a status entry about points, lies in the RAM ring and in the sectors: in words of four bytes, little-endian, as every machine of this agent has
 // them. A word is read and written by one step of the engine, a byte by as many.
 //
 //    0  u32  checksum of all words that follow, exclusive-or the sector's sequence number (filled in when it goes to a sector)
 //    4  u16  length of the record, without the bytes that fill its last word (they are 0)
-//    6  u8   kind, of a point (see time.ts) or of a mark
-//    8  u48  time of a point (see time.ts)  |  number of a mark
-//   14  u16  era of a point                 |  0
+//    6  u8   kind, of a point (see time.ts) or of a status entry
+//    8  u48  time of a point (see time.ts)  |  number of a status entry
+//   14  u16  boot epoch of a point                 |  0
 //   16  the values, JSON text as UTF-8      |
 //
-// The sequence number in the checksum keeps a record that survived a cut erase from being taken for one of the new sector.
+// The sequence number in the checksum keeps a record that survived an interrupted erase from being taken for one of the new sector.
 
-/** Kinds of marks. The first four say what became of all points below a number; the last how many drops the platform was told of. */
+/** Kinds of status entries. The first four say what became of all points below a number; the last how many drops were reported to the platform. */
 export const DONE = 16;
 export const REFUSED = 17;
 export const FULL = 18;
 export const UNREADABLE = 19;
-export const TOLD = 20;
+export const REPORTED = 20;
 
 export const POINT_HEAD = 16;
-export const MARK_BYTES = 16;
+export const STATUS_BYTES = 16;
 /** More than a record's length field holds is never one record. */
 export const MAX_RECORD = 65_000;
 
@@ -36,12 +36,12 @@ export function whole(length: number): number {
   return (length + 3) & ~3;
 }
 
-/** Writes a whole mark to the first words. */
-export function putMark(words: Int32Array, sequence: number, kind: number, number: number): void {
-  words[1] = MARK_BYTES | (kind << 16);
+/** Writes a whole status entry to the first words. */
+export function putStatus(words: Int32Array, sequence: number, kind: number, number: number): void {
+  words[1] = STATUS_BYTES | (kind << 16);
   words[2] = number;
   words[3] = number / TWO_32;
-  seal(words, 0, MARK_BYTES, sequence);
+  seal(words, 0, STATUS_BYTES, sequence);
 }
 
 /** Fills in the checksums of the records `from` to `to`. */
@@ -56,9 +56,9 @@ export function seal(words: Int32Array, from: number, to: number, sequence: numb
 
 /** The length of the intact record at `at`, its last word filled, or 0 if there is none before `limit`. */
 export function soundLength(words: Int32Array, at: number, limit: number, sequence: number): number {
-  if (at + MARK_BYTES > limit) return 0;
+  if (at + STATUS_BYTES > limit) return 0;
   const length = lengthOf(words, at);
-  if (length < MARK_BYTES || at + length > limit) return 0;
+  if (length < STATUS_BYTES || at + length > limit) return 0;
   const word = at >> 2;
   return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;
 }
@@ -91,11 +91,11 @@ export function isPoint(words: Int32Array, at: number): boolean {
   return kindOf(words, at) < DONE;
 }
 
-export function eraOf(words: Int32Array, at: number): number {
+export function epochOf(words: Int32Array, at: number): number {
   return (words[(at >> 2) + 3] as number) >>> 16;
 }
 
-/** A point's time, or a mark's number. */
+/** A point's time, or a status entry's number. */
 export function timeOf(words: Int32Array, at: number): number {
   const word = (at >> 2) + 2;
   return ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);

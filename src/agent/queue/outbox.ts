@@ -38,7 +38,7 @@ export class Outbox {
   private readonly _inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
   private _onDrop: ((points: number, reason: DropReason) => void) | undefined;
   private _lostBefore = 0;
-  private _told = 0;
+  private _reported = 0;
   /** Points that `step` is yet to read from flash. */
   private _unread = 0;
 
@@ -80,14 +80,14 @@ export class Outbox {
     return this._sectors?.state ?? this._inMemory;
   }
 
-  /** All points dropped, and of how many of them the platform was told. */
+  /** All points dropped, and how many of them were reported to the platform. */
   get drops(): number {
     const { full, refused, unreadable } = this.dropped;
     return full + refused + unreadable;
   }
 
-  get told(): number {
-    return this._sectors?.state.told ?? this._told;
+  get reported(): number {
+    return this._sectors?.state.reported ?? this._reported;
   }
 
   /** From now on `onDrop` is called when points are dropped; at once for those found unreadable at the start. */
@@ -113,7 +113,7 @@ export class Outbox {
     if (ts === undefined) {
       const time = this._time;
       time.next();
-      ring.put(at, time.kind, time.era, time.time, text, length);
+      ring.put(at, time.kind, time.epoch, time.time, text, length);
     } else ring.put(at, GIVEN, 0, ts, text, length);
     this._staging?.added(at, at + whole(length));
     return true;
@@ -139,19 +139,19 @@ export class Outbox {
 
   /** The platform took all points below `number`. */
   confirm(number: number): void {
-    this._settle(DONE, number);
+    this._finish(DONE, number);
   }
 
   /** The platform will not have the points below `number`: they are dropped. */
   refuse(number: number): void {
-    const points = this._settle(REFUSED, number);
+    const points = this._finish(REFUSED, number);
     if (points > 0) this._onDrop?.(points, "refused");
   }
 
-  /** The platform was told of `drops` in all. */
-  tell(drops: number): void {
-    this._told = drops;
-    this._sectors?.told(drops);
+  /** `drops` in all were reported to the platform. */
+  dropsReported(drops: number): void {
+    this._reported = drops;
+    this._sectors?.reported(drops);
     this._staging?.look();
   }
 
@@ -173,7 +173,7 @@ export class Outbox {
   /** Forgets all points, uncounted, and all that were dropped before; false if any stay on flash. */
   forget(): boolean {
     Object.assign(this.dropped, { full: 0, refused: 0, unreadable: 0 });
-    this._told = 0;
+    this._reported = 0;
     this.ring.clear();
     return this._staging?.forget() !== false;
   }
@@ -194,8 +194,8 @@ export class Outbox {
     const staging = new Staging(this._host, this.ring, this._settings, this);
     const { sectors } = staging;
     if (!sectors.usable) return staging;
-    const { lastStamp, era, tick, next } = sectors.state;
-    this._time.restore(lastStamp, era, tick, sectors.waiting);
+    const { lastStamp, epoch, tick, next } = sectors.state;
+    this._time.restore(lastStamp, epoch, tick, sectors.waiting);
     staging.shift = -next;
     if (sectors.waiting > 0) this._host.log("info", `${sectors.waiting} points wait from before`);
     return staging;
@@ -219,12 +219,12 @@ export class Outbox {
     return at;
   }
 
-  private _settle(kind: typeof DONE | typeof REFUSED, number: number): number {
-    let onFlash = this._sectors?.settle(kind, number - this._shift) ?? 0;
-    // Of a point that never was on flash only the next header would say that it was refused, and the power may go before: brought there it gets a mark.
+  private _finish(kind: typeof DONE | typeof REFUSED, number: number): number {
+    let onFlash = this._sectors?.finish(kind, number - this._shift) ?? 0;
+    // Of a point that never was on flash only the next header would say that it was refused, and the power may go before: brought there it gets a status entry.
     if (kind === REFUSED && this._sectors && number > this.ring.first + this.ring.kept) {
       this._staging?.sync(false, number);
-      onFlash += this._sectors.settle(kind, number - this._shift);
+      onFlash += this._sectors.finish(kind, number - this._shift);
     }
     const inMemory = this.ring.forget(number);
     if (kind === REFUSED && inMemory > 0) this._count(inMemory, "refused");

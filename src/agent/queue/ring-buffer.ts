@@ -59,14 +59,14 @@ export class Ring implements Records {
   }
 
   /** Writes all of a point's record, `length` bytes, but the checksum. */
-  put(at: number, kind: number, era: number, time: number, text: Uint8Array, length: number): void {
+  put(at: number, kind: number, epoch: number, time: number, text: Uint8Array, length: number): void {
     const { words } = this;
     const word = at >> 2;
     const size = whole(length);
     words[((at + size) >> 2) - 1] = 0;
     words[word + 1] = length | (kind << 16);
     words[word + 2] = time;
-    words[word + 3] = (time / TWO_32) | (era << 16);
+    words[word + 3] = (time / TWO_32) | (epoch << 16);
     this.bytes.set(text, at + POINT_HEAD);
     this._tail = at + size;
     this.count++;

@@ -1,8 +1,8 @@
-// What the durable queue could not be told while its flash failed, in the small store: how many points are in memory only, how many were dropped, and which
+// What the durable queue could not take while its flash failed, in the small store: how many points are in memory only, how many were dropped, and which
 // are dealt with. So points that end with a run are counted by the next, and none that was counted or delivered comes back behind later ones.
 import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../common/stored.js";
-import { applyMark, type SectorState } from "./flash-log/sector-header.js";
+import { applyStatus, type SectorState } from "./flash-log/sector-header.js";
 import { DONE } from "./log-entry.js";
 
 const STORED = "spare";
@@ -46,7 +46,7 @@ export class SpareCount {
       const lost = Math.max(0, next + points - state.next);
       const drops = state.full + state.refused + state.unreadable;
       // A queue that was erased meanwhile counts its points again, and begins with the first sector.
-      const dealtWith = newest >= known ? applyMark(state, DONE, confirmed) : 0;
+      const dealtWith = newest >= known ? applyStatus(state, DONE, confirmed) : 0;
       state.full = Math.max(state.full, full);
       state.refused = Math.max(state.refused, refused);
       state.unreadable = Math.max(state.unreadable, unreadable + lost);

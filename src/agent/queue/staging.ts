@@ -2,7 +2,7 @@ import type { Host } from "../../port.js";
 import type { TelemetrySettings } from "../options/telemetry.js";
 import { Sectors } from "./flash-log/flash-log.js";
 import type { SectorState } from "./flash-log/sector-header.js";
-import type { SectorsOwner } from "./flash-log/watcher.js";
+import type { SectorsListener } from "./flash-log/watcher.js";
 import { FlashRetry } from "./flash-retry.js";
 import { whole } from "./log-entry.js";
 import type { Ring } from "./ring-buffer.js";
@@ -16,28 +16,28 @@ const STAGE_MS = 1000;
 export const STAGE_BYTES = 4096;
 
 /** The outbox. */
-interface StagingOwner {
+interface StagingListener {
   /** Points that were on flash went for want of room, or because they can't be read. */
   flashDropped(points: number, reason: "full" | "unreadable"): void;
 }
 
 /** Brings points from memory to flash, at once or soon, and again if flash fails. */
-export class Staging implements SectorsOwner {
+export class Staging implements SectorsListener {
   readonly sectors: Sectors;
   /** Number of a point minus its number in the sectors. */
   shift = 0;
   private readonly _host: Host;
   private readonly _ring: Ring;
   private readonly _durable: boolean;
-  private readonly _owner: StagingOwner;
+  private readonly _listener: StagingListener;
   private readonly _flash: FlashRetry;
   private _timer: (() => void) | undefined;
 
-  constructor(host: Host, ring: Ring, { durable, drop }: TelemetrySettings, owner: StagingOwner) {
+  constructor(host: Host, ring: Ring, { durable, drop }: TelemetrySettings, listener: StagingListener) {
     this._host = host;
     this._ring = ring;
     this._durable = durable;
-    this._owner = owner;
+    this._listener = listener;
     this._flash = new FlashRetry(host, this);
     const { spare } = this._flash;
     this.sectors = new Sectors(host.blocks, drop === "oldest", this);
@@ -46,9 +46,9 @@ export class Staging implements SectorsOwner {
     else if (!log.behind) spare.clear();
   }
 
-  // As the sectors' owner: methods of this one, as a function made for each would take a board ten slots.
+  // As the sectors' listener: methods of this one, as a function made for each would take a board ten slots.
 
-  tell(line: string): void {
+  log(line: string): void {
     this._host.log("error", line);
   }
 
@@ -65,7 +65,7 @@ export class Staging implements SectorsOwner {
   }
 
   dropped(points: number, reason: "full" | "unreadable"): void {
-    this._owner.flashDropped(points, reason);
+    this._listener.flashDropped(points, reason);
   }
 
   /** A record, `from` to `to` in the ring, was added. */

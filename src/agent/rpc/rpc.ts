@@ -48,7 +48,7 @@ export class Rpc implements Job {
   private _repeats = 0;
   watcher: RpcWatcher | undefined;
   /** With short polls: the last one brought nothing, so there is no other. */
-  settled = false;
+  idle = false;
 
   constructor(
     session: PlatformSession,
@@ -70,7 +70,7 @@ export class Rpc implements Job {
 
   begin(): void {
     this._polls.clear();
-    this.settled = false;
+    this.idle = false;
   }
 
   turn(): Wait | Promise<Wait> {
@@ -78,7 +78,7 @@ export class Rpc implements Job {
     if (ended) return this._end(ended);
     const tidyMs = this._journal.tidyMs;
     if (tidyMs === 0) this._journal.tidy();
-    const due = this.settled ? undefined : this._polls.dueMs();
+    const due = this.idle ? undefined : this._polls.dueMs();
     if (due !== 0) return tidyMs ? Math.min(tidyMs, due ?? tidyMs) : due;
     const ready = this._polls.ready();
     return ready === true ? this._open(ready) : ready.then((may) => this._open(may));
@@ -101,7 +101,7 @@ export class Rpc implements Job {
   private async _end(poll: EndedPoll): Promise<Wait> {
     const { outcome, verdict, number } = poll;
     this._memory.keep();
-    this.settled = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
+    this.idle = this._session.connections.shortPolls && (verdict === "ended" || verdict === "busy");
     if (verdict === "busy") this._polls.hold();
     if (verdict === "ended") this._polls.clearHold();
     const delivered = verdict === "delivered" && outcome.kind === "done";

@@ -1,5 +1,5 @@
 import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
-import { BATCH_FRONT, eraOf, type Outbox, POINT_HEAD, TWO_32 } from "../queue/index.js";
+import { BATCH_FRONT, epochOf, type Outbox, POINT_HEAD, TWO_32 } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 import { GIVEN, TICKS } from "../time/time.js";
 import { countMembers, KeySet, memberAt } from "./point-keys.js";
@@ -155,7 +155,7 @@ export function buildBatch(
     const time = ((words[word + 3] as number) & 0xffff) * TWO_32 + ((words[word + 2] as number) >>> 0);
     let ts = apart && kind !== GIVEN ? undefined : time;
     if (kind === TICKS && !apart) {
-      ts = times.resolve(kind, eraOf(words, at), time);
+      ts = times.resolve(kind, epochOf(words, at), time);
       if (ts === undefined) break;
     }
     if (most === 1) writer.cut(bytes, at + POINT_HEAD, end, ts, part.fromKey, part.keys);
@@ -163,7 +163,7 @@ export function buildBatch(
       place.back();
       break;
     }
-    if (kind === TICKS && !apart && times.guessed(kind, eraOf(words, at), time)) guessed++;
+    if (kind === TICKS && !apart && times.guessed(kind, epochOf(words, at), time)) guessed++;
   }
   if (writer.points === 0) return undefined;
   const body = writer.body();

@@ -16,7 +16,7 @@ export class DropReporter {
   private readonly _outbox: Outbox;
   private readonly _timestamps: "device" | "platform";
   private _guessed = 0;
-  private _guessedTold = 0;
+  private _guessedReported = 0;
   private _guessedSent = 0;
   private _dropsSent = 0;
   private _sentAt = Number.NEGATIVE_INFINITY;
@@ -40,7 +40,7 @@ export class DropReporter {
 
   /** ms until a report may go out; undefined if there is nothing to report. */
   get untilDue(): number | undefined {
-    const news = this._outbox.drops !== this._outbox.told || this._guessed !== this._guessedTold;
+    const news = this._outbox.drops !== this._outbox.reported || this._guessed !== this._guessedReported;
     if (!news) return undefined;
     return Math.max(0, Math.ceil(this._sentAt + AGAIN_MS - this._host.clock.now()));
   }
@@ -71,7 +71,7 @@ export class DropReporter {
 
   /** The platform took the report. */
   done(): void {
-    this._outbox.tell(this._dropsSent);
-    this._guessedTold = this._guessedSent;
+    this._outbox.dropsReported(this._dropsSent);
+    this._guessedReported = this._guessedSent;
   }
 }

@@ -10,7 +10,7 @@ import { checkDeadline, EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import { type TelemetryOptions, telemetrySettings } from "../options/telemetry.js";
 import type { Outbox } from "../queue/index.js";
-import { type Drops, DropTeller } from "../queue/index.js";
+import { DropNotifier, type Drops } from "../queue/index.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../session/index.js";
 import type { Time } from "../time/time.js";
@@ -62,8 +62,8 @@ export class Telemetry implements Job {
     this._reporter = new DropReporter(session.host, time, outbox, settings.timestamps);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     this.verdict = new Verdict(session.host, this._source.limit);
-    const teller = new DropTeller(session.host, events);
-    outbox.watch((points, reason) => teller.add(points, reason));
+    const notifier = new DropNotifier(session.host, events);
+    outbox.watch((points, reason) => notifier.add(points, reason));
   }
 
   /**
@@ -112,8 +112,8 @@ export class Telemetry implements Job {
     return flushed;
   }
 
-  /** For the agent alone: nothing waits, and there are no drops to tell of, or the platform takes none now. */
-  get settled(): boolean {
+  /** For the agent alone: nothing waits, and there are no drops to report, or the platform takes none now. */
+  get idle(): boolean {
     return this.verdict.outage || (this._outbox.waiting === 0 && !this._reporter.due);
   }
 

@@ -1,4 +1,4 @@
-// Who is to blame when a point is refused alone: the point, or the platform and what is before it. A probe tells: a small point of the agent's own, sent right after.
+// Who is to blame when a point is refused alone: the point, or the platform and what is before it. A probe shows it: a small point of the agent's own, sent right after.
 import { Backoff } from "../../net/retry/backoff.js";
 import type { Host } from "../../port.js";
 import type { BatchLimit } from "./batch-limit.js";
@@ -11,7 +11,7 @@ const PROBE_MS = 60_000;
 const LONGEST_MS = 600_000;
 /** An outage is reported so often at most. */
 const QUIET_MS = 3_600_000;
-/** That a value is left out is told so often at most. */
+/** That a value is left out is logged so often at most. */
 const LEFT_OUT_MS = 600_000;
 
 /** What it leaves for the next wake of a device that sleeps. */
@@ -32,7 +32,7 @@ export class Verdict {
   private readonly _backoff: Backoff;
   private _refusedAt = 0;
   private _probedAt = Number.NEGATIVE_INFINITY;
-  private _told = false;
+  private _logged = false;
   private _quietUntil = 0;
   private _leftOutAt = Number.NEGATIVE_INFINITY;
 
@@ -51,7 +51,7 @@ export class Verdict {
     return true;
   }
 
-  /** The probe was accepted. True if what was refused is to blame; else that was too long ago to tell. */
+  /** The probe was accepted. True if what was refused is to blame; else that was too long ago to know. */
   accepted(): boolean {
     this.passed();
     return this._host.clock.now() - this._refusedAt <= FRESH_MS;
@@ -68,21 +68,21 @@ export class Verdict {
   /** The platform takes telemetry. */
   passed(): void {
     this.outage = false;
-    this._told = false;
+    this._logged = false;
     this._backoff.reset();
   }
 
   /** ms until the next attempt, after a refusal that nobody is blamed for. */
   wait(): number {
     const now = this._host.clock.now();
-    if (!this._told && now >= this._quietUntil) {
+    if (!this._logged && now >= this._quietUntil) {
       this._quietUntil = now + QUIET_MS;
       this._host.log(
         "error",
         `telemetry is refused with ${this.status}: is the base URL right? Points are kept`,
       );
     }
-    this._told = true;
+    this._logged = true;
     return this._backoff.next();
   }
 
@@ -91,7 +91,7 @@ export class Verdict {
     if (memory.alone === 1) this._limit.alone();
     if (memory.probed === 0) return;
     this.outage = true;
-    this._told = true;
+    this._logged = true;
     this._probedAt = this._host.clock.now() - memory.probed - sleptMs;
   }
 

@@ -2,7 +2,7 @@
 //
 // The platform stores a point by key and time stamp, so each point gets one of its own: `ts = max(now, last + 1)`. As long as the
 // time is not known, a point gets ticks (ms) instead, and its time stamp when its batch is built. Ticks count on over restarts until the
-// time is learnt: such a stretch is an era. When its start is learnt it is noted in the store, before any point gets a
+// time is learnt: such a stretch is a boot epoch. When its start is learnt it is noted in the store, before any point gets a
 // time stamp, so that the order of points is the order of their time stamps. Starts that never knew the time thus
 // end where the next begins.
 import type { Host } from "../../port.js";
@@ -15,32 +15,32 @@ const SET_BACK_MS = 5000;
 const SLEPT_BACK_MS = 7_200_000;
 /** A time before 2001 is none (it has 12 digits). */
 const LEAST_MS = 1_000_000_000_000;
-const MOST_ERAS = 32;
-const LAST_ERA = 65_535;
+const MOST_EPOCHS = 32;
+const LAST_EPOCH = 65_535;
 const STORED = "boots";
-/** Points of an era that is not in the store any more are placed within this time before all others. */
-const LOST_ERA_MS = 86_400_000;
+/** Points of a boot epoch that is not in the store any more are placed within this time before all others. */
+const LOST_EPOCH_MS = 86_400_000;
 
-/** The era's start in ms since 1970; ticks below `exactFrom` are of starts that never knew the time. */
-interface Era {
-  readonly era: number;
+/** The boot epoch's start in ms since 1970; ticks below `exactFrom` are of starts that never knew the time. */
+interface BootEpoch {
+  readonly epoch: number;
   readonly start: number;
   readonly exactFrom: number;
 }
 
-/** Kinds of points: stamped by the agent, by the application, or with ticks of an era whose start was not known. */
+/** Kinds of points: stamped by the agent, by the application, or with ticks of a boot epoch whose start was not known. */
 export const STAMPED = 1;
 export const GIVEN = 2;
 export const TICKS = 3;
 
 export class Time {
-  /** What `next` gave: the record's kind, era and time. */
+  /** What `next` gave: the record's kind, boot epoch and time. */
   kind = STAMPED;
-  era = 1;
+  epoch = 1;
   time = 0;
   private readonly _host: Host;
-  private _eras: Era[] = [];
-  /** The starts of eras go to the store: points outlive a restart. */
+  private _epochs: BootEpoch[] = [];
+  /** The starts of boot epochs go to the store: points outlive a restart. */
   private _keeps = false;
   /** Points get time stamps from now on. */
   private _stamping = false;
@@ -49,7 +49,7 @@ export class Time {
   private _offset = 0;
   private _lastTick = -1;
   private _lastStamp = 0;
-  /** Time minus the host's clock, as the host or an answer told last. */
+  /** Time minus the host's clock, as the host or an answer gave it last. */
   private _learnt: number | undefined;
   /** Time minus the host's clock when last looked at: it shrinks when the clock is set back. */
   private _skew: number | undefined;
@@ -68,22 +68,22 @@ export class Time {
     return this.now() !== undefined;
   }
 
-  /** Milliseconds since 1970, or undefined as long as nobody told. */
+  /** Milliseconds since 1970, or undefined as long as nobody said. */
   now(): number | undefined {
     return this._at(this._ms());
   }
 
-  /** Somebody told the time since the start or the last sleep. */
-  get told(): boolean {
+  /** The time was learnt since the start or the last sleep. */
+  get synchronized(): boolean {
     return this.known && !this._reckoned;
   }
 
-  /** Milliseconds that count on over restarts, and over sleeps as far as `awake` tells them. */
+  /** Milliseconds that count on over restarts, and over sleeps as far as `awake` knows them. */
   get ticks(): number {
     return this._ms() + this._offset;
   }
 
-  /** The time as an answer of the platform tells it. Only used as long as the host does not know it. */
+  /** The time as an answer of the platform gives it. Only used as long as the host does not know it. */
   learn(ms: number): void {
     if (ms < LEAST_MS || (this.known && !this._reckoned)) return;
     this._reckoned = false;
@@ -92,35 +92,35 @@ export class Time {
 
   /**
    * Goes on after a sleep: by what was known before it is `at` now (ms since 1970; 0: nobody noted it, what this run knows stays), and `ticks` have passed, which are exact from
-   * `exactFrom` on. Nobody told the time for `untoldMs`.
+   * `exactFrom` on. The time was learnt last `unsynchronizedMs` ago.
    */
-  awake(at: number, ticks: number, exactFrom: number, untoldMs: number): void {
-    this._setBackMs = Math.max(SLEPT_BACK_MS, untoldMs / 10);
+  awake(at: number, ticks: number, exactFrom: number, unsynchronizedMs: number): void {
+    this._setBackMs = Math.max(SLEPT_BACK_MS, unsynchronizedMs / 10);
     this._exactFrom = exactFrom;
     this._offset += Math.max(0, Math.floor(ticks) - this.ticks);
     this._reckoned = true;
     if (at >= LEAST_MS) this._learnt = Math.floor(at) - this._ms();
   }
 
-  /** Goes on behind what a durable queue holds: the last time stamp, era (0: none) and tick in it, and how many points wait. */
-  restore(lastStamp: number, era: number, tick: number, waiting: number): void {
+  /** Goes on behind what a durable queue holds: the last time stamp, boot epoch (0: none) and tick in it, and how many points wait. */
+  restore(lastStamp: number, epoch: number, tick: number, waiting: number): void {
     this._keeps = true;
     const stored = readStored(this._host, STORED);
     this._lastStamp = Math.max(lastStamp, endOf(stored));
-    this._eras = readEras(stored);
-    const last = this._eras.at(-1);
-    const open = era !== 0 && !this._eras.some((one) => one.era === era);
+    this._epochs = readEpochs(stored);
+    const last = this._epochs.at(-1);
+    const open = epoch !== 0 && !this._epochs.some((one) => one.epoch === epoch);
     if (open) {
-      this.era = era;
+      this.epoch = epoch;
       // A host's clock may show anything when the agent starts.
       this._offset = tick + 1 - this._ms();
       this._exactFrom = tick + 1;
       this._lastTick = tick;
-    } else if (last) this.era = last.era === LAST_ERA ? 1 : last.era + 1;
-    if (waiting === 0 && last) this._eras = [last];
+    } else if (last) this.epoch = last.epoch === LAST_EPOCH ? 1 : last.epoch + 1;
+    if (waiting === 0 && last) this._epochs = [last];
   }
 
-  /** The next point's kind, era and time. */
+  /** The next point's kind, boot epoch and time. */
   next(): void {
     const { clock } = this._host;
     const wall = clock.wall();
@@ -132,7 +132,7 @@ export class Time {
       now = wall - (wall % 1);
       this._learnt = now - ms;
     } else now = this._at(ms);
-    if (now !== undefined && (this._learning ? this._settled(now) : this._stamping)) {
+    if (now !== undefined && (this._learning ? this._closeEpoch(now) : this._stamping)) {
       const skew = now - ms;
       if (skew !== this._skew) this._skewed(now, skew);
       const next = this._lastStamp + 1;
@@ -146,21 +146,21 @@ export class Time {
   }
 
   /** The time stamp of a point, or undefined if it is not known yet. */
-  resolve(kind: number, era: number, time: number): number | undefined {
+  resolve(kind: number, epoch: number, time: number): number | undefined {
     if (kind !== TICKS) return time;
-    const found = this._find(era);
+    const found = this._find(epoch);
     if (found) return found.start + time;
     const now = this.now();
     if (now === undefined) return undefined;
-    if (era !== this.era) return (this._eras[0]?.start ?? now) - LOST_ERA_MS + (time % LOST_ERA_MS);
-    this._settled(now);
-    const start = this._find(era)?.start;
+    if (epoch !== this.epoch) return (this._epochs[0]?.start ?? now) - LOST_EPOCH_MS + (time % LOST_EPOCH_MS);
+    this._closeEpoch(now);
+    const start = this._find(epoch)?.start;
     return start === undefined ? undefined : start + time;
   }
 
   /** Whether a point is of a start that never knew the time: its time stamp is a guess. */
-  guessed(kind: number, era: number, time: number): boolean {
-    return kind === TICKS && time < (this._find(era)?.exactFrom ?? time + 1);
+  guessed(kind: number, epoch: number, time: number): boolean {
+    return kind === TICKS && time < (this._find(epoch)?.exactFrom ?? time + 1);
   }
 
   /** The host's clock was set, or is looked at for the first time. */
@@ -168,36 +168,36 @@ export class Time {
     const back = this._skew === undefined ? this._lastStamp - now : this._skew - skew;
     this._skew = skew;
     if (back <= this._setBackMs) return;
-    this._tellSetBack(back);
+    this._logSetBack(back);
     this._lastStamp = 0;
   }
 
-  /** Notes the start of the era that ends now. True if points get time stamps from now on. */
-  private _settled(now: number): boolean {
+  /** Notes the start of the boot epoch that ends now. True if points get time stamps from now on. */
+  private _closeEpoch(now: number): boolean {
     if (!this._learning) return this._stamping;
     this._learning = false;
     this._stamping = true;
     if (this._lastTick < 0) return true;
     let start = now - this._ms() - this._offset;
-    // The era came after the last time stamp given.
+    // The boot epoch came after the last time stamp given.
     const back = this._lastStamp - start;
-    if (back > this._setBackMs) this._tellSetBack(back);
+    if (back > this._setBackMs) this._logSetBack(back);
     else if (back >= 0) start = this._lastStamp + 1;
     this._lastStamp = start + this._lastTick;
-    this._eras.push({ era: this.era, start, exactFrom: this._exactFrom });
-    if (this._eras.length > MOST_ERAS) this._eras.shift();
-    // If the store fails, a restart must find the era still open: all its points go on with ticks.
-    const rows = this._eras.map<number | number[]>(toRow).concat(this._lastStamp);
+    this._epochs.push({ epoch: this.epoch, start, exactFrom: this._exactFrom });
+    if (this._epochs.length > MOST_EPOCHS) this._epochs.shift();
+    // If the store fails, a restart must find the boot epoch still open: all its points go on with ticks.
+    const rows = this._epochs.map<number | number[]>(toRow).concat(this._lastStamp);
     if (this._keeps) this._stamping = writeStored(this._host, STORED, rows);
     return this._stamping;
   }
 
-  private _tellSetBack(ms: number): void {
+  private _logSetBack(ms: number): void {
     this._host.log("warn", `the clock was set back by ${Math.round(ms / 1000)} s: time stamps start again`);
   }
 
-  private _find(era: number): Era | undefined {
-    return this._eras.find((one) => one.era === era);
+  private _find(epoch: number): BootEpoch | undefined {
+    return this._epochs.find((one) => one.epoch === epoch);
   }
 
   /** The time when the host's clock shows `ms`. */
@@ -217,24 +217,24 @@ export class Time {
   }
 }
 
-function toRow(one: Era): number[] {
-  return [one.era, one.start, one.exactFrom];
+function toRow(one: BootEpoch): number[] {
+  return [one.epoch, one.start, one.exactFrom];
 }
 
-/** The time stamp of the last point of all eras: the platform tells whole seconds, so the next time told may be before it. */
+/** The time stamp of the last point of all boot epochs: the platform sends whole seconds, so the next time learnt may be before it. */
 function endOf(rows: Json | undefined): number {
   const end = Array.isArray(rows) ? rows.at(-1) : undefined;
   return typeof end === "number" ? end : 0;
 }
 
-function readEras(rows: Json | undefined): Era[] {
-  const eras: Era[] = [];
-  if (!Array.isArray(rows)) return eras;
+function readEpochs(rows: Json | undefined): BootEpoch[] {
+  const epochs: BootEpoch[] = [];
+  if (!Array.isArray(rows)) return epochs;
   for (const row of rows) {
     if (!Array.isArray(row) || row.length !== 3) continue;
-    const [era, start, exactFrom] = row;
-    if (typeof era !== "number" || typeof start !== "number" || typeof exactFrom !== "number") continue;
-    eras.push({ era, start, exactFrom });
+    const [epoch, start, exactFrom] = row;
+    if (typeof epoch !== "number" || typeof start !== "number" || typeof exactFrom !== "number") continue;
+    epochs.push({ epoch, start, exactFrom });
   }
-  return eras;
+  return epochs;
 }

@@ -27,10 +27,10 @@ export class Backoff {
   next(tookMs = 0): number {
     const longest = this._longestMs;
     const grown = this._grownMs;
-    const settled = grown >= 2 * longest;
-    if (!settled) this._grownMs = grown * 2;
+    const atLongest = grown >= 2 * longest;
+    if (!atLongest) this._grownMs = grown * 2;
     const share = this._throw();
-    const ms = settled ? longest * (0.9 + 0.2 * share) : Math.min(longest, Math.max(grown, tookMs)) * share;
+    const ms = atLongest ? longest * (0.9 + 0.2 * share) : Math.min(longest, Math.max(grown, tookMs)) * share;
     return Math.max(SHORTEST_MS, Math.round(ms));
   }
 

@@ -5,7 +5,7 @@
 import { isPlainKey, keyProblem } from "../keys.js";
 import { MAX_DEPTH } from "./json.js";
 import { longText, numberText } from "./numbers.js";
-import { quote, quoteBriefly } from "./text.js";
+import { quote, quoteShortened } from "./text.js";
 
 export type Encoded =
   | { readonly ok: true; readonly text: string }
@@ -65,7 +65,7 @@ export function encodeJson(value: unknown, manner: "stored" | "free", limit: num
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 function stepOf({ keys, at }: Level, top: boolean): string {
-  return keys ? `${top ? "" : "."}${quoteBriefly(keys[at] as string)}` : `[${at}]`;
+  return keys ? `${top ? "" : "."}${quoteShortened(keys[at] as string)}` : `[${at}]`;
 }
 
 function refuse(state: State, reason: string): undefined {

@@ -32,13 +32,13 @@ export function mend(text: string): string {
 }
 
 /** A name for an error text: quoted, 40 UTF-16 units at most on every engine, no character cut in two, no control characters. */
-export function quoteBriefly(text: string): string {
-  let brief = "";
+export function quoteShortened(text: string): string {
+  let shortened = "";
   let units = 0;
   for (const char of text) {
     units += (char.codePointAt(0) as number) > 0xffff ? 2 : 1;
-    if (units > 40) return quote(`${brief}...`);
-    if (units <= 37) brief += char;
+    if (units > 40) return quote(`${shortened}...`);
+    if (units <= 37) shortened += char;
   }
   return quote(text);
 }

@@ -16,8 +16,8 @@ const WALL = Date.UTC(2026, 0, 1);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const TAKEN = encoder.encode("HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n");
-const MARKED = '{"client":{"moteVersion":"1"}}';
-const VALUES = encoder.encode(`HTTP/1.1 200 \r\nContent-Length: ${MARKED.length}\r\n\r\n${MARKED}`);
+const WITH_MARKER = '{"client":{"moteVersion":"1"}}';
+const VALUES = encoder.encode(`HTTP/1.1 200 \r\nContent-Length: ${WITH_MARKER.length}\r\n\r\n${WITH_MARKER}`);
 const ENDED = encoder.encode("HTTP/1.1 408 \r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
 const LETTER_G = 0x47;
 

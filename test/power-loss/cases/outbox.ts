@@ -64,10 +64,10 @@ interface World {
   appending: boolean;
   /** Points below this must be on flash. */
   safe: number;
-  /** Points that the platform took or refused, those refused, and the drops it was told of. */
-  readonly settled: Kept;
+  /** Points that the platform took or refused, those refused, and the drops reported to it. */
+  readonly finished: Kept;
   readonly refused: Kept;
-  readonly told: Kept;
+  readonly reported: Kept;
   unreadable: number;
 }
 
@@ -90,9 +90,9 @@ function begin(shape: Shape): World {
     for (let i = 0; i < body.bytes.length; i++) body.bytes[i] = random();
   }
   const counts = { step: 0, appended: 0, appending: false, safe: 0, unreadable: 0 };
-  // What is on flash in time always finds room for marks, unless the newest go.
+  // What is on flash in time always finds room for status entries, unless the newest go.
   const kept = () => new Kept(shape.durable && shape.drop === "oldest");
-  return { body, shape, ...counts, settled: kept(), refused: kept(), told: kept() };
+  return { body, shape, ...counts, finished: kept(), refused: kept(), reported: kept() };
 }
 
 async function resume(world: World, power: Power): Promise<void> {
@@ -115,9 +115,9 @@ async function step(world: World, outbox: Outbox, power: Power): Promise<void> {
     if (shape.drop === "oldest") world.safe = world.appended;
   }
   if (n % flow.every === 0)
-    settle(world, outbox, power, flow.out[n % flow.out.length]! * (shape.durable ? 1 : BURST));
+    finish(world, outbox, power, flow.out[n % flow.out.length]! * (shape.durable ? 1 : BURST));
   const { drops } = outbox;
-  if (n % 5 === 4) world.told.becomes(drops, power, () => outbox.tell(drops));
+  if (n % 5 === 4) world.reported.becomes(drops, power, () => outbox.dropsReported(drops));
 }
 
 function append(world: World, outbox: Outbox): void {
@@ -144,11 +144,11 @@ function safeBelow({ shape, appended }: World): number {
 }
 
 /** The platform takes the first points, every third time it refuses one. */
-function settle(world: World, outbox: Outbox, power: Power, most: number): void {
+function finish(world: World, outbox: Outbox, power: Power, most: number): void {
   const refuses = world.step % 9 === 3;
   const points = waitingNumbers(outbox, refuses ? 1 : most).length;
   const below = outbox.first + points;
-  world.settled.becomes(world.settled.last + points, power, () => {
+  world.finished.becomes(world.finished.last + points, power, () => {
     if (refuses) world.refused.becomes(world.refused.last + points, power, () => outbox.refuse(below));
     else outbox.confirm(below);
   });
@@ -156,30 +156,30 @@ function settle(world: World, outbox: Outbox, power: Power, most: number): void 
 
 /** What survived is what is known, and then known to be. */
 function look(world: World, outbox: Outbox, { lines }: PoweredHost): void {
-  const { shape, settled } = world;
+  const { shape, finished } = world;
   const found = waitingNumbers(outbox);
   const { full, refused, unreadable } = outbox.dropped;
   const lost = unreadable + (shape.drop === "oldest" ? full : 0);
   const errors = lines.filter((line) => line.startsWith("error") && line !== STRANGE);
   if (errors.length > 0) throw new Error(errors.join());
-  // A sector whose points were just settled may be gone before the next header says that they were.
-  if (unreadable > world.unreadable + settled.last - settled.least)
+  // A sector whose points were just finished may be gone before the next header says that they were.
+  if (unreadable > world.unreadable + finished.last - finished.least)
     throw new Error(`${unreadable} points could not be read`);
   if (shape.durable) world.refused.found("refused", refused);
   // What is turned away is counted in memory only.
-  if (shape.durable && shape.drop === "oldest") world.told.found("told", outbox.told);
+  if (shape.durable && shape.drop === "oldest") world.reported.found("reported", outbox.reported);
   const first = found[0] ?? world.appended;
   if (found.some((n, i) => n !== first + i)) throw new Error(`out of order: ${found.join()}`);
   const end = first + found.length;
   const most = world.appended + (world.appending ? 1 : 0);
   const { safe } = world;
   if (found.length === 0) {
-    if (settled.last + lost < safe)
-      throw new Error(`nothing waits; ${safe} safe, ${settled.last + lost} gone`);
-    settled.set(first - lost);
+    if (finished.last + lost < safe)
+      throw new Error(`nothing waits; ${safe} safe, ${finished.last + lost} gone`);
+    finished.set(first - lost);
   } else {
     if (end < safe || end > most) throw new Error(`ends at ${end}; ${safe} safe, ${most} appended`);
-    settled.found("first", first - lost);
+    finished.found("first", first - lost);
   }
   Object.assign(world, { appended: end, safe: end, unreadable, appending: false });
   world.refused.set(refused);

@@ -12,7 +12,7 @@ const MODES: readonly Mode[] = ["documented", "deployed"];
 const PROVISION = /\/provision$/;
 const SOON_MS = 60_000;
 
-const isSettled = (world: World, agent: Agent) =>
+const isOnlineAndStored = (world: World, agent: Agent) =>
   agent.state === "online" && world.stored("token") !== undefined && world.stored("proposed") === undefined;
 
 /** Old or new: whatever the platform has, the device can still prove that it is it. */
@@ -34,7 +34,7 @@ const provisioned = (values: { as: Mode; way: Way }): Case<World> => ({
     look(world);
     const { agent } = world.boot(power);
     agent.start();
-    await world.until(power, "online", () => isSettled(world, agent), SOON_MS);
+    await world.until(power, "online", () => isOnlineAndStored(world, agent), SOON_MS);
     look(world);
   },
   check: (world) => {
@@ -59,7 +59,7 @@ const unauthorized = ({ as }: { as: Mode }): Case<Refused> => ({
     const { agent } = world.boot(power);
     agent.start();
     if (world.phase === "new") {
-      await world.until(power, "online", () => isSettled(world, agent), SOON_MS);
+      await world.until(power, "online", () => isOnlineAndStored(world, agent), SOON_MS);
       world.platform.core.deleteDevice(world.device);
       world.phase = "lost";
     }
@@ -95,7 +95,7 @@ async function move(world: Moved, power: Power): Promise<void> {
     agent.attributes.publish(CLIENT);
     agent.start();
     const published = () =>
-      isSettled(world, agent) && world.platform.attributes(world.device).serial === CLIENT.serial;
+      isOnlineAndStored(world, agent) && world.platform.attributes(world.device).serial === CLIENT.serial;
     await world.until(power, "published", published, SOON_MS);
     await world.body.clock.advance(1000);
     power.check();
@@ -110,7 +110,12 @@ async function move(world: Moved, power: Power): Promise<void> {
     const device = there();
     return device !== undefined && world.other.attributes(device).serial === CLIENT.serial;
   };
-  await world.until(power, "published again", () => isSettled(world, agent) && published(), 2 * SOON_MS);
+  await world.until(
+    power,
+    "published again",
+    () => isOnlineAndStored(world, agent) && published(),
+    2 * SOON_MS,
+  );
 }
 
 const moved = ({ as }: { as: Mode }): Case<Moved> => ({

@@ -126,7 +126,7 @@ test("a wrong checksum is refused once, and costs no wake after that more than a
   await torch.pass(12 * HOUR);
   t.is(torch.fetches.length, fetches);
   const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
-  t.true(later.length > 0 && later.every(({ settled, radioMs }) => settled && radioMs < 2000));
+  t.true(later.length > 0 && later.every(({ idle, radioMs }) => idle && radioMs < 2000));
 });
 
 test("keys of which one is missing end FAILED by the second look of a wake, as no wake is as long as the looks of a device that stays on", async (t) => {
@@ -137,12 +137,12 @@ test("keys of which one is missing end FAILED by the second look of a wake, as n
   torch.assign(target);
   await torch.until(() => torch.shown.state === "FAILED", HOUR);
   t.is(torch.shown.error, "the assignment is incomplete (fw_checksum is missing)");
-  const looking = torch.wakes.filter(({ connected, settled }) => connected && !settled);
+  const looking = torch.wakes.filter(({ connected, idle }) => connected && !idle);
   t.is(looking.length, 1);
   within(t, torch);
   await torch.pass(3 * HOUR);
   const later = torch.wakes.slice(-30).filter(({ connected }) => connected);
-  t.true(later.length > 0 && later.every(({ settled, radioMs }) => settled && radioMs < 2000));
+  t.true(later.length > 0 && later.every(({ idle, radioMs }) => idle && radioMs < 2000));
   torch.release("2.0.1", SIZE);
   await torch.until(() => torch.version === "2.0.1", 3 * HOUR);
 });

@@ -78,7 +78,7 @@ for (const mode of ["documented", "deployed"]) {
   });
 }
 
-test("a tour without enough time ends with 1 and marks what was not reached", async (t) => {
+test("a tour without enough time ends with 1 and shows what was not reached", async (t) => {
   const start = run("short", "--for", "300ms");
   t.is(await start.ended, 1);
   t.is(start.output.match(/^✗ /gm)?.length, STEPS.length);

@@ -1,7 +1,14 @@
 import test from "ava";
 import { parseEvent } from "../../../tools/tour/processes.js";
 import { accepted } from "../../../tools/tour/requests.js";
-import { formatMark, limitedBy, type Mark, runSteps, type Step, until } from "../../../tools/tour/tour.js";
+import {
+  formatResult,
+  limitedBy,
+  runSteps,
+  type Step,
+  type StepResult,
+  until,
+} from "../../../tools/tour/tour.js";
 
 const never = new AbortController().signal;
 const good: Step<null> = { title: "good", run: async () => "1 ms" };
@@ -17,27 +24,27 @@ const endless: Step<null> = {
   run: (_, signal) => until<string>(signal, async () => undefined, 5),
 };
 
-test("each step is told as it ends, and a failed one does not stop the others", async (t) => {
-  const told: Mark[] = [];
-  const marks = await runSteps([good, bad, good], null, never, (mark) => told.push(mark));
-  t.deepEqual(told, [
+test("each step is shown as it ends, and a failed one does not stop the others", async (t) => {
+  const shown: StepResult[] = [];
+  const results = await runSteps([good, bad, good], null, never, (result) => shown.push(result));
+  t.deepEqual(shown, [
     { title: "good", ok: true, figure: "1 ms" },
     { title: "bad", ok: false, figure: "another value" },
     { title: "good", ok: true, figure: "1 ms" },
   ]);
-  t.deepEqual(marks, told);
+  t.deepEqual(results, shown);
 });
 
 test("a step that never sees its capability fails at its limit", async (t) => {
-  const [mark, next] = await runSteps([endless, good], null, never, () => undefined);
-  t.deepEqual(mark, { title: "endless", ok: false, figure: "not seen within 0.02 s" });
+  const [result, next] = await runSteps([endless, good], null, never, () => undefined);
+  t.deepEqual(result, { title: "endless", ok: false, figure: "not seen within 0.02 s" });
   t.true(next?.ok);
 });
 
 test("a step that heeds no signal fails at its limit all the same", async (t) => {
   const deaf: Step<null> = { title: "deaf", limitMs: 10, run: () => new Promise(() => undefined) };
-  const [mark] = await runSteps([deaf], null, never, () => undefined);
-  t.false(mark?.ok);
+  const [result] = await runSteps([deaf], null, never, () => undefined);
+  t.false(result?.ok);
 });
 
 test("at the end of the time the running step fails and the others are not reached", async (t) => {
@@ -49,9 +56,9 @@ test("at the end of the time the running step fails and the others are not reach
       return until<string>(signal, async () => undefined);
     },
   };
-  const marks = await runSteps([good, last, good], null, time.signal, () => undefined);
+  const results = await runSteps([good, last, good], null, time.signal, () => undefined);
   t.deepEqual(
-    marks.map(({ ok, figure }) => `${ok} ${figure}`),
+    results.map(({ ok, figure }) => `${ok} ${figure}`),
     ["true 1 ms", "false not done in time", "false not reached"],
   );
 });
@@ -91,9 +98,9 @@ test("until asks again until there is something", async (t) => {
   t.is(asked, 3);
 });
 
-test("a mark is one line with its figure in a column", (t) => {
-  t.is(formatMark({ title: "provisioned", ok: true, figure: "12 ms" }, 15), "✓ provisioned      12 ms");
-  t.is(formatMark({ title: "claimed", ok: false, figure: "not reached" }, 9), "✗ claimed    not reached");
+test("a result is one line with its figure in a column", (t) => {
+  t.is(formatResult({ title: "provisioned", ok: true, figure: "12 ms" }, 15), "✓ provisioned      12 ms");
+  t.is(formatResult({ title: "claimed", ok: false, figure: "not reached" }, 9), "✗ claimed    not reached");
 });
 
 test("a request counts when it was accepted on that path by that method", (t) => {

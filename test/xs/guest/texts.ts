@@ -5,7 +5,7 @@ import { Murmur32 } from "../../../src/wire/crypto/murmur3.js";
 import { Murmur128 } from "../../../src/wire/crypto/murmur128.js";
 import { escapeText } from "../../../src/wire/paths.js";
 import { parseJson } from "../../../src/wire/text/json.js";
-import { decodeStart, mend, quoteBriefly, utf8Length } from "../../../src/wire/text/text.js";
+import { decodeStart, mend, quoteShortened, utf8Length } from "../../../src/wire/text/text.js";
 import { encodeValues } from "../../../src/wire/values.js";
 
 const STRINGS = [
@@ -77,7 +77,7 @@ export function texts(): string[] {
       JSON.stringify(mend(text)),
       `${utf8Length(mend(text))}`,
       escapeText(text),
-      JSON.stringify(quoteBriefly(text)),
+      JSON.stringify(quoteShortened(text)),
     ]),
     ...NUMBERS.map(written),
     ...doubles().map(written),

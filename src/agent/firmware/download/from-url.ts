@@ -18,7 +18,7 @@ const MEASURE_DEADLINE_MS = 60_000;
 const MOVED = [301, 302, 303, 307, 308];
 
 /** What is known of the file at the address. */
-export interface FileMark {
+export interface FileVersion {
   /** Of the first answer; a part of a file with another one is not taken. */
   etag: string | undefined;
 }
@@ -28,7 +28,7 @@ export class FromUrl implements Source {
   private readonly _options: FirmwareOptions;
   private readonly _chunkBytes: number;
   private readonly _url: string;
-  readonly mark: FileMark;
+  readonly version: FileVersion;
   private _ranges = true;
   /** Where the redirects led. */
   private _at: string;
@@ -45,14 +45,14 @@ export class FromUrl implements Source {
     options: FirmwareOptions,
     url: string,
     chunkBytes: number,
-    mark: FileMark,
+    version: FileVersion,
   ) {
     this._session = session;
     this._options = options;
     this._url = url;
     this._at = url;
     this._chunkBytes = chunkBytes;
-    this.mark = mark;
+    this.version = version;
   }
 
   part(sink: ImageSink, done: (outcome: Outcome) => void): void {
@@ -110,10 +110,10 @@ export class FromUrl implements Source {
     this._ranges = !all;
     const total = all ? file.length : file.total;
     const first = offset === 0 && kept === 0;
-    if (first) this.mark.etag = file.etag;
+    if (first) this.version.etag = file.etag;
     if (first && total !== undefined && total !== size) sink.failure = "length";
     else if (
-      file.etag !== this.mark.etag ||
+      file.etag !== this.version.etag ||
       (all ? offset > 0 || end < size : file.from !== offset || total !== size)
     )
       this.restarted = true;

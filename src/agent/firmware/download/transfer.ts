@@ -128,7 +128,7 @@ export class Transfer {
 
   /** It is still this image that is assigned, as far as anybody knows. */
   private _wanted(): boolean {
-    return !this._assignment.settled || this._assignment.key === this._journal.record?.key;
+    return !this._assignment.confirmed || this._assignment.key === this._journal.record?.key;
   }
 
   private _fromUrl(url: string): FromUrl {
@@ -151,7 +151,7 @@ export class Transfer {
     counters.fetched(key, offset, offset);
     writer.onTake = (from, to) => counters.fetched(key, from, to);
     writer.onStep = (offset) => {
-      this._journal.keep({ offset, etag: file?.mark.etag ?? "" });
+      this._journal.keep({ offset, etag: file?.version.etag ?? "" });
     };
     if (!writer.open()) return undefined;
     this._reporter.begin(Math.floor((100 * writer.kept) / image.size));

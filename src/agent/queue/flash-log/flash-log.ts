@@ -1,9 +1,9 @@
 // The durable queue: a log of records over raw sectors.
 //
 // A sector is erased, gets a header with all that is known at that moment, then records until it is full; then comes the next one round.
-// Points are records; that points are delivered or dropped is a record too (a mark). Every byte is written once between two erases.
+// Points are records; that points are delivered or dropped is a record too (a status entry). Every byte is written once between two erases.
 // The sector behind the one being written is always free of waiting points (else the oldest ones are dropped, or the new one is
-// refused): so marks always find room, and a sector is only ever erased when nothing in it is wanted any more.
+// refused): so status entries always find room, and a sector is only ever erased when nothing in it is wanted any more.
 import type { Blocks } from "../../../port.js";
 import {
   DONE,
@@ -11,15 +11,15 @@ import {
   isPoint,
   lengthOf,
   MAX_RECORD,
+  REPORTED,
   type Records,
   seal,
-  TOLD,
   UNREADABLE,
 } from "../log-entry.js";
 import { SectorsHead } from "./head.js";
-import { applyMark, applyRecords, HEADER_BYTES, type SectorState } from "./sector-header.js";
+import { applyRecords, applyStatus, HEADER_BYTES, type SectorState } from "./sector-header.js";
 import { SectorLog } from "./sectors.js";
-import type { SectorsOwner } from "./watcher.js";
+import type { SectorsListener } from "./watcher.js";
 
 export class Sectors implements Records {
   readonly state: SectorState;
@@ -31,7 +31,7 @@ export class Sectors implements Records {
   /** For who looks after its failures. */
   readonly log: SectorLog;
   private readonly _dropOldest: boolean;
-  private readonly _owner: SectorsOwner;
+  private readonly _listener: SectorsListener;
   private readonly _head: SectorsHead;
   /** The sector behind this one holds nothing that waits, as long as this one is the newest. */
   private _freeBehind = -1;
@@ -40,18 +40,18 @@ export class Sectors implements Records {
   private _cursor = HEADER_BYTES;
   private _number = 0;
 
-  constructor(blocks: Blocks, dropOldest: boolean, owner: SectorsOwner) {
-    this.log = new SectorLog(blocks, owner);
+  constructor(blocks: Blocks, dropOldest: boolean, listener: SectorsListener) {
+    this.log = new SectorLog(blocks, listener);
     this.state = this.log.state;
     this._head = new SectorsHead(this.log.map, this.state);
     this.bytes = this.log.page.bytes;
     this.words = this.log.page.words;
     this._dropOldest = dropOldest;
-    this._owner = owner;
+    this._listener = listener;
     const oldest = this.log.open();
     if (oldest === undefined) return;
     // Before anything is counted in this run.
-    this.log.unsaid = owner.opened(this.state);
+    this.log.unsaid = listener.opened(this.state);
     this._start(oldest);
   }
 
@@ -64,7 +64,7 @@ export class Sectors implements Records {
   retry(now: number, last: boolean): void {
     const log = this.log;
     log.retry(now, last);
-    // Where nothing can be appended the next sector is opened at once, and takes what marks could not say.
+    // Where nothing can be appended the next sector is opened at once, and takes what status entries could not say.
     if (log.usable && log.room === 0 && this._nextIsFree()) this._openNext();
   }
 
@@ -164,28 +164,28 @@ export class Sectors implements Records {
   }
 
   /** All points below `number` are dealt with: `kind` is DONE or REFUSED. Returns how many were not before. */
-  settle(kind: number, number: number): number {
-    const points = applyMark(this.state, kind, number);
+  finish(kind: number, number: number): number {
+    const points = applyStatus(this.state, kind, number);
     if (points === 0) return 0;
     if (this.waiting === 0) this._headToEnd();
     else if (this._number === this.state.confirmed) this._keepHead();
     else this._head.pass();
-    this._mark(kind, this.state.confirmed, points);
+    this._status(kind, this.state.confirmed, points);
     return points;
   }
 
-  /** The platform was told of `drops` in all. */
-  told(drops: number): void {
-    applyMark(this.state, TOLD, drops);
-    this._mark(TOLD, drops, 0);
+  /** `drops` in all were reported to the platform. */
+  reported(drops: number): void {
+    applyStatus(this.state, REPORTED, drops);
+    this._status(REPORTED, drops, 0);
   }
 
   /** Forgets all points, and erases them; false if any sector could not be erased. */
   forget(): boolean {
-    this.settle(DONE, this.state.next);
+    this.finish(DONE, this.state.next);
     const gone = this.log.erase();
     this._freeBehind = -1;
-    this.state.told = 0;
+    this.state.reported = 0;
     this._headToEnd();
     return gone;
   }
@@ -219,12 +219,12 @@ export class Sectors implements Records {
     let sequence = from;
     let first = map.firstIn(sequence);
     while (first === undefined && sequence < state.sequence) first = map.firstIn(++sequence);
-    const points = applyMark(state, kind, Math.min(limit, first ?? limit));
+    const points = applyStatus(state, kind, Math.min(limit, first ?? limit));
     if (first === undefined) this._headToEnd();
     else this._head.set(sequence, HEADER_BYTES, first);
     if (points === 0) return;
-    this._mark(kind, state.confirmed, points);
-    this._owner.dropped(points, kind === FULL ? "full" : "unreadable");
+    this._status(kind, state.confirmed, points);
+    this._listener.dropped(points, kind === FULL ? "full" : "unreadable");
   }
 
   private _nextIsFree(): boolean {
@@ -235,11 +235,11 @@ export class Sectors implements Records {
     if (this.log.openNext() && this.waiting === 0) this._headToEnd();
   }
 
-  private _mark(kind: number, number: number, points: number): void {
+  private _status(kind: number, number: number, points: number): void {
     const log = this.log;
-    if (log.usable && log.mark(kind, number)) return;
-    log.owed.owe(kind, points);
-    // The next header says it. It can only come later if a cut closed the sector that was free.
+    if (log.usable && log.writeStatus(kind, number)) return;
+    log.unwritten.add(kind, points);
+    // The next header says it. It can only come later if a power loss closed the sector that was free.
     if (log.usable && this._nextIsFree()) this._openNext();
     if (log.failing) log.unsaid = true;
   }

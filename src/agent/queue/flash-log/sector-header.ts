@@ -1,15 +1,15 @@
 // The first bytes of each sector of the durable queue: which sector of the sequence it is, and all that was known when it was opened.
 //
 //    0  "MoQ" 0x0a, the magic      4  u8 format, u8 its complement (so that a torn header is not taken for another format)
-//    6  u16 era, 30 u48 tick       of the last point with ticks; era 0: none yet
+//    6  u16 boot epoch, 30 u48 tick       of the last point with ticks; boot epoch 0: none yet
 //    8  u32 sequence number, from 1, one up with each sector opened
 //   12  u48 number of the first point in this sector      18  u48 points below this number are dealt with
 //   24  u48 last time stamp that the agent gave
-//   36  u32 points dropped since the queue began: full    40  u32 refused    44  u32 unreadable    48  u32 told to the platform
+//   36  u32 points dropped since the queue began: full    40  u32 refused    44  u32 unreadable    48  u32 reported to the platform
 //   52  u32 CRC32 of what is above
 import { crc32 } from "../../../wire/crypto/crc32.js";
 import { STAMPED, TICKS } from "../../time/time.js";
-import { DONE, eraOf, FULL, REFUSED, TOLD, timeOf, UNREADABLE } from "../log-entry.js";
+import { DONE, epochOf, FULL, REFUSED, REPORTED, timeOf, UNREADABLE } from "../log-entry.js";
 
 export const HEADER_BYTES = 56;
 const FORMAT = 2;
@@ -24,12 +24,12 @@ export interface SectorState {
   /** Points below this number are dealt with. */
   confirmed: number;
   lastStamp: number;
-  era: number;
+  epoch: number;
   tick: number;
   full: number;
   refused: number;
   unreadable: number;
-  told: number;
+  reported: number;
 }
 
 export function emptyState(): SectorState {
@@ -38,12 +38,12 @@ export function emptyState(): SectorState {
     next: 0,
     confirmed: 0,
     lastStamp: 0,
-    era: 0,
+    epoch: 0,
     tick: 0,
     full: 0,
     refused: 0,
     unreadable: 0,
-    told: 0,
+    reported: 0,
   };
 }
 
@@ -54,7 +54,7 @@ export function putHeader(into: Uint8Array, state: SectorState): void {
   into[3] = 0x0a;
   into[4] = FORMAT;
   into[5] = ~FORMAT;
-  putU16(into, 6, state.era);
+  putU16(into, 6, state.epoch);
   putU32(into, 8, state.sequence);
   putU48(into, 12, state.next);
   putU48(into, 18, state.confirmed);
@@ -63,7 +63,7 @@ export function putHeader(into: Uint8Array, state: SectorState): void {
   putU32(into, 36, state.full);
   putU32(into, 40, state.refused);
   putU32(into, 44, state.unreadable);
-  putU32(into, 48, state.told);
+  putU32(into, 48, state.reported);
   putU32(into, CRC_AT, crc32(into, 0, CRC_AT));
 }
 
@@ -88,7 +88,7 @@ export function firstOf(header: Uint8Array): number {
 }
 
 export function readHeader(bytes: Uint8Array, state: SectorState): void {
-  state.era = getU16(bytes, 6);
+  state.epoch = getU16(bytes, 6);
   state.sequence = sequenceOf(bytes);
   state.next = firstOf(bytes);
   state.confirmed = Math.min(getU48(bytes, 18), state.next);
@@ -97,7 +97,7 @@ export function readHeader(bytes: Uint8Array, state: SectorState): void {
   state.full = getU32(bytes, 36);
   state.refused = getU32(bytes, 40);
   state.unreadable = getU32(bytes, 44);
-  state.told = getU32(bytes, 48);
+  state.reported = getU32(bytes, 48);
 }
 
 /** What the records `from` to `to` change. */
@@ -107,20 +107,20 @@ export function applyRecords(state: SectorState, words: Int32Array, from: number
     const kind = (head >> 16) & 0xff;
     const time = timeOf(words, at);
     if (kind < DONE) state.next++;
-    else applyMark(state, kind, time);
+    else applyStatus(state, kind, time);
     if (kind === STAMPED) state.lastStamp = time;
     else if (kind === TICKS) {
-      state.era = eraOf(words, at);
+      state.epoch = epochOf(words, at);
       state.tick = time;
     }
     at += ((head & 0xffff) + 3) & ~3;
   }
 }
 
-/** What a mark changes; returns how many points it deals with. No more than there are, whatever flash says. */
-export function applyMark(state: SectorState, kind: number, number: number): number {
-  if (kind === TOLD) {
-    state.told = number;
+/** What a status entry changes; returns how many points it deals with. No more than there are, whatever flash says. */
+export function applyStatus(state: SectorState, kind: number, number: number): number {
+  if (kind === REPORTED) {
+    state.reported = number;
     return 0;
   }
   const points = Math.max(0, Math.min(number, state.next) - state.confirmed);

@@ -1,12 +1,12 @@
 // Writing and reading of sectors one at a time: what `Sectors` builds its queue on.
 import type { Blocks } from "../../../port.js";
-import { lengthOf, MARK_BYTES, putMark, type Records, soundLength, whole } from "../log-entry.js";
+import { lengthOf, putStatus, type Records, STATUS_BYTES, soundLength, whole } from "../log-entry.js";
 import { SectorsAside } from "./failing-sectors.js";
-import { OwedMarks } from "./owed-marks.js";
 import { recover } from "./recover.js";
 import { emptyState, HEADER_BYTES, isBlank, putHeader, type SectorState } from "./sector-header.js";
 import { SectorMap } from "./sector-map.js";
-import type { LogOwner } from "./watcher.js";
+import { UnwrittenStatus } from "./unwritten-status.js";
+import type { LogListener } from "./watcher.js";
 
 const LEAST_SECTOR = 512;
 /** While writes fail, a sector is erased so often at most: each erase wears it. */
@@ -26,13 +26,13 @@ export class SectorLog {
   unread = false;
   /** `state` holds what no record says: only the next header will. */
   unsaid = false;
-  /** What marks that failed were to say. */
-  readonly owed = new OwedMarks();
+  /** Status entries that could not be written. */
+  readonly unwritten = new UnwrittenStatus();
   /** Where the next record goes in the newest sector. */
   tail = 0;
-  private readonly _owner: LogOwner;
+  private readonly _listener: LogListener;
   private readonly _aside: SectorsAside;
-  private readonly _mark = new Int32Array(MARK_BYTES / 4);
+  private readonly _status = new Int32Array(STATUS_BYTES / 4);
   private _loaded = 0;
   /** Where a write to the newest sector failed; what follows may be blank still. -1: none did. */
   private _failedTail = -1;
@@ -46,9 +46,9 @@ export class SectorLog {
   private _soundFrom = 0;
   private _soundTo = 0;
 
-  constructor(blocks: Blocks, owner: LogOwner) {
+  constructor(blocks: Blocks, listener: LogListener) {
     this.map = new SectorMap(blocks);
-    this._owner = owner;
+    this._listener = listener;
     this._aside = new SectorsAside(this.map.count);
     const fit = blocks.sectorSize >= LEAST_SECTOR && blocks.sectorSize % 4 === 0 && this.map.count >= 2;
     const bytes = new Uint8Array(fit ? blocks.sectorSize : 0);
@@ -67,11 +67,11 @@ export class SectorLog {
     if (found.kind === "ready") {
       this.usable = true;
       if (found.strange)
-        this._owner.tell("the blocks hold something that is no durable queue: it begins empty");
+        this._listener.log("the blocks hold something that is no durable queue: it begins empty");
       this.tail = found.end;
       this._loaded = this.state.sequence;
       this._soundTo = 0;
-      this.owed.none(this.state.confirmed);
+      this.unwritten.none(this.state.confirmed);
       return found.oldest;
     }
     this.unread = found.kind === "failed";
@@ -80,7 +80,7 @@ export class SectorLog {
   }
 
   private _none(why: string): undefined {
-    this._owner.tell(`${why} points are kept in memory only`);
+    this._listener.log(`${why} points are kept in memory only`);
   }
 
   /**
@@ -99,7 +99,7 @@ export class SectorLog {
     if (!this.load(sequence) || !isBlank(this.page.bytes.subarray(this._failedTail))) return;
     this.tail = this._failedTail;
     // What was dealt with meanwhile must not come back. The count of what never was on flash comes with the next header.
-    if (this.unsaid && !this.owed.pay(this)) this.tail = this.map.size;
+    if (this.unsaid && !this.unwritten.write(this)) this.tail = this.map.size;
   }
 
   /** What is in memory only is so because flash fails, to write or to read. */
@@ -157,12 +157,12 @@ export class SectorLog {
     return true;
   }
 
-  /** Writes a mark, if there is room for it; else false. */
-  mark(kind: number, number: number): boolean {
-    if (this.room < MARK_BYTES) return false;
-    putMark(this._mark, this.state.sequence, kind, number);
-    if (!this.write(new Uint8Array(this._mark.buffer))) return false;
-    return this.owed.written(kind, number);
+  /** Writes a status entry, if there is room for it; else false. */
+  writeStatus(kind: number, number: number): boolean {
+    if (this.room < STATUS_BYTES) return false;
+    putStatus(this._status, this.state.sequence, kind, number);
+    if (!this.write(new Uint8Array(this._status.buffer))) return false;
+    return this.unwritten.written(kind, number);
   }
 
   /** Erases the next sector, which becomes the newest. Its header holds the whole state. */
@@ -183,7 +183,7 @@ export class SectorLog {
     this._erased = -1;
     this._failedTail = -1;
     this.unsaid = false;
-    this.owed.none(state.confirmed);
+    this.unwritten.none(state.confirmed);
     this.tail = HEADER_BYTES;
     if (this.failing) this._heal();
     return true;
@@ -237,7 +237,7 @@ export class SectorLog {
     this.tail = this.map.size;
     this._aside.failed(at);
     this.failing = true;
-    this._owner.failed();
+    this._listener.failed();
     return false;
   }
 
@@ -245,6 +245,6 @@ export class SectorLog {
     this.failing = false;
     this._failedTail = -1;
     this._aside.worked();
-    this._owner.healed();
+    this._listener.healed();
   }
 }

@@ -47,7 +47,7 @@ test("the time is that of the server's answer", async (t) => {
   t.deepEqual(seen, { asked: 1, opened: 1, closed: 1, to: "10.0.0.1:123" });
 });
 
-test("the era that begins in 2036 is the next one", async (t) => {
+test("the NTP era that begins in 2036 is the next one", async (t) => {
   const later = Date.UTC(2037, 0, 1) / 1000;
   const { clock, told } = rig((question) => answerTo(question, later));
   await clock.advance(1000);

@@ -4,7 +4,7 @@ import { Console } from "../../../../hosts/shared/commissioning/console.js";
 import { PageServer } from "../../../../hosts/shared/commissioning/page-server.js";
 import { reach } from "../../../../hosts/shared/commissioning/platform-check.js";
 import type { PageContext } from "../../../../hosts/shared/commissioning/respond.js";
-import { keep, readKept, settle } from "../../../../hosts/shared/commissioning/stored-settings.js";
+import { finishInterrupted, keep, readKept } from "../../../../hosts/shared/commissioning/stored-settings.js";
 import type { Finding, Values } from "../../../../hosts/shared/commissioning/values.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
 import { FakePlatform, KEY, SECRET } from "../../../fakes/platform.js";
@@ -55,7 +55,7 @@ export function rig(options: RigOptions = {}): Rig {
   const host = fakeHost(options);
   const platform = new FakePlatform(host.clock, host.net);
   const { wifi = true, isPortal = true, join = () => undefined } = options;
-  settle(host, () => {});
+  finishInterrupted(host, () => {});
   const before = { ...options.before, ...defined(readKept(host, options.before?.url)) };
   const [closed, said, resets, joined]: [boolean[], string[], string[], Values[]] = [[], [], [], []];
   const commissioning = new Commissioning({

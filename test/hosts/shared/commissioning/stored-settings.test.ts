@@ -1,9 +1,9 @@
 import test from "ava";
 import {
   CheckStore,
+  finishInterrupted,
   keep,
   readKept,
-  settle,
 } from "../../../../hosts/shared/commissioning/stored-settings.js";
 import { type FakeStore, fakeHost } from "../../../fakes/host.js";
 import { defined, GOOD, TOKEN, URL } from "./rig.js";
@@ -25,7 +25,7 @@ test("cut at each write, a change of everything is the old or the new after the 
     host.store.fails = () => done++ >= cut;
     keep(host, OTHER, false);
     host.store.fails = undefined;
-    settle(host, none);
+    finishInterrupted(host, none);
     const kept = defined(readKept(host));
     const isNew = kept.ssid === "garden";
     t.deepEqual(kept, isNew ? OTHER : { ...GOOD, token: TOKEN }, `cut ${cut}`);
@@ -59,7 +59,7 @@ test("what was kept by another version, or damaged, is taken for nothing", (t) =
   for (const damaged of ["\u0002{}", "\u0001[", '\u0001{"ssid":7,"password":null}', "\u0001[]", ""]) {
     const host = fakeHost();
     for (const key of ["wifi", "site", "token", "commission"]) host.store.set(key, Buffer.from(damaged));
-    t.notThrows(() => settle(host, none));
+    t.notThrows(() => finishInterrupted(host, none));
     t.deepEqual(defined(readKept(host)), {}, damaged);
   }
 });
@@ -90,12 +90,12 @@ test("a reset under way is completed before a change is, and a token that it did
   t.is(readKept(host).token, undefined);
   let begun = 0;
   host.store.set("commission", Buffer.from('\u0001{"wifi":{"ssid":"garden"}}'));
-  settle(host, () => {
+  finishInterrupted(host, () => {
     begun++;
     t.is(readKept(host).ssid, GOOD.ssid);
     for (const key of ["commission", "wifi", "token", "reset"]) host.store.delete(key);
   });
   t.is(begun, 1);
   t.is(readKept(host).ssid, undefined);
-  settle(host, () => t.fail());
+  finishInterrupted(host, () => t.fail());
 });

@@ -1,6 +1,6 @@
 // Shared attributes against a reference: what a subscriber knows is what the platform has, once it could find out.
 import fc from "fast-check";
-import { MARK_KEY, MARK_VALUE } from "../../../../src/agent/attributes/freshness-marker.js";
+import { MARKER_KEY, MARKER_VALUE } from "../../../../src/agent/attributes/freshness-marker.js";
 import type { Agent } from "../../../../src/index.js";
 import {
   type Command,
@@ -79,13 +79,13 @@ const subscribe = (name: string): Command<Model> =>
     listen(model, subscriber);
   });
 
-/** A look finds the mark and nothing else; the one after it finds all. */
-const lack: Command<Model> = command("find nothing but the mark", async (model, { rig }) => {
+/** A look finds the marker and nothing else; the one after it finds all. */
+const lack: Command<Model> = command("find nothing but the marker", async (model, { rig }) => {
   let left = 1;
   rig.platform.fault = (request) => {
     if (!isLook(request)) return undefined;
     model.lacked = !model.lacked && left-- > 0;
-    return model.lacked ? { status: 200, body: { client: { [MARK_KEY]: MARK_VALUE } } } : undefined;
+    return model.lacked ? { status: 200, body: { client: { [MARKER_KEY]: MARKER_VALUE } } } : undefined;
   };
   await rig.clock.advance(LOOKED_MS);
 });

@@ -173,7 +173,7 @@ test("an application's own handler of mote.reset takes the place of the agent's"
   t.is(agent.state, "online");
 });
 
-test("a store that does not take the mark leaves all as it was, and the agent goes on", async (t, as) => {
+test("a store that does not take it leaves all as it was, and the agent goes on", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();

@@ -17,7 +17,7 @@ test("the first wake connects, the others record only, until one is due; all poi
   const device = new Sleeper(t, as, { cycle });
   const first = await device.wake();
   t.is(first.reason, "start");
-  t.true(first.connected && first.settled);
+  t.true(first.connected && first.idle);
   t.deepEqual([first.delivered, first.waiting], [1, 0]);
   const wakes = await device.wakes(40);
   const connected = wakes.flatMap(({ reason }, i) => (reason === "schedule" ? [i] : []));
@@ -128,7 +128,7 @@ for (const [title, sample] of [
   test(`a sample that ${title} costs its point and nothing else`, async (t, as) => {
     const device = new Sleeper(t, as, { cycle });
     const wake = await device.wake({ sample: sample as never });
-    t.true(wake.connected && wake.settled);
+    t.true(wake.connected && wake.idle);
     t.is(wake.waiting + wake.delivered, 0);
     t.is((await device.wake()).waiting, 1);
   });
@@ -216,7 +216,7 @@ test("runOnce and start exclude each other", async (t, as) => {
   t.throws(() => agent.start(), { code: "BUSY" });
   await t.throwsAsync(agent.runOnce(), { code: "BUSY" });
   await rig.clock.advance(10_000);
-  t.true((await wake).settled);
+  t.true((await wake).idle);
   for (const deadline of [Number.NaN, "5" as never])
     await t.throwsAsync(agent.runOnce({ deadline }), { code: "BAD_VALUE" });
   agent.start();
@@ -236,7 +236,7 @@ test("stop() ends a wake", async (t, as) => {
   await rig.clock.advance(5);
   await agent.stop();
   await rig.clock.advance(200);
-  t.deepEqual([(await wake).settled, agent.state], [false, "stopped"]);
+  t.deepEqual([(await wake).idle, agent.state], [false, "stopped"]);
 });
 
 for (const end of ["stop", "reset"] as const) {
@@ -294,7 +294,7 @@ test("RPCs that wait at a wake are answered in it, one after the other, and what
     results.map(([result]) => result?.kind === "answer" && result.text),
     ["1", "2", "3"],
   );
-  t.true(wake.settled);
+  t.true(wake.idle);
   t.deepEqual(
     rig.platform.points(to, "read").map(({ value }) => value),
     [1, 2, 3],
@@ -367,7 +367,7 @@ test("a wake is not done before what was published is on the platform", async (t
     method === "POST" && path.endsWith("/attributes") && refusals-- > 0 ? { status: 503 } : undefined;
   device.setUp = (agent) => agent.attributes.publish({ count: 7 });
   const wake = await device.wake({ connect: true });
-  t.true(wake.settled);
+  t.true(wake.idle);
   t.is(rig.platform.attributes(rig.platform.device(NAME)).count, 7);
 });
 
@@ -481,7 +481,7 @@ test("a sleep that makes no sense is taken for the one that was asked for", asyn
   await other.wake();
   for (const sleptMs of [Number.POSITIVE_INFINITY, Number.NaN, -5, 1e11, 1e300, "x" as never]) {
     const wake = await device.wake({ sleptMs, connect: true });
-    t.is(wake.settled, true, `${sleptMs}`);
+    t.is(wake.idle, true, `${sleptMs}`);
     t.is(wake.kept, (await other.wake({ connect: true })).kept, `${sleptMs}`);
   }
   t.true(device.points.length === 7);

@@ -1,6 +1,6 @@
 // The checksum of a record in the durable queue.
 import test from "ava";
-import { MARK_BYTES, MAX_RECORD, seal, soundLength, whole } from "../../../../src/agent/queue/log-entry.js";
+import { MAX_RECORD, STATUS_BYTES, seal, soundLength, whole } from "../../../../src/agent/queue/log-entry.js";
 import { randomBytes } from "../../../fakes/host.js";
 
 const SEQUENCE = 7;
@@ -20,7 +20,7 @@ function recordOf(length: number, seed: number): { bytes: Uint8Array; words: Int
 const sound = (words: Int32Array, sequence = SEQUENCE) => soundLength(words, 0, words.length * 4, sequence);
 
 test("a record is sound as it was sealed, in its own sector only", (t) => {
-  for (let length = MARK_BYTES; length < 100; length++) {
+  for (let length = STATUS_BYTES; length < 100; length++) {
     const { words } = recordOf(length, length);
     t.is(sound(words), whole(length));
     t.is(sound(words, SEQUENCE + 1), 0);
@@ -56,13 +56,13 @@ test("any one or two bits that changed are found, and a word that is any other",
   t.is(sound(words), 68);
 });
 
-test("any three bits of a mark that changed are found", (t) => {
-  const { words } = recordOf(MARK_BYTES, 4);
+test("any three bits of a status entry that changed are found", (t) => {
+  const { words } = recordOf(STATUS_BYTES, 4);
   const flip = (bit: number) => {
     words[bit >> 5]! ^= 1 << (bit & 31);
   };
   let missed = 0;
-  for (let one = 0; one < MARK_BYTES * 8; one++) {
+  for (let one = 0; one < STATUS_BYTES * 8; one++) {
     flip(one);
     for (let two = 0; two < one; two++) {
       flip(two);
@@ -86,9 +86,9 @@ function move(state: number): number {
 
 test("no two bits cancel each other in the longest record", (t) => {
   // The sum is linear: two bits do so if the register, moved on from one of them alone, comes to another alone.
-  const words = new Int32Array([0, MARK_BYTES, 0, 1]);
-  seal(words, 0, MARK_BYTES, 0);
-  t.is(words[0], move(move(move(MARK_BYTES)) ^ 1));
+  const words = new Int32Array([0, STATUS_BYTES, 0, 1]);
+  seal(words, 0, STATUS_BYTES, 0);
+  t.is(words[0], move(move(move(STATUS_BYTES)) ^ 1));
   for (let bit = 0; bit < 32; bit++) {
     let state = 1 << bit;
     for (let i = 0; i < MAX_RECORD / 4; i++) {
@@ -119,7 +119,7 @@ test("a record whose writing was cut is not sound, whatever is behind the cut", 
   const next = randomBytes(3);
   let missed = 0;
   for (let seed = 1; seed <= 400; seed++) {
-    const { bytes, words } = recordOf(MARK_BYTES + (next() % 90), seed);
+    const { bytes, words } = recordOf(STATUS_BYTES + (next() % 90), seed);
     const whole = bytes.slice();
     for (let cut = 0; cut < bytes.length; cut++) {
       for (const fill of [() => 0xff, () => 0, next]) {

@@ -2,7 +2,7 @@
 import test from "ava";
 import fc from "fast-check";
 import { HEADER_BYTES } from "../../../../src/agent/queue/flash-log/sector-header.js";
-import { MARK_BYTES, POINT_HEAD, whole } from "../../../../src/agent/queue/log-entry.js";
+import { POINT_HEAD, STATUS_BYTES, whole } from "../../../../src/agent/queue/log-entry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { Body } from "../../../power-loss/device.js";
@@ -88,7 +88,7 @@ function account(model: Model, { outbox, shape }: Real): number {
   // Without the last that went, or with the one that did not come, there was no room.
   const ring = RING - LONGEST - sizeOf(shape.drop === "oldest" ? model.first - 1 : model.next);
   const least = shape.sectors > 0 ? sectors : ring;
-  if (shape.sectors > 0) model.spent += MARK_BYTES;
+  if (shape.sectors > 0) model.spent += STATUS_BYTES;
   due(used >= least, `${lost} dropped, though only ${used} bytes were taken`);
   return lost;
 }
@@ -111,7 +111,7 @@ function record(model: Model, real: Real): boolean {
 }
 
 /** The platform takes or refuses the first points. */
-function settle(model: Model, { outbox, power, shape }: Real, most: number, refused: boolean): void {
+function finish(model: Model, { outbox, power, shape }: Real, most: number, refused: boolean): void {
   const points = Math.min(most, model.next - model.first);
   const changes = power.changes.length;
   model.upTo += points;
@@ -120,7 +120,7 @@ function settle(model: Model, { outbox, power, shape }: Real, most: number, refu
   else outbox.confirm(outbox.first + points);
   model.first = model.upTo;
   model.refused = model.mostRefused;
-  if (shape.sectors > 0) model.spent += MARK_BYTES;
+  if (shape.sectors > 0) model.spent += STATUS_BYTES;
   // There may be no room to say so on flash: while the newest go, or after a power loss closed the sector that was free.
   if (power.changes.length > changes) Object.assign(model, { kept: model.first, keptRefused: model.refused });
 }
@@ -158,7 +158,7 @@ function survive(model: Model, real: Real, loss?: PowerLoss): void {
     );
     due(next >= model.safe && next <= model.most, `ends at ${next}, not ${model.safe} to ${model.most}`);
   }
-  // What is settled may be erased before a header says that it is.
+  // What is finished may be erased before a header says that it is.
   due(unreadable - model.unreadable <= model.upTo - model.kept, `${unreadable} can't be read`);
   due(refused >= model.keptRefused && refused <= model.mostRefused, `${refused} refused`);
   Object.assign(model, { first, kept: first, upTo: first, next, safe: next, most: next, full, unreadable });
@@ -196,8 +196,8 @@ const COMMANDS: fc.Arbitrary<Command>[] = [
       while (record(model, real));
     }),
   ),
-  fc.nat(14).map((count) => command(`confirm ${count}`, (model, real) => settle(model, real, count, false))),
-  fc.nat(2).map((count) => command(`refuse ${count}`, (model, real) => settle(model, real, count, true))),
+  fc.nat(14).map((count) => command(`confirm ${count}`, (model, real) => finish(model, real, count, false))),
+  fc.nat(2).map((count) => command(`refuse ${count}`, (model, real) => finish(model, real, count, true))),
   fc.constant(command("look", (model, real) => look(model, real))),
 ];
 

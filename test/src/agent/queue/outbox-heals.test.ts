@@ -45,7 +45,7 @@ test("after a write that failed and left nothing behind the sector is written on
   t.deepEqual(waitingNumbers(again(blocks).outbox), upTo(4));
 });
 
-test("while writes go on failing, one is tried a minute, and it is told once", async (t) => {
+test("while writes go on failing, one is tried a minute, and it is logged once", async (t) => {
   const blocks = flash(16);
   const device = rig(blocks, { bufferBytes: 4096 });
   record(device, 0, 5);

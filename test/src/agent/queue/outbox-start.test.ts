@@ -10,7 +10,7 @@ const flash = (sectors = 4, sectorSize = 512) => new FakeFlash(sectors * sectorS
 /** The same flash after a restart. */
 const again = (blocks: FakeFlash) => new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes);
 
-test("blocks written by another format are kept, told and not used", (t) => {
+test("blocks written by another format are kept, logged and not used", (t) => {
   const blocks = flash(4);
   rig(blocks).outbox.append(textOf(0), undefined);
   blocks.bytes[4] = 3;
@@ -24,7 +24,7 @@ test("blocks written by another format are kept, told and not used", (t) => {
   t.true(host.lines.some((line) => line.includes("another version")));
 });
 
-test("blocks that can't be read at the start are told, not written to, and points wait in memory", (t) => {
+test("blocks that can't be read at the start are logged, not written to, and points wait in memory", (t) => {
   for (const reads of [0, 2, 4]) {
     const blocks = flash(4);
     for (let n = 0; n < 5; n++) rig(blocks).outbox.append(textOf(n), undefined);
@@ -59,7 +59,7 @@ test("a read that fails once costs no point, and reads that fail from then on at
   }
 });
 
-test("blocks too small for a durable queue are told, and points wait in memory", (t) => {
+test("blocks too small for a durable queue are logged, and points wait in memory", (t) => {
   for (const [sectors, sectorSize] of [
     [1, 4096],
     [8, 256],
@@ -101,7 +101,7 @@ test("whatever the blocks held before they were the outbox's, it starts empty an
   );
 });
 
-test("blocks full of something else are told, as points may have been in them; blank ones are not", (t) => {
+test("blocks full of something else are logged, as points may have been in them; blank ones are not", (t) => {
   const strange = rig(new FakeFlash(2048, 512, new Uint8Array(2048).fill(0x5a)));
   t.true(
     strange.host.lines.some((line) => line.includes("it begins empty")),

@@ -20,7 +20,7 @@ test("the oldest sectors go when the blocks are full, and exactly their points a
   for (let i = 0; i < count; i++) outbox.append(point, undefined);
   const filled = Math.floor((count - 1) / perSector);
   const kept = count - (filled - 158) * perSector;
-  // The mark that says so takes room in the newest sector, never more than one point's in each.
+  // The status entry that says so takes room in the newest sector, never more than one point's in each.
   t.true(Math.abs(outbox.waiting - kept) <= filled, `${outbox.waiting} of ${kept}`);
   t.is(outbox.waiting + outbox.dropped.full, count);
   t.is(rig(again(blocks)).outbox.waiting, outbox.waiting);
@@ -164,7 +164,7 @@ test("a batch whose points were dropped meanwhile takes no others with it", (t) 
 });
 
 for (const call of ["write", "erase"] as const) {
-  test(`when a ${call} fails it is told once, and the agent goes on in memory`, (t) => {
+  test(`when a ${call} fails it is logged once, and the agent goes on in memory`, (t) => {
     const blocks = flash(4);
     const { outbox, host } = rig(blocks);
     for (let n = 0; n < 5; n++) outbox.append(textOf(n), undefined);

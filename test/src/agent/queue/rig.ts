@@ -1,7 +1,7 @@
 // An outbox on fake blocks whose points are numbered.
 
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
-import { eraOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue/log-entry.js";
+import { epochOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue/log-entry.js";
 import { Outbox, type Place } from "../../../../src/agent/queue/outbox.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { type FakeFlash, FakeSlot } from "../../../fakes/flash.js";
@@ -52,7 +52,7 @@ export function waitingStamps({ outbox, time }: Rig): (number | undefined)[] {
   outbox.rewind();
   for (let place = outbox.step(); place; place = outbox.step()) {
     const { words, at } = place;
-    stamps.push(time.resolve(kindOf(words, at), eraOf(words, at), timeOf(words, at)));
+    stamps.push(time.resolve(kindOf(words, at), epochOf(words, at), timeOf(words, at)));
   }
   return stamps;
 }

@@ -18,7 +18,7 @@ class Device {
   readonly arrived = new Set<number>();
   /** In the order in which they came, each time they did. */
   readonly order: number[] = [];
-  /** As the platform was told last, by key. */
+  /** As reported to the platform last, by key. */
   readonly dropped: Record<string, number> = {};
   up = false;
   recorded = 0;
@@ -89,9 +89,9 @@ class Device {
   async stop(): Promise<unknown> {
     const stopped = this.agent.stop();
     await this.clock.advance(3000);
-    const told = await stopped;
+    const atRisk = await stopped;
     this.gone();
-    return told;
+    return atRisk;
   }
 
   /** As by a power loss: nothing that this run does has an effect any more. */
@@ -221,7 +221,7 @@ test("stopped online with a full disk: what is in memory goes out first, within 
   t.is(device.arrived.size, 8);
 });
 
-test("a count in the store is told once, and gone when flash has it", async (t) => {
+test("a count in the store is counted once, and gone when flash has it", async (t) => {
   const device = new Device();
   device.start();
   await device.record(1000);

@@ -49,7 +49,7 @@ for (const connections of [2, 3] as const) {
 }
 
 for (const points of [0, 1]) {
-  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a brief one`, async (t, as) => {
+  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a short poll`, async (t, as) => {
     const rig = startRig(t, as);
     const agent = rig.agent({ connections: 1 });
     agent.attributes.subscribe("interval", () => {});

@@ -108,7 +108,7 @@ test("starts that never knew the time end where the next begins, in order, and a
   t.false(last.time.guessed(3, 1, 6500));
 });
 
-test("the start of an era outlives a restart, and the next era is another", async (t) => {
+test("the start of a boot epoch outlives a restart, and the next boot epoch is another", async (t) => {
   const blocks = new FakeFlash(8 * 4096, 4096);
   const store = new FakeStore();
   const first = rig(blocks, {}, store, null);
@@ -124,7 +124,7 @@ test("the start of an era outlives a restart, and the next era is another", asyn
   t.true(isRising(waitingStamps(second)));
 });
 
-test("if the store fails, the era stays open, and a restart finds the order unchanged", (t) => {
+test("if the store fails, the boot epoch stays open, and a restart finds the order unchanged", (t) => {
   const blocks = new FakeFlash(8 * 4096, 4096);
   const store = new FakeStore();
   const first = rig(blocks, {}, store, null);
@@ -139,7 +139,7 @@ test("if the store fails, the era stays open, and a restart finds the order unch
   t.true(isRising(waitingStamps(second)), waitingStamps(second).join());
 });
 
-test("an era that the store forgot is delivered all the same", (t) => {
+test("a boot epoch that the store forgot is delivered all the same", (t) => {
   const blocks = new FakeFlash(8 * 4096, 4096);
   const store = new FakeStore();
   const first = rig(blocks, {}, store, null);
@@ -150,7 +150,7 @@ test("an era that the store forgot is delivered all the same", (t) => {
   t.true(waitingStamps(second).every((ts) => ts !== undefined && ts > 1_000_000_000_000));
 });
 
-test("an era that seems to begin within the last burst begins behind it", async (t) => {
+test("a boot epoch that seems to begin within the last burst begins behind it", async (t) => {
   const blocks = new FakeFlash(80 * 4096, 4096);
   const store = new FakeStore();
   add(rig(blocks, {}, store, T0), 5000);
@@ -165,7 +165,7 @@ test("an era that seems to begin within the last burst begins behind it", async 
   );
 });
 
-test("starts of eras are stored for points that outlive a restart, and for no others", async (t) => {
+test("starts of boot epochs are stored for points that outlive a restart, and for no others", async (t) => {
   for (const [sectors, stored] of [
     [0, []],
     [4, ["boots"]],

@@ -85,7 +85,7 @@ export interface Host {
   /** For the durable queue. */
   readonly blocks: Blocks;
   readonly slot: Slot;
-  /** Opens a connection. For `secure` the certificate is verified for `name`. `event` tells how it goes; `reason` comes with
+  /** Opens a connection. For `secure` the certificate is verified for `name`. `event` reports how it goes; `reason` comes with
    *  `closed` and is for people: no address, no secret, 80 bytes at most; `"end"` when the peer closed in good order. */
   open(
     name: string,

@@ -1,4 +1,4 @@
-// Puts the agent together: one object per job, the loops started and ended as one. What they tell each other goes by methods of this one:
+// Puts the agent together: one object per job, the loops started and ended as one. What they report to each other goes by methods of this one:
 // a function made for it would take a board ten slots.
 import type { Host } from "../port.js";
 import { AttributesApi } from "./attributes/attributes.js";

@@ -1,8 +1,8 @@
-// Tells how a device does: counters and the codes of what went wrong, as client attributes once an hour, and all at once by RPC.
+// Reports how a device does: counters and the codes of what went wrong, as client attributes once an hour, and all at once by RPC.
 //
 //   moteQueueDepth, moteDroppedFull, moteDroppedRefused, moteDroppedUnreadable       points; as agent.telemetry has them
 //   moteRoundTrips, moteRetries, moteFetchedTwice                                    since the start; as agent.counters has them
-//   moteLeastFree                                                                    bytes, the least since the start; if the host tells
+//   moteLeastFree                                                                    bytes, the least since the start; if the host knows
 //   moteResets      "3x power on, panic"                                             starts by their reason, since the first one
 //   moteErrors      "12x lost, busy 503, fw checksum"                                the 16 codes seen last, the latest last
 //
@@ -177,7 +177,7 @@ export class Diagnostics {
   /** The application's own attributes leave no room: it is tried again in an hour. */
   private _tooLarge(): void {
     this._publishedAt = this._host.clock.now();
-    this._host.log("warn", "diagnostics: the client attributes leave no room; the RPC mote.health tells all");
+    this._host.log("warn", "diagnostics: the client attributes leave no room; the RPC mote.health has all");
   }
 
   private _attributes(): Record<string, number | string> {

@@ -17,11 +17,11 @@ export interface DiagnosticsAgent {
 export type DiagnosticsHost = Pick<Host, "clock" | "store" | "encode" | "decode" | "log">;
 
 export interface DiagnosticsOptions {
-  /** Why this run started, as the machine tells it: one of a few, 32 characters at most. Default: nothing is counted, as for a wake from sleep. */
+  /** Why this run started, as the machine gives it: one of a few, 32 characters at most. Default: nothing is counted, as for a wake from sleep. */
   readonly reset?: string | undefined;
   /** Bytes of memory that are free now, or the least there were. Asked once a minute. */
   readonly freeMemory?: (() => number) | undefined;
-  /** What the machine tells of its memory, in bytes: for `mote.health` alone. */
+  /** What the machine reports of its memory, in bytes: for `mote.health` alone. */
   readonly memory?: (() => Readonly<Record<string, number>>) | undefined;
 }
 

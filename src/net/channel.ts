@@ -5,7 +5,7 @@ import { type Answer, GIVEN_UP, ResponseReader } from "./http/response.js";
 import { SILENCE, UNCONNECTED } from "./retry/outcome.js";
 import type { Target } from "./target.js";
 
-/** Name, TCP and TLS take no longer; a poll would else be told of a stalled handshake after a minute and a half. */
+/** Name, TCP and TLS take no longer; a poll would else learn of a stalled handshake after a minute and a half. */
 const OPENING_MS = 30_000;
 
 /** What a request of which nothing more is heard was waiting for. */
@@ -18,8 +18,8 @@ const PHASES = {
 
 type Phase = keyof typeof PHASES;
 
-/** Told of what becomes of the channel; never from within a call to it. */
-export interface ChannelOwner {
+/** Notified of what becomes of the channel; never from within a call to it. */
+export interface ChannelListener {
   /** The last byte of the request was handed over. */
   sent(): void;
   /** The answer is there; `reusable`: the channel takes another request. Otherwise it is closed. */
@@ -30,7 +30,7 @@ export interface ChannelOwner {
 
 export class Channel {
   private readonly _host: Host;
-  private readonly _owner: ChannelOwner;
+  private readonly _listener: ChannelListener;
   private readonly _buffer: Uint8Array;
   private readonly _reader: ResponseReader;
   private _socket: Socket | undefined;
@@ -46,9 +46,9 @@ export class Channel {
   /** True once a request was answered: what it sends next may meet a connection that the peer has closed. */
   kept = false;
 
-  constructor(host: Host, target: Target, buffer: Uint8Array, owner: ChannelOwner) {
+  constructor(host: Host, target: Target, buffer: Uint8Array, listener: ChannelListener) {
     this._host = host;
-    this._owner = owner;
+    this._listener = listener;
     this._buffer = buffer;
     this._reader = new ResponseReader();
     const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
@@ -150,7 +150,7 @@ export class Channel {
     }
     this._out = undefined;
     this._phase = "waiting";
-    this._owner.sent();
+    this._listener.sent();
   }
 
   private _read(open: boolean): void {
@@ -188,7 +188,7 @@ export class Channel {
     this._idleSince = this._host.clock.now();
     this._phase = "idle";
     if (!reusable) this.close();
-    this._owner.answered(answer, reusable);
+    this._listener.answered(answer, reusable);
   }
 
   private _stopTimer(): void {
@@ -199,7 +199,7 @@ export class Channel {
   private _break(reason: string): void {
     if (this._over) return;
     this.close();
-    this._owner.broken(reason);
+    this._listener.broken(reason);
   }
 }
 

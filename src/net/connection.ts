@@ -1,6 +1,6 @@
 // Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
 import type { Host } from "../port.js";
-import { Channel, type ChannelOwner } from "./channel.js";
+import { Channel, type ChannelListener } from "./channel.js";
 import type { Request } from "./http/request.js";
 import type { Answer } from "./http/response.js";
 import { writeRequest } from "./http/write-request.js";
@@ -20,10 +20,10 @@ interface Job {
   readonly done: (outcome: Outcome) => void;
   /** Ends the deadline. */
   cancel: (() => void) | undefined;
-  told: boolean;
+  sentReported: boolean;
 }
 
-export class Connection implements ChannelOwner {
+export class Connection implements ChannelListener {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _buffer: Uint8Array;
@@ -45,7 +45,7 @@ export class Connection implements ChannelOwner {
    * once if the connection was closed, 32 requests wait already, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
-    const job: Job = { request, done, cancel: undefined, told: false };
+    const job: Job = { request, done, cancel: undefined, sentReported: false };
     if (this._closed) this._refuse(job, "stopped");
     else if (this.#queue.length >= QUEUE) this._refuse(job, "too many requests wait");
     else {
@@ -84,15 +84,15 @@ export class Connection implements ChannelOwner {
     const jobs = this.#queue.splice(0);
     if (this.#job) jobs.unshift(this.#job);
     this.#job = undefined;
-    jobs.forEach((job) => void this._tell(job, lost("stopped")));
+    jobs.forEach((job) => void this._report(job, lost("stopped")));
   }
 
-  // As the channel's owner.
+  // As the listener of the channel.
 
   sent(): void {
     const job = this.#job;
-    if (!job || job.told) return;
-    job.told = true;
+    if (!job || job.sentReported) return;
+    job.sentReported = true;
     try {
       job.request.sent?.();
     } catch {
@@ -139,7 +139,7 @@ export class Connection implements ChannelOwner {
     const { repeatable, onIdle } = job.request;
     const stale = !repeatable && !onIdle && (this._channel?.idleMs ?? 0) > FRESH_MS;
     if (stale) this._drop();
-    job.told = false;
+    job.sentReported = false;
     this._channel ??= new Channel(this._host, this._target, this._buffer, this);
     this._channel.run(job.request, bytes);
   }
@@ -147,7 +147,7 @@ export class Connection implements ChannelOwner {
   private _late(job: Job): void {
     if (job !== this.#job) {
       this.#queue = this.#queue.filter((other) => other !== job);
-      this._tell(job, lost(NO_TURN));
+      this._report(job, lost(NO_TURN));
       return;
     }
     const reason = this._channel?.waitingFor ?? "not sent in time";
@@ -159,11 +159,11 @@ export class Connection implements ChannelOwner {
     const job = this.#job;
     this.#job = undefined;
     if (this._renew) this._drop();
-    if (job) this._tell(job, outcome);
+    if (job) this._report(job, outcome);
     this._next();
   }
 
-  private _tell(job: Job, outcome: Outcome): void {
+  private _report(job: Job, outcome: Outcome): void {
     job.cancel?.();
     try {
       job.done(outcome);
@@ -174,7 +174,7 @@ export class Connection implements ChannelOwner {
 
   /** Gives the job's place back before it had one. */
   private _refuse(job: Job, reason: string): void {
-    this._host.clock.timer(0, () => this._tell(job, lost(reason)));
+    this._host.clock.timer(0, () => this._report(job, lost(reason)));
   }
 
   private _drop(): void {

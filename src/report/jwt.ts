@@ -13,7 +13,7 @@ export function isToken(token: unknown): token is string {
   return typeof token === "string" && FIT().test(token);
 }
 
-/** ms from the issue of the token to its end, `exp` - `iat`; undefined if the token does not tell. */
+/** ms from the issue of the token to its end, `exp` - `iat`; undefined if the token does not say. */
 export function lifeMs(host: Pick<Host, "decode">, token: string): number | undefined {
   const bytes = fromBase64Url(token.split(".", 3)[1] ?? "");
   const text = bytes && host.decode(bytes);

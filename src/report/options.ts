@@ -1,4 +1,4 @@
-// The options of a report client: what each is for, its unit, default and limits; all mistakes told at once.
+// The options of a report client: what each is for, its unit, default and limits; all mistakes reported at once.
 
 import { parseTarget, type Target } from "../net/target.js";
 import { lazyRegExp } from "../wire/text/regexp.js";

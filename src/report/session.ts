@@ -41,7 +41,7 @@ export class Session {
   private readonly _connection: Connection;
   #token: string | undefined;
   #refreshToken: string | undefined;
-  /** Of the token, by the monotonic clock; undefined if it does not tell its life. */
+  /** Of the token, by the monotonic clock; undefined if it does not state its life. */
   private _endsAt: number | undefined;
   /** The one request that is under way for whoever asks. */
   private _asking: Promise<Outcome> | undefined;

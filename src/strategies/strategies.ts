@@ -27,7 +27,7 @@ export interface StrategiesOptions {
   readonly attribute?: string | undefined;
   /**
    * For a device that sleeps between values. True: what was reported and the windows under way are in the store when a call returns, one write each, and the
-   * next start takes them up, so that neither a deep sleep nor a power loss ends them; what fell due meanwhile is told with the next
+   * next start takes them up, so that neither a deep sleep nor a power loss ends them; what fell due meanwhile is reported with the next
    * value. Default: false. Windows under way are lost then, and each key's next value is its first.
    */
   readonly keep?: boolean | undefined;
@@ -36,7 +36,7 @@ export interface StrategiesOptions {
 const OPTIONS = ["keys", "attribute", "keep"];
 /** Characters of the JSON text of what is no number; what is longer is reported each time, and not repeated by a heartbeat. */
 const COMPARABLE_LENGTH = 64;
-/** A window that is told later than that, after a sleep, gets the time stamp of its end. */
+/** A window that is reported later than that, after a sleep, gets the time stamp of its end. */
 const LATE_MS = 1000;
 /** Before 2001 a clock was never set. */
 const LEAST_WALL = 1_000_000_000_000;
@@ -104,7 +104,7 @@ export class Strategies {
       track?.take(this._comparable(values[key]), now, Object.hasOwn(wanted, key) ? taken : undefined);
     }
     // After a sleep what else is due; its timer may come behind the next sleep.
-    this._tellDue();
+    this._reportDue();
     this._arm();
     this._keep();
     return taken;
@@ -197,16 +197,16 @@ export class Strategies {
   }
 
   /** True if there was anything. */
-  private _tellDue(): boolean {
-    let told = false;
+  private _reportDue(): boolean {
+    let reported = false;
     const now = this._host.clock.now();
     for (const track of this._tracks.values()) {
       if (track.dueAt > now) continue;
-      told = true;
+      reported = true;
       if (track.count > 0 && track.endAt <= now) this._end(track, now);
       if (track.beatAt <= now) this._beat(track, now);
     }
-    return told;
+    return reported;
   }
 
   private _keep(): void {
@@ -228,7 +228,7 @@ export class Strategies {
     this._cancel = clock.timer(Math.max(0, Math.ceil(at - clock.now())), () => {
       this._armedFor = Number.POSITIVE_INFINITY;
       try {
-        if (this._tellDue()) this._keep();
+        if (this._reportDue()) this._keep();
       } catch {
         this._host.log("error", "what was due by its strategy could not be recorded");
       }

@@ -42,7 +42,7 @@ const RANGES: { readonly [name: string]: Range } = {
   windowMs: PERIOD,
 };
 
-/** Every mistake in a table of strategies, by key and name; no value is quoted. `keyProblem` tells of a key that can't be used. */
+/** Every mistake in a table of strategies, by key and name; no value is quoted. `keyProblem` names a key that can't be used. */
 export function checkTable(table: unknown, keyProblem: (key: string) => string | undefined): string[] {
   if (!isTable(table)) return ["it is an object of keys and strategies"];
   const keys = Object.keys(table);

@@ -1,4 +1,4 @@
-// GET {token}/attributes answers with the groups that have something to tell; nothing found is {}:
+// GET {token}/attributes answers with the groups that have something; nothing found is {}:
 //
 //   {"client":{"serial":"A-113"},"shared":{"interval":30}}
 //
@@ -7,7 +7,7 @@
 //   {"interval":30,"mode":"auto"}
 //   {"deleted":["interval"]}
 //
-// A shared attribute that is itself named `deleted` is told apart by its type only: alone and holding an array of strings, it reads as a deletion.
+// A shared attribute that is itself named `deleted` is distinguished by its type only: alone and holding an array of strings, it reads as a deletion.
 
 import { escapeText } from "./paths.js";
 import { isObject, type Json, type JsonObject, parseObject } from "./text/json.js";

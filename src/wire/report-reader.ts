@@ -4,7 +4,7 @@
 //    "dataTable":[{"Device":"greenhouse-7","Date":"1760000000000","Average":21.5},...]}
 //
 // in either order. Other members are skipped. Measures are numbers, dates are ms since 1970 as strings, dimensions are strings, and no
-// types are told.
+// types are reported.
 import type { Host } from "../port.js";
 import type { Cell, RowTaker } from "./report.js";
 import { isObject, type JsonObject, MAX_DEPTH, parseJson } from "./text/json.js";

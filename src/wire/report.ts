@@ -30,7 +30,7 @@ export type Cell = string | number | boolean | null;
 /** By label. Look a label up with `Object.hasOwn`. */
 export type Row = { readonly [label: string]: Cell };
 
-/** Told what the answer holds. Returning false gives the rest up; so does throwing. A promise is not waited for. */
+/** Called with what the answer holds. Returning false gives the rest up; so does throwing. A promise is not waited for. */
 export interface RowTaker {
   /** Once; before the rows or after them, as the answer has it. */
   labels?(labels: readonly string[]): unknown;

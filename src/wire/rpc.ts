@@ -43,7 +43,7 @@ export interface RpcRequest {
   /** Null if the caller gave none; undefined only with a `problem`. */
   readonly params: Json | undefined;
   readonly problem: RpcProblem | undefined;
-  /** 32 bits over the text of the request: tells another request of the same id apart. */
+  /** 32 bits over the text of the request: distinguishes another request of the same id. */
   readonly hash: number;
 }
 

@@ -41,7 +41,7 @@ export class AttributesApi {
     this._client = new ClientAttributes(session);
     this._values = new SharedValues(session.host);
     this.loop = new AttributeLoop(session, events, timing, this._client, this._values, limits);
-    this.loop.onChange = (keys) => this._tell(keys);
+    this.loop.onChange = (keys) => this._notify(keys);
   }
 
   /**
@@ -121,7 +121,7 @@ export class AttributesApi {
       .filter((key, at, all) => all.indexOf(key) === at);
   }
 
-  private _tell(keys: readonly string[]): void {
+  private _notify(keys: readonly string[]): void {
     for (const subscriber of this._subscribers.slice()) {
       if (keys.includes(subscriber.key)) this._call(subscriber);
     }

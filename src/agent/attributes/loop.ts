@@ -1,7 +1,7 @@
 // The loop that keeps shared attributes equal to the platform's and brings client attributes there.
 //
-// The platform tells a change only to a poll that is open at that instant, and ends the poll with the first of them; what changes
-// between two polls is never told. So a poll is only a hint: first the poll is opened, then the values are read.
+// The platform sends a change only to a poll that is open at that instant, and ends the poll with the first of them; what changes
+// between two polls is never sent. So a poll is only a hint: first the poll is opened, then the values are read.
 import type { PollTiming } from "../../net/long-poll.js";
 import { attributesPath } from "../../wire/paths.js";
 import { EXCHANGE_MS } from "../common/deadline.js";

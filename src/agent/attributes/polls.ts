@@ -103,14 +103,14 @@ export class AttributePolls {
     if (verdict === "ended") this._channel.clear();
     if (verdict === "busy") this._channel.hold();
     this.blocked = verdict === "busy" || verdict === "lost";
-    const told = verdict === "delivered" && outcome.kind === "done" ? this._read(outcome, tookMs) : undefined;
+    const news = verdict === "delivered" && outcome.kind === "done" ? this._read(outcome, tookMs) : undefined;
     if (this.blocked) this._loop.readSoon(READ_EVERY_MS);
-    return told;
+    return news;
   }
 
   private _read({ body, whole }: Outcome & { kind: "done" }, tookMs: number): News | undefined {
-    const told = parseNotification((whole && this._session.host.decode(body)) || "");
-    if (told.kind === "malformed" || (told.kind === "updated" && Object.keys(told.values).length === 0)) {
+    const news = parseNotification((whole && this._session.host.decode(body)) || "");
+    if (news.kind === "malformed" || (news.kind === "updated" && Object.keys(news.values).length === 0)) {
       if (whole) this._session.counters.malformed("a notification of shared attributes");
       this._channel.hold();
       this.blocked = true;
@@ -118,6 +118,6 @@ export class AttributePolls {
     }
     this._channel.clear();
     if (tookMs < PACE_MS) this._channel.pause(PACE_MS - tookMs);
-    return told;
+    return news;
   }
 }

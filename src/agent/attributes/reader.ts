@@ -19,7 +19,7 @@ const QUERY_LENGTH = 1500;
 /** A value that was too large may be another one by now, or was no answer of the platform. */
 const SKIP_MS = 10 * 60_000;
 
-/** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can tell. */
+/** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can show. */
 export interface Trusted {
   readonly keys: string[];
   readonly values: JsonObject;
@@ -46,7 +46,7 @@ export class AttributeReader {
   }
 
   /**
-   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the channel waits. A key whose value alone is larger than the limit is told once, left out,
+   * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the channel waits. A key whose value alone is larger than the limit is logged once, left out,
    * and asked for again after 10 min.
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {

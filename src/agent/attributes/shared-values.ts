@@ -25,7 +25,7 @@ interface Known {
 export class SharedValues {
   private readonly _host: Host;
   private readonly _known = new Map<string, Known>();
-  private _snapshotTold = false;
+  private _snapshotLogged = false;
   private _kept = true;
 
   constructor(host: Host) {
@@ -65,7 +65,7 @@ export class SharedValues {
 
   /**
    * A trusted answer for `keys` lacked some: returns those that are missing for the second time, `SECOND_LOOK_MS` apart or more.
-   * They are forgotten. `pending` tells whether others need that second look.
+   * They are forgotten. `pending` says whether others need that second look.
    */
   missing(keys: readonly string[], values: JsonObject): { gone: string[]; pending: boolean } {
     const now = this._host.clock.now();
@@ -93,9 +93,9 @@ export class SharedValues {
       return;
     }
     this._host.store.delete(SNAPSHOT);
-    if (!this._snapshotTold)
+    if (!this._snapshotLogged)
       this._host.log("warn", "shared attributes are too large to be kept over a restart");
-    this._snapshotTold = true;
+    this._snapshotLogged = true;
   }
 
   forget(): boolean {

@@ -1,4 +1,4 @@
-// What the agent counts, and how it tells that something went wrong. To count costs a number; who wants more of it has `mote/diagnostics`.
+// What the agent counts, and how it reports that something went wrong. To count costs a number; who wants more of it has `mote/diagnostics`.
 import { NO_TURN, type Outcome } from "../../net/retry/outcome.js";
 import type { Host } from "../../port.js";
 import { type ErrorCode, MoteError } from "./errors.js";
@@ -16,7 +16,7 @@ export class Counters {
   malformedAnswers = 0;
   private readonly _host: Host;
   private readonly _events: Events;
-  private readonly _told: string[] = [];
+  private readonly _logged: string[] = [];
   /** Bytes that came of the image last fetched. */
   private _image = "";
   private _came = 0;
@@ -37,18 +37,18 @@ export class Counters {
     this._events.emit("error", { code: kind === "lost" ? kind : `${kind} ${outcome.status}` });
   }
 
-  /** For the agent alone: an error for the application, told as an event as well. */
+  /** For the agent alone: an error for the application, emitted as an event as well. */
   error(code: ErrorCode, message: string): MoteError {
     this._events.emit("error", { code });
     return new MoteError(code, message);
   }
 
-  /** For the agent alone: an answer of the platform can't be read: it is counted, told once of each kind, and the caller treats it as none. */
+  /** For the agent alone: an answer of the platform can't be read: it is counted, logged once of each kind, and the caller treats it as none. */
   malformed(what: string): void {
     this.malformedAnswers++;
-    if (this._told.includes(what)) return;
-    this._told.push(what);
-    this._host.log("warn", `${what} can't be read and is taken for none (told once)`);
+    if (this._logged.includes(what)) return;
+    this._logged.push(what);
+    this._host.log("warn", `${what} can't be read and is taken for none (logged once)`);
   }
 
   /** For the download alone: the bytes `from` to `to` of `image` came. */

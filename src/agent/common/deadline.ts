@@ -1,6 +1,6 @@
 import { MoteError } from "./errors.js";
 
-/** For an exchange in ms: what the platform can't answer it ends with 503 after 30 or 31 s, which tells more than silence. */
+/** For an exchange in ms: what the platform can't answer it ends with 503 after 30 or 31 s, which says more than silence. */
 export const EXCHANGE_MS = 35_000;
 
 /** A host's timer goes no further than 24 days. */

@@ -8,13 +8,13 @@ import { guarded } from "./guarded.js";
  */
 export type AgentState = "stopped" | "provisioning" | "connecting" | "online" | "offline" | "refused";
 
-/** What `agent.on` tells, and with which detail. */
+/** What `agent.on` reports, and with which detail. */
 export interface AgentEvents {
   /** The device has its access token. `adopted`: one kept from before, or proposed earlier and found accepted. The name is not known of a token that was given. */
   provisioned: { deviceName: string | undefined; adopted: boolean };
   /** The platform serves the device (again): it took or answered a request with its token. */
   online: Record<string, never>;
-  /** The platform can't be reached; told once until the next `online`. */
+  /** The platform can't be reached; emitted once until the next `online`. */
   offline: { reason: string };
   /** The platform took these points. */
   delivered: { points: number };
@@ -23,7 +23,7 @@ export interface AgentEvents {
    * `points` wait.
    */
   delivery: { behind: boolean; points: number };
-  /** Points that will never reach the platform; told once a burst. `full`: no room; `refused`: for their content; `unreadable`: storage failed. */
+  /** Points that will never reach the platform; one event a burst. `full`: no room; `refused`: for their content; `unreadable`: storage failed. */
   drop: { points: number; reason: "full" | "refused" | "unreadable" };
   /** Shared attributes whose value the application now sees differently; `deleted` are the keys that are gone. */
   attributes: { keys: string[]; deleted: string[] };

@@ -1,4 +1,4 @@
-// Small values in the store. Each begins with a format number, so that an older or newer agent knows what it can't read: that is told, and kept
+// Small values in the store. Each begins with a format number, so that an older or newer agent knows what it can't read: that is logged, and kept
 // beside when this agent has something of its own to write.
 //
 // Members may be added to a value within a format: who does not know them leaves them out. A new format must wait for the confirmation: an

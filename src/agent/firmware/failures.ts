@@ -32,7 +32,7 @@ export const FAILURES = {
   fileRefused: { text: "the server of fw_url refuses the file", condemns: "later", keeps: true },
   fileUnanswered: { text: "the server of fw_url does not hand out the file", condemns: "later", keeps: true },
   fileLength: {
-    text: "the server of fw_url does not tell the length of the file",
+    text: "the server of fw_url does not state the length of the file",
     condemns: "later",
     keeps: false,
   },

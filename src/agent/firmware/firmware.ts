@@ -120,7 +120,7 @@ export class Firmware implements Job {
     if (this._parts?.assignment.offer(shared)) this._loop.notify();
   }
 
-  /** For the agent alone: the platform told that these keys changed, or are gone; a look follows. */
+  /** For the agent alone: the platform notified that these keys changed, or are gone; a look follows. */
   changed(keys: readonly string[]): void {
     if (this.keys.some((key) => keys.includes(key))) this._parts?.assignment.doubt();
   }

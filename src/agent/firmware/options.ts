@@ -27,7 +27,7 @@ export interface FirmwareOptions {
    * before it returns. Default: to have reached the platform is enough.
    */
   selfTest?: (() => boolean | Promise<boolean>) | undefined;
-  /** Told the share of the download that is done, 0 to 100: every 5 percent, or every 5 s if slower. */
+  /** Called with the share of the download that is done, 0 to 100: every 5 percent, or every 5 s if slower. */
   onProgress?: ((percent: number) => void) | undefined;
   /**
    * Take only images that were signed: an ECDSA signature over P-256 of the image's SHA-256, DER in hexadecimal digits, in the shared attribute

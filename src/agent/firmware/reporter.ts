@@ -1,4 +1,4 @@
-// Tells the platform, the application and the event listeners how an update goes.
+// Reports to the platform, the application and the event listeners how an update goes.
 import type { Host } from "../../port.js";
 import type { Events } from "../common/events.js";
 import type { Failure } from "./failures.js";
@@ -21,7 +21,7 @@ export class Reporter {
   private readonly _options: FirmwareOptions;
   private _running = false;
   private _percent = 0;
-  private _toldAt = 0;
+  private _reportedAt = 0;
 
   constructor(host: Host, events: Events, reports: Reports, options: FirmwareOptions) {
     this._host = host;
@@ -54,17 +54,17 @@ export class Reporter {
   /** A download begins, or goes on, with `percent` done. */
   begin(percent: number): void {
     this._percent = percent;
-    this._toldAt = this._host.clock.now();
+    this._reportedAt = this._host.clock.now();
   }
 
-  /** Called at any rate; tells the progress every 5 percent, or every 5 s if that is slower. */
+  /** Called at any rate; reports the progress every 5 percent, or every 5 s if that is slower. */
   progress(version: string, bytes: number, size: number): void {
     const percent = Math.floor((100 * bytes) / size);
     const now = this._host.clock.now();
     if (percent === this._percent) return;
-    if (percent - this._percent < PROGRESS_PERCENT && now - this._toldAt < PROGRESS_MS) return;
+    if (percent - this._percent < PROGRESS_PERCENT && now - this._reportedAt < PROGRESS_MS) return;
     this._percent = percent;
-    this._toldAt = now;
+    this._reportedAt = now;
     this._record({ fw_progress: percent });
     this._events.emit("firmware", { state: "DOWNLOADING", version, progress: percent });
     try {
@@ -79,7 +79,7 @@ export class Reporter {
     return this._reports.flush(deadlineMs);
   }
 
-  /** The application is told of the restart that follows. */
+  /** The application is notified of the restart that follows. */
   restart(): void {
     this._events.emit("restart", { reason: "firmware" });
   }

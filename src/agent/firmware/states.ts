@@ -5,7 +5,7 @@ import { readOwn, readStored, writeStored } from "../common/stored.js";
 
 /**
  * Each state is stored before it is acted on. `reported` is the value of `fw_state` (undefined: nothing is reported). A start that finds the
- * state stored goes on with `restarted`; `activated`: which image runs then tells how it went.
+ * state stored goes on with `restarted`; `activated`: which image runs then shows how it went.
  */
 export const STATES = {
   idle: { reported: undefined, restarted: "idle", activated: false },
@@ -38,7 +38,7 @@ export interface UpdateRecord {
   condemned: boolean;
   /** As in `fw_error`. */
   error: string;
-  /** Learnt of a file elsewhere, as far as nobody else told: its length (0: not known), the checksum of what came, and its ETag. */
+  /** Learnt of a file on an external host, as far as the assignment does not say it: its length (0: not known), the checksum of what came, and its ETag. */
   size: number;
   checksum: string;
   etag: string;

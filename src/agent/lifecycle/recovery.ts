@@ -11,10 +11,10 @@ import type { RpcApi } from "../rpc/rpc.js";
 
 /** How the run before this one ended. */
 export interface LastRun {
-  /** Tells the running image from others: its version, or a digest of it. */
+  /** Distinguishes the running image from others: its version, or a digest of it. */
   image: string;
   /**
-   * Why it crashed, for people; false if it did not (power, a button, asked for). Undefined if the machine can't tell: then every end counts
+   * Why it crashed, for people; false if it did not (power, a button, asked for). Undefined if the machine can't say: then every end counts
    * but a restart that the agent asked for.
    */
   crash?: string | false | undefined;
@@ -62,7 +62,7 @@ interface Kept {
   cause: string;
   /** However this run ends, it is no crash of the image that starts next: a restart was asked for, or another image is on trial. */
   asked: boolean;
-  /** The platform was told of a recovery once: it is told of the end, too. */
+  /** A recovery was published once: its end is published, too. (The name is that of the stored member.) */
   told: boolean;
   /** Starts by power in a row that did not last. */
   cycles: number;
@@ -81,7 +81,7 @@ interface Kept {
  */
 export class Recovery {
   private readonly _host: Host;
-  private readonly _tells: boolean;
+  private readonly _knowsCrashes: boolean;
   private readonly _interrupted: boolean | undefined;
   private readonly _crash: string;
   private _kept: Kept;
@@ -93,20 +93,20 @@ export class Recovery {
 
   constructor(host: Host, { image, crash, interrupted, powered = false, crashes = 0, sleptMs = 0 }: LastRun) {
     this._host = host;
-    this._tells = crash !== undefined;
+    this._knowsCrashes = crash !== undefined;
     this._interrupted = interrupted;
     this._crash = crash || "";
     const before = readKept(host);
     const kept = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
-    const crashed = !kept.asked && !powered && (this._tells ? crash !== false : before !== undefined);
+    const crashed = !kept.asked && !powered && (this._knowsCrashes ? crash !== false : before !== undefined);
     this._kept = { ...pass(kept, sleptMs), asked: pending };
     if (!pending) this._count(image, crashed, crash || "unknown", crashes);
     if (!pending) this._power(powered, crashed);
     this.active = !pending && this._kept.leftMs > 0;
     const changed = JSON.stringify(this._kept) !== JSON.stringify(before ?? fresh(image, false));
-    // Where nobody else can tell a crash, the record itself says that there was a run.
-    if (changed || (!before && !this._tells)) this._keep();
+    // Where nobody else can recognise a crash, the record itself says that there was a run.
+    if (changed || (!before && !this._knowsCrashes)) this._keep();
     if (this.active) host.log("error", `recovery: the application is not started (${this.cause})`);
     this._tick();
     if (this._kept.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
@@ -118,7 +118,7 @@ export class Recovery {
   }
 
   /**
-   * Tells the agent that the power went, if it did, or why the run before crashed: a failed update says so. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
+   * Reports to the agent that the power went, if it did, or why the run before crashed: a failed update says so. Publishes the cause as client attribute `moteRecovery` (empty once it is over), and in recovery
    * mode answers the RPC `restart`: with params `{"application":true}` the application gets another try, otherwise the device comes back in recovery mode.
    */
   attend(agent: Attended): void {
@@ -201,7 +201,7 @@ export class Recovery {
   }
 
   private _asked(): void {
-    if (this._tells || this._kept.asked) return;
+    if (this._knowsCrashes || this._kept.asked) return;
     this._kept.asked = true;
     this._keep();
   }

@@ -142,7 +142,7 @@ export class Cycle {
     memory.due--;
     if (this._onTrial) return "firmware";
     if (memory.wakes === 1) return "start";
-    // What could not be told at once is tried again as `due` says: nobody may keep a radio on by it.
+    // What could not be reported at once is tried again as `due` says: nobody may keep a radio on by it.
     if ((alarm || asked) && memory.urgent === 0) {
       memory.urgent = 1;
       memory.step = 0.5;

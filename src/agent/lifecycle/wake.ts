@@ -1,4 +1,4 @@
-// A wake of a device that sleeps in between: what it is told, what it tells, and what it leaves for the next one.
+// A wake of a device that sleeps in between: what it is given, what it returns, and what it leaves for the next one.
 import type { Host } from "../../port.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { parseObject } from "../../wire/text/json.js";
@@ -28,11 +28,11 @@ export interface WakeOptions {
   network?: (() => boolean | Promise<boolean>) | undefined;
   /** `kept` of the last wake, from memory that outlives the sleep. Without it, or if it makes no sense, this is the first wake after power-on. The same agent needs none. */
   kept?: string | undefined;
-  /** How long it slept, by the machine's own clock, if it can tell. Default: as long as it was asked to. */
+  /** How long it slept, by the machine's own clock, if it can measure that. Default: as long as it was asked to. */
   sleptMs?: number | undefined;
 }
 
-/** What `runOnce` tells. */
+/** What `runOnce` returns. */
 export interface Wake {
   /** How long to sleep until the next wake, in ms of the machine's own clock: 100 and more. */
   readonly sleepMs: number;
@@ -78,7 +78,7 @@ export interface Memory extends UpdateMemory, VerdictMemory {
   exactFrom: number;
   /** Asked for. */
   sleep: number;
-  /** When the time was told last, ms since 1970 (0: never), and what passed since by the machine's own clock. */
+  /** When the time was learnt last (the name is that of the stored member), ms since 1970 (0: never), and what passed since by the machine's own clock. */
   told: number;
   own: number;
   /** How long 1 ms of its own clock is. */
@@ -91,7 +91,7 @@ const FORMAT = 1;
 const STATE_LENGTH = 16;
 /** The longest between two attempts, give or take a half, unless uploads are rarer anyway. */
 const LONGEST_BACKOFF_MS = 6 * 3_600_000;
-/** The platform tells its time in whole seconds: what is measured over less says nothing of the machine's own clock. */
+/** The platform sends its time in whole seconds: what is measured over less says nothing of the machine's own clock. */
 const MEASURED_MS = 600_000;
 const WORST_DRIFT = 0.15;
 
@@ -132,7 +132,7 @@ export function readMemory(host: Pick<Host, "encode">, kept: string | undefined)
   return Object.assign(memory, found);
 }
 
-/** The time was told: `now`. How fast the machine's own clock runs shows from one such time to the next. */
+/** The time was learnt: `now`. How fast the machine's own clock runs shows from one such time to the next. */
 export function measure(memory: Memory, now: number): void {
   if (memory.told !== 0 && memory.own < MEASURED_MS) return;
   const rate = (now - memory.told) / memory.own;

@@ -1,4 +1,4 @@
-// The agent's options: what each is for, its unit, default and limits; all mistakes told at once.
+// The agent's options: what each is for, its unit, default and limits; all mistakes reported at once.
 import { parseTarget, type Target } from "../../net/target.js";
 import { checkToken } from "../../wire/paths.js";
 import { isObject } from "../../wire/text/json.js";

@@ -2,7 +2,7 @@
 //
 // The platform answers a wrong secret with 200 NOT_FOUND and a second attempt under the same name with 200 FAILURE, so a lost
 // answer would lose the device. Therefore a random token is proposed, and stored before it is proposed: whatever happens to the
-// answer, `GET attributes` with the proposed token tells whether the platform took it.
+// answer, `GET attributes` with the proposed token shows whether the platform took it.
 import { Backoff } from "../../net/retry/backoff.js";
 import type { Outcome } from "../../net/retry/outcome.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
@@ -42,11 +42,11 @@ export class Provisioning implements Job {
   #token: string | undefined;
   #proposed: string | undefined;
   private _fresh = false;
-  private _told: string | undefined;
+  private _reported: string | undefined;
   private readonly _gate: RefusalGate;
   /** While it is under way a new token would be forgotten, too. */
   reset: { finish(): boolean } | undefined;
-  /** Told before a new token is kept: the platform knows nothing of the device yet. */
+  /** Called before a new token is kept: the platform knows nothing of the device yet. */
   attributes: { provisioned(): void } | undefined;
   /** The platform will not have this device, as far as it was asked. */
   refused = false;
@@ -100,7 +100,7 @@ export class Provisioning implements Job {
       this.#proposed = this._tokens.get("proposed");
     }
     const { key, secret } = this.#options ?? {};
-    // Another image asks at once: the one that comes back from a failed trial has a result to tell.
+    // Another image asks at once: the one that comes back from a failed trial has a result to report.
     const who = this._given ? String(this.#token) : `${key} ${secret} ${this.deviceName}`;
     this.refused = this._gate.begin(`${who} ${this._image}`);
     if (this.refused) this._session.host.log("warn", "refused before this start: not asked again at once");
@@ -188,8 +188,8 @@ export class Provisioning implements Job {
 
   private _refused(reason: string, what: Refusal = "failed"): number {
     this.refused = true;
-    if (this._told !== reason) {
-      this._told = reason;
+    if (this._reported !== reason) {
+      this._reported = reason;
       this._session.host.log("error", `provisioning refused: ${reason}; ${SLOWER}`);
       this._events.emit("refused", { what: "provisioning", reason });
     }
@@ -210,7 +210,7 @@ export class Provisioning implements Job {
 
   private _ready(adopted: boolean, proven = true): void {
     this._step = "ready";
-    this._told = undefined;
+    this._reported = undefined;
     this.refused = false;
     this._backoff.reset();
     this._session.authorize(devicePrefix(this.#token ?? ""));

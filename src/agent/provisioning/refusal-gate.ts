@@ -32,7 +32,7 @@ export class RefusalGate {
   private readonly _base: string;
   private _dueAt = 0;
   private _readyAt = Number.NEGATIVE_INFINITY;
-  private _told = false;
+  private _reported = false;
   private _failed = false;
   /** Whose refusal it is: another token, or another provisioning, is asked about at once. */
   private _of = 0;
@@ -71,7 +71,7 @@ export class RefusalGate {
     const now = clock.now();
     if (now - this._readyAt >= GOOD_MS) {
       if (this._readyAt > 0) this.count = 0;
-      this._told = false;
+      this._reported = false;
     }
     this._readyAt = Number.POSITIVE_INFINITY;
     const waits = WAITS[what];
@@ -85,8 +85,8 @@ export class RefusalGate {
 
   /** True once for each row of refusals. */
   get isNews(): boolean {
-    const news = !this._told;
-    this._told = true;
+    const news = !this._reported;
+    this._reported = true;
     return news;
   }
 

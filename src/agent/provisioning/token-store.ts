@@ -10,7 +10,7 @@ const LENGTH = 20;
 export class TokenStore {
   private readonly _host: Host;
   private readonly _base: string;
-  /** A store that fails is told once, however often it is tried. */
+  /** A store that fails is logged once, however often it is tried. */
   private _failed = false;
 
   constructor(host: Host, base: string) {

@@ -27,9 +27,9 @@ const UNSTORED = "the device can't store that the RPC was begun";
 /** Bytes of an answer that is refused as too large for another reason. */
 const SMALL = 256;
 
-/** Told of what comes of RPCs. */
+/** Notified of what comes of RPCs. */
 export interface RpcWatcher {
-  /** Poll number `poll` ended; if it brought an RPC, that was answered. `heard`: the platform held it or brought one, as far as one can tell. */
+  /** Poll number `poll` ended; if it brought an RPC, that was answered. `heard`: the platform held it or brought one, as far as one can know. */
   pollEnded(poll: number, heard: boolean): void;
   /** An answer was posted, also one that a run before this one gave. `acknowledged`: a 200 came for it. `nextPoll`: the number of the next poll. */
   answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void;

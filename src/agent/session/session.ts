@@ -116,7 +116,7 @@ export class PlatformSession {
 
   /**
    * Sends a request and calls `done` with what became of it: what waits for long keeps no promise, which takes a board half a KB with all that hangs
-   * on it. `sender` is told before anybody else.
+   * on it. `sender` is notified before anybody else.
    */
   dispatch(
     purpose: Purpose,

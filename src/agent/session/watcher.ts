@@ -6,7 +6,7 @@ export interface Sender {
   ended(outcome: Outcome, since: number): void;
 }
 
-/** Told of what happens on a session. */
+/** Notified of what happens on a session. */
 export interface SessionWatcher {
   /** The application asks for something that can't wait for `start()`. */
   asked(): void;

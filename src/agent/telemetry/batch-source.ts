@@ -23,7 +23,7 @@ export class BatchSource {
   private _oldestAt = Number.NEGATIVE_INFINITY;
   /** When the last batch was built. */
   private _builtAt = 0;
-  private _toldTime = false;
+  private _timeLogged = false;
   /** Bytes that wait, about. */
   private _bytes = 0;
 
@@ -62,8 +62,8 @@ export class BatchSource {
     const fromKey = this._keysDoneOf === this._outbox.first ? this._keysDone : 0;
     this._builtAt = this._host.clock.now();
     const batch = buildBatch(this._outbox, this._time, this._writer, { points, keys, fromKey });
-    if (batch || this._outbox.waiting === 0 || this._toldTime) return batch;
-    this._toldTime = true;
+    if (batch || this._outbox.waiting === 0 || this._timeLogged) return batch;
+    this._timeLogged = true;
     this._host.log("warn", "the time is not known yet: telemetry waits for it");
     return undefined;
   }

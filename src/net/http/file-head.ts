@@ -19,7 +19,7 @@ export class FileHead {
   location: string | undefined;
   /** Of ETag, with its quotes; 80 characters at most. Undefined: none, or a weak one. */
   etag: string | undefined;
-  /** Of Content-Range: where the body begins in the file, and how long the file is; -1 where that is not told. */
+  /** Of Content-Range: where the body begins in the file, and how long the file is; -1 where that is not stated. */
   from = -1;
   total = -1;
 

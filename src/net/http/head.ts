@@ -42,7 +42,7 @@ export class Head {
   chunked = false;
   /** Of the Date header, ms since 1970. */
   date: number | undefined;
-  /** Told the lines that are of interest only for a file. */
+  /** Called with the lines that are of interest only for a file. */
   file: FileHead | undefined;
   private _retryMs: number | undefined;
   private _retryDate: number | undefined;

@@ -9,7 +9,7 @@ import { quote, quoteShortened } from "./text.js";
 
 export type Encoded =
   | { readonly ok: true; readonly text: string }
-  /** `reason` is a sentence that names the key; `tooLarge` tells a value that is fine but for its size. */
+  /** `reason` is a sentence that names the key; `tooLarge` marks a value that is fine but for its size. */
   | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean };
 
 /** An object or array that is being written. */

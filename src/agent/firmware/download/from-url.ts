@@ -1,4 +1,4 @@
-// An image that lies elsewhere: GET fw_url, by ranges where the server has them. Only listed hosts are asked, none of them is ever told
+// An image on an external host: GET fw_url, by ranges where the server has them. Only listed hosts are asked, none of them ever learns
 // the access token, and up to five redirects are followed as far as they lead to listed hosts, and not from https to http.
 
 import type { Connection } from "../../../net/connection.js";
@@ -76,18 +76,18 @@ export class FromUrl implements Source {
     });
   }
 
-  /** The length of the file, as the server tells it; 0 if it does not, or did not answer (`told` is false then). */
-  async measure(): Promise<{ size: number; told: boolean; outcome: Outcome }> {
+  /** The length of the file, as the server states it; 0 if it does not, or did not answer (`answered` is false then). */
+  async measure(): Promise<{ size: number; answered: boolean; outcome: Outcome }> {
     let size = 0;
-    let told = false;
+    let answered = false;
     const head = (file: FileHead): boolean => {
-      told = true;
+      answered = true;
       size = Math.max(0, file.status === 206 ? file.total : (file.length ?? 0));
       return false;
     };
     const sink: Sink = { head, begin: () => false, fragment: () => false };
     const outcome = await this._get("bytes=0-0", sink, MEASURE_DEADLINE_MS);
-    return { size, told, outcome };
+    return { size, answered, outcome };
   }
 
   failed(outcome: Outcome): Failed | undefined {

@@ -17,7 +17,7 @@ import { ImageSink, type Source } from "./source.js";
 import { openCheck } from "./verification.js";
 
 const CHUNK_BYTES = 16_384;
-/** A file that had to be started again so often is given up for now; so is a server that does not tell its length. */
+/** A file that had to be started again so often is given up for now; so is a server that does not state its length. */
 const MOST_TRIES = 10;
 
 export class Transfer {
@@ -54,7 +54,7 @@ export class Transfer {
     this._reporter = reporter;
   }
 
-  /** Forgets what is under way; the record tells what of it may be used again. */
+  /** Forgets what is under way; the record says what of it may be used again. */
   drop(): void {
     this._source?.hangUp();
     this._source = undefined;
@@ -63,18 +63,18 @@ export class Transfer {
     this._refusal = undefined;
   }
 
-  /** Asks the server of a file how long it is, for the record. False: it is not known, and the journal or the session tells why. */
+  /** Asks the server of a file how long it is, for the record. False: it is not known, and the journal or the session says why. */
   async measure(image: Image): Promise<boolean> {
     const source = this._fromUrl(image.url ?? "");
     this._channel.clear();
     for (let tries = 0; ; tries++) {
       await this._channel.ready();
       if (!this._session.running || !this._wanted()) return false;
-      const { size, told, outcome } = await source.measure();
+      const { size, answered, outcome } = await source.measure();
       source.hangUp();
       if (!this._session.running || !this._wanted()) return false;
       if (size > 0) return this._journal.keep({ size }) || this._fail("slot");
-      if (told) return this._fail("fileLength");
+      if (answered) return this._fail("fileLength");
       const failed = source.failed(outcome);
       if (failed) return this._fail(failed.failure, failed.detail);
       if (tries >= MOST_TRIES) return this._fail("fileUnanswered", statusOf(outcome));
@@ -89,7 +89,7 @@ export class Transfer {
 
   /**
    * Fetches what is missing, part by part. True: the image is in the slot, and its checksum was right while it came. False: it is not, and the
-   * journal, the session or the assignment tells why. Undefined: a part is on its way, and the signal is raised at its end.
+   * journal, the session or the assignment says why. Undefined: a part is on its way, and the signal is raised at its end.
    */
   async fetch(image: Image): Promise<boolean | undefined> {
     const refusal = this._refusal;
@@ -140,7 +140,7 @@ export class Transfer {
     const { record } = this._journal;
     const check = openCheck(this._host, image);
     if (!record || !check) return undefined;
-    // What lay in the slot over a restart is good if its checksum is: without one nobody could tell.
+    // What lay in the slot over a restart is good if its checksum is: without one nobody could know.
     const writer = new ImageWriter(this._host, check, image.size, image.unverified ? 0 : record.offset);
     const chunkBytes = this._options.chunkBytes ?? CHUNK_BYTES;
     const file = image.url === undefined ? undefined : this._fromUrl(image.url);

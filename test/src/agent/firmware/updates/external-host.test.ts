@@ -155,7 +155,7 @@ each("a length that nobody tells is refused by name", async (t, shape) => {
   const { checksum, algorithm } = files.all;
   files.assign(URL_2, { checksum, algorithm });
   await files.lamp.untilState("UPDATED", "FAILED");
-  t.deepEqual(files.lamp.shown, failed("the server of fw_url does not tell the length of the file"));
+  t.deepEqual(files.lamp.shown, failed("the server of fw_url does not state the length of the file"));
 });
 
 each("a package without a checksum is refused, unless allowUnverified is set", async (t, shape) => {

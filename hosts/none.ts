@@ -9,7 +9,7 @@ const clock: Clock = {
   timer: () => () => {},
 };
 
-/** Takes no byte and gives none. Nothing is ever told of it: to tell would take a timer. */
+/** Takes no byte and gives none. It never reports an event: that would take a timer. */
 const socket: Socket = {
   write: () => 0,
   read: () => 0,

@@ -52,7 +52,7 @@ function machine(): Machine {
     storage: (name) => keyValue.open({ path: name, mode: "r+", format: "buffer" }) as never,
     partition: (label) => flash.open({ path: label, mode: "r+" }) as never,
     makeRadio: (changed) => new WiFi({ onChanged: () => changed() }) as never,
-    askTime: (told) => askTimeServer(config.sntp ?? TIME_SERVER, datagrams, { clock, random }, told),
+    askTime: (done) => askTimeServer(config.sntp ?? TIME_SERVER, datagrams, { clock, random }, done),
     onAbort: (hook) => Object.assign(globalThis, { abort: hook }),
     built: BUILT,
     config,

@@ -24,7 +24,7 @@ export interface BoardHost extends Host {
   leastFreeMemory(): number;
 }
 
-/** The port on a board. What is missing is told and done without: a board that starts can be mended from afar. */
+/** The port on a board. What is missing is logged and done without: a board that starts can be mended from afar. */
 export function createHost(machine: Machine): BoardHost {
   const { clock, open, digest, encode, decode, log, idf } = machine;
   const own = new NvsStore(storage(machine, OWN), machine);

@@ -1,14 +1,14 @@
 import type { BoardHost } from "./host.js";
 
-const TELL_AGAIN_MS = 60_000;
+const LOG_AGAIN_MS = 60_000;
 
-/** A mistake in the configuration is told every minute and restarts nothing; a new image with one must not stay: the one before it can be reached. */
+/** A mistake in the configuration is logged every minute and restarts nothing; a new image with one must not stay: the one before it can be reached. */
 export function misconfigured(host: BoardHost, what: string): undefined {
-  const tell = (): void => {
+  const logMistake = (): void => {
     host.log("error", `the configuration is wrong: ${what}`);
     if (host.slot.state() === "pending") host.restart("wrong configuration");
-    else host.clock.timer(TELL_AGAIN_MS, tell);
+    else host.clock.timer(LOG_AGAIN_MS, logMistake);
   };
-  tell();
+  logMistake();
   return undefined;
 }

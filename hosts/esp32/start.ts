@@ -31,7 +31,7 @@ const SLOT_BYTES = 0x1c0000;
 /** The platform was out of reach so long, though the network is joined: joined once more. */
 const REJOIN_MS = 900_000;
 
-/** The agent, or undefined if the configuration is wrong: that is told every minute, as nobody may be listening yet. */
+/** The agent, or undefined if the configuration is wrong: that is logged every minute, as nobody may be listening yet. */
 export function startBoard(
   machine: Machine,
   application: Application,
@@ -98,8 +98,8 @@ function run(
   const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
   const powered = reset === "power on" && machine.config.powerCycles !== false;
   const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: deepSleep?.sleptMs });
-  const told = { ...watched, settings: forApplication(settings), health: forDiagnostics(machine, host) };
-  const sample = recovery.active ? undefined : application(agent, told);
+  const appHost = { ...watched, settings: forApplication(settings), health: forDiagnostics(machine, host) };
+  const sample = recovery.active ? undefined : application(agent, appHost);
   recovery.attend(agent);
   if (deepSleep)
     deepSleep.wake(agent, sample, recovery.active, {

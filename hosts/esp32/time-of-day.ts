@@ -6,8 +6,8 @@ export interface SettableClock extends Clock {
   assume(seconds: number): void;
 }
 
-/** Asks a time server once: calls `told` with seconds since 1970, or undefined if there was no answer. */
-export type AskTime = (told: (seconds: number | undefined) => void) => void;
+/** Asks a time server once: calls `done` with seconds since 1970, or undefined if there was no answer. */
+export type AskTime = (done: (seconds: number | undefined) => void) => void;
 
 const KEY = "time";
 const FORMAT = 1;
@@ -81,13 +81,13 @@ export class TimeOfDay {
 
   private _round(): void {
     try {
-      this._ask((seconds) => this._told(seconds));
+      this._ask((seconds) => this._answered(seconds));
     } catch {
-      this._told(undefined);
+      this._answered(undefined);
     }
   }
 
-  private _told(seconds: number | undefined): void {
+  private _answered(seconds: number | undefined): void {
     const good = seconds !== undefined && seconds >= this.floor;
     this._served = good;
     if (good) this._clock.set(seconds);

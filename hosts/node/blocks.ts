@@ -21,11 +21,11 @@ export class FileBlocks implements Blocks {
   readonly #zeros = Buffer.alloc(SECTOR);
 
   /**
-   * Makes a file of `size` bytes if there is none. One of another size is kept as it is, and `tell` is told. On a disk that is
+   * Makes a file of `size` bytes if there is none. One of another size is kept as it is, and `warn` is called. On a disk that is
    * read-only it can only be read. In a slot a sector is synced once, when its last byte was written, or before anything is read or erased.
    * Throws if there can be no such file.
    */
-  constructor(path: string, size: number, tell: (line: string) => void, use: "queue" | "slot" = "queue") {
+  constructor(path: string, size: number, warn: (line: string) => void, use: "queue" | "slot" = "queue") {
     this.#isSlot = use === "slot";
     makeDirectory(dirname(path));
     this.#file = openFile(path);
@@ -37,7 +37,7 @@ export class FileBlocks implements Blocks {
     } else {
       syncLeft(path);
       syncLeft(dirname(path));
-      if (found !== size) tell(`${path} has ${found} bytes, not ${size}: kept as it is`);
+      if (found !== size) warn(`${path} has ${found} bytes, not ${size}: kept as it is`);
     }
     const usable = found === 0 ? size : found;
     this.size = usable - (usable % SECTOR);

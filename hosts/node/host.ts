@@ -42,14 +42,14 @@ export interface NodeHost extends Host {
 export function createHost(options: NodeHostOptions): NodeHost {
   const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
   const log: Host["log"] = options.log ?? ((level, line) => void process.stderr.write(`${level}: ${line}\n`));
-  const tell = (line: string): void => log("warn", line);
+  const warn = (line: string): void => log("warn", line);
   makeDirectory(stateDir);
   const lock = Lock.ofHost(stateDir);
-  const blocks = new FileBlocks(join(stateDir, "blocks.bin"), blocksBytes, tell);
+  const blocks = new FileBlocks(join(stateDir, "blocks.bin"), blocksBytes, warn);
   const bootStore = { read: () => readBoot(stateDir), write: (boot: Boot) => writeBoot(stateDir, boot) };
   const slot = new TwoSlots(
     bootStore,
-    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, tell, "slot"),
+    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, warn, "slot"),
     sha256,
   );
   let isClosed = false;

@@ -3,7 +3,7 @@ import { linkSync, readFileSync, renameSync, unlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { codeOf, isDiskTrouble, readIfThere, replaceFile } from "./files.js";
 
-/** A process, and when it began: process ids are used again. `since` is undefined where the system does not tell. */
+/** A process, and when it began: process ids are used again. `since` is undefined where the system does not say. */
 interface Process {
   pid: number;
   since?: string | undefined;
@@ -157,7 +157,7 @@ function discard(path: string, dead: Holder): void {
   try {
     if (moved && (moved.pid !== dead.pid || moved.since !== dead.since)) linkSync(aside, path);
   } catch {
-    // A third one was quicker: the next round tells who.
+    // A third one was quicker: the next round shows who.
   } finally {
     remove(aside);
   }
@@ -188,7 +188,7 @@ function alive({ pid, since: then }: Process): boolean {
   return then === undefined || now === undefined || now === then;
 }
 
-/** Linux tells when a process began (and a zombie has ended): the start time counts from the boot that is named with it. */
+/** Linux says when a process began (and a zombie has ended): the start time counts from the boot that is named with it. */
 function since(pid: number): string | undefined {
   if (process.platform !== "linux") return undefined;
   try {

@@ -6,7 +6,7 @@ import { whyClosed } from "./why-closed.js";
 /** Of what was written and not sent yet, and of what arrived and was not read yet, in bytes. */
 const WINDOW = 64 * 1024;
 
-type Tell = (what: SocketEvent, reason?: string) => void;
+type Notify = (what: SocketEvent, reason?: string) => void;
 
 /** What a read of any socket gives. The agent takes it at once, as a rule: what it leaves is copied before the next read. */
 const FRESH = new Uint8Array(WINDOW);
@@ -89,7 +89,7 @@ function closed(this: Owned): void {
 }
 
 class HostSocket implements Socket {
-  readonly #tell: Tell;
+  readonly #notify: Notify;
   readonly #stream: NetSocket | undefined;
   #opened = false;
   #closed = false;
@@ -101,8 +101,8 @@ class HostSocket implements Socket {
   #waiting = 0;
   #paused = false;
 
-  constructor(dialled: (taken: (count: number) => boolean) => NetSocket, openedAt: string, tell: Tell) {
-    this.#tell = tell;
+  constructor(dialled: (taken: (count: number) => boolean) => NetSocket, openedAt: string, notify: Notify) {
+    this.#notify = notify;
     try {
       this.#stream = dialled((count) => this.#arrive(count));
     } catch {
@@ -169,11 +169,11 @@ class HostSocket implements Socket {
     if (this.#closed) return;
     this.#closed = true;
     this.#stream?.destroy();
-    this.#tell("closed", reason);
+    this.#notify("closed", reason);
   }
 
   event(what: SocketEvent): void {
-    if (!this.#closed) this.#tell(what);
+    if (!this.#closed) this.#notify(what);
   }
 
   /** `count` bytes are in FRESH. Beyond the window the stream rests (false), and TCP holds the peer back. */

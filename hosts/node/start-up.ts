@@ -12,19 +12,19 @@ export interface Start {
   sha256: string;
 }
 
-/** Told of each image that is given up: `failed`: it ended before it was confirmed; `damaged`: its bytes changed. */
-export type TellFallback = (slot: SlotName, why: "failed" | "damaged") => void;
+/** Called for each image that is given up: `failed`: it ended before it was confirmed; `damaged`: its bytes changed. */
+export type OnFallback = (slot: SlotName, why: "failed" | "damaged") => void;
 
 /**
  * The image to start now. A pending one is marked as started before this returns: found so at the next call (whatever ended it:
  * a crash, a restart, the power), it is given up for the one before. Undefined if no slot holds an image that is whole. Throws.
  */
-export function prepareStart(stateDir: string, tell: TellFallback): Start | undefined {
+export function prepareStart(stateDir: string, onFallback: OnFallback): Start | undefined {
   let boot = readBoot(stateDir);
   if (boot?.state === "pending" && boot.started) {
     const before = reverted(boot);
     if (before) {
-      tell(boot.active, "failed");
+      onFallback(boot.active, "failed");
       boot = keep(stateDir, before);
     }
   }
@@ -33,7 +33,7 @@ export function prepareStart(stateDir: string, tell: TellFallback): Start | unde
     const image = boot.images[boot.active];
     const path = image && unpack(stateDir, boot.active, image);
     if (image && path !== undefined) return begin(stateDir, boot, path, image.sha256);
-    tell(boot.active, "damaged");
+    onFallback(boot.active, "damaged");
     const other: Boot = {
       ...without(boot, boot.active),
       active: otherSlot(boot.active),

@@ -1,8 +1,8 @@
-// What a host tells an application.
+// What a host gives an application.
 import type { DiagnosticsOptions } from "../../src/diagnostics/index.js";
 import type { Host } from "../../src/port.js";
 
-/** What the application is told beside the host. */
+/** What the application gets beside the host. */
 export interface AppHost extends Host {
   readonly settings: {
     /** Between two samples, in milliseconds. */
@@ -12,6 +12,6 @@ export interface AppHost extends Host {
     /** The machine sleeps between two samples, each of which is asked for: see `Agent.runOnce`. */
     readonly sleeps?: boolean | undefined;
   };
-  /** What the machine tells of itself. */
+  /** What the machine reports of itself. */
   readonly health?: DiagnosticsOptions | undefined;
 }

@@ -1,18 +1,18 @@
 // A device that sleeps between its samples, on a machine that stays on: the sleep is a timer.
 import type { Agent, Host, Wake, WakeOptions } from "../../src/index.js";
 
-/** Until the agent asks for a restart, or `told` says that it is over. `sample`: what the application returned; no function, no sample. */
+/** Until the agent asks for a restart, or `onWake` says that it is over. `sample`: what the application returned; no function, no sample. */
 export function wakeAgain(
   agent: Agent,
   host: Pick<Host, "clock" | "log">,
   sample: unknown,
-  told: (wake: Wake) => boolean,
+  onWake: (wake: Wake) => boolean,
 ): void {
   const take = typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined;
   agent.runOnce({ sample: take }).then(
     (wake) => {
-      if (told(wake) && !wake.restarting)
-        host.clock.timer(wake.sleepMs, () => wakeAgain(agent, host, sample, told));
+      if (onWake(wake) && !wake.restarting)
+        host.clock.timer(wake.sleepMs, () => wakeAgain(agent, host, sample, onWake));
     },
     (error) => host.log("error", `a wake failed: ${error instanceof Error ? error.message : "unknown"}`),
   );

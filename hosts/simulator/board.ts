@@ -29,8 +29,8 @@ export function start(application: Application, commission?: Commissioner): Agen
     }
     const { options, intervalMs, deadlineMs } = settings;
     const sleeps = deadlineMs !== undefined;
-    const told = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
-    const sample = application(agent, { ...host, settings: told, health: { reset: "start" } });
+    const appSettings = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
+    const sample = application(agent, { ...host, settings: appSettings, health: { reset: "start" } });
     if (sleeps) wakeAgain(agent, host, sample, () => true);
     else agent.start();
     return agent;

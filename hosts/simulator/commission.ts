@@ -1,4 +1,4 @@
-// `mote/commission` in the simulator: no Wi-Fi to be told, and the page only where `config.commission.port` asks for it, for this machine alone.
+// `mote/commission` in the simulator: no Wi-Fi to choose, and the page only where `config.commission.port` asks for it, for this machine alone.
 import { Agent } from "mote";
 import { fromBase64, readAuthorities } from "../shared/commissioning/authorities.js";
 import {
@@ -52,8 +52,8 @@ function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
     clock: host.clock,
     wifi: false,
     before: valuesOf(config, kept),
-    check: (values, isSame, tell) => {
-      tell("Asking the platform");
+    check: (values, isSame, report) => {
+      report("Asking the platform");
       return reach(trusting(host, values.ca), values, isSame, deviceName);
     },
     keep: (values, isSame) => keep(host, values, isSame),
@@ -78,7 +78,7 @@ function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
   const end = listen(
     port,
     (address, visitor) =>
-      address.startsWith(LOOPBACK) && server.accept((tell) => new TcpSocket(visitor, 0, tell)),
+      address.startsWith(LOOPBACK) && server.accept((notify) => new TcpSocket(visitor, 0, notify)),
   );
   commissioning.open();
   host.log("info", `commissioning: http://${hosts[0]}/`);

@@ -7,8 +7,8 @@ import type { AppHost } from "../shared/application.js";
 
 const FLUSH_MS = 2000;
 
-/** What the supervisor is told, a line each, by the names that `mote run --log json` has for them. */
-const TOLD: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
+/** What is sent to the supervisor, a line each, by the names that `mote run --log json` has for them. */
+const EVENT_NAMES: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
   provisioned: "provisioned",
   online: "online",
   offline: "offline",
@@ -22,15 +22,15 @@ const TOLD: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
   restart: "restart",
 };
 
-function tell(event: { event: string } & Record<string, unknown>): void {
+function sendEvent(event: { event: string } & Record<string, unknown>): void {
   trace(`@event ${JSON.stringify(event)}\n`);
 }
 
 function follow(agent: Agent): void {
-  for (const [name, told] of Object.entries(TOLD)) {
+  for (const [name, eventName] of Object.entries(EVENT_NAMES)) {
     agent.on(name as keyof AgentEvents, (detail) => {
-      const event = "stage" in detail ? `${told}.${detail.stage}` : told;
-      tell({ ...detail, event });
+      const event = "stage" in detail ? `${eventName}.${detail.stage}` : eventName;
+      sendEvent({ ...detail, event });
     });
   }
 }
@@ -45,9 +45,9 @@ function start(show: Show | undefined): void {
   const agent = new Agent(host, options);
   follow(agent);
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
-  const told = { ...host, settings: { intervalMs, version: options.firmware?.version } };
-  if (recovery.active) tell({ event: "recovery", cause: recovery.cause });
-  else if (!setUpApplication(agent, { ...told, health: { reset: resetOf(before) } })) return;
+  const appHost = { ...host, settings: { intervalMs, version: options.firmware?.version } };
+  if (recovery.active) sendEvent({ event: "recovery", cause: recovery.cause });
+  else if (!setUpApplication(agent, { ...appHost, health: { reset: resetOf(before) } })) return;
   recovery.attend(agent);
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;

@@ -12,7 +12,7 @@ const LINE = 24;
 const LEFT = 10;
 const BAR = 12;
 const MOST_VALUES = 5;
-/** In keys of the agent's own points, which the bar tells. */
+/** In keys of the agent's own points, which the bar shows. */
 const OF_FIRMWARE = "fw_";
 
 /** By state; what is not named is under way. */
@@ -41,10 +41,10 @@ class Display {
     agent.on("delivered", ({ points }) => {
       this._delivered += points;
     });
-    agent.on("online", () => this._tell(""));
-    agent.on("offline", ({ reason }) => this._tell(reason));
-    agent.on("refused", ({ reason }) => this._tell(reason));
-    agent.on("rpc", ({ stage, method }) => stage === "received" && this._tell(`RPC ${method}`));
+    agent.on("online", () => this._showNote(""));
+    agent.on("offline", ({ reason }) => this._showNote(reason));
+    agent.on("refused", ({ reason }) => this._showNote(reason));
+    agent.on("rpc", ({ stage, method }) => stage === "received" && this._showNote(`RPC ${method}`));
     agent.on("firmware", (update) => {
       this._update = update;
     });
@@ -57,7 +57,7 @@ class Display {
     if (own.length > 0) this._values = own.slice(0, MOST_VALUES);
   }
 
-  private _tell(note: string): void {
+  private _showNote(note: string): void {
     this._note = note;
   }
 

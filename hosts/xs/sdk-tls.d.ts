@@ -30,7 +30,7 @@ declare module "ssl/session" {
     read(pipe: Pipe): Uint8Array | null | undefined;
     /** One record; 16,384 bytes at most. */
     write(pipe: Pipe, bytes: Uint8Array): number;
-    /** Tells the other side that it is over. */
+    /** Notifies the other side that it is over. */
     close(pipe: Pipe): void;
     /** The last message of the handshake that was taken; below 0 none. */
     handshakeProcess: number;

@@ -80,7 +80,7 @@ declare module "embedded:network/interface/wifi" {
     connect(options: ConnectOptions): void;
     disconnect(): void;
     close(): void;
-    /** 200 off, 300 connecting, 400 associated, 500 has an address. Told by `onChanged("connection")`. */
+    /** 200 off, 300 connecting, 400 associated, 500 has an address. Reported by `onChanged("connection")`. */
     readonly connection: number;
     /** "aa:bb:cc:dd:ee:ff", known before connecting. */
     readonly MAC: string;

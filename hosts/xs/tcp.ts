@@ -3,7 +3,7 @@ import Timer from "timer";
 import type { Socket, SocketEvent } from "../../src/port.js";
 import { resolve } from "./resolve.js";
 
-export type Tell = (what: SocketEvent, reason?: string) => void;
+export type Notify = (what: SocketEvent, reason?: string) => void;
 
 /** Of what was not read yet: beyond it the rest stays where it holds the peer back. */
 const KEEP = 4096;
@@ -16,7 +16,7 @@ const RESET = "connection reset";
 
 /** A TCP connection of the SDK's, whose callbacks must throw nothing: it would restart the machine. */
 export class TcpSocket implements Socket {
-  private readonly _tell: Tell;
+  private readonly _notify: Notify;
   private _tcp: TCP | undefined;
   private _opened = false;
   private _over = false;
@@ -28,8 +28,8 @@ export class TcpSocket implements Socket {
   private readonly _keep: number;
 
   /** `to`: a name, or a connection that a listener took. `keep`: at most so many bytes of what was not read yet, and what comes with them. */
-  constructor(to: string | TCP, port: number, tell: Tell, keep = KEEP_AT_MOST) {
-    this._tell = tell;
+  constructor(to: string | TCP, port: number, notify: Notify, keep = KEEP_AT_MOST) {
+    this._notify = notify;
     this._keep = keep;
     if (typeof to !== "string") this._dial({ from: to });
     else resolve(to, (address) => this._guard(() => this._connect(address, port)));
@@ -166,7 +166,7 @@ export class TcpSocket implements Socket {
     if (this._tcp && this._readable > 0) this._take();
     this._over = true;
     this._drop();
-    this._tell("closed", reason);
+    this._notify("closed", reason);
   }
 
   private _drop(): void {
@@ -177,7 +177,7 @@ export class TcpSocket implements Socket {
   }
 
   private _event(what: SocketEvent): void {
-    if (!this._over) this._tell(what);
+    if (!this._over) this._notify(what);
   }
 
   private _guard(step: () => void): void {

@@ -2,7 +2,7 @@ import Session from "ssl/session";
 import Timer from "timer";
 import type { Socket, SocketEvent } from "../../src/port.js";
 import { isIpv4 } from "../shared/x509/ipv4.js";
-import { TcpSocket, type Tell } from "./tcp.js";
+import { type Notify, TcpSocket } from "./tcp.js";
 import { Line } from "./tls/line.js";
 import { isRefused, Refused } from "./tls/refused.js";
 
@@ -27,7 +27,7 @@ export class TlsSocket implements Socket {
   private readonly _name: string;
   private readonly _port: number;
   private readonly _options: TlsOptions;
-  private readonly _tell: Tell;
+  private readonly _notify: Notify;
   private _socket: TcpSocket;
   private _line: Line;
   private _session: Session | undefined;
@@ -38,11 +38,11 @@ export class TlsSocket implements Socket {
   private readonly _plain: Uint8Array[] = [];
   private _plainBytes = 0;
 
-  constructor(name: string, port: number, options: TlsOptions, tell: Tell) {
+  constructor(name: string, port: number, options: TlsOptions, notify: Notify) {
     this._name = name;
     this._port = port;
     this._options = options;
-    this._tell = tell;
+    this._notify = notify;
     this._socket = this._dial();
     this._line = new Line(this._socket);
   }
@@ -205,11 +205,11 @@ export class TlsSocket implements Socket {
     if (this._over) return;
     this._over = true;
     this._hangUp();
-    this._tell("closed", reason);
+    this._notify("closed", reason);
   }
 
   private _event(what: SocketEvent): void {
-    if (!this._over) this._tell(what);
+    if (!this._over) this._notify(what);
   }
 
   private _guard(step: () => void): void {

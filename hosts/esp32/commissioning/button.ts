@@ -22,12 +22,12 @@ export function whenHeld(pin: Pin, clock: Clock, ms: number, held: () => void): 
   return () => cancel();
 }
 
-/** Tells whether the button is pressed now and stays so for `ms`; not from within this call. */
-export function isHeld(pin: Pin, clock: Clock, ms: number, told: (held: boolean) => void): void {
+/** Calls `done` with whether the button is pressed now and stays so for `ms`; not from within this call. */
+export function isHeld(pin: Pin, clock: Clock, ms: number, done: (held: boolean) => void): void {
   const began = clock.now();
   const look = (): void => {
-    if (pin.read() !== 0) told(false);
-    else if (clock.now() - began >= ms) told(true);
+    if (pin.read() !== 0) done(false);
+    else if (clock.now() - began >= ms) done(true);
     else clock.timer(LOOK_MS, look);
   };
   clock.timer(LOOK_MS, look);

@@ -40,8 +40,8 @@ const OWN = ADDRESS.join(".");
 const VISITORS = "192.168.4.";
 const [HTTP, DNS] = [80, 53];
 const BAUD = 115_200;
-/** Between two tries to open what the owner comes by, and after how many it is told. */
-const DOOR_MS = 250;
+/** Between two tries to open the access point, the page and the console, and after how many failures it is logged. */
+const RETRY_OPEN_MS = 250;
 const WARN_AFTER = 20;
 /** Of the device's own access point, as on its label; kept by the host, so that no reset forgets it. */
 const LABEL = "label";
@@ -62,7 +62,7 @@ export function openCommissioning(
     wifi: true,
     before: options.before,
     wrong: options.wrong,
-    check: (values, isSame, tell) => check(machine, host, joiner, options, values, isSame, tell),
+    check: (values, isSame, report) => check(machine, host, joiner, options, values, isSame, report),
     keep: (values, isSame) => keep(host, values, isSame),
     closed: (done) => {
       for (const close of closing) quietly(host, close);
@@ -105,7 +105,7 @@ function keepTrying(host: BoardHost, closing: (() => void)[], steps: readonly ((
       }
     });
     if (++tries === WARN_AFTER && left.length > 0) host.log("warn", `commissioning: ${problem}`);
-    if (left.length > 0) cancel = host.clock.timer(DOOR_MS, round);
+    if (left.length > 0) cancel = host.clock.timer(RETRY_OPEN_MS, round);
   };
   round();
 }
@@ -192,13 +192,13 @@ async function check(
   options: CommissionOptions,
   values: Values,
   isSame: boolean,
-  tell: (stage: string) => void,
+  report: (stage: string) => void,
 ): Promise<Finding | undefined> {
-  tell("Joining the Wi-Fi");
+  report("Joining the Wi-Fi");
   const finding = await joiner.join({ ssid: values.ssid ?? "", password: values.password });
   if (finding) return finding;
   options.joined();
-  tell("Asking the platform");
+  report("Asking the platform");
   return reach(trusting(machine, host, values.ca), values, isSame, options.deviceName);
 }
 

@@ -10,7 +10,7 @@ declare module "embedded:io/digital" {
 
 declare module "embedded:io/serial" {
   export default class Serial {
-    /** Throws if the port is in use, as the debugger's is in a debug build. `onWritable` tells how much `write` takes. */
+    /** Throws if the port is in use, as the debugger's is in a debug build. `onWritable` says how much `write` takes. */
     constructor(options: {
       port: number;
       receive: number;

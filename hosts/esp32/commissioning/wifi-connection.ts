@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<number, readonly [Finding["field"], string]>> = {
 
 /** From the first word to an address. */
 const JOIN_MS = 25_000;
-/** The driver tells the state before the reason. */
+/** The driver reports the state before the reason. */
 const REASON_MS = 100;
 /** A handshake may fail once for no reason. */
 const TRIES = 2;

@@ -25,12 +25,12 @@ const SINCE_1900 = 2_208_988_800;
 const ERA = 4_294_967_296;
 const [TRIES, AGAIN_MS] = [5, 5000];
 
-/** Calls `told` once, later: with seconds since 1970, or undefined if nobody answered within 25 s. */
+/** Calls `done` once, later: with seconds since 1970, or undefined if nobody answered within 25 s. */
 export function askTimeServer(
   name: string,
   datagrams: Datagrams,
   host: { readonly clock: Pick<Clock, "timer">; readonly random: Host["random"] },
-  told: (seconds: number | undefined) => void,
+  done: (seconds: number | undefined) => void,
 ): void {
   const question = new Uint8Array(PACKET);
   // By chance instead of our time: an answer to another question is none.
@@ -46,7 +46,7 @@ export function askTimeServer(
     try {
       socket?.close();
     } catch {}
-    told(seconds);
+    done(seconds);
   };
   const ask = (address: string): void => {
     if (left-- === 0) {

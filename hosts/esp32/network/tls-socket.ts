@@ -29,7 +29,7 @@ export interface TlsModules {
 
 /** A TLS connection by ESP-IDF's mbedTLS, in a task of its own. The engine's callbacks must throw nothing: it would restart the machine. */
 export class TlsSocket implements Socket {
-  private readonly _tell: (what: SocketEvent, reason?: string) => void;
+  private readonly _notify: (what: SocketEvent, reason?: string) => void;
   private readonly _modules: TlsModules;
   private _native: NativeTls | undefined;
   private _over = false;
@@ -39,10 +39,10 @@ export class TlsSocket implements Socket {
     name: string,
     port: number,
     authorities: readonly Uint8Array[],
-    tell: (what: SocketEvent, reason?: string) => void,
+    notify: (what: SocketEvent, reason?: string) => void,
     modules: TlsModules,
   ) {
-    this._tell = tell;
+    this._notify = notify;
     this._modules = modules;
     modules.resolve(name, (address) => this._guard(() => this._connect(name, address, port, authorities)));
   }
@@ -84,14 +84,14 @@ export class TlsSocket implements Socket {
   }
 
   private _on(what: number, reason: string | undefined): void {
-    for (const [bit, event] of EVENTS) if (what & bit && !this._over) this._tell(event);
+    for (const [bit, event] of EVENTS) if (what & bit && !this._over) this._notify(event);
     if (what & CLOSED) this._close(reason ?? "connection closed");
   }
 
   private _close(reason: string): void {
     if (this._over) return;
     this._over = true;
-    this._tell("closed", reason);
+    this._notify("closed", reason);
   }
 
   private _drop(): void {

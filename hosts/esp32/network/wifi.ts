@@ -66,7 +66,7 @@ export class Wifi {
     this._happens("stop");
   }
 
-  /** The network is joined and leads nowhere: an address that ran out is not told by the driver. Does nothing unless online. */
+  /** The network is joined and leads nowhere: an address that ran out is not reported by the driver. Does nothing unless online. */
   rejoin(): void {
     if (!this.online) return;
     this._happens("late");

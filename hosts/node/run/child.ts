@@ -27,8 +27,8 @@ export interface WorkerRun {
   /** The module to start. */
   entry: string;
   start: Extract<ToWorker, { kind: "start" }>;
-  tell: (event: Event) => void;
-  /** Called with the process id before the worker is told anything. */
+  emit: (event: Event) => void;
+  /** Called with the process id before the worker gets any message. */
   born: (pid: number) => void;
   /** Asks it to stop. */
   stop: AbortSignal;
@@ -54,24 +54,24 @@ export async function runWorker(run: WorkerRun): Promise<WorkerEnd> {
 }
 
 function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) => void): void {
-  let told: string | undefined;
+  let failure: string | undefined;
   let unfit = false;
   const clearWatch = watch(child, run, (reason) => {
-    told = reason;
+    failure = reason;
     child.kill("SIGKILL");
   });
   child.on("message", (message: FromWorker) => {
-    if (message.kind === "event") run.tell(message.event);
+    if (message.kind === "event") run.emit(message.event);
     if (message.kind !== "failed") return;
-    told = message.reason;
+    failure = message.reason;
     unfit = message.unfit;
   });
-  const line = (level: string) => (text: string) => run.tell({ event: "log", level, line: text });
+  const line = (level: string) => (text: string) => run.emit({ event: "log", level, line: text });
   eachLine(child.stdout, line("info"));
   eachLine(child.stderr, line("error"));
   const gone = (code: number | null, signal: string | null): void => {
     clearWatch();
-    resolve({ code, reason: told ?? (signal ? `signal ${signal}` : `exit code ${code}`), unfit });
+    resolve({ code, reason: failure ?? (signal ? `signal ${signal}` : `exit code ${code}`), unfit });
   };
   child.once("error", () => {
     if (child.pid === undefined) gone(null, "none: the process could not be started");

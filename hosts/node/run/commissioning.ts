@@ -91,8 +91,8 @@ function serve(options: CommissionOptions): Promise<boolean> {
       clock,
       wifi: false,
       before,
-      check: (values, isSame, tell) => {
-        tell("Asking the platform");
+      check: (values, isSame, report) => {
+        report("Asking the platform");
         return reach({ ...host, open: opener({ ca: pemOf(values.ca) ?? ca }) }, values, isSame, deviceName);
       },
       keep: (values, isSame) => keep(keeper, values, isSame),
@@ -149,13 +149,13 @@ export class Visitor implements Socket {
 
   constructor(stream: NetSocket, event: (what: SocketEvent) => void) {
     this.#stream = stream;
-    const tell = (what: SocketEvent) => (): void => {
+    const notify = (what: SocketEvent) => (): void => {
       if (!this.#over) event(what);
     };
-    stream.on("readable", tell("readable"));
-    stream.on("drain", tell("writable"));
+    stream.on("readable", notify("readable"));
+    stream.on("drain", notify("writable"));
     stream.on("error", () => {});
-    stream.on("close", tell("closed"));
+    stream.on("close", notify("closed"));
   }
 
   write(bytes: Uint8Array): number {

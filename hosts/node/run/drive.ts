@@ -21,17 +21,17 @@ export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] |
   };
 }
 
-/** Tells each event of the agent as one of `--log json`. */
-export function follow(agent: Agent, tell: (event: Event) => void): void {
-  agent.on("provisioned", ({ deviceName, adopted }) => tell({ event: "provisioned", deviceName, adopted }));
-  agent.on("online", () => tell({ event: "online" }));
-  agent.on("offline", ({ reason }) => tell({ event: "offline", reason }));
-  agent.on("delivered", ({ points }) => tell({ event: "telemetry.delivered", points }));
-  agent.on("delivery", (detail) => tell({ event: "telemetry.delivery", ...detail }));
-  agent.on("drop", ({ points, reason }) => tell({ event: "telemetry.dropped", points, reason }));
-  agent.on("attributes", ({ keys, deleted }) => tell({ event: "attributes.changed", keys, deleted }));
-  agent.on("rpc", ({ stage, ...rpc }) => tell({ event: `rpc.${stage}`, ...rpc }));
-  agent.on("firmware", (detail) => tell({ event: "firmware.state", ...detail }));
-  agent.on("refused", ({ what, reason }) => tell({ event: "refused", what, reason }));
-  agent.on("restart", ({ reason }) => tell({ event: "restart", reason }));
+/** Emits each event of the agent as one of `--log json`. */
+export function follow(agent: Agent, emit: (event: Event) => void): void {
+  agent.on("provisioned", ({ deviceName, adopted }) => emit({ event: "provisioned", deviceName, adopted }));
+  agent.on("online", () => emit({ event: "online" }));
+  agent.on("offline", ({ reason }) => emit({ event: "offline", reason }));
+  agent.on("delivered", ({ points }) => emit({ event: "telemetry.delivered", points }));
+  agent.on("delivery", (detail) => emit({ event: "telemetry.delivery", ...detail }));
+  agent.on("drop", ({ points, reason }) => emit({ event: "telemetry.dropped", points, reason }));
+  agent.on("attributes", ({ keys, deleted }) => emit({ event: "attributes.changed", keys, deleted }));
+  agent.on("rpc", ({ stage, ...rpc }) => emit({ event: `rpc.${stage}`, ...rpc }));
+  agent.on("firmware", (detail) => emit({ event: "firmware.state", ...detail }));
+  agent.on("refused", ({ what, reason }) => emit({ event: "refused", what, reason }));
+  agent.on("restart", ({ reason }) => emit({ event: "restart", reason }));
 }

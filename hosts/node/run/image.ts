@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import type { DiagnosticsOptions } from "../../../src/diagnostics/index.js";
 import type { Agent, FirmwareOptions, Host } from "../../../src/index.js";
 
-/** What `mote run` was told for the application. */
+/** What `mote run` was given for the application. */
 export interface ImageSettings {
   /** `--interval`: between two samples, in milliseconds. */
   readonly intervalMs: number;
@@ -18,10 +18,10 @@ export interface ImageSettings {
 
 export interface ImageHost extends Host {
   readonly settings: ImageSettings;
-  /** What the machine tells of itself, for `mote/diagnostics`. */
+  /** What the machine reports of itself, for `mote/diagnostics`. */
   readonly health?: DiagnosticsOptions | undefined;
-  /** Makes the agent tell its health (`mote.health`, and client attributes), for an image that does not bring `mote/diagnostics` itself. */
-  readonly tellHealth?: (() => void) | undefined;
+  /** Makes the agent publish its health (`mote.health`, and client attributes), for an image that does not bring `mote/diagnostics` itself. */
+  readonly publishHealth?: (() => void) | undefined;
 }
 
 export interface Image {

@@ -59,8 +59,8 @@ export class Lines {
     this.#output = output;
     this.#format = format;
     // The longest first: one may be part of another.
-    const told = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
-    this.#secrets = told.map(finder);
+    const given = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
+    this.#secrets = given.map(finder);
     output.on("error", () => {
       this.#open = false;
     });

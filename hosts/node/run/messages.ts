@@ -1,4 +1,4 @@
-// What the supervisor and its worker tell each other.
+// Messages between the supervisor and its worker.
 import type { SlotName } from "../../shared/boot-slots/boot-record.js";
 
 /** All that a worker needs to know. It goes by the channel between the two, as it holds secrets. */

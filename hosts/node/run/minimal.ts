@@ -6,7 +6,7 @@ export const firmware = { title: "mote-minimal", version: "1.0.0" };
 
 /** Telemetry: `uptime` in seconds, `memory` in bytes. RPC: `mote.health`. */
 export default function minimal(agent: Agent, host: ImageHost): () => Record<string, unknown> {
-  host.tellHealth?.();
+  host.publishHealth?.();
   const reading = () => ({ uptime: Math.round(process.uptime()), memory: process.memoryUsage.rss() });
   if (host.settings.sleeps) return reading;
   setInterval(() => {

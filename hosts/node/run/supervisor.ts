@@ -120,10 +120,10 @@ class Supervisor {
    */
   #prepare(): Start | "wait" | undefined {
     const { lines } = this.#options;
-    const tell = (slot: string, why: string): void =>
+    const reportFallback = (slot: string, why: string): void =>
       lines.tell({ event: "firmware.fallback", slot, reason: why });
     try {
-      const start = prepareStart(this.#stateDir, tell);
+      const start = prepareStart(this.#stateDir, reportFallback);
       if (start) return start;
     } catch (error) {
       if (!isDiskTrouble(error)) throw error;
@@ -132,7 +132,7 @@ class Supervisor {
       return "wait";
     }
     this.#flash(this.#options.app ?? readFileSync(MINIMAL), true);
-    return prepareStart(this.#stateDir, tell);
+    return prepareStart(this.#stateDir, reportFallback);
   }
 
   async #runOnce(start: Start): Promise<WorkerEnd> {
@@ -141,7 +141,7 @@ class Supervisor {
     const end = await runWorker({
       entry: worker,
       start: { kind: "start", config, ...before, ...start },
-      tell: (event) => lines.tell(event),
+      emit: (event) => lines.tell(event),
       born: (pid) => this.#lock.worker(pid),
       stop,
       kill,

@@ -1,4 +1,4 @@
-// The worker process of `mote run`: one agent with the active image. It is told all it needs, ends when it is asked to, when the
+// The worker process of `mote run`: one agent with the active image. It gets all it needs by message, ends when it is asked to, when the
 // agent wants a restart, and when its supervisor is gone.
 import { getHeapStatistics } from "node:v8";
 import { Diagnostics } from "../../../src/diagnostics/index.js";
@@ -28,15 +28,15 @@ function freeMemory(): number {
   return getHeapStatistics().heap_size_limit - process.memoryUsage().heapUsed;
 }
 
-function tell(message: FromWorker, sent: () => void = () => {}): void {
+function sendMessage(message: FromWorker, sent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, sent);
   else sent();
 }
 
-/** Ends the process once what was told before has left it. */
+/** Ends the process once what was sent before has left it. */
 function exit(code: number): void {
   setTimeout(() => process.exit(code), LAST_WORDS_MS);
-  tell({ kind: "alive" }, () => process.exit(code));
+  sendMessage({ kind: "alive" }, () => process.exit(code));
 }
 
 function within(ms: number, work: Promise<unknown>): Promise<void> {
@@ -65,7 +65,7 @@ function fail(error: unknown): void {
   if (ending) return;
   ending = true;
   const unfit = error instanceof ImageError || (error instanceof MoteError && error.code === "BAD_OPTIONS");
-  tell({ kind: "failed", reason: describe(error), unfit });
+  sendMessage({ kind: "failed", reason: describe(error), unfit });
   exit(FAILED);
 }
 
@@ -89,7 +89,7 @@ async function start({
     stateDir: config.stateDir,
     ca: config.ca,
     insecureTls: config.insecureTls,
-    log: (level, line) => tell({ kind: "event", event: { event: "log", level, line } }),
+    log: (level, line) => sendMessage({ kind: "event", event: { event: "log", level, line } }),
     restart: (reason) => void end(reason === "reset" ? RESET : RESTART, false),
   });
   const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
@@ -100,19 +100,19 @@ async function start({
   const made = new Agent(host, agentOptions(config, firmware));
   agent = made;
   recovery.attend(made);
-  follow(made, (event) => tell({ kind: "event", event }));
+  follow(made, (event) => sendMessage({ kind: "event", event }));
   if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
   const { title, version } = firmware ?? {};
-  tell({ kind: "event", event: { event: "started", title, version, slot, state } });
-  if (recovery.active) tell({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
+  sendMessage({ kind: "event", event: { event: "started", title, version, slot, state } });
+  if (recovery.active) sendMessage({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
   const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
   const health = { reset, freeMemory };
-  const tellHealth = () => void new Diagnostics(made, host, health);
-  if (recovery.active) tellHealth();
+  const publishHealth = () => void new Diagnostics(made, host, health);
+  if (recovery.active) publishHealth();
   const { intervalMs, cycle } = config;
   const sleeps = cycle !== undefined && !recovery.active;
   const settings = { intervalMs, ...(sleeps && { sleeps }) };
-  const sample = image?.default(made, { ...host, settings, health, tellHealth });
+  const sample = image?.default(made, { ...host, settings, health, publishHealth });
   if (ending) return;
   if (!sleeps) {
     watchNetwork(host.clock, () => made.networkReturned());
@@ -122,7 +122,7 @@ async function start({
 }
 
 function woken({ kept: _, ...wake }: Wake): boolean {
-  tell({ kind: "event", event: { event: "wake", ...wake } });
+  sendMessage({ kind: "event", event: { event: "wake", ...wake } });
   return !ending;
 }
 
@@ -131,10 +131,10 @@ function receive(message: ToWorker): void {
   else start(message).catch(fail);
 }
 
-// Ctrl-C reaches every process of the terminal: the supervisor decides, and tells.
+// Ctrl-C reaches every process of the terminal: the supervisor decides, and sends a message.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
 process.on("disconnect", () => void end(STOPPED, true));
 process.on("message", receive);
-setInterval(() => tell({ kind: "alive" }), ALIVE_MS).unref();
+setInterval(() => sendMessage({ kind: "alive" }), ALIVE_MS).unref();

@@ -20,14 +20,14 @@ const DONE_MS = 10_000;
 
 export interface CommissioningOptions {
   readonly clock: Clock;
-  /** Whether there is a radio to be told its network. */
+  /** Whether there is a radio that needs a network. */
   readonly wifi: boolean;
   /** What is kept or built in now. */
   readonly before: Values;
   /** Why the device can't start with those, for people: shown until something is given. */
   readonly wrong?: string | undefined;
-  /** Connects with `values`; resolves with what is in the way, undefined for nothing. Must not reject. `tell`: what it does now, for people. */
-  check(values: Values, isSame: boolean, tell: (stage: string) => void): Promise<Finding | undefined>;
+  /** Connects with `values`; resolves with what is in the way, undefined for nothing. Must not reject. `report`: what it does now, for people. */
+  check(values: Values, isSame: boolean, report: (stage: string) => void): Promise<Finding | undefined>;
   /** Keeps them; false if that failed. */
   keep(values: Values, isSame: boolean): boolean;
   /** Called once, when it closes; `done`: with new values kept. */

@@ -88,14 +88,14 @@ export class Console {
 
   show(): void {
     const { state, wifi, ssid, url, has, findings } = this._options.commissioning.view;
-    const told = (is: boolean): string => (is ? "set" : "not set");
+    const setOrNot = (is: boolean): string => (is ? "set" : "not set");
     if (wifi)
       this.say(
-        `wifi          ${ssid === "" ? "not set" : JSON.stringify(ssid)}, password ${told(has.password)}`,
+        `wifi          ${ssid === "" ? "not set" : JSON.stringify(ssid)}, password ${setOrNot(has.password)}`,
       );
     this.say(`url           ${url === "" ? "not set" : url}, certificate ${has.ca ? "set" : "built in"}`);
-    this.say(`token         ${told(has.token)}`);
-    this.say(`provisioning  ${told(has.key && has.secret)}`);
+    this.say(`token         ${setOrNot(has.token)}`);
+    this.say(`provisioning  ${setOrNot(has.key && has.secret)}`);
     this.say(`state         ${state}`);
     if (findings.length > 0) this.say(said(findings));
   }

@@ -45,7 +45,7 @@ interface Input {
 /** `proof`: what a form must bring back. `name`: of the device. */
 export function page(view: View, name: string, proof: string): string {
   const { state } = view;
-  if (state === "checking") return frame(name, `<p role="status">${told(view)}</p>${AGAIN}`, 2);
+  if (state === "checking") return frame(name, `<p role="status">${progressText(view)}</p>${AGAIN}`, 2);
   if (state !== "open") return frame(name, `<p role="status"><strong>Connected.</strong> ${DONE}</p>`);
   return frame(name, `${alerts(view)}${form(view, proof)}`);
 }
@@ -54,7 +54,7 @@ const DONE = "What you entered is kept, and this page closes now. You can leave 
 const AGAIN =
   '<p>This page looks again by itself. If it stays away, join the device\'s Wi-Fi once more, or <a href="/">look again</a>.</p>';
 
-const told = ({ stage }: View): string => `${escapeHtml(stage === "" ? "Checking" : stage)} &hellip;`;
+const progressText = ({ stage }: View): string => `${escapeHtml(stage === "" ? "Checking" : stage)} &hellip;`;
 
 /** A page of one sentence. */
 export function notice(name: string, text: string): string {

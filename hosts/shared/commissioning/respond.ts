@@ -98,7 +98,7 @@ const toPage = ({ hosts }: PageContext, status: number): Answer => ({
   body: "",
 });
 
-/** In a time that does not tell how much of it is right. */
+/** In a time that does not show how much of it is right. */
 function isSame(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let differs = 0;

@@ -51,7 +51,7 @@ export function checkNetwork(ssid: unknown, password: unknown): Finding | undefi
   return { field: "password", reason: `the Wi-Fi's password has ${range}; an open network has none` };
 }
 
-/** All that is wrong with `values`, or missing. `wifi`: whether there is a radio to be told its network. */
+/** All that is wrong with `values`, or missing. `wifi`: whether there is a radio that needs a network. */
 export function checkValues(values: Values, wifi: boolean): Finding[] {
   const found: Finding[] = [];
   const network = wifi ? checkNetwork(values.ssid ?? "", values.password) : undefined;

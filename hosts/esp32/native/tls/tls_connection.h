@@ -5,7 +5,7 @@
 #include "tls_platform.h"
 #include "tls_ring.h"
 
-/** What the engine is told. */
+/** Events for the engine. */
 enum {
 	TLS_OPENED = 1,
 	TLS_READABLE = 2,

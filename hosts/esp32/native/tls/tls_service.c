@@ -115,7 +115,7 @@ void tls_figures(struct tls_figures *into)
 	tls_unlock();
 }
 
-/** True if the engine could not be told. The lock is not held meanwhile: the engine's task may wait for it, and its queue for the engine's task. */
+/** True if the engine could not be notified. The lock is not held meanwhile: the engine's task may wait for it, and its queue for the engine's task. */
 static bool post(struct tls_connection *connection)
 {
 	tls_lock();
@@ -184,9 +184,9 @@ static bool serve(struct tls_connection *connection, bool *late)
 {
 	tls_lock();
 	bool closed = connection->closed;
-	bool told = connection->phase == TLS_PHASE_OVER && !connection->events;
+	bool reported = connection->phase == TLS_PHASE_OVER && !connection->events;
 	tls_unlock();
-	if (closed || told) {
+	if (closed || reported) {
 		retire(connection);
 		return true;
 	}

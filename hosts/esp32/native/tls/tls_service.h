@@ -7,10 +7,10 @@
 
 /** NULL with `why`: no memory, or too many. `engine` is what messages carry; it is given to `tls_forget` when nobody needs it any more. */
 struct tls_connection *tls_open(const char *address, uint16_t port, const char *name, const struct tls_authorities *authorities, void *engine, const char **why);
-/** How many bytes were taken; after fewer than `count`, TLS_WRITABLE is told. */
+/** How many bytes were taken; after fewer than `count`, TLS_WRITABLE is reported. */
 size_t tls_write(struct tls_connection *connection, const uint8_t *from, size_t count);
 size_t tls_read(struct tls_connection *connection, uint8_t *into, size_t count);
-/** Nothing more is told. */
+/** Nothing more is reported. */
 void tls_close(struct tls_connection *connection);
 /** For a message: what happened since the last; 0 after `tls_close`. */
 int tls_take_events(struct tls_connection *connection, const char **reason);

@@ -66,7 +66,7 @@ export const delivery: readonly Mutant[] = [
     name: "what ends with a stop is not counted in the store",
     promise: LOST,
     file: `${AGENT}/queue/flash-retry.ts`,
-    find: "return log.behind ? this.spare.keep(log.state, newest, this._owner.atRisk) : this.spare.clear();",
+    find: "return log.behind ? this.spare.keep(log.state, newest, this._queue.atRisk) : this.spare.clear();",
     replace: "return log.behind || this.spare.clear();",
     tests: ["src/agent/queue/storage-heals.test.js"],
   },

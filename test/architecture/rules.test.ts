@@ -60,7 +60,7 @@ test("imports that run down the house pass", (t) => {
   }
 });
 
-test("imports that run up, across or out of the house are told", (t) => {
+test("imports that run up, across or out of the house are reported", (t) => {
   for (const [file, specifier] of [
     ["src/port.ts", "./wire/json.js"],
     ["src/wire/text/json.ts", "../../net/connection.js"],

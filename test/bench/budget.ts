@@ -23,7 +23,7 @@ export interface Compared {
   readonly better: readonly string[];
 }
 
-/** Each figure that moved by more than 5 %, told with both numbers. A figure that is no longer measured counts as worse: a budget must not fall silent. */
+/** Each figure that moved by more than 5 %, reported with both numbers. A figure that is no longer measured counts as worse: a budget must not fall silent. */
 export function compare(
   figures: Readonly<Record<string, number>>,
   kept: Readonly<Record<string, number>> = {},

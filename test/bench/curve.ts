@@ -41,7 +41,7 @@ tspan { font-weight: 600; }
 </style>`;
 const COLORS = ["a", "b", "c"] as const;
 
-/** The chart as the text of a file. Throws if there is nothing to draw, or more lines than can be told apart. */
+/** The chart as the text of a file. Throws if there is nothing to draw, or more lines than can be distinguished. */
 export function draw(title: string, curve: Curve, lines: readonly Named[]): string {
   const points = lines.flatMap(({ series }) => series);
   if (points.length === 0 || lines.length > COLORS.length)

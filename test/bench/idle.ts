@@ -1,4 +1,4 @@
-// The memory of an agent in the simulator: what the instruments tell of a build that has one, minus the same build without.
+// The memory of an agent in the simulator: what the instruments show of a build that has one, minus the same build without.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -4,7 +4,7 @@ import { inTurn, median } from "./row.js";
 
 const row = { id: 3, name: "time", target: 2, better: "less" } as const;
 
-test("the ratio is the median of the rounds' ratios, and its least and most are told", (t) => {
+test("the ratio is the median of the rounds' ratios, and its least and most are given", (t) => {
   const judged = judge(row, { unit: "ms", mote: [10, 30, 20], limit: [10, 10, 10], alternative: [1, 1, 1] });
   t.is(judged.name, "time (ms)");
   t.deepEqual(
@@ -20,7 +20,7 @@ test("without a limit the ratio is to the alternative, without both Mote's figur
   t.deepEqual([alone.ratio, alone.ok, alone.spread], [null, false, undefined]);
 });
 
-test("a target holds as least or as most, and null is told beside", (t) => {
+test("a target holds as least or as most, and null is given beside", (t) => {
   const line = { unit: "ms", mote: 3, limit: 1 };
   t.false(judge(row, line).ok);
   t.true(judge({ ...row, better: "more" }, line).ok);

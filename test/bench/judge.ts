@@ -10,7 +10,7 @@ export interface Result {
   readonly alternative: number | null;
   readonly limit: number | null;
   readonly ratio: number | null;
-  /** Bound of the ratio, or of Mote's figure where there is no ratio; null: told beside. */
+  /** Bound of the ratio, or of Mote's figure where there is no ratio; null: given beside. */
   readonly target: number | null;
   readonly ok: boolean;
 }

@@ -15,7 +15,7 @@ export interface Options {
   readonly budget: (figure: string) => number | undefined;
 }
 
-/** One figure, or one for each time it was measured: their median is told, and their spread. */
+/** One figure, or one for each time it was measured: their median is given, and their spread. */
 export type Figures = number | readonly number[];
 
 export interface Line {
@@ -30,7 +30,7 @@ export interface Line {
   readonly limit?: Figures | undefined;
   /** Default: Mote's figure over the limit's, over the alternative's where there is no limit; pair by pair where both were measured as often. */
   readonly ratio?: Figures;
-  /** Default: the row's. `null`: told beside, no target. */
+  /** Default: the row's. `null`: given beside, no target. */
   readonly target?: number | null;
   readonly better?: "less" | "more";
   /** What is drawn of it. */

@@ -13,7 +13,7 @@ async function upload(rig: Rig, version: string, body: string): Promise<string> 
   return made.id.id;
 }
 
-/** How many requests of this path were answered so. Only the local platform can tell: elsewhere always undefined. */
+/** How many requests of this path were answered so. Only the local platform knows: with another server always undefined. */
 async function answered(rig: Rig, path: string, status = 0): Promise<number | undefined> {
   if (rig.server.url !== undefined) return undefined;
   const list = (await (await fetch(`${rig.url}/api/requests`)).json()) as { path: string; status: number }[];

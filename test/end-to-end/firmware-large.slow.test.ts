@@ -22,8 +22,8 @@ for (const connections of MODES) {
       t.true(before.length > 4 && during.length > 4, `${before.length}, ${during.length}`);
       const grown = (of: "live" | "rss") =>
         Math.max(...during.map((memory) => memory[of])) - Math.min(...before.map((memory) => memory[of]));
-      const told = (bytes: number) => (bytes / MIB).toFixed(1);
-      t.log(`${told(grown("live"))} MiB live, ${told(grown("rss"))} MiB RSS more in ${seconds} s`);
+      const toMib = (bytes: number) => (bytes / MIB).toFixed(1);
+      t.log(`${toMib(grown("live"))} MiB live, ${toMib(grown("rss"))} MiB RSS more in ${seconds} s`);
       t.true(grown("live") < BOUND_MIB * MIB);
     },
   );

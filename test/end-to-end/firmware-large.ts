@@ -1,4 +1,4 @@
-// A large image through real processes: the local platform hands it out, `mote run` takes it, and the worker's memory is told by its application.
+// A large image through real processes: the local platform hands it out, `mote run` takes it, and the worker's memory is published by its application.
 import { latest, type Rig, type Teardown, until } from "./rig.js";
 import { image, imageText, type Run, run } from "./run.js";
 
@@ -11,7 +11,7 @@ export interface Memory {
   readonly percent: number;
 }
 
-/** The body of an application that collects garbage and tells its memory four times a second. */
+/** The body of an application that collects garbage and publishes its memory four times a second. */
 const TELLS = `
   process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
   const gc = process.getBuiltinModule("node:vm").runInNewContext("gc");
@@ -56,7 +56,7 @@ export async function updateTo(
 ): Promise<{ memory: Memory[]; seconds: number }> {
   const device = run(t, rig, image(rig, "1.0.0", TELLS), ["--connections", String(connections)]);
   const id = await rig.deviceId();
-  await until(async () => memoryOf(device).length > 8, "the application told its memory");
+  await until(async () => memoryOf(device).length > 8, "the application published its memory");
   const from = Date.now();
   await release(rig, "2.0.0", largeImage(rig, "2.0.0", size));
   const done = async () => {

@@ -67,7 +67,7 @@ export class FakeFlash implements Blocks {
   #writtenAt(at: number): Uint8Array {
     const sector = Math.floor(at / this.sectorSize);
     const start = sector * this.sectorSize;
-    // What is not 0xff was written; a byte written as 0xff before the cut can't be told.
+    // What is not 0xff was written; a byte written as 0xff before the power loss can't be known.
     this.#written[sector] ??= this.bytes
       .subarray(start, start + this.sectorSize)
       .map((byte) => (byte === 0xff ? 0 : 1));

@@ -35,7 +35,7 @@ export class FakePlatform {
   fault: ((request: SeenRequest) => Fault) | undefined;
   /** Called with each answer of the platform itself, before a fault gets at it. */
   onAnswer: ((request: SeenRequest, status: number, body: string) => void) | undefined;
-  /** Answers tell this time, in ms since 1970. */
+  /** Answers have this time, in ms since 1970. */
   dates: (() => number) | undefined;
   readonly #clock: Pick<FakeClock, "now" | "wall">;
 
@@ -138,8 +138,8 @@ export class FakePlatform {
     };
     const abandon = api.handle(message, (answered) => {
       this.onAnswer?.(request, answered.status, Buffer.from(answered.body).toString());
-      const told = this.dates ? { Date: new Date(this.dates()).toUTCString() } : {};
-      const response = { ...answered, headers: { ...answered.headers, ...told } };
+      const date = this.dates ? { Date: new Date(this.dates()).toUTCString() } : {};
+      const response = { ...answered, headers: { ...answered.headers, ...date } };
       if (fault === "lose-answer") peer.reset();
       else if (typeof fault === "object" && "answer" in fault) fault.answer(bytesOf(response));
       else send(peer, response, breakAt);

@@ -163,7 +163,7 @@ function publish(agent: Agent): void {
   } catch (error) {
     must(
       error instanceof MoteError && error.code === "TOO_LARGE",
-      "what can't be published is told by its code",
+      "what can't be published is reported by its code",
     );
   }
 }
@@ -181,7 +181,7 @@ function readPoint(text: string): unknown {
   const parsed = parseJson(text);
   if (parsed.ok && isObject(parsed.value) && JSON.stringify(parsed.value) === text && text !== "{}") {
     must(members === Object.keys(parsed.value).length, "members are counted");
-    must(!new KeySet().add(bytes, 0, bytes.length) === members > 128, "different keys are told apart");
+    must(!new KeySet().add(bytes, 0, bytes.length) === members > 128, "different keys are distinguished");
   }
   return [members, ends];
 }

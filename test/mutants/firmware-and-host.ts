@@ -72,15 +72,15 @@ export const firmwareAndHost: readonly Mutant[] = [
   },
   {
     name: "five crashes do not end in recovery mode",
-    promise: "A crash is told",
+    promise: "A crash is reported",
     file: "src/agent/lifecycle/recovery.ts",
     find: "if (Math.max(kept.ages.length, counted) >= CRASHES) this._enter();",
     replace: "if (Math.max(kept.ages.length, counted) > CRASHES) this._enter();",
     tests: ["src/agent/lifecycle/recovery.test.js"],
   },
   {
-    name: "the cause of a crash is not told",
-    promise: "A crash is told",
+    name: "the cause of a crash is not reported",
+    promise: "A crash is reported",
     file: "src/agent/lifecycle/recovery.ts",
     find: "kept.cause = cause.slice(0, CAUSE_LENGTH);",
     replace: 'kept.cause = "";',

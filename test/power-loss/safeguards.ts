@@ -156,7 +156,7 @@ export const safeguards: readonly Safeguard[] = [
   },
   {
     group: "attributes",
-    what: "a shared value is stored before the application is told",
+    what: "a shared value is stored before the application is notified",
     file: `${AGENT}/attributes/loop.ts`,
     edits: [
       ["    this._values.keep();\n    this._events", "    this._events"],

@@ -62,12 +62,12 @@ export interface LongRun {
   readonly converged: boolean;
 }
 
-/** Lives through `days`; `told` hears of each day that is over. */
+/** Runs through `days`; calls `report` at the end of each. */
 export async function longRun(
   t: Owner,
   connections: 1 | 2 | 3,
   days: number,
-  told: (line: string) => void = () => {},
+  report: (line: string) => void = () => {},
 ): Promise<LongRun> {
   const options: Partial<AgentOptions> = { connections, telemetry: { batchAgeMs: MINUTE } };
   const still = await standStill(t, options, APPLICATION);
@@ -78,7 +78,7 @@ export async function longRun(
     const found: number[] = [];
     for (let rest = 0; rest < RESTS; rest++) found.push(await still.slots());
     slots.push(Math.min(...found));
-    told(`day ${day}: ${slots.at(-1)} slots, ${life.rpcs} RPCs, ${life.points} points on the platform`);
+    report(`day ${day}: ${slots.at(-1)} slots, ${life.rpcs} RPCs, ${life.points} points on the platform`);
   }
   const recorded = Number(await still.bridge.run("recorded"));
   const missing = Math.max(0, recorded - LATE - life.points);

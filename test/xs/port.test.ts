@@ -42,7 +42,7 @@ for (const { title } of PROMISES) {
     const listeners = new Listeners();
     t.teardown(() => listeners.close());
     let bridge: Bridge | undefined;
-    const peers = new Peers(listeners, (what, id, bytes) => bridge?.tell(what, id, bytes));
+    const peers = new Peers(listeners, (what, id, bytes) => bridge?.notify(what, id, bytes));
     bridge = await Bridge.start(host, {
       guest: "./test/xs/guest/promises.ts",
       parent: (what, id, bytes) => {

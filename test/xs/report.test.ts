@@ -97,7 +97,7 @@ testOnXs(
   },
 );
 
-testOnXs("what is no report, and what drops, is told on XS as on Node", async (t) => {
+testOnXs("what is no report, and what drops, is reported on XS as on Node", async (t) => {
   const answers: [string, string][] = [
     ["<html>", "MALFORMED: report: the answer is no report, or breaks off (row 1)"],
     [

@@ -1,5 +1,5 @@
 // What the agent keeps does not grow with what it did: slots in use after a garbage collection, to the very slot.
-// (Chunks, the bytes of texts and buffers, are not among them: this engine does not tell them.)
+// (Chunks, the bytes of texts and buffers, are not among them: this engine does not show them.)
 import type { ExecutionContext } from "ava";
 import { testOnXs } from "./engine/on-xs.js";
 import { type Still, standStill } from "./engine/still.js";
@@ -13,7 +13,7 @@ const HANDLE = 'agent.rpc.handle("echo", (params) => params)';
 /** Records points by the hundred, each hundred delivered before the next (with one connection: when a poll ends), until there are `total`. */
 async function record(still: Still, from: number, total: number): Promise<void> {
   for (let count = from; count < total; count += 100) {
-    still.bridge.tell("record", count);
+    still.bridge.notify("record", count);
     await still.clock.advance(30_000);
   }
 }

@@ -14,14 +14,14 @@ const SLOT = 16;
 const AGENT = `({
   telemetry: {
     check: (values) => host.encode(JSON.stringify(values)),
-    record: (values) => { told.sum = told.sum * 31 % 65521 + JSON.stringify(values).length; told.points++; return true; },
+    record: (values) => { seen.sum = seen.sum * 31 % 65521 + JSON.stringify(values).length; seen.points++; return true; },
   },
   attributes: { subscribe: (key, call) => { agentSide.set = call; return () => {}; }, publish: () => {} },
   on: () => () => {},
 })`;
 const ENTRY = `import { Strategies } from "./src/strategies/index.ts";
   globalThis.Strategies = Strategies;
-  globalThis.told = { sum: 0, points: 0 };
+  globalThis.seen = { sum: 0, points: 0 };
   globalThis.agentSide = {};
   globalThis.fromParent = (what, n) => strategies.record(JSON.parse(what));`;
 const KEYS = {
@@ -61,14 +61,14 @@ testOnXs(
   async (t) => {
     const { bridge, clock } = await onXs(t);
     await bridge.run(`${make(KEYS)}; undefined`);
-    const told = { sum: 0, points: 0 };
+    const seen = { sum: 0, points: 0 };
     const agentSide = {};
-    const reference = referenceOnNode(told, agentSide);
+    const reference = referenceOnNode(seen, agentSide);
     let few = 0;
     let fewChunks = 0;
     for (let n = 0; n < VALUES; n++) {
       const values = valuesAt(n);
-      bridge.tell(JSON.stringify(values), n);
+      bridge.notify(JSON.stringify(values), n);
       reference.record(values);
       await Promise.all([clock.advance(500), reference.clock.advance(500)]);
       if (n === 99 || n === VALUES - 1) {
@@ -81,16 +81,16 @@ testOnXs(
         }
       }
     }
-    t.true(told.points > 1000);
-    t.deepEqual(await bridge.run("told"), told);
+    t.true(seen.points > 1000);
+    t.deepEqual(await bridge.run("seen"), seen);
   },
 );
 
-function referenceOnNode(told: object, agentSide: object) {
+function referenceOnNode(seen: object, agentSide: object) {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   clock.settled = () => Promise.resolve();
   const host = fakeHost({ clock });
-  const agent = new Function("host", "told", "agentSide", `return ${AGENT}`)(host, told, agentSide);
+  const agent = new Function("host", "seen", "agentSide", `return ${AGENT}`)(host, seen, agentSide);
   const strategies = new Strategies(agent as StrategiesAgent, host, { keys: KEYS, attribute: "report" });
   return { clock, record: (values: Record<string, unknown>) => strategies.record(values) };
 }

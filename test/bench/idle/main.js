@@ -1,4 +1,4 @@
-// An agent with nothing on it, or none at all (an interval of 0), collected so often that what the instruments tell is what is kept.
+// An agent with nothing on it, or none at all (an interval of 0), collected so often that what the instruments show is what is kept.
 
 import files from "embedded:storage/files";
 import Debug from "debug";

@@ -1,5 +1,5 @@
 // The same points at 50 a batch, which is the default, against one POST a point as the usual clients do, kept as lean as Mote's own: same head, one
-// connection. Bytes are all there are on the sockets, the agent's start and polls included; requests are those that bring telemetry, and all told beside.
+// connection. Bytes are all there are on the sockets, the agent's start and polls included; requests are those that bring telemetry, and all are given beside.
 import type { Row } from "../row.js";
 import { byMote, byOnePostEach, points } from "../upload.js";
 

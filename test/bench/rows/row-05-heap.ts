@@ -1,5 +1,5 @@
 // What an idle agent keeps in RAM on a board: slots in use in the simulator, everything preloaded, minus those of the same build without an Agent, at a
-// board's 16 bytes. Buffers are chunks, whose size the options set: told beside. So is TLS, of which the session is the SDK's.
+// board's 16 bytes. Buffers are chunks, whose size the options set: given beside. So is TLS, of which the session is the SDK's.
 import { bareLook, Idle, idleProgram, type Look, SLOT } from "../idle.js";
 import { idleOnXs } from "../on-xs/idle-on-xs.js";
 import type { Line, Row } from "../row.js";

@@ -1,6 +1,6 @@
 // An image into the slot of the Node host, as the agent does it: 2 KiB at a time as they come from a socket, hashed, each sector erased, written inverted and synced,
 // the first one last, and a journal of where it is every 8 KiB, so that a power loss costs 16 KiB at most. The limit is a bare loop that makes the same promise on
-// the same disk: read, digest, write and sync a sector, and every 8 KiB replace a file that says how far it is. Told beside: a loop that promises nothing and
+// the same disk: read, digest, write and sync a sector, and every 8 KiB replace a file that says how far it is. Given beside: a loop that promises nothing and
 // syncs once, at its end, and what reading back takes.
 import { createHash } from "node:crypto";
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";

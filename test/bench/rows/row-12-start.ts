@@ -1,5 +1,5 @@
 // From start to the first acknowledged point, token and clock known, plain HTTP, in round trips: one to connect, one to ask. The point waits when the agent starts,
-// and the way takes 250 ms in each direction, so that the time is nearly all travel; what an agent waits by choice (`batchAgeMs`, 1 s) is left out and told beside.
+// and the way takes 250 ms in each direction, so that the time is nearly all travel; what an agent waits by choice (`batchAgeMs`, 1 s) is left out and given beside.
 import { Agent } from "../../../src/index.js";
 import { fakeHost } from "../../fakes/host.js";
 import { BASE_URL, Counted, TOKEN } from "../counted.js";

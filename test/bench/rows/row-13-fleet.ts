@@ -1,6 +1,6 @@
 // A fleet in one process, as `mote fleet` runs it: a point a second from each agent, two connections each, over real sockets to a local platform in another process.
 // Memory is what is in use after a collection, heap and buffers, of 1,000 agents minus that of 100, by agent; what the system counts for the process (RSS)
-// is told beside: the collector's own room and the allocator's are in it. CPU is the process's, user and system. The meter is that of many agents in one
+// is given beside: the collector's own room and the allocator's are in it. CPU is the process's, user and system. The meter is that of many agents in one
 // XS engine, with polls of 5 s. The curve shows both as the share of what an agent costs among 100.
 import { setTimeout as sleep } from "node:timers/promises";
 import { opener } from "../../../hosts/node/sockets.js";

@@ -45,10 +45,10 @@ async function byMote(): Promise<Day> {
       over = true;
     });
     await clock.runUntil(() => over);
-    const { sleepMs, reason, ...told } = await ended;
-    radioMs += told.radioMs;
-    points += told.delivered;
-    ({ kept } = told);
+    const { sleepMs, reason, ...reported } = await ended;
+    radioMs += reported.radioMs;
+    points += reported.delivered;
+    ({ kept } = reported);
     await clock.advance(sleepMs);
     return reason;
   };

@@ -56,7 +56,7 @@ function application(agent, host) {
   return result;
 }
 
-/** Points of increasing numbers, each told on the console once it was accepted. */
+/** Points of increasing numbers, each logged on the console once it was accepted. */
 function number(agent, host) {
   const key = "chip-starts";
   const kept = host.store.get(key);

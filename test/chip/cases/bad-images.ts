@@ -22,12 +22,12 @@ async function rolledBack(name: string, settings: Settings, reason: RegExp, ms =
     await bench.online();
     await bench.assign("2.0.0", application(await imageOf({ ...settings, version: "2.0.0" })));
     await bench.until(ms, "FAILED", async () => (await bench.latest("fw_state")) === "FAILED");
-    const told = String(await bench.latest("fw_error"));
-    check(reason.test(told) || BY_POWER?.test(told) === true, `fw_error is "${told}"`);
+    const reported = String(await bench.latest("fw_error"));
+    check(reason.test(reported) || BY_POWER?.test(reported) === true, `fw_error is "${reported}"`);
     await bench.seen();
     const { version } = (await bench.ask("getStatus")) as { version: string };
     check(version === "1.0.0", `${version} runs`);
-    return told;
+    return reported;
   } finally {
     await bench.close();
   }
@@ -88,7 +88,7 @@ export const BAD_IMAGES: readonly Case[] = [
         await bench.online();
         await bench.assign("3.0.0", bad);
         await bench.until(UPDATE_MS, "FAILED", async () => (await bench.latest("fw_state")) === "FAILED");
-        const told = String(await bench.latest("fw_error"));
+        const reported = String(await bench.latest("fw_error"));
         check(
           ((await bench.ask("getStatus")) as { version: string }).version === "1.0.0",
           "the damaged image runs",
@@ -109,7 +109,7 @@ export const BAD_IMAGES: readonly Case[] = [
           ((await bench.ask("getStatus")) as { version: string }).version === "1.0.0",
           "a damaged image runs",
         );
-        return { fw_error: told };
+        return { fw_error: reported };
       } finally {
         await bench.close();
       }

@@ -54,13 +54,13 @@ export const RECOVERY: Case = {
         "recovery mode",
         async () => (await bench.client("moteRecovery")) !== undefined,
       );
-      const told = String(await bench.client("moteRecovery"));
+      const reported = String(await bench.client("moteRecovery"));
       await bench.assign("2.0.0", application(await imageOf({ version: "2.0.0" })));
       // As far as the restart: bad-images.ts goes on from there, by the power.
       await bench.until(UPDATE_MS, "the update", async () =>
         ["VERIFIED", "UPDATING", "UPDATED"].includes(String(await bench.latest("fw_state"))),
       );
-      return { moteRecovery: told, starts: bench.board.starts };
+      return { moteRecovery: reported, starts: bench.board.starts };
     } finally {
       await bench.close();
     }

@@ -167,7 +167,7 @@ export class FakeBoard {
       storage: (name) => this.#storage(name),
       partition: (label) => this.#partition(label),
       makeRadio: (changed) => this.#radio(changed),
-      askTime: (told) => void this.clock.timer(20, () => told(this.time)),
+      askTime: (done) => void this.clock.timer(20, () => done(this.time)),
       onAbort: (hook) => {
         this.abort = hook;
       },

@@ -89,7 +89,7 @@ test("a wrong password and an unknown network come back with their reasons, whil
   t.regex(page(), /Connected\./);
 });
 
-test("over the cable: a firmware that knows nothing is told network, platform and token, line by line", async (t) => {
+test("over the cable: a firmware that knows nothing gets network, platform and token, line by line", async (t) => {
   const { board, modules, platform, boot } = rig(t, BARE);
   platform.create("greenhouse-7", "TOKEN-7");
   boot();
@@ -251,7 +251,7 @@ test("a button that is held for 10 s resets the device: Wi-Fi, token and queue g
   t.truthy(board.ap);
 });
 
-test("over the chip's own USB it is told as over the serial line, and what nobody reads holds nothing up", async (t) => {
+test("over the chip's own USB it is configured as over the serial line, and what nobody reads holds nothing up", async (t) => {
   const { board, boot } = rig(t);
   board.usb = { in: [], out: "", read: false };
   boot();
@@ -390,7 +390,7 @@ for (const [commission, line] of [
   [{ password: "short" }, "config.commission.password has 8 to 63 bytes"],
   [{ serial: true }, "config.commission.serial is { receive, transmit }, two pins, or false"],
 ] as const)
-  test(`a wrong configuration of it is told: ${JSON.stringify(commission)}`, (t) => {
+  test(`a wrong configuration of it is reported: ${JSON.stringify(commission)}`, (t) => {
     const { board, boot } = rig(t, { ...PRODUCT, commission });
     t.is(boot(), undefined);
     t.deepEqual(board.lines, [`error: the configuration is wrong: ${line}`]);

@@ -42,7 +42,7 @@ test("members of other modules are none of its business", (t) => {
   t.false(Array.isArray(readConfig({ ...GOOD, format: "x", led: { pin: 2 }, tls: {}, screen: "" })));
 });
 
-test("every mistake in what is its own is told by name, and no value of it", (t) => {
+test("every mistake in what is its own is reported by name, and no value of it", (t) => {
   for (const wifi of [
     undefined,
     null,

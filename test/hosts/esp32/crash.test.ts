@@ -8,7 +8,7 @@ function run(store = new FakeStore()) {
   return { store, words: new LastWords(store, fakeHost()) };
 }
 
-test("what the engine said before it gave up is told at the next start, once", (t) => {
+test("what the engine said before it gave up is reported at the next start, once", (t) => {
   const { store, words } = run();
   words.crashed("unhandled exception", new TypeError("no such member"));
   const { reset, crash } = run(store).words.ending(SOFTWARE);
@@ -48,7 +48,7 @@ test("an engine that had not even the memory to say that it had none is believed
   t.is(run(store).words.ending(SOFTWARE, true).crash, false);
 });
 
-test("a number that nobody knows is told as unknown", (t) => {
+test("a number that nobody knows is reported as unknown", (t) => {
   t.deepEqual(run().words.ending(99), { reset: "unknown", crash: false });
 });
 

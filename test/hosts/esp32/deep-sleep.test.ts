@@ -157,7 +157,7 @@ test("whatever keeps a wake from its end, the board sleeps", async (t) => {
   t.true(nights.board.clock.now() <= 610_000);
 });
 
-test("a wrong cycle is told", async (t) => {
+test("a wrong cycle is reported", async (t) => {
   for (const cycle of [5, { everyMs: 1 }, { deadlineMs: -1 }, { often: 1 }]) {
     const nights = new Nights(t, { ...CONFIG, cycle });
     t.is(startBoard(nights.board.boot(1), nights.application), undefined);

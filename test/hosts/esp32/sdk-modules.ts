@@ -66,9 +66,9 @@ export class FakeSdkModules implements SdkModules {
   visit(request: string, from = PHONE): string {
     let out = Buffer.alloc(0);
     let rest = Buffer.from(request);
-    let tell = (_what: SocketEvent): void => {};
+    let notify = (_what: SocketEvent): void => {};
     const visitor: Visitor = (event) => {
-      tell = event;
+      notify = event;
       return {
         write: (bytes) => {
           out = Buffer.concat([out, bytes]);
@@ -84,7 +84,7 @@ export class FakeSdkModules implements SdkModules {
       };
     };
     this.listeners.get(80)?.(from, visitor);
-    tell("readable");
+    notify("readable");
     this.sent.push(out);
     return out.toString();
   }

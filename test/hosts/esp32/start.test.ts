@@ -158,7 +158,7 @@ test("Wi-Fi that was gone for 92 s and returns: the platform is reached at once,
   t.is(platform.points(platform.device(NAME), "n").length, 1);
 });
 
-test("a crash is told by the next start, as a client attribute, and forgotten by the one after", async (t) => {
+test("a crash is reported by the next start, as a client attribute, and forgotten by the one after", async (t) => {
   const { board, platform, start } = rig(t);
   start();
   await board.clock.advance(5000);
@@ -274,7 +274,7 @@ for (const [what, reset, error] of [
   ["a power loss", 1, "the power went before the new image was confirmed"],
   ["a panic", 4, "the new image ended before it was confirmed (panic)"],
 ] as const) {
-  test(`${what} on trial is told as such by the image before`, async (t) => {
+  test(`${what} on trial is reported as such by the image before`, async (t) => {
     const made = rig(t);
     const { board, platform, start } = made;
     start();
@@ -287,9 +287,9 @@ for (const [what, reset, error] of [
     start(reset);
     t.is(board.running, 0);
     await board.clock.advance(50_000);
-    const told = platform.points(platform.device(NAME), "fw_error").map(({ value }) => value);
+    const reported = platform.points(platform.device(NAME), "fw_error").map(({ value }) => value);
     t.deepEqual(
-      told.filter((value) => value !== ""),
+      reported.filter((value) => value !== ""),
       [error],
     );
   });
@@ -309,7 +309,7 @@ test("an update with a wrong configuration gives way to the image before it at o
   t.is(board.running, 0);
 });
 
-test("a wrong configuration is told every minute and restarts nothing", async (t) => {
+test("a wrong configuration is reported every minute and restarts nothing", async (t) => {
   const { board, start } = rig(t, { ...CONFIG, baseUrl: "nonsense" });
   t.is(start(), undefined);
   await board.clock.advance(600_000);
@@ -331,7 +331,7 @@ test("without its partitions and NVS a board runs all the same, and says what is
     );
 });
 
-test("a boot loader that does not fall back is told", (t) => {
+test("a boot loader that does not fall back is reported", (t) => {
   const { board, start } = rig(t);
   start();
   board.states[0] = 0;

@@ -7,9 +7,9 @@ function rig(store = new FakeStore()) {
   const board = new FakeBoard();
   const { clock, log, askTime } = board.machine();
   const asked: number[] = [];
-  const ask: AskTime = (told) => {
+  const ask: AskTime = (done) => {
     asked.push(board.clock.now());
-    askTime(told);
+    askTime(done);
   };
   const time = new TimeOfDay(clock, store, log, BUILT, ask);
   return { board, store, asked, time, wall: () => clock.wall() };

@@ -60,7 +60,7 @@ for (const [reason, field, words, tries] of [
   [99, "ssid", /was not joined \(reason 99\)/, 1],
   [0, "ssid", /was not joined \(no answer\)/, 1],
 ] as const)
-  test(`reason ${reason} of the driver is told as ${words}, after ${tries} ${tries === 1 ? "try" : "tries"}`, async (t) => {
+  test(`reason ${reason} of the driver is reported as ${words}, after ${tries} ${tries === 1 ? "try" : "tries"}`, async (t) => {
     const { clock, asked, joiner, becomes } = rig();
     becomes(200, reason);
     const joined = joiner.join(HOME);
@@ -128,16 +128,16 @@ test("a button that bounces is not held; one that is pressed without a break is,
 
 test("held at power-on means for all of the time", async (t) => {
   const clock = new FakeClock(undefined);
-  const told: boolean[] = [];
+  const reported: boolean[] = [];
   let level = 0;
-  isHeld({ read: () => level }, clock, 1000, (held) => told.push(held));
+  isHeld({ read: () => level }, clock, 1000, (held) => reported.push(held));
   await clock.advance(990);
-  t.deepEqual(told, []);
+  t.deepEqual(reported, []);
   await clock.advance(60);
-  t.deepEqual(told, [true]);
-  isHeld({ read: () => level }, clock, 1000, (held) => told.push(held));
+  t.deepEqual(reported, [true]);
+  isHeld({ read: () => level }, clock, 1000, (held) => reported.push(held));
   await clock.advance(900);
   level = 1;
   await clock.advance(60);
-  t.deepEqual(told, [true, false]);
+  t.deepEqual(reported, [true, false]);
 });

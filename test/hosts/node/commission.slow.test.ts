@@ -24,7 +24,7 @@ async function fillIn(url: string, values: Record<string, string>): Promise<void
 }
 
 /** The first event of this name. */
-async function told(story: Story, name: string): Promise<Event> {
+async function eventOf(story: Story, name: string): Promise<Event> {
   const find = (): Event | undefined => story.events.find(({ event }) => event === name);
   await story.until(() => find() !== undefined);
   return find()!;
@@ -47,21 +47,21 @@ test.serial(
     const args = ["run", "--state", state, "--device-name", "greenhouse-7", "--log", "json"];
     const child = launch([...args, "--commission"]);
     const story = storyOf(child);
-    const { url } = (await told(story, "commissioning")) as unknown as { url: string };
+    const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
     t.regex(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
     t.notRegex(await page(url), /Wi-Fi/);
     await fillIn(url, { url: platform.url, ...PROVISION, secret: "wrong" });
     t.regex(await checked(url), /Wrong provisioning key or secret\./);
     await fillIn(url, { secret: PROVISION.secret });
     t.regex(await checked(url), /Connected\./);
-    await told(story, "commissioned");
-    await told(story, "online");
+    await eventOf(story, "commissioned");
+    await eventOf(story, "online");
     t.truthy(platform.core.devices.byName("greenhouse-7"));
     await t.throwsAsync(page(url));
     child.kill("SIGTERM");
-    await told(story, "stopped");
+    await eventOf(story, "stopped");
     const again = storyOf(launch([...args, "--commission"]));
-    await told(again, "online");
+    await eventOf(again, "online");
     t.false(again.events.some(({ event }) => event === "commissioning"));
     const shown = JSON.stringify([story.events, again.events]);
     for (const secret of [...Object.values(PROVISION), "wrong"]) t.false(shown.includes(secret), secret);
@@ -70,7 +70,7 @@ test.serial(
 
 test.serial("another name for this machine, and another page, get nothing of it", async (t) => {
   const story = storyOf(launch(["run", "--state", join(place, "alone"), "--log", "json", "--commission"]));
-  const { url } = (await told(story, "commissioning")) as unknown as { url: string };
+  const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
   const { port } = new URL(url);
   const asked = (headers: Record<string, string>, method = "GET") =>
     new Promise<number | undefined>((resolve, reject) => {
@@ -95,7 +95,7 @@ test.serial("stopped while it waits, it ends in good order and keeps nothing", a
   const state = join(place, "stopped");
   const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
   const story = storyOf(child);
-  await told(story, "commissioning");
+  await eventOf(story, "commissioning");
   const ended = new Promise((resolve) => child.once("close", resolve));
   child.kill("SIGTERM");
   t.is(await ended, 0);
@@ -111,13 +111,13 @@ test.serial(
     const state = join(place, "kept");
     const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
     const story = storyOf(child);
-    const { url } = (await told(story, "commissioning")) as unknown as { url: string };
+    const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
     await fillIn(url, { url: platform.url, ...PROVISION });
-    await told(story, "online");
+    await eventOf(story, "online");
     child.kill("SIGTERM");
-    await told(story, "stopped");
+    await eventOf(story, "stopped");
     const plain = launch(["run", "--state", state, "--log", "json"]);
-    await told(storyOf(plain), "online");
+    await eventOf(storyOf(plain), "online");
     plain.kill("SIGTERM");
     const { code, err } = await mote(["run", "--state", state, "--url", "nonsense"]);
     t.is(code, 2);

@@ -5,9 +5,9 @@ import type { Event } from "../../../hosts/node/run/messages.js";
 import type { Agent, AgentEvent, AgentEvents } from "../../../src/index.js";
 import { configFor } from "./images.js";
 
-type Told = { [E in AgentEvent]: [E, AgentEvents[E], Event] }[AgentEvent];
+type EventCase = { [E in AgentEvent]: [E, AgentEvents[E], Event] }[AgentEvent];
 
-const EVENTS: readonly Told[] = [
+const EVENTS: readonly EventCase[] = [
   [
     "provisioned",
     { deviceName: "greenhouse-7", adopted: false },
@@ -35,11 +35,11 @@ const EVENTS: readonly Told[] = [
 ];
 
 for (const [name, detail, line] of EVENTS) {
-  test(`${line.event} is told with its members`, (t) => {
-    const told: Event[] = [];
+  test(`${line.event} is reported with its members`, (t) => {
+    const emitted: Event[] = [];
     const on = (event: string, listener: (detail: unknown) => void) => event === name && listener(detail);
-    follow({ on } as unknown as Agent, (event) => told.push(event));
-    t.deepEqual(told, [line]);
+    follow({ on } as unknown as Agent, (event) => emitted.push(event));
+    t.deepEqual(emitted, [line]);
   });
 }
 

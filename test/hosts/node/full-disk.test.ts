@@ -61,7 +61,7 @@ test("another image than that of the last start is not started in its place", (t
   t.notThrows(() => forgetStart(directory));
 });
 
-ava.serial("a directory that can't be made is told, and not tried for ever", (t) => {
+ava.serial("a directory that can't be made is reported, and not tried for ever", (t) => {
   if (!existsSync("/proc/self")) return t.pass();
   t.throws(() => makeDirectory("/proc/no-such/place"));
 });

@@ -87,19 +87,19 @@ test("blocks: a new file takes no room, and is erased", (t) => {
   t.true(bytes.every((byte) => byte === 0xff));
 });
 
-test("blocks: a file of another size is kept and told; what is beyond its last whole sector is not used", (t) => {
+test("blocks: a file of another size is kept and reported; what is beyond its last whole sector is not used", (t) => {
   const path = join(temporaryState(t), "blocks.bin");
-  const told: string[] = [];
-  const open = (size: number): FileBlocks => new FileBlocks(path, size, (line) => told.push(line));
+  const warnings: string[] = [];
+  const open = (size: number): FileBlocks => new FileBlocks(path, size, (line) => warnings.push(line));
   open(5 * 4096).close();
-  t.is(told.length, 0);
+  t.is(warnings.length, 0);
   truncateSync(path, 3 * 4096 + 100);
   const kept = open(5 * 4096);
   t.is(kept.size, 3 * 4096);
   t.true(kept.erase(2 * 4096));
   t.false(kept.erase(3 * 4096));
   kept.close();
-  t.is(told.length, 1);
+  t.is(warnings.length, 1);
   t.is(statSync(path).size, 3 * 4096 + 100);
 });
 
@@ -150,7 +150,7 @@ test("slot: the file that runs holds exactly the image's bytes", (t) => {
   t.true(start && readFileSync(start.path).equals(bytes));
 });
 
-test("a boot record of another format is kept, and told", (t) => {
+test("a boot record of another format is kept, and reported", (t) => {
   const stateDir = temporaryState(t);
   writeFileSync(join(stateDir, "boot.json"), '{"format":2,"active":"a"}');
   t.throws(() => prepareStart(stateDir, () => {}), { message: /has a format that this version cannot read/ });

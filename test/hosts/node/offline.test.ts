@@ -51,9 +51,9 @@ async function day(t: ExecutionContext, blocksBytes: number, telemetry: Telemetr
   await clock.advance(HOME_MS);
   const points = platform.points(device, "n");
   const reported = platform.points(device, "moteDroppedFull").at(-1)?.value ?? 0;
-  const told = host.lines.filter((line) => line.includes("points dropped")).length;
+  const logged = host.lines.filter((line) => line.includes("points dropped")).length;
   await agent.stop();
-  return { points, reported, drops, told };
+  return { points, reported, drops, logged };
 }
 
 test.serial("a day offline at a point a second into 16 MiB: all of it arrives, in order", async (t) => {
@@ -65,9 +65,9 @@ test.serial("a day offline at a point a second into 16 MiB: all of it arrives, i
 });
 
 test.serial(
-  "a day offline into 640 KiB: exactly the oldest sectors are gone, counted, reported, and told once a burst",
+  "a day offline into 640 KiB: exactly the oldest sectors are gone, counted, published, and reported once a burst",
   async (t) => {
-    const { points, reported, drops, told } = await day(t, 640 * KIB, { durable: false });
+    const { points, reported, drops, logged } = await day(t, 640 * KIB, { durable: false });
     const lost = DAY_S - points.length;
     t.true(lost > 0);
     t.true(points.every(({ value }, i) => value === lost + i));
@@ -80,7 +80,7 @@ test.serial(
     const perSector = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":10000}'.length));
     const most = Math.floor((4096 - 56) / whole(POINT_HEAD + '{"n":0}'.length));
     t.true(points.length > 157 * (perSector - 2) && points.length <= 159 * perSector, `${points.length}`);
-    t.is(told, drops.length);
+    t.is(logged, drops.length);
     t.true(
       Math.max(...drops) <= most && drops.length <= Math.ceil(lost / (perSector - 2)),
       `${drops.length}`,

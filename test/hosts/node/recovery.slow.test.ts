@@ -78,8 +78,8 @@ test.serial(
     const first = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
     await first.story.until(({ events }) => events.some(({ event }) => event === "recovery"));
     t.deepEqual(first.story.starts, Array(6).fill("1 confirmed"));
-    const told = first.story.events.find(({ event }) => event === "recovery");
-    t.regex(String(told?.cause), /^RangeError: sensor \*\*\* \(at /);
+    const published = first.story.events.find(({ event }) => event === "recovery");
+    t.regex(String(published?.cause), /^RangeError: sensor \*\*\* \(at /);
     const device = platform.core.devices.byName("lamp");
     const attribute = () =>
       device?.attributes.list("CLIENT_SCOPE").find(([key]) => key === "moteRecovery")?.[1].value;

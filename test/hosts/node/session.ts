@@ -39,7 +39,7 @@ export class Story {
       const left = deadline - Date.now();
       if (left <= 0) throw new Error(`not within ${ms} ms: ${JSON.stringify(this.events)}`);
       await new Promise<void>((resolve) => {
-        // What is waited for may be a file, of which no event tells.
+        // What is waited for may be a file, which no event reports.
         const timer = setTimeout(resolve, Math.min(left, LOOK_MS));
         this.#look.push(() => {
           clearTimeout(timer);

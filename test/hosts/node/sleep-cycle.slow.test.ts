@@ -8,7 +8,7 @@ import { killAll, launch, mote, storyOf } from "../../tools/cli/commands.js";
 
 test.after.always(killAll);
 
-test("mote run --cycle connects in every n-th wake, tells of each, and delivers all of it", async (t) => {
+test("mote run --cycle connects in every n-th wake, reports each, and delivers all of it", async (t) => {
   const state = mkdtempSync(join(tmpdir(), "mote-cycle-"));
   const platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
   t.teardown(async () => {

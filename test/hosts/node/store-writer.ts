@@ -1,4 +1,4 @@
-// Writes a counter to the store as fast as it can and tells each value that is kept: store-writer.js STATE.
+// Writes a counter to the store as fast as it can and reports each value that is stored: store-writer.js STATE.
 import { join } from "node:path";
 import { FileStore } from "../../../hosts/node/store.js";
 

@@ -4,7 +4,7 @@ import { loadImage } from "../../../hosts/node/run/image.js";
 import type { FromWorker, ToWorker } from "../../../hosts/node/run/messages.js";
 import type { Agent } from "../../../src/index.js";
 
-const tell = (message: FromWorker): void => void process.send?.(message);
+const send = (message: FromWorker): void => void process.send?.(message);
 const exit = (code: number): void => void process.send?.({ kind: "alive" }, () => process.exit(code));
 
 process.on("disconnect", () => process.exit(0));
@@ -14,7 +14,7 @@ process.on("message", async (message: ToWorker) => {
   const host = createHost({ stateDir: config.stateDir, log: () => {}, restart: () => exit(75) });
   const image = await loadImage(path);
   const { pid } = process;
-  tell({
+  send({
     kind: "event",
     event: { event: "started", ...image.firmware, slot, state, pid, interrupted, crashes },
   });

@@ -36,7 +36,7 @@ test.serial("the same file is not put in again, a changed one is", async (t) => 
 });
 
 test.serial(
-  "a damaged record of the slots is set aside and told, and the first image put in again",
+  "a damaged record of the slots is set aside and reported, and the first image put in again",
   async (t) => {
     const stateDir = temporaryState(t);
     writeFileSync(join(stateDir, "boot.json"), '{"format":1,"act');
@@ -51,7 +51,7 @@ test.serial(
 );
 
 test.serial(
-  "only the first worker of a supervisor is told that the power went, each how many crashed",
+  "only the first worker of a supervisor learns that the power went, each how many crashed",
   async (t) => {
     const { story, stop } = session(t, temporaryState(t), image("1", CRASHES));
     await story.until(({ starts }) => starts.length === 3);

@@ -2,7 +2,7 @@ import type { Host, Socket, SocketEvent } from "../../../src/port.js";
 import { check, until } from "./check.js";
 import type { Place } from "./promised.js";
 
-/** A socket, all that was told of it, and all that was read. */
+/** A socket, all that it reported, and all that was read. */
 export class Line {
   readonly host: Host;
   readonly socket: Socket;

@@ -20,12 +20,12 @@ export const closingPromises: readonly Promised[] = [
       line.socket.write(pattern(10));
       line.socket.close();
       line.socket.close();
-      const told = line.events.length;
+      const before = line.events.length;
       same(line.socket.write(pattern(10)), 0, "write");
       same(line.socket.read(new Uint8Array(10)), 0, "read");
       await until(host, () => ended > 0, "the end");
       await pause(host, 50);
-      same(line.events.length, told, "events");
+      same(line.events.length, before, "events");
     },
   },
   {

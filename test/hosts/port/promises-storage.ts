@@ -31,7 +31,7 @@ export const storagePromises: readonly Promised[] = [
     },
   },
   {
-    title: "store: keys of any 15 characters are told apart",
+    title: "store: keys of any 15 characters are distinguished",
     run({ store }) {
       const keys = [
         "a",

@@ -72,7 +72,7 @@ inSimulator("in a board's memory, 2,000 points, 200 polls and an update over TLS
 );
 
 inSimulator(
-  "in a board's memory, over TLS, parameters of 64 KB and an answer of 100 kB are refused or told, and harm nothing",
+  "in a board's memory, over TLS, parameters of 64 KB and an answer of 100 kB are refused or reported, and harm nothing",
   async (t) => {
     const bench = await openBench(t, await boardProgram(SECURE), { secure: true, connections: 2, telemetry });
     const { device, operator } = bench;

@@ -1,4 +1,4 @@
-// An application that crashes again and again in the simulator: the next start is told, and the device stays within reach.
+// An application that crashes again and again in the simulator: the next start learns it, and the device stays within reach.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const POWER = { crash: false, interrupted: true, powered: true };
 function stubbed(t: ExecutionContext, ends: readonly string[]) {
   const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
   writeFileSync(join(stateDir, "ends.json"), JSON.stringify(ends));
-  const told: Omit<LastRun, "image">[] = [];
+  const lastRuns: Omit<LastRun, "image">[] = [];
   const images = new Set<string>();
   const device = new SimulatedDevice(
     {
@@ -24,10 +24,10 @@ function stubbed(t: ExecutionContext, ends: readonly string[]) {
       ...{ stateDir, display: "", intervalMs: 1000, crashMs: 0, agent: { baseUrl: "http://none" } },
       line: () => {},
       event(event) {
-        if (event.event !== "told") return;
+        if (event.event !== "lastRun") return;
         const { image, ...rest } = event.before as LastRun;
         images.add(image);
-        told.push(rest);
+        lastRuns.push(rest);
       },
     },
     simulatedImage("sample", "1.0.0", 100),
@@ -36,30 +36,30 @@ function stubbed(t: ExecutionContext, ends: readonly string[]) {
     await device.cut();
     rmSync(stateDir, { recursive: true, force: true });
   });
-  return { device, told, images };
+  return { device, lastRuns, images };
 }
 
-test("each start is told how the run before ended: by power, by a crash with its reason, by a restart", async (t) => {
+test("each start learns how the run before ended: by power, by a crash with its reason, by a restart", async (t) => {
   const ends = ["XS abort: memory full", "@crash TypeError: no sensor", "@restart", "something else"];
-  const { device, told, images } = stubbed(t, ends);
+  const { device, lastRuns, images } = stubbed(t, ends);
   void device.start();
-  await until("five starts", 20_000, () => told.length === 5 || undefined);
+  await until("five starts", 20_000, () => lastRuns.length === 5 || undefined);
   await device.cut();
-  t.deepEqual(told.slice(0, 4), [
+  t.deepEqual(lastRuns.slice(0, 4), [
     POWER,
     { crash: "memory full" },
     { crash: "TypeError: no sensor" },
     { crash: false },
   ]);
-  t.truthy(told[4]?.crash);
+  t.truthy(lastRuns[4]?.crash);
   t.is(images.size, 1);
   void device.start();
-  await until("a start by power", 20_000, () => told.length === 6 || undefined);
-  t.deepEqual(told[5], POWER);
+  await until("a start by power", 20_000, () => lastRuns.length === 6 || undefined);
+  t.deepEqual(lastRuns[5], POWER);
 });
 
 inSimulator(
-  "five crashes leave the application out, the cause is told, and the update that mends it arrives",
+  "five crashes leave the application out, the cause is reported, and the update that mends it arrives",
   async (t) => {
     const bench = await openBench(t, await programOf("test/hosts/simulator/crashes"));
     const { device, events, operator } = bench;
@@ -70,11 +70,11 @@ inSimulator(
     t.is(cause, "unhandled exception");
     t.is(events.filter(({ event }) => event === "crash").length, 5);
     const id = await idOf(operator);
-    const told = await until("the cause on the platform", 30_000, async () => {
+    const published = await until("the cause on the platform", 30_000, async () => {
       const found = await operator.attributes.get(id, "CLIENT_SCOPE", ["moteRecovery"]);
       return found.moteRecovery;
     });
-    t.is(told, cause);
+    t.is(published, cause);
     await assign(operator, id, 5000);
     await updated(bench, id, 120_000);
     t.is(events.filter(({ event }) => event === "crash").length, 5);

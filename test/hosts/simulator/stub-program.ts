@@ -1,4 +1,4 @@
-// In the simulator's place: says what it was told of the run before, then ends as the stub's file says for this run.
+// In the simulator's place: says what it learnt of the run before, then ends as the stub's file says for this run.
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ writeFileSync(file, JSON.stringify(rest));
 const { before } = JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));
 const socket = connect(Number(process.env.XSBUG_PORT), process.env.XSBUG_HOST, () => {
   socket.write('<xsbug><login name="stub" value="stub"/>');
-  say(`@event ${JSON.stringify({ event: "told", before })}`);
+  say(`@event ${JSON.stringify({ event: "lastRun", before })}`);
   if (end === undefined) return;
   say(end);
   socket.end(() => process.exit(3));

@@ -77,11 +77,11 @@ async function watch(world: Watching, power: Power): Promise<void> {
   const view: unknown[] = [];
   agent.attributes.subscribe("interval", (value) => {
     if (first) view.push(value);
-    else if (power.on) tell(world, value, true);
+    else if (power.on) notified(world, value, true);
   });
   first = false;
   // Without a call there is no value.
-  if (world.changes > 0) tell(world, view[0], false);
+  if (world.changes > 0) notified(world, view[0], false);
   agent.start();
   if (world.changes === 0) {
     await world.until(power, "online", () => agent.state === "online");
@@ -102,7 +102,7 @@ async function watch(world: Watching, power: Power): Promise<void> {
   }
 }
 
-function tell(world: Watching, value: unknown, isNews: boolean): void {
+function notified(world: Watching, value: unknown, isNews: boolean): void {
   const { seen, changes } = world;
   const now = CHANGES.slice(0, changes).lastIndexOf(value as string | undefined);
   // The change that was under way may be kept, and its notification not.

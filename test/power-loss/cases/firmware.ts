@@ -107,7 +107,7 @@ function signed(connections: Connections): World {
   return begin(lamp, image);
 }
 
-/** Without a checksum nobody could tell that what lay in the slot over a restart is good: it comes again. */
+/** Without a checksum nobody could know that what lay in the slot over a restart is good: it comes again. */
 function elsewhere(connections: Connections, checksum: boolean): World {
   const firmware = { urlHosts: [HOST], allowUnverified: !checksum };
   const files = new Files({ connections, firmware }, { etag: '"1"' }, SIZES.deployed);

@@ -106,7 +106,7 @@ const missing = ({ arrived, safe, unsure }: Sleeping): number[] => {
 function check(world: Sleeping): void {
   const first = new Map<number, number>();
   const { durable, knowsTime } = world.shape;
-  // The platform tells whole seconds, and what was delivered from memory left no time stamp behind.
+  // The platform sends whole seconds, and what was delivered from memory left no time stamp behind.
   const slack = durable || knowsTime ? 0 : 1000;
   let last = { n: -1, ts: -1 };
   for (const { n, ts } of world.arrived) {

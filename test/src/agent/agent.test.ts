@@ -1,6 +1,6 @@
 import { details, NAME, startRig, test } from "./rig.js";
 
-test("an unreachable platform: offline is told once, attempts grow rare and keep their distance, and all is delivered in the end", async (t, as) => {
+test("an unreachable platform: offline is reported once, attempts grow rare and keep their distance, and all is delivered in the end", async (t, as) => {
   const rig = startRig(t, as);
   rig.net.onConnect = undefined;
   const attempts: number[] = [];
@@ -23,7 +23,7 @@ test("an unreachable platform: offline is told once, attempts grow rare and keep
   rig.net.onConnect = onConnect;
 });
 
-test("a platform that goes away and comes back: offline and online are told once each, nothing is lost", async (t, as) => {
+test("a platform that goes away and comes back: offline and online are reported once each, nothing is lost", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   agent.start();
@@ -46,7 +46,7 @@ test("a platform that goes away and comes back: offline and online are told once
   t.is(details(rig, "online").length, 2);
 });
 
-test("one poll that is cut is no outage: offline is not told", async (t, as) => {
+test("one poll that is cut is no outage: offline is not reported", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   agent.start();
@@ -98,8 +98,8 @@ test("malformed answers of every kind are survived, and the device works afterwa
   await rig.clock.advance(5000);
   t.deepEqual(results, [{ kind: "answer", text: '"pong"' }]);
   t.true(agent.malformedAnswers > 10);
-  const told = rig.host.lines.filter((line) => line.includes("taken for none"));
-  t.is(told.length, new Set(told).size);
+  const lines = rig.host.lines.filter((line) => line.includes("taken for none"));
+  t.is(lines.length, new Set(lines).size);
   t.true(rig.platform.seen.length < 2000, `${rig.platform.seen.length} requests`);
 });
 
@@ -291,7 +291,7 @@ test("what is no deadline is refused by name", async (t, as) => {
   }
 });
 
-test("a platform that falls silent is told as offline after one request without an answer", async (t, as) => {
+test("a platform that falls silent is reported as offline after one request without an answer", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   agent.start();

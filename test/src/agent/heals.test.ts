@@ -56,7 +56,7 @@ test("an RPC is handled at once though the next poll still waits after a busy sp
 });
 
 for (const [later, answer] of [
-  ["the same call as the same id after a restart of the platform is taken for it: nobody could tell", "1"],
+  ["the same call as the same id after a restart of the platform is taken for it: nobody could know", "1"],
   ["24 h later the same call is a new one", "2"],
 ] as const)
   test(`an RPC under way at stop() was never answered; ${later}`, async (t, as) => {
@@ -239,7 +239,7 @@ test("a subscriber and a listener whose promise rejects are logged, and harm not
   t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 2);
 });
 
-test("a change that a poll told while the token was refused is past when it is good again: only what holds then is seen", async (t, as) => {
+test("a change that a poll brought while the token was refused is past when it is good again: only what holds then is seen", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent({ connections: 3 });
   const seen: unknown[] = [];

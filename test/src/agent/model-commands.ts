@@ -26,18 +26,20 @@ export const wait = <Model extends object>(): fc.Arbitrary<Command<Model>> =>
   fc.nat(40_000).map((ms) => command(`wait ${ms} ms`, (_, { rig }) => rig.clock.advance(ms)));
 
 /** The power fails, and is back. */
-export function restartDevice<Model extends object>(told: (model: Model) => void = () => {}): Command<Model> {
+export function restartDevice<Model extends object>(
+  onRestart: (model: Model) => void = () => {},
+): Command<Model> {
   return command("restart the device", async (model, { rig, begin }) => {
     rig.powerOff();
     await rig.clock.advance(500);
     begin();
-    told(model);
+    onRestart(model);
   });
 }
 
 /** The platform forgets its polls and waiting RPCs; ids begin at 0 again. */
 export function restartPlatform<Model extends object>(
-  told: (model: Model) => void = () => {},
+  onRestart: (model: Model) => void = () => {},
 ): Command<Model> {
   return command("restart the platform", (model, { rig }) => {
     const device = rig.platform.device(NAME);
@@ -45,7 +47,7 @@ export function restartPlatform<Model extends object>(
     device.rpc.close();
     Object.assign(device, { rpc: new RpcActor(rig.platform.core.clock) });
     device.notifications.forgetSubscribers();
-    told(model);
+    onRestart(model);
   });
 }
 

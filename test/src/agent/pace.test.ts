@@ -91,7 +91,7 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
-test("a token that some requests find unknown and others good is told once", async (t, as) => {
+test("a token that some requests find unknown and others good is reported once", async (t, as) => {
   const rig = await online(t, as, {});
   await requests(rig, ({ path }) => (isPoll(path) ? { status: 401 } : undefined));
   t.is(rig.host.lines.filter((line) => line.includes("401")).length, 1);

@@ -19,8 +19,8 @@ export interface Rig {
   readonly store: FakeStore;
   /** The host of the agent made last. */
   host: FakeHost;
-  /** What the agent made last has told: `event` and its detail. */
-  readonly told: [string, unknown][];
+  /** What the agent made last has events: `event` and its detail. */
+  readonly events: [string, unknown][];
   /** A new agent on what the one before kept: a restart. Not started. `Made`: of another build. */
   agent(options?: Partial<AgentOptions>, Made?: typeof Agent): Agent;
   /** Lets a device go as a power loss does: its agent is heard no more, and hears nothing. */
@@ -53,13 +53,13 @@ export function startRig(t: ExecutionContext, as: Mode): Rig {
   const blocks = new FakeFlash(16 * 4096, 4096);
   const slot = new FakeSlot(64 * 4096, 4096);
   const agents: Agent[] = [];
-  const told: [string, unknown][] = [];
+  const events: [string, unknown][] = [];
   const rig: Rig = {
     clock,
     net,
     platform,
     store,
-    told,
+    events,
     host: fakeHost({ clock, network: net, store, blocks, slot }),
     agent: (options = {}, Made = Agent) => {
       rig.host = fakeHost({ clock, network: net, store, blocks, slot, seed: agents.length + 1 });
@@ -69,7 +69,7 @@ export function startRig(t: ExecutionContext, as: Mode): Rig {
         ...options,
       });
       agents.push(agent);
-      for (const event of EVENTS) agent.on(event, (detail) => told.push([event, detail]));
+      for (const event of EVENTS) agent.on(event, (detail) => events.push([event, detail]));
       return agent;
     },
     powerOff: () => {
@@ -93,5 +93,5 @@ export function startRig(t: ExecutionContext, as: Mode): Rig {
 
 /** The details of one event, in order. */
 export function details(rig: Rig, event: string): unknown[] {
-  return rig.told.filter(([name]) => name === event).map(([, detail]) => detail);
+  return rig.events.filter(([name]) => name === event).map(([, detail]) => detail);
 }

@@ -112,7 +112,7 @@ anyTest("without anybody who knows the time it is once an hour of running", asyn
     await clock.advance(HOUR);
   }
   t.is(agent.published.length, 5);
-  // Nothing changed: nothing to tell.
+  // Nothing changed: nothing to report.
   await clock.advance(5 * HOUR);
   t.is(agent.published.length, 5);
   diagnostics.close();
@@ -281,13 +281,13 @@ test("an operator reads all of it by the RPC mote.health, and it runs again afte
   await stop(rig, running);
 });
 
-test("a name that is taken is told as refused provisioning, each time that it is asked", async (t, as) => {
+test("a name that is taken is reported as refused provisioning, each time that it is asked", async (t, as) => {
   const rig = startRig(t, as);
   rig.platform.create(NAME, "of-somebody-else");
   const running = start(rig);
   await rig.clock.advance(31 * MINUTE);
-  const told = running.diagnostics.health.errors.find(({ code }) => code === "refused provisioning");
-  t.true((told?.times ?? 0) >= 1);
+  const reported = running.diagnostics.health.errors.find(({ code }) => code === "refused provisioning");
+  t.true((reported?.times ?? 0) >= 1);
   await stop(rig, running);
 });
 

@@ -108,7 +108,7 @@ test("what was noted shortly before a restart that the agent asks for is stored"
   );
 });
 
-test("a store that takes nothing is told, and harms nothing", async (t) => {
+test("a store that takes nothing is reported, and harms nothing", async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const host = fakeHost({ clock });
   host.store.fails = () => true;
@@ -122,7 +122,7 @@ test("a store that takes nothing is told, and harms nothing", async (t) => {
   diagnostics.close();
 });
 
-test("attributes that leave no room are no failure: it is tried again an hour later, and the RPC tells all", async (t) => {
+test("attributes that leave no room are no failure: it is tried again an hour later, and the RPC has all", async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const host = fakeHost({ clock });
   const agent = new FakeAgent();

@@ -10,7 +10,7 @@ import { bodyOf, GET, isLost, TARGET } from "./rig.js";
 interface Careless {
   readonly host: FakeHost;
   readonly connection: Connection;
-  /** One for each socket: tells the agent something. */
+  /** One for each socket: reports something to the agent. */
   readonly events: ((what: SocketEvent, reason?: string) => void)[];
   readonly outcomes: Outcome[];
 }

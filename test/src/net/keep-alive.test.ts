@@ -39,7 +39,7 @@ test("a repeatable request is sent once more if a kept connection turns out dead
   const { host, outcome } = await stale({ ...POST, sent: () => sent++ });
   t.is(outcome.kind, "done");
   t.is(host.net.peers.length, 2);
-  t.is(sent, 2, "told each time: what comes is an answer to the second");
+  t.is(sent, 2, "reported each time: what comes is an answer to the second");
 });
 
 test("a request that must not be sent twice is lost if a kept connection turns out dead", async (t) => {

@@ -6,7 +6,7 @@ import { FakeClock } from "../../fakes/clock.js";
 import { fakeHost } from "../../fakes/host.js";
 import { FakeNet } from "../../fakes/net.js";
 import { serve } from "../../fakes/server.js";
-import { jwt, REPORT, told, URL, VIEW } from "./rig.js";
+import { jwt, REPORT, textOf, URL, VIEW } from "./rig.js";
 
 const CLIENTS = 50;
 /** A report takes that long. */
@@ -48,7 +48,7 @@ async function crowd(seed: number, headers: Record<string, string>): Promise<Cro
     const taker = { row: () => void rows++ };
     reports.build({ viewConfigId: VIEW, deadlineMs: 600_000 }, taker).then(
       () => ends.push(rows),
-      (error) => ends.push(told(error)),
+      (error) => ends.push(textOf(error)),
     );
   }
   await clock.runUntil(() => ends.length === CLIENTS, 1e7);

@@ -6,7 +6,7 @@ import test from "ava";
 import nock from "nock";
 import { type ReportOptions, Reports, type Row, Session } from "../../../src/report/index.js";
 import { reportHost } from "../../../tools/cli/report/host.js";
-import { jwt, told, USER, VIEW } from "./rig.js";
+import { jwt, textOf, USER, VIEW } from "./rig.js";
 
 const PLATFORM = "http://platform.test:8080";
 const API = "/apiAnalytics/publicApi/buildReport";
@@ -66,7 +66,7 @@ async function build(
     );
     return rows;
   } catch (error) {
-    return told(error);
+    return textOf(error);
   } finally {
     reports.close();
     session.close();
@@ -113,7 +113,7 @@ for (const [status, expected] of [
   [502, "REFUSED 502: report: the platform answered 502"],
   [504, "REFUSED 504: report: the platform answered 504"],
 ] as const) {
-  test.serial(`${status} is told at once`, async (t) => {
+  test.serial(`${status} is reported at once`, async (t) => {
     login();
     const scope = nock(PLATFORM)
       .post(API)

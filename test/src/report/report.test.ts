@@ -1,7 +1,7 @@
 import test from "ava";
 import { ReportError, Reports, Session } from "../../../src/report/index.js";
 import { fakeHost } from "../../fakes/host.js";
-import { build, jwt, REPORT, type Rig, ROWS, rig, told, URL, USER, VIEW } from "./rig.js";
+import { build, jwt, REPORT, type Rig, ROWS, rig, textOf, URL, USER, VIEW } from "./rig.js";
 
 const BEGUN = '{"columnLabels":["a"],"dataTable":[{"a":1},{"a":"';
 const ok = (request: { reply(status: number, body: string): void }): void => request.reply(200, REPORT);
@@ -73,7 +73,7 @@ for (const [question, message] of REFUSED) {
     .map(([name, value]) => `${name} ${JSON.stringify(value) ?? value}`)
     .join(", ")}`, async (t) => {
     const made = rig(ok);
-    t.is(told((await build(made, question)).error), `BAD_VALUE: ${message}`);
+    t.is(textOf((await build(made, question)).error), `BAD_VALUE: ${message}`);
     t.deepEqual(made.seen, []);
     t.is(made.host.net.peers.length, 0);
   });
@@ -92,9 +92,9 @@ const STATUSES: [status: number, body: string, expected: string][] = [
 ];
 
 for (const [status, body, expected] of STATUSES) {
-  test(`${status}${body === "" ? "" : " with a text"} is told at once, without what the platform said`, async (t) => {
+  test(`${status}${body === "" ? "" : " with a text"} is reported at once, without what the platform said`, async (t) => {
     const made = rig((request) => request.reply(status, body === "" ? "" : `${body} ${request.headers.jwt}`));
-    t.is(told((await build(made)).error), expected);
+    t.is(textOf((await build(made)).error), expected);
     t.is(made.seen.length, 2);
   });
 }
@@ -114,7 +114,7 @@ for (const status of [401, 403]) {
   test(`${status} also after a fresh login is an error, not a second login`, async (t) => {
     const made = rig((request) => request.reply(status));
     t.is(
-      told((await build(made)).error),
+      textOf((await build(made)).error),
       `FORBIDDEN ${status}: report: the JWT is not valid, or has expired (${status})`,
     );
     t.is(made.logins(), 2);
@@ -126,7 +126,7 @@ for (const status of [401, 403]) {
       session: { username: undefined, password: undefined, jwt: jwt("mine") },
     });
     t.is(
-      told((await build(made)).error),
+      textOf((await build(made)).error),
       `FORBIDDEN ${status}: report: the JWT is not valid, or has expired (${status})`,
     );
     t.is(made.seen.length, 1);
@@ -144,7 +144,7 @@ test("one fresh login, also when the platform is busy between", async (t) => {
   const again = rig((request, count) => request.reply(statuses[count - 1]!), {
     login: (request) => request.reply(200, { token: jwt("same") }),
   });
-  t.regex(told((await build(again)).error), /^FORBIDDEN 403/);
+  t.regex(textOf((await build(again)).error), /^FORBIDDEN 403/);
   t.is(again.seen.filter(({ path }) => path.endsWith("login")).length, 2);
 });
 
@@ -158,10 +158,10 @@ for (const status of [429, 503]) {
     t.true(ms >= 14_000 && ms < 14_000 + 3100, `${ms}`);
   });
 
-  test(`${status} until the deadline is an error, told as soon as waiting is in vain`, async (t) => {
+  test(`${status} until the deadline is an error, reported as soon as waiting is in vain`, async (t) => {
     const made = rig((request) => request.reply(status, "", { "Retry-After": "3600" }));
     const { error, ms } = await build(made, { deadlineMs: 60_000 });
-    t.regex(told(error), new RegExp(`^BUSY ${status}: report: .* until the deadline$`));
+    t.regex(textOf(error), new RegExp(`^BUSY ${status}: report: .* until the deadline$`));
     t.true(ms < 100);
     t.is(made.seen.length, 2);
   });
@@ -172,7 +172,7 @@ test("429 without Retry-After: random waits that grow, until the deadline", asyn
     [1, 2, 3].map(async (seed) => {
       const made: Rig = rig((request) => request.reply(429), { seed });
       const { error, ms } = await build(made, { deadlineMs: 60_000 });
-      t.is(told(error), "BUSY 429: report: too many requests (429) until the deadline");
+      t.is(textOf(error), "BUSY 429: report: too many requests (429) until the deadline");
       t.true(ms < 60_000);
       const asked = made.seen.length - 1;
       t.true(asked >= 5 && asked <= 14, `${asked} requests in 60 s`);
@@ -212,25 +212,25 @@ test("reports of one client go one after the other, on one connection, in the or
   t.is(made.host.clock.waiting, 0);
 });
 
-test("a report whose turn does not come before its deadline is told so, and the one before it is not harmed", async (t) => {
+test("a report whose turn does not come before its deadline fails with a reason, and the one before it is not harmed", async (t) => {
   const made = rig((request) => made.host.clock.timer(5000, () => request.reply(200, REPORT)));
   const first = build(made);
   const second = made.reports.build({ viewConfigId: VIEW, deadlineMs: 1000 }, { row: () => {} });
   const error = await t.throwsAsync(Promise.race([second, first.then(() => undefined)]), {
     instanceOf: ReportError,
   });
-  t.is(told(error), "TIMEOUT: report: its turn did not come before the deadline");
+  t.is(textOf(error), "TIMEOUT: report: its turn did not come before the deadline");
   t.deepEqual((await first).rows, ROWS);
   t.deepEqual((await build(made)).rows, ROWS);
 });
 
-test("128 reports may wait for their turn; one more is told at once, and those are built", async (t) => {
+test("128 reports may wait for their turn; one more is reported at once, and those are built", async (t) => {
   const made = rig((request) => made.host.clock.timer(10, () => request.reply(200, REPORT)));
   const ends: string[] = [];
   for (let i = 0; i < 130; i++)
     made.reports.build({ viewConfigId: VIEW }, { row: () => {} }).then(
       ({ rows }) => ends.push(`${rows} rows`),
-      (error) => ends.push(told(error)),
+      (error) => ends.push(textOf(error)),
     );
   await made.host.clock.runUntil(() => ends.length === 130);
   t.deepEqual(ends, ["BUSY: 128 reports wait already", ...Array(129).fill("2 rows")]);
@@ -243,7 +243,7 @@ test("a report that takes long to be built is waited for: silence counts once th
   t.deepEqual((await build(made)).rows, ROWS);
 });
 
-test("the taker is told how many bytes came, in the end all of them", async (t) => {
+test("the taker learns how many bytes came, in the end all of them", async (t) => {
   const made = rig(ok);
   const bytes: number[] = [];
   let over = false;
@@ -262,7 +262,7 @@ test("the taker is told how many bytes came, in the end all of them", async (t) 
 test("no answer is a time-out at the deadline", async (t) => {
   const made = rig(() => {});
   const { error, ms } = await build(made, { deadlineMs: 5000 });
-  t.is(told(error), "TIMEOUT: report: not over before the deadline");
+  t.is(textOf(error), "TIMEOUT: report: not over before the deadline");
   t.is(Math.round(ms), 5000);
 });
 
@@ -277,7 +277,7 @@ test("an answer that has begun and falls silent is given up, and the next report
     { reports: { idleMs: 2000 } },
   );
   const { error, ms, rows } = await build(made, { deadlineMs: 60_000 });
-  t.is(told(error), "TIMEOUT: report: the answer fell silent after 1 rows");
+  t.is(textOf(error), "TIMEOUT: report: the answer fell silent after 1 rows");
   t.deepEqual(rows, [{ a: 1 }]);
   t.true(ms <= 4100, `${ms}`);
   t.deepEqual((await build(made)).rows, ROWS);
@@ -297,7 +297,7 @@ test("an answer that comes a byte a second goes on until the deadline", async (t
     { reports: { idleMs: 2000 } },
   );
   const { error, ms } = await build(made, { deadlineMs: 30_000 });
-  t.is(told(error), "TIMEOUT: report: not over before the deadline after 0 rows");
+  t.is(textOf(error), "TIMEOUT: report: not over before the deadline after 0 rows");
   t.is(Math.round(ms), 30_000);
 });
 
@@ -310,7 +310,7 @@ for (const [how, end] of [
       peer.send(`HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n2c\r\n${REPORT.slice(0, 44)}\r\n`);
       peer[end]();
     });
-    t.regex(told((await build(made)).error), /^LOST: report: connection .* after 1 rows$/);
+    t.regex(textOf((await build(made)).error), /^LOST: report: connection .* after 1 rows$/);
     t.is(made.seen.length, 2);
   });
 }
@@ -320,7 +320,10 @@ test("an answer without a length that breaks off is no report", async (t) => {
     peer.send(`HTTP/1.1 200 \r\n\r\n${REPORT.slice(0, -1)}`);
     peer.end();
   });
-  t.is(told((await build(made)).error), "MALFORMED: report: the answer is no report, or breaks off (row 3)");
+  t.is(
+    textOf((await build(made)).error),
+    "MALFORMED: report: the answer is no report, or breaks off (row 3)",
+  );
 });
 
 test("chunks with extensions and trailers make no difference", async (t) => {
@@ -360,18 +363,18 @@ test("a row larger than allowed ends the report at once, whatever its size", asy
     { reports: { rowBytes: 1024 } },
   );
   const { error, rows } = await build(made);
-  t.is(told(error), "TOO_LARGE: report: row 2, or the list of labels, is larger than allowed");
+  t.is(textOf(error), "TOO_LARGE: report: row 2, or the list of labels, is larger than allowed");
   t.is(rows.length, 1);
 });
 
 test("close: what runs and what waits is stopped, and so is what comes later", async (t) => {
   const made = rig(() => {});
-  const all = [1, 2].map(() => made.reports.build({ viewConfigId: VIEW }, { row: () => {} }).catch(told));
+  const all = [1, 2].map(() => made.reports.build({ viewConfigId: VIEW }, { row: () => {} }).catch(textOf));
   await made.host.clock.advance(1000);
   made.reports.close();
   await made.host.clock.advance(10);
   t.deepEqual(await Promise.all(all), Array(2).fill("STOPPED: report: the client is closed"));
-  t.is(told((await build(made)).error), "STOPPED: report: the client is closed");
+  t.is(textOf((await build(made)).error), "STOPPED: report: the client is closed");
   t.is(made.host.clock.waiting, 0);
 });
 
@@ -390,14 +393,14 @@ test("neither the JWT nor the password is ever in a log or in an error", async (
         (request) => request.reply(status, `${body}${request.headers.jwt ?? request.path}${USER.password}`),
         { reports: { jwtIn } },
       );
-      texts.push(told((await build(made)).error), ...made.host.lines);
+      texts.push(textOf((await build(made)).error), ...made.host.lines);
     }
   }
   t.true(texts.length >= 12);
   for (const text of texts) t.notRegex(text, /eyJ|pa55w0rd|jwt=/);
 });
 
-test("wrong options are told all at once, and none is quoted", (t) => {
+test("wrong options are reported all at once, and none is quoted", (t) => {
   const host = fakeHost();
   const session = new Session(host, { url: URL, jwt: "abc" });
   const wrong = {

@@ -93,7 +93,7 @@ export async function build({ host, reports }: Rig, request: Partial<ReportReque
 }
 
 /** `FORBIDDEN 403: report: ...`, or what it is if it is no ReportError. */
-export function told(error: unknown): string {
+export function textOf(error: unknown): string {
   const { code, status, message } = (error ?? {}) as Record<string, unknown>;
   return `${code}${status === undefined ? "" : ` ${status}`}: ${message}`;
 }

@@ -2,7 +2,7 @@ import test from "ava";
 import { ReportError, Session, type SessionOptions } from "../../../src/report/index.js";
 import { fakeHost } from "../../fakes/host.js";
 import { type SeenRequest, serve } from "../../fakes/server.js";
-import { jwt, told, URL, USER } from "./rig.js";
+import { jwt, textOf, URL, USER } from "./rig.js";
 
 type Answer = (request: SeenRequest, count: number) => void;
 
@@ -22,7 +22,7 @@ function begin(answer: Answer = granted, options: Partial<SessionOptions> = {}) 
         result = good;
       },
       (error) => {
-        result = told(error);
+        result = textOf(error);
       },
     );
     await host.clock.runUntil(() => result !== undefined);
@@ -65,7 +65,7 @@ test("the life of a token begins when it was asked for: a slow login does not le
   t.is(await token(), jwt("user-2", 100));
 });
 
-test("a token that does not tell its life is used until it is refused", async (t) => {
+test("a token that does not state its life is used until it is refused", async (t) => {
   for (const plain of [
     "abc",
     "a.b.c",
@@ -184,7 +184,7 @@ for (const [what, answer, expected] of [
   ["a closed connection", ({ peer }) => peer.reset(), "LOST: login: connection reset"],
   ["nothing", () => {}, "TIMEOUT: login: no answer before the deadline"],
 ] as [string, Answer, string][]) {
-  test(`a login answered by ${what} is told`, async (t) => {
+  test(`a login answered by ${what} is reported`, async (t) => {
     const { token, host } = begin(answer);
     t.is(await token(20_000), expected);
     t.true(host.net.peers.every(({ name }) => name === "platform.test"));
@@ -193,16 +193,16 @@ for (const [what, answer, expected] of [
 
 test("close: whoever waits is stopped, and nothing is left behind", async (t) => {
   const { host, session } = begin(() => {});
-  const waiting = session.token().catch(told);
+  const waiting = session.token().catch(textOf);
   await host.clock.advance(1000);
   session.close();
   await host.clock.advance(10);
   t.is(await waiting, "STOPPED: login: the session is closed");
-  t.is(await session.token().catch(told), "STOPPED: login: the session is closed");
+  t.is(await session.token().catch(textOf), "STOPPED: login: the session is closed");
   t.is(host.clock.waiting, 0);
 });
 
-test("wrong options of a session are told all at once, and none is quoted", (t) => {
+test("wrong options of a session are reported all at once, and none is quoted", (t) => {
   const wrong = (options: object): string | undefined =>
     t.throws(() => new Session(fakeHost(), options as SessionOptions), { instanceOf: ReportError })?.message;
   t.is(

@@ -64,11 +64,11 @@ test("a shared attribute sets strategies, also over a restart without the platfo
 test("a shared attribute with a mistake changes nothing, and the operator reads what is wrong", async (t, as) => {
   const { rig, strategies } = await online(t, as);
   const device = rig.platform.device(NAME);
-  const told = () => rig.platform.attributes(device).reportStrategiesError;
-  t.is(told(), undefined);
+  const error = () => rig.platform.attributes(device).reportStrategiesError;
+  t.is(error(), undefined);
   rig.platform.setShared(device, { reportStrategies: { temperature: { onChange: 1 } } });
   await rig.clock.advance(MINUTE);
-  t.is(told(), "");
+  t.is(error(), "");
   for (const wrong of [
     '{"temperature":',
     "off",
@@ -77,16 +77,16 @@ test("a shared attribute with a mistake changes nothing, and the operator reads 
   ]) {
     rig.platform.setShared(device, { reportStrategies: wrong });
     await rig.clock.advance(MINUTE);
-    t.not(told(), "");
+    t.not(error(), "");
   }
   t.is(
-    told(),
+    error(),
     "temperature.onChange is a number from 0 to 1000000000000000; power.windowMs is a whole number from 100 to 604800000",
   );
   await rise(rig, strategies, 20, 11);
   rig.platform.setShared(device, { reportStrategies: {} });
   await rig.clock.advance(MINUTE);
-  t.is(told(), "");
+  t.is(error(), "");
   t.deepEqual(values(rig, "temperature"), [20, 21]);
 });
 

@@ -45,7 +45,7 @@ function compare(model: Reference, { rig }: Real): void {
   if (rig.at !== model.now) throw new Error(`it is ${rig.at}, not ${model.now}`);
   const error = rig.published.reportError;
   if (model.error === undefined ? error !== undefined : (error === "") !== (model.error === ""))
-    throw new Error(`told ${String(error)}`);
+    throw new Error(`threw ${String(error)}`);
 }
 
 type Command = fc.AsyncCommand<Reference, Real>;

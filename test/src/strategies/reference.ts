@@ -89,18 +89,18 @@ export class Reference {
   }
 
   #tellDue(): void {
-    let told = false;
+    let reported = false;
     for (const [key, memory] of this.keys) {
       if (memory.numbers.length > 0 && memory.endAt <= this.now) {
-        told = true;
+        reported = true;
         this.#end(key, memory);
       }
       if (this.#beatAt(memory) > this.now) continue;
-      told = true;
+      reported = true;
       memory.reportedAt = this.now;
       if (this.#report({ [key]: memory.last })) memory.reported = memory.last;
     }
-    if (told) this.#keep();
+    if (reported) this.#keep();
   }
 
   pass(ms: number): void {

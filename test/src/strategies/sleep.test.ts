@@ -17,15 +17,15 @@ test("a board that sleeps between values reports as one that does not", async (t
     await asleep.off(2980, WALL + asleep.at + 2980);
   }
   await asleep.pass(0);
-  // What fell due in a sleep is told at its end, and a window as of its own end.
-  const told = (rig: StrategiesRig) =>
+  // What fell due in a sleep is reported at its end, and a window as of its own end.
+  const reported = (rig: StrategiesRig) =>
     rig.recorded.map(({ at, ts, values }) => [
       ts === undefined ? Math.ceil(at / 3000) : Math.ceil((ts - WALL) / 3000),
       values,
     ]);
-  t.true(told(awake).length > 80);
+  t.true(reported(awake).length > 80);
   const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
-  t.deepEqual(sorted(told(asleep)), sorted(told(awake)));
+  t.deepEqual(sorted(reported(asleep)), sorted(reported(awake)));
 });
 
 test("a window that ended in the sleep has the time stamp of its end", async (t) => {
@@ -101,7 +101,7 @@ test("without any strategy keep writes nothing, and leaves nothing of strategies
   t.is(rig.store.changes.length, changes);
 });
 
-test("what fell due in the sleep is told with the next value, of whichever key", async (t) => {
+test("what fell due in the sleep is reported with the next value, of whichever key", async (t) => {
   const rig = new StrategiesRig({ keys: KEYS, keep: true });
   rig.strategies.record({ win: 5, beat: 1 });
   rig.taken();
@@ -110,7 +110,7 @@ test("what fell due in the sleep is told with the next value, of whichever key",
   t.deepEqual(rig.taken(), [{ free: 1 }, { beat: 1 }, { win_min: 5, win_max: 5, win_mean: 5, win_count: 1 }]);
 });
 
-test("what does not fit into the store, or that it does not take, is told once, and all goes on in memory", async (t) => {
+test("what does not fit into the store, or that it does not take, is reported once, and all goes on in memory", async (t) => {
   const keys = Object.fromEntries(
     Array.from({ length: 32 }, (_, i) => [`${i}${"k".repeat(50)}`, { onChange: 0 }]),
   );

@@ -143,7 +143,7 @@ test("a value at the very instant of the heartbeat is reported in place of the o
   t.deepEqual(rig.taken(), [{ x: 1 }, { x: 2 }]);
 });
 
-test("a window tells the least, the greatest, the mean and the number of its values when it ends", async (t) => {
+test("a window reports the least, the greatest, the mean and the number of its values when it ends", async (t) => {
   const rig = new StrategiesRig({ keys: { power: { windowMs: 60_000 } } });
   await rig.pass(12_345);
   for (const power of [3, 1.5, 8, 3.5]) {
@@ -157,7 +157,7 @@ test("a window tells the least, the greatest, the mean and the number of its val
   ]);
 });
 
-test("a value at the end of a window is the first of the next, and windows without values are not told", async (t) => {
+test("a value at the end of a window is the first of the next, and windows without values are not reported", async (t) => {
   const rig = new StrategiesRig({ keys: { x: { windowMs: 1000 } } });
   rig.strategies.record({ x: 1 });
   await rig.pass(1000);
@@ -269,7 +269,7 @@ test("windows and heartbeats keep their length when the clock is set or learnt",
   );
 });
 
-test("wrong options are told all at once, without their values", (t) => {
+test("wrong options are reported all at once, without their values", (t) => {
   const rig = new StrategiesRig();
   const make = (options: object) => () => new Strategies(undefined as never, rig.host, options);
   const agentOf = (options: unknown) => () => rig.again(options as object);

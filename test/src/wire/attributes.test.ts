@@ -35,7 +35,7 @@ test("attributes of another shape are malformed", (t) => {
   }
 });
 
-test("a change is told from a deletion", (t) => {
+test("a change is distinguished from a deletion", (t) => {
   t.deepEqual(parseNotification(fixture("notification-updated")), {
     kind: "updated",
     values: { k1: 1, k2: "x" },

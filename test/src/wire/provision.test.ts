@@ -14,7 +14,7 @@ test("a request names the device, key and secret, and the token it proposes", (t
   );
 });
 
-test("the three outcomes are told apart by their status", (t) => {
+test("the three outcomes are distinguished by their status", (t) => {
   t.deepEqual(parseProvision(fixture("provision-success")), {
     kind: "success",
     token: "Tok3nTok3nTok3nTok3n",

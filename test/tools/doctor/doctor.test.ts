@@ -107,7 +107,7 @@ test("a chain as a board needs it is good, and its authority is written as DER",
   );
 });
 
-test("a server that leaves the issuer out, and one that signed itself, are told", async (t) => {
+test("a server that leaves the issuer out, and one that signed itself, are reported", async (t) => {
   const alone = await startPlatform({ port: 0, tlsCert: SERVER, tlsKey: SERVER_KEY });
   t.teardown(() => alone.close());
   const found = await doctor(["--url", alone.url, "--ca", file("ca2.pem", AUTHORITY)]);
@@ -137,7 +137,7 @@ test("a server that answers without ever coming to an end is given up in time", 
   t.is(await ask("GET", "attributes", undefined, 300), undefined);
 });
 
-test("what ended a poll tells who is on the way", (t) => {
+test("what ended a poll shows who is on the way", (t) => {
   const after = (status: number, s: number) => ({ status, text: "", date: undefined, tookMs: s * 1000 });
   t.like(polls(after(408, 60)), { level: "good", text: "one of 60 s is let through" });
   t.regex(polls(after(503, 30)).text, /the platform ends them after 30 s with 503/);
@@ -147,7 +147,7 @@ test("what ended a poll tells who is on the way", (t) => {
   t.is(polls(after(200, 3)).level, "warning");
 });
 
-test("clocks that differ, tokens and strangers are told apart", (t) => {
+test("clocks that differ, tokens and strangers are distinguished", (t) => {
   const answer = (status: number, date?: number) => ({ status, text: "", date, tookMs: 0 });
   t.is(clock(answer(401, 10_000), 10_500).level, "good");
   t.regex(clock(answer(401, 70_000), 10_500).text, /60 s ahead/);

@@ -61,17 +61,17 @@ test("a fleet without a key, without a platform and with a refused key says what
 
 test("a network that is cut breaks what is open and lets nothing come about, until it is mended", async (t) => {
   const events: string[] = [];
-  let tell: Parameters<Host["open"]>[3] = () => {};
+  let notify: Parameters<Host["open"]>[3] = () => {};
   let closed = 0;
   const socket: Socket = { write: () => 1, read: () => 2, close: () => void closed++ };
   const network = new SimulatedNetwork((_name, _port, _secure, event) => {
-    tell = event;
+    notify = event;
     return socket;
   });
   const open = () =>
     network.open("platform.test", 80, false, (what, reason) => events.push(`${what} ${reason ?? ""}`));
   const first = open();
-  tell("opened");
+  notify("opened");
   t.deepEqual(
     [first.write(new Uint8Array(1)), first.read(new Uint8Array(1)), network.connections],
     [1, 2, 1],
@@ -89,13 +89,13 @@ test("a network that is cut breaks what is open and lets nothing come about, unt
   open().close();
   t.deepEqual([network.asked, network.broken, network.connections, closed], [3, 2, 0, 2]);
   open();
-  tell("closed", "end");
+  notify("closed", "end");
   t.is(network.broken, 2);
   network.cut();
   t.is(network.broken, 2);
 });
 
-test("too few open files are told with the command that allows more", (t) => {
+test("too few open files are reported with the command that allows more", (t) => {
   t.is(tooFewFiles(100, 1_000), undefined);
   t.is(tooFewFiles(100, undefined), undefined);
   t.is(

@@ -168,17 +168,20 @@ withSdk("a new project builds as it was written", async (t, sdk) => {
   t.deepEqual((await checked(how)).wrong, []);
 });
 
-withSdk("a mistake in an application's types fails the build, and is told with its line", async (t, sdk) => {
-  const folder = join(place, "mistaken");
-  newProject(folder);
-  const main = readFileSync(join(folder, "main.ts"), "utf8");
-  writeFileSync(
-    join(folder, "main.ts"),
-    main.replace("agent.telemetry.record({", "agent.telemetry.recrod({"),
-  );
-  const build = buildScripts(options(sdk, "esp32", { folder, out: join(folder, "build") }));
-  await t.throwsAsync(build, { instanceOf: SdkError, message: /main\.ts\(\d+,\d+\): error TS2551/ });
-});
+withSdk(
+  "a mistake in an application's types fails the build, and is reported with its line",
+  async (t, sdk) => {
+    const folder = join(place, "mistaken");
+    newProject(folder);
+    const main = readFileSync(join(folder, "main.ts"), "utf8");
+    writeFileSync(
+      join(folder, "main.ts"),
+      main.replace("agent.telemetry.record({", "agent.telemetry.recrod({"),
+    );
+    const build = buildScripts(options(sdk, "esp32", { folder, out: join(folder, "build") }));
+    await t.throwsAsync(build, { instanceOf: SdkError, message: /main\.ts\(\d+,\d+\): error TS2551/ });
+  },
+);
 
 withSdk("a project whose data take a key along with a certificate is built for nothing", async (t, sdk) => {
   const folder = join(place, "careless");

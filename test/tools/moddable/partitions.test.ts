@@ -69,11 +69,11 @@ const BROKEN: readonly (readonly [string, string, string, string])[] = [
   ["OTA data of one sector", "0x2000", "0x1000", "otadata: two sectors, no more and no less"],
 ];
 
-for (const [what, from, to, told] of BROKEN) {
-  test(`${what} is told`, (t) => {
+for (const [what, from, to, problem] of BROKEN) {
+  test(`${what} is reported`, (t) => {
     const csv = OURS.replace(from, to);
     t.not(csv, OURS);
-    t.true(check(csv).includes(told), check(csv).join("\n"));
+    t.true(check(csv).includes(problem), check(csv).join("\n"));
   });
 }
 

@@ -13,7 +13,7 @@ test("the project's options are what an update needs", (t) => {
   t.deepEqual(checkOptions(OURS), []);
 });
 
-test("an option that somebody else's took away is told by name", (t) => {
+test("an option that somebody else's took away is reported by name", (t) => {
   const before = "CONFIG_BOOTLOADER_SKIP_VALIDATE_ALWAYS=y\n# CONFIG_ESP_TASK_WDT_EN is not set\n";
   t.deepEqual(checkOptions(before + OURS), []);
   t.deepEqual(checkOptions(OURS + before), [

@@ -46,7 +46,7 @@ else {
     t.true(weighModule(sdk).rom < 1000);
   });
 
-  test.serial("what the SDK's compiler does not take is told with its words", (t) => {
+  test.serial("what the SDK's compiler does not take is reported with its words", (t) => {
     t.throws(() => weigh(sdk, [module("wrong", "const = 1;")]), {
       instanceOf: SdkError,
       message: /^xsc failed:/,

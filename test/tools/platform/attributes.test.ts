@@ -27,7 +27,7 @@ for (const as of MODES) {
     t.is(call("GET", "attributes?clientKeys=hidden&sharedKeys=hidden").text, "{}");
   });
 
-  test(`${as}: one notification ends a poll, and changes while none is open are not told`, (t) => {
+  test(`${as}: one notification ends a poll, and changes while none is open are not sent`, (t) => {
     const { call, core, device, clock } = createRig(as);
     core.saveAttributes(device, "SHARED_SCOPE", [["before", 1n]]);
     const poll = call("GET", "attributes/updates?timeout=5000");
@@ -50,7 +50,7 @@ for (const as of MODES) {
     t.is(poll.text, '{"deleted":["a","b"]}');
   });
 
-  test(`${as}: a value set again is told though it did not change, other scopes never`, (t) => {
+  test(`${as}: a value set again is sent though it did not change, other scopes never`, (t) => {
     const { call, core, device } = createRig(as);
     core.saveAttributes(device, "SHARED_SCOPE", [["k", 1n]]);
     const poll = call("GET", "attributes/updates?timeout=5000");

@@ -108,7 +108,7 @@ test(
 );
 
 test(
-  "checklist 2: after a 408, a 503 and a hang-up the next one-way RPC vanishes, and the caller is told OK",
+  "checklist 2: after a 408, a 503 and a hang-up the next one-way RPC vanishes, and the caller gets OK",
   inModes(DEPLOYED, async (t, { hold, operator, deviceId, device, clock, platform }) => {
     const ends = [
       async () => {

@@ -13,7 +13,7 @@ function rigWith(...faults: (Partial<FaultRule> | Record<string, unknown>)[]): R
   return rig;
 }
 const stored = (rig: Rig): string[] => rig.device.series.keys();
-const tells = ({ status, text }: Call): [number | undefined, string] => [status, text];
+const answerOf = ({ status, text }: Call): [number | undefined, string] => [status, text];
 
 test("delay: the platform acts at once, and its answer leaves later", (t) => {
   const rig = rigWith({ fault: "delay", ms: 500 }, { fault: "delay", ms: 200 });
@@ -57,10 +57,10 @@ test("drop: an RPC whose poll's answer is lost was taken all the same", (t) => {
 
 test("status: in place of the platform, or of its answer", (t) => {
   const instead = rigWith({ fault: "status", status: 502, body: "bad gateway" });
-  t.deepEqual(tells(instead.call("POST", "telemetry", '{"a":1}')), [502, "bad gateway"]);
+  t.deepEqual(answerOf(instead.call("POST", "telemetry", '{"a":1}')), [502, "bad gateway"]);
   t.deepEqual(stored(instead), []);
   const after = rigWith({ fault: "status", status: 500, at: "answer" });
-  t.deepEqual(tells(after.call("POST", "telemetry", '{"a":1}')), [500, ""]);
+  t.deepEqual(answerOf(after.call("POST", "telemetry", '{"a":1}')), [500, ""]);
   t.deepEqual(stored(after), ["a"]);
 });
 
@@ -107,7 +107,7 @@ test("torn-firmware: without firmware there is nothing to tear", (t) => {
 
 test("eviction: a package that was just there is an empty 500, and nothing else is", (t) => {
   const rig = rigWith({ fault: "eviction" });
-  t.deepEqual(tells(rig.call("GET", "firmware?title=a&version=b")), [500, ""]);
+  t.deepEqual(answerOf(rig.call("GET", "firmware?title=a&version=b")), [500, ""]);
   t.is(rig.call("GET", "attributes").status, 200);
 });
 

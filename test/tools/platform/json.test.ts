@@ -45,7 +45,7 @@ test("a nesting of 255 is read", (t) => {
   t.notThrows(() => parseJson(`${"[".repeat(255)}${"]".repeat(255)}`));
 });
 
-test("the error tells line and column, as the real server's does", (t) => {
+test("the error names line and column, as the real server's does", (t) => {
   const error = t.throws(() => parseJson('{"a":1,\n}'), { instanceOf: JsonSyntaxError });
   t.regex(
     error.message,

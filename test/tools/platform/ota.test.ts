@@ -51,7 +51,7 @@ const shared = (rig: Rig): string[] =>
 const get = (rig: Rig, query = "", headers = {}) =>
   rig.call("GET", `firmware?title=greenhouse&version=2${query}`, "", headers);
 
-test("an assignment tells open polls of the deletion first, and sets the new values a moment later", (t) => {
+test("an assignment sends open polls the deletion first, and sets the new values a moment later", (t) => {
   const rig = createRig();
   const poll = rig.call("GET", "attributes/updates?timeout=20000");
   assign(rig, upload(rig, "2"));
@@ -98,7 +98,7 @@ test("taking an assignment away deletes every key in one notification", (t) => {
   t.deepEqual(shared(rig), []);
 });
 
-test("saving the same assignment again tells nobody", (t) => {
+test("saving the same assignment again notifies nobody", (t) => {
   const rig = createRig();
   const target = upload(rig, "2");
   assign(rig, target);
@@ -134,7 +134,7 @@ test("the profile's package holds for devices that have none of their own", (t) 
   t.is(get(rig).status, 200);
 });
 
-test("a device that provisions itself is told of its profile's package", (t) => {
+test("a device that provisions itself is notified of its profile's package", (t) => {
   const rig = createRig();
   rig.core.updateProfile(rig.profile, { ...rig.profile, firmwareId: upload(rig, "2").id });
   rig.clock.advance(1_000);

@@ -26,7 +26,7 @@ function registered(rig: Rig): void {
 
 const next = (rig: Rig): string => rig.call("GET", "rpc?timeout=1000").text;
 
-test("open poll, one-way: delivered, and the caller is told at once", (t) => {
+test("open poll, one-way: delivered, and the caller is notified at once", (t) => {
   const rig = createRig();
   const poll = rig.call("GET", "rpc?timeout=1000");
   const { results } = rig.send("setLed", { oneWay: true, params: '{"on":true}' });
@@ -72,7 +72,7 @@ test("open poll, persistent two-way: DELIVERED, then SUCCESSFUL with the answer"
   t.deepEqual([rpc.status, rpc.response], ["SUCCESSFUL", "7"]);
 });
 
-test("never polled, one-way: queued, and the caller is told when the next poll takes it", (t) => {
+test("never polled, one-way: queued, and the caller is notified when the next poll takes it", (t) => {
   const rig = createRig();
   const { results } = rig.send("reboot", { oneWay: true });
   t.deepEqual(results, []);
@@ -100,7 +100,7 @@ test("after a delivery there is no zombie: the next one-way RPC is queued", (t) 
   t.is(next(rig), '{"id":1,"method":"b","params":{}}');
 });
 
-test("zombie of a timed-out poll, one-way: lost, and the caller is told it went out", (t) => {
+test("zombie of a timed-out poll, one-way: lost, and the caller learns that it went out", (t) => {
   const rig = createRig();
   gone(rig);
   const { results } = rig.send("reboot", { oneWay: true });

@@ -27,7 +27,7 @@ async function firmware({ operator, deviceId, clock }: Wire, bytes: string, more
 }
 
 test(
-  "surprise 8: changes between two polls are not told later, and an assignment of firmware tells the poll only a deletion",
+  "surprise 8: changes between two polls are not sent later, and an assignment of firmware sends the poll only a deletion",
   inModes(BOTH, async (t, wire) => {
     const { ask, hold, operator, deviceId, clock } = wire;
     await operator.attributes.set(deviceId, "SHARED_SCOPE", { interval: 5 });

@@ -100,7 +100,7 @@ test("a key that is blank, too long or markup is not stored", (t) => {
   t.true(["k".repeat(255), "a < b", "temperature", "a.b-c d"].every(isStorableKey));
 });
 
-test("one bad key loses the whole element, and the device is told 200", (t) => {
+test("one bad key loses the whole element, and the device gets 200", (t) => {
   const { call, device } = createRig();
   t.is(call("POST", "telemetry", `[{"a":1,"${"k".repeat(256)}":2},{"b":3}]`).status, 200);
   t.deepEqual(device.series.keys(), ["b"]);

@@ -44,11 +44,11 @@ test("a child's JSON lines become events, other lines do not", async (t) => {
 
 test("a child gets its arguments, and secrets by its environment", async (t) => {
   const path = script(
-    "told",
-    `console.log(JSON.stringify({ event: "told", args: process.argv.slice(2), secret: process.env.MOTE_TEST_SECRET })); ${STAYS}`,
+    "ready",
+    `console.log(JSON.stringify({ event: "ready", args: process.argv.slice(2), secret: process.env.MOTE_TEST_SECRET })); ${STAYS}`,
   );
   const { child, ready } = started(path, ["run", "--log", "json"]);
-  t.deepEqual(await ready, { event: "told", args: ["run", "--log", "json"], secret: "by environment" });
+  t.deepEqual(await ready, { event: "ready", args: ["run", "--log", "json"], secret: "by environment" });
   t.is(child.name, "run");
   await child.stop();
 });

@@ -67,7 +67,7 @@ test("a closed screen draws the last picture and nothing after it", (t) => {
   t.is(written.length, 2);
 });
 
-test("the picture is told one column less than the terminal has", (t) => {
+test("the picture gets one column less than the terminal has", (t) => {
   const widths: number[] = [];
   const screen = new Screen({ write: () => true, columns: 41 }, new Clock(), (columns) => {
     widths.push(columns);
@@ -97,7 +97,7 @@ test("a terminal with few rows shows what it has room for, and nothing scrolls",
   t.is(written.at(-1), "one\ntwo\nthree\n");
 });
 
-test("a terminal that tells a size of nothing is drawn on like any other", (t) => {
+test("a terminal that states a size of nothing is drawn on like any other", (t) => {
   const { written, screen } = resizable(() => ["", "one"], 0, 0);
   screen.refresh();
   t.is(written.at(-1), "\none\n");

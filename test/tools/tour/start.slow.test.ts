@@ -52,7 +52,7 @@ async function see<T>(look: () => T | undefined | false | null): Promise<T> {
   throw new Error(`not seen within ${PATIENCE_MS} ms`);
 }
 
-/** The platform's address, once the agent is online and the hints are told. */
+/** The platform's address, once the agent is online and the hints are shown. */
 async function up(start: Run): Promise<string> {
   await see(() => start.output.includes("firmware 2.0.0:"));
   return see(() => /^platform (http:\S+)$/m.exec(start.output)?.[1]);
@@ -92,7 +92,7 @@ test("a tour wants an empty state directory", async (t) => {
   t.is(start.output, "the tour needs an empty state directory\n");
 });
 
-test("the live view tells the platform's address first, and Ctrl-C ends both processes with 0", async (t) => {
+test("the live view shows the platform's address first, and Ctrl-C ends both processes with 0", async (t) => {
   const start = run("live");
   const url = await up(start);
   start.process.kill("SIGINT");

@@ -1,10 +1,10 @@
 // What the parent answers to the guest's questions: each is one call of a member of the host.
 import type { Blocks, Digest, Host, Socket } from "../../../src/port.js";
-import { ASK, type Message, TELL } from "../guest/protocol.js";
+import { ASK, type Message, NOTIFY } from "../guest/protocol.js";
 
 export interface Parent {
   /** An event for the guest. */
-  tell(op: number, id: number, text: string, bytes?: Uint8Array): void;
+  notify(op: number, id: number, text: string, bytes?: Uint8Array): void;
   settled(id: number, good: boolean, text: string): void;
   failed(text: string): void;
   /** A question beyond the port. */
@@ -60,8 +60,8 @@ export class Answers {
     this.#sockets.clear();
   }
 
-  #tell(op: number, id: number, text = "", bytes?: Uint8Array): void {
-    if (!this.#closed) this.#parent.tell(op, id, text, bytes);
+  #notify(op: number, id: number, text = "", bytes?: Uint8Array): void {
+    if (!this.#closed) this.#parent.notify(op, id, text, bytes);
   }
 
   #ofEngine(): [number, Handler][] {
@@ -155,7 +155,7 @@ export class Answers {
   #timer({ id, a }: Message): Uint8Array {
     const cancel = this.#host.clock.timer(a, () => {
       this.#timers.delete(id);
-      this.#tell(TELL.due, id);
+      this.#notify(NOTIFY.due, id);
     });
     this.#timers.set(id, cancel);
     return DONE;
@@ -170,7 +170,7 @@ export class Answers {
 
   #open({ id, text, a, b }: Message): Uint8Array {
     const socket = this.#host.open(text, a, b === 1, (what, reason) =>
-      this.#tell(TELL.socket, id, what, reason === undefined ? undefined : encoder.encode(reason)),
+      this.#notify(NOTIFY.socket, id, what, reason === undefined ? undefined : encoder.encode(reason)),
     );
     this.#sockets.set(id, socket);
     return DONE;

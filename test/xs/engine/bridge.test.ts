@@ -151,7 +151,7 @@ testOnXs("a megabyte goes through a socket and back unchanged", async (t) => {
   await bridge.close();
 });
 
-testOnXs("the end of a connection is told once, and a refused one without being opened", async (t) => {
+testOnXs("the end of a connection is reported once, and a refused one without being opened", async (t) => {
   const server = createServer((socket) => socket.end("bye")).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;

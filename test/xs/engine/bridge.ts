@@ -1,6 +1,6 @@
 // The parent's side of the bridge: gives the port of any host to a script that runs on the XS engine.
 import type { Host } from "../../../src/port.js";
-import { pack, TELL, unpack } from "../guest/protocol.js";
+import { NOTIFY, pack, unpack } from "../guest/protocol.js";
 import { Answers } from "./answers.js";
 import { bundle } from "./bundle.js";
 import { Engine, type EngineOptions } from "./worker.js";
@@ -44,7 +44,7 @@ export class Bridge {
   private constructor(host: Host, options: BridgeOptions) {
     this.#host = host;
     this.#answers = new Answers(host, {
-      tell: (op, id, text, bytes) => void this.#tell(op, id, text, bytes),
+      notify: (op, id, text, bytes) => void this.#notify(op, id, text, bytes),
       settled: (id, good, text) => this.#settled(id, good, text),
       failed: (text) => void this.failures.push(text),
       asked: (what, id, bytes) => options.parent?.(what, id, bytes),
@@ -83,7 +83,7 @@ export class Bridge {
     const id = ++this.#runs;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
-      this.#tell(TELL.run, id, "", encoder.encode(source)).catch((error) => {
+      this.#notify(NOTIFY.run, id, "", encoder.encode(source)).catch((error) => {
         this.#pending.delete(id);
         reject(error);
       });
@@ -91,13 +91,13 @@ export class Bridge {
   }
 
   /** Calls `globalThis.fromParent` of the script, as one turn. Nothing happens once the bridge is closed. */
-  tell(what: string, id: number, bytes?: Uint8Array): void {
-    if (!this.#closed) void this.#tell(TELL.guest, id, what, bytes);
+  notify(what: string, id: number, bytes?: Uint8Array): void {
+    if (!this.#closed) void this.#notify(NOTIFY.guest, id, what, bytes);
   }
 
   /** Collects garbage and says how many slots are in use (16 bytes each on an ESP32). Each `run` keeps one for good: the engine's own doing. */
   slots(): Promise<number> {
-    return this.#tell(TELL.collect, 0, "");
+    return this.#notify(NOTIFY.collect, 0, "");
   }
 
   /** Collects garbage and says how many bytes of chunks (texts, buffers) are in use; on an ESP32 each has a smaller head. */
@@ -120,7 +120,7 @@ export class Bridge {
   }
 
   /** One turn of the engine. Resolves with the slots in use after it. */
-  async #tell(op: number, id: number, text: string, bytes?: Uint8Array): Promise<number> {
+  async #notify(op: number, id: number, text: string, bytes?: Uint8Array): Promise<number> {
     if (this.#closed) throw new Error("the bridge is closed");
     const { clock } = this.#host;
     this.#turns += 1;
@@ -129,7 +129,7 @@ export class Bridge {
       const event = pack(encoder, op, id, clock.now(), clock.wall() ?? Number.NaN, text, bytes);
       return (await this.#engine.command(new Uint8Array(event))).heap;
     } catch (error) {
-      if (op === TELL.run || op === TELL.collect) throw error;
+      if (op === NOTIFY.run || op === NOTIFY.collect) throw error;
       if (!this.#closed) this.failures.push(String(error));
       return 0;
     } finally {
@@ -139,7 +139,7 @@ export class Bridge {
     }
   }
 
-  /** Told at the end of the turn, so that the meter has all of it by then. */
+  /** Notified at the end of the turn, so that the meter has all of it by then. */
   #settled(id: number, good: boolean, text: string): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);

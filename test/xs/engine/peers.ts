@@ -2,20 +2,20 @@
 import type { Listeners } from "../../hosts/port/node-peers.js";
 import type { Peer, Place } from "../../hosts/port/promised.js";
 
-type Tell = (what: string, id: number, bytes?: Uint8Array) => void;
+type Notify = (what: string, id: number, bytes?: Uint8Array) => void;
 
 const DEEDS = ["end", "reset", "hold", "release"] as const;
 
 /** Answers what test/xs/guest/promises.ts asks of its parent. */
 export class Peers {
   readonly #listeners: Listeners;
-  readonly #tell: Tell;
+  readonly #notify: Notify;
   readonly #peers = new Map<number, Peer>();
   #ids = 0;
 
-  constructor(listeners: Listeners, tell: Tell) {
+  constructor(listeners: Listeners, notify: Notify) {
     this.#listeners = listeners;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   asked(what: string, id: number, bytes: Uint8Array): void {
@@ -27,7 +27,7 @@ export class Peers {
   }
 
   #place(id: number, place: Place): void {
-    this.#tell("place", id, new TextEncoder().encode(JSON.stringify(place)));
+    this.#notify("place", id, new TextEncoder().encode(JSON.stringify(place)));
   }
 
   #listen(script: number): Promise<Place> {
@@ -37,10 +37,10 @@ export class Peers {
         const id = ++this.#ids;
         ids.set(peer, id);
         this.#peers.set(id, peer);
-        this.#tell("opened", id, new Uint8Array(new Uint32Array([script]).buffer).reverse());
+        this.#notify("opened", id, new Uint8Array(new Uint32Array([script]).buffer).reverse());
       },
-      bytes: (peer, bytes) => this.#tell("bytes", ids.get(peer)!, bytes),
-      closed: () => this.#tell("closed", script),
+      bytes: (peer, bytes) => this.#notify("bytes", ids.get(peer)!, bytes),
+      closed: () => this.#notify("closed", script),
     });
   }
 }

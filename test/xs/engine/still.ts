@@ -105,7 +105,7 @@ export async function standStill(
       return bridge.slots();
     },
     async buffers() {
-      if (counting) bridge.tell("buffers", 0);
+      if (counting) bridge.notify("buffers", 0);
       await bridge.idle();
       return buffers;
     },

@@ -17,7 +17,7 @@ test("netstrings come out whole however the stream is cut", (t) => {
   }
 });
 
-test("a stream of something else is told", (t) => {
+test("a stream of something else is reported", (t) => {
   t.throws(() => new Netstrings(() => {}).push(Buffer.from("hello:world")));
   t.throws(() => new Netstrings(() => {}).push(Buffer.from("1:abc")));
 });
@@ -64,14 +64,14 @@ testOnXs("bytes of a megabyte go in and out unchanged", async (t) => {
   t.deepEqual(Buffer.compare(asked[0]!, bytes), 0);
 });
 
-testOnXs("an exception is told, and the engine goes on", async (t) => {
+testOnXs("an exception is reported, and the engine goes on", async (t) => {
   const engine = new Engine();
   await t.throwsAsync(engine.evaluate("throw new TypeError('out')"), { message: /TypeError: out/ });
   t.true((await engine.evaluate("1")).compute > 0);
   await engine.close();
 });
 
-testOnXs("a script that does not end is killed, and what waits behind it is told", async (t) => {
+testOnXs("a script that does not end is killed, and what waits behind it is reported", async (t) => {
   const engine = new Engine({ limitMs: 200 });
   const first = t.throwsAsync(engine.evaluate("for (;;);"), { message: /longer than 200 ms/ });
   const second = t.throwsAsync(engine.evaluate("1"), { message: /longer than 200 ms/ });

@@ -88,7 +88,7 @@ export class Engine {
     const incoming = new Netstrings((message) => this.#receive(message));
     const from = this.#child.stdio[4] as Readable;
     from.on("data", (chunk: Buffer) => incoming.push(chunk));
-    // A worker that dies in the middle of a write tells it by its exit; the pipes' own errors add nothing.
+    // A worker that dies in the middle of a write shows it by its exit; the pipes' own errors add nothing.
     for (const stream of [from, this.#to]) stream.on("error", () => {});
     this.#keepProcess(false);
     this.#gone = new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// In place of host.ts where buffers are measured: notes each Uint8Array that is made, and tells the bytes of those that can still be reached.
+// In place of host.ts where buffers are measured: notes each Uint8Array that is made, and reports the bytes of those that can still be reached.
 import { askParent, type FromParent } from "./host.js";
 
 declare const gc: () => void;
@@ -17,7 +17,7 @@ const Noted = new Proxy(Native, {
 Native.prototype.constructor = Noted;
 globalThis.Uint8Array = Noted;
 
-const tell: FromParent = () => {
+const notify: FromParent = () => {
   gc();
   const left = new Set<ArrayBufferLike>();
   for (const ref of made) {
@@ -29,4 +29,4 @@ const tell: FromParent = () => {
   for (const buffer of left) bytes += buffer.byteLength;
   askParent("buffers", bytes);
 };
-Object.assign(globalThis, { fromParent: tell });
+Object.assign(globalThis, { fromParent: notify });

@@ -1,7 +1,7 @@
 // The port on the XS side of the bridge: every member asks the parent, which has a real host.
 // Only time, text and the bookkeeping of callbacks are here.
 import type { Digest, Host, Slot, Socket, SocketEvent } from "../../../src/port.js";
-import { ASK, type Message, pack, TELL, unpack } from "./protocol.js";
+import { ASK, type Message, NOTIFY, pack, unpack } from "./protocol.js";
 
 declare const issueCommand: (question: ArrayBuffer) => ArrayBuffer;
 declare const gc: () => void;
@@ -97,7 +97,7 @@ function decode(bytes: Uint8Array): string | undefined {
 export const askParent = (what: string, id: number, bytes = NONE): Uint8Array =>
   rest(ask(ASK.parent, id, 0, 0, what, bytes));
 
-/** What `Bridge.tell` calls. */
+/** What `Bridge.notify` calls. */
 export type FromParent = (what: string, id: number, bytes: Uint8Array) => void;
 
 export function makeHost(): Host {
@@ -155,13 +155,13 @@ function run(id: number, source: string): void {
 }
 
 function deliver(event: Message): void {
-  if (event.op === TELL.run) {
+  if (event.op === NOTIFY.run) {
     run(event.id, decoder.decode(event.bytes));
-  } else if (event.op === TELL.collect) {
+  } else if (event.op === NOTIFY.collect) {
     gc();
-  } else if (event.op === TELL.guest) {
+  } else if (event.op === NOTIFY.guest) {
     (globalThis as { fromParent?: FromParent }).fromParent?.(event.text, event.id, event.bytes);
-  } else if (event.op === TELL.socket) {
+  } else if (event.op === NOTIFY.socket) {
     const reason = event.bytes.length > 0 ? decoder.decode(event.bytes) : undefined;
     sockets.get(event.id)?.(event.text as SocketEvent, reason);
   } else {

@@ -17,7 +17,7 @@ const makePeer = (id: number): Peer => ({
   release: () => void askParent("release", id),
 });
 
-/** A place from the parent, which tells it when it has it. */
+/** A place from the parent, which notifies it when it has it. */
 function place(what: string, script: PeerScript): Promise<Place> {
   const id = ++ids;
   scripts.set(id, script);

@@ -32,9 +32,9 @@ export const ASK = {
   parent: 26, // text = what, id, bytes: whatever a test wants of its parent beyond the port -> bytes
 } as const;
 
-/** What the parent tells the guest; a = monotonic time, b = wall time or NaN. */
-export const TELL = {
-  run: 1, // id, bytes = script; its value is told by ASK.settled
+/** What the parent sends the guest; a = monotonic time, b = wall time or NaN. */
+export const NOTIFY = {
+  run: 1, // id, bytes = script; its value is sent by ASK.settled
   due: 2, // id
   socket: 3, // id, text = event, bytes = reason
   guest: 4, // text = what, id, bytes: for globalThis.fromParent

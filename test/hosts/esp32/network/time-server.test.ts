@@ -25,10 +25,10 @@ function rig(
       };
     },
   };
-  const told: (number | undefined)[] = [];
+  const received: (number | undefined)[] = [];
   const random = (into: Uint8Array): void => void into.fill(7);
-  askTimeServer("time.test", datagrams, { clock, random }, (seconds) => told.push(seconds));
-  return { clock, seen, told };
+  askTimeServer("time.test", datagrams, { clock, random }, (seconds) => received.push(seconds));
+  return { clock, seen, received };
 }
 
 function answerTo(question: Buffer, seconds: number): Buffer {
@@ -41,17 +41,17 @@ function answerTo(question: Buffer, seconds: number): Buffer {
 }
 
 test("the time is that of the server's answer", async (t) => {
-  const { clock, seen, told } = rig((question) => answerTo(question, NOW));
+  const { clock, seen, received } = rig((question) => answerTo(question, NOW));
   await clock.advance(100_000);
-  t.deepEqual(told, [NOW]);
+  t.deepEqual(received, [NOW]);
   t.deepEqual(seen, { asked: 1, opened: 1, closed: 1, to: "10.0.0.1:123" });
 });
 
 test("the NTP era that begins in 2036 is the next one", async (t) => {
   const later = Date.UTC(2037, 0, 1) / 1000;
-  const { clock, told } = rig((question) => answerTo(question, later));
+  const { clock, received } = rig((question) => answerTo(question, later));
   await clock.advance(1000);
-  t.deepEqual(told, [later]);
+  t.deepEqual(received, [later]);
 });
 
 for (const [what, change] of [
@@ -61,39 +61,39 @@ for (const [what, change] of [
   ["without a time", (answer: Buffer) => answer.writeUInt32BE(0, 40)],
 ] as const)
   test(`an answer ${what} is none, and the next question has one`, async (t) => {
-    const { clock, seen, told } = rig((question, n) => {
+    const { clock, seen, received } = rig((question, n) => {
       const answer = answerTo(question, NOW);
       if (n === 0) change(answer);
       return answer;
     });
     await clock.advance(100_000);
-    t.deepEqual(told, [NOW]);
+    t.deepEqual(received, [NOW]);
     t.is(seen.asked, 2);
   });
 
 test("an answer that is cut short is none", async (t) => {
-  const { clock, told } = rig((question) => answerTo(question, NOW).subarray(0, 47));
+  const { clock, received } = rig((question) => answerTo(question, NOW).subarray(0, 47));
   await clock.advance(100_000);
-  t.deepEqual(told, [undefined]);
+  t.deepEqual(received, [undefined]);
 });
 
 test("nobody answers, or the name is unknown: it is said once, and nothing stays open", async (t) => {
   const silent = rig(() => undefined);
   await silent.clock.advance(24_000);
-  t.deepEqual(silent.told, []);
+  t.deepEqual(silent.received, []);
   await silent.clock.advance(100_000);
-  t.deepEqual(silent.told, [undefined]);
+  t.deepEqual(silent.received, [undefined]);
   t.deepEqual(silent.seen, { asked: 5, opened: 1, closed: 1, to: "10.0.0.1:123" });
   t.is(silent.clock.waiting, 0);
   const unknown = rig(() => undefined, null);
   await unknown.clock.advance(100);
-  t.deepEqual([unknown.told, unknown.seen.opened], [[undefined], 0]);
+  t.deepEqual([unknown.received, unknown.seen.opened], [[undefined], 0]);
 });
 
 test("without a network it is asked again, and no exception reaches the SDK", async (t) => {
-  const { clock, told } = rig(() => {
+  const { clock, received } = rig(() => {
     throw new Error("no network");
   });
   await clock.advance(100_000);
-  t.deepEqual(told, [undefined]);
+  t.deepEqual(received, [undefined]);
 });

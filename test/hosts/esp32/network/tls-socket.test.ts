@@ -1,4 +1,4 @@
-// The port's socket over native/tls: what it tells, and what it leaves with the native side.
+// The port's socket over native/tls: what it reports, and what it leaves with the native side.
 import test from "ava";
 import { type NativeTls, type TlsModules, TlsSocket } from "../../../../hosts/esp32/network/tls-socket.js";
 
@@ -32,7 +32,7 @@ class Native implements NativeTls {
 
 function rig(how: { refuse?: string; throws?: boolean } = {}) {
   const native = new Native();
-  const told: string[] = [];
+  const reported: string[] = [];
   let found: (address: string | undefined) => void = () => {};
   let event: (what: number, reason?: string) => void = () => {};
   const asked: unknown[] = [];
@@ -52,7 +52,7 @@ function rig(how: { refuse?: string; throws?: boolean } = {}) {
     443,
     [Uint8Array.of(1)],
     (what, reason) => {
-      told.push(reason === undefined ? what : `${what}: ${reason}`);
+      reported.push(reason === undefined ? what : `${what}: ${reason}`);
       if (how.throws) throw new Error("on purpose");
     },
     modules,
@@ -60,15 +60,15 @@ function rig(how: { refuse?: string; throws?: boolean } = {}) {
   return {
     socket,
     native,
-    told,
+    reported,
     asked,
     found: (address?: string) => found(address),
     event: (what: number, reason?: string) => event(what, reason),
   };
 }
 
-test("what the native side says is told in order, and bytes go both ways", (t) => {
-  const { socket, native, told, asked, found, event } = rig();
+test("what the native side says is reported in order, and bytes go both ways", (t) => {
+  const { socket, native, reported, asked, found, event } = rig();
   t.is(socket.write(Uint8Array.of(1)), 0, "not open yet");
   found("192.0.2.1");
   t.deepEqual(asked, [["platform.test", "192.0.2.1", 443, 1]]);
@@ -79,16 +79,16 @@ test("what the native side says is told in order, and bytes go both ways", (t) =
   event(READABLE);
   const into = new Uint8Array(4);
   t.is(socket.read(into), 2);
-  t.deepEqual(told, ["opened", "writable", "readable"]);
+  t.deepEqual(reported, ["opened", "writable", "readable"]);
 });
 
 test("what was not read before the end can be read after it, and the native side is given back", (t) => {
-  const { socket, native, told, found, event } = rig();
+  const { socket, native, reported, found, event } = rig();
   found("192.0.2.1");
   event(OPENED);
   native.bytes = [1, 2, 3, 4, 5];
   event(READABLE | CLOSED, "end");
-  t.deepEqual(told, ["opened", "readable", "closed: end"]);
+  t.deepEqual(reported, ["opened", "readable", "closed: end"]);
   t.is(native.closed, 0);
   const into = new Uint8Array(3);
   t.is(socket.read(into), 3);
@@ -98,32 +98,32 @@ test("what was not read before the end can be read after it, and the native side
   t.is(socket.write(Uint8Array.of(1)), 0);
 });
 
-test("after a close nothing is told, whenever it comes", (t) => {
+test("after a close nothing is reported, whenever it comes", (t) => {
   const early = rig();
   early.socket.close();
   early.found("192.0.2.1");
-  t.deepEqual([early.asked, early.told], [[], []], "before the name was found");
+  t.deepEqual([early.asked, early.reported], [[], []], "before the name was found");
   const late = rig();
   late.found("192.0.2.1");
   late.socket.close();
   late.event(OPENED | READABLE | CLOSED, "end");
   late.socket.close();
-  t.deepEqual([late.told, late.native.closed], [[], 1], "amid the handshake");
+  t.deepEqual([late.reported, late.native.closed], [[], 1], "amid the handshake");
 });
 
 test("a name that is not found, and a connection that there is no room for, are said", (t) => {
   const nowhere = rig();
   nowhere.found(undefined);
-  t.deepEqual(nowhere.told, ["closed: name not found"]);
+  t.deepEqual(nowhere.reported, ["closed: name not found"]);
   const full = rig({ refuse: "TLS: no memory for another connection" });
   full.found("192.0.2.1");
-  t.deepEqual(full.told, ["closed: TLS: no memory for another connection"]);
+  t.deepEqual(full.reported, ["closed: TLS: no memory for another connection"]);
 });
 
 test("what its owner throws ends the connection, and nothing reaches the engine", (t) => {
-  const { native, told, found, event } = rig({ throws: true });
+  const { native, reported, found, event } = rig({ throws: true });
   found("192.0.2.1");
   t.notThrows(() => event(OPENED));
-  t.deepEqual(told, ["opened", "closed: internal error"]);
+  t.deepEqual(reported, ["opened", "closed: internal error"]);
   t.is(native.closed, 1);
 });

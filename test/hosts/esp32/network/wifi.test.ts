@@ -9,7 +9,7 @@ function rig(network = HOME) {
   const host = fakeHost({ seed: 3 });
   const radios: FakeRadio[] = [];
   const asked: { SSID: string; password?: string }[] = [];
-  const told = { online: 0 };
+  const reported = { online: 0 };
   const wifi = new Wifi(
     (changed) => {
       const radio = new FakeRadio(asked, changed);
@@ -19,19 +19,19 @@ function rig(network = HOME) {
     network,
     host,
   );
-  wifi.onOnline = () => told.online++;
-  return { host, radios, asked, told, wifi, clock: host.clock };
+  wifi.onOnline = () => reported.online++;
+  return { host, radios, asked, reported, wifi, clock: host.clock };
 }
 
-test("it joins the network that was asked for, and tells when there is an address", (t) => {
-  const { radios, asked, told, wifi } = rig();
+test("it joins the network that was asked for, and reports when there is an address", (t) => {
+  const { radios, asked, reported, wifi } = rig();
   wifi.start();
   t.deepEqual(asked, [{ SSID: "home", password: "correct horse" }]);
   radios[0]!.become(400);
   t.false(wifi.online);
   radios[0]!.become(500);
   t.true(wifi.online);
-  t.is(told.online, 1);
+  t.is(reported.online, 1);
 });
 
 test("an open network is joined without a password", (t) => {
@@ -57,7 +57,7 @@ test("refused, it asks again after 1 s, doubled up to a minute, half of it by ch
 });
 
 test("a network that was lost is joined again, quickly at first", async (t) => {
-  const { radios, asked, told, wifi, clock } = rig();
+  const { radios, asked, reported, wifi, clock } = rig();
   wifi.start();
   for (let n = 1; n < 7; n++) {
     radios.at(-1)!.become(200);
@@ -70,7 +70,7 @@ test("a network that was lost is joined again, quickly at first", async (t) => {
   await clock.advance(1050);
   t.is(asked.length, before + 1);
   radios.at(-1)!.become(500);
-  t.is(told.online, 2);
+  t.is(reported.online, 2);
 });
 
 test("an access point that never answers gets a new radio after 30 s", async (t) => {

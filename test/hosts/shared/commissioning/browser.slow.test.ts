@@ -25,8 +25,8 @@ async function device(t: ExecutionContext, before: Values = {}) {
     clock: time,
     wifi: true,
     before,
-    check: async (values, _, tell) => {
-      tell("Joining the Wi-Fi");
+    check: async (values, _, report) => {
+      report("Joining the Wi-Fi");
       await new Promise<void>((resolve) => time.timer(5000, resolve));
       return join(values);
     },

@@ -83,7 +83,7 @@ test("after a wrong password only the password is asked for again", async (t) =>
   t.like(joined[1], GOOD);
 });
 
-test("what can't be right is told before anything connects, all of it at once", (t) => {
+test("what can't be right is reported before anything connects, all of it at once", (t) => {
   const { commissioning, joined } = rig();
   commissioning.give({ ssid: "s".repeat(33), password: "short", url: "ftp://x", key: "only" });
   t.deepEqual(
@@ -136,7 +136,7 @@ test("closed during a check, it keeps nothing", async (t) => {
   t.deepEqual(defined(readKept(host)), {});
 });
 
-test("storage that fails is told, and what was there before stays", async (t) => {
+test("storage that fails is reported, and what was there before stays", async (t) => {
   const { commissioning, host, checked } = rig();
   host.store.fails = (call, key) => call === "set" && key === "commission";
   commissioning.give(GOOD);

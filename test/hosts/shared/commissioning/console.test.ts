@@ -6,7 +6,7 @@ import { fakeHost } from "../../../fakes/host.js";
 import { KEY, SECRET } from "../../../fakes/platform.js";
 import { GOOD, rig, TOKEN, URL } from "./rig.js";
 
-test("set line by line, it says what is missing, begins when nothing is, and tells that it is kept", async (t) => {
+test("set line by line, it says what is missing, begins when nothing is, and says that it is kept", async (t) => {
   const { console, said, checked, commissioning } = rig();
   console.line('set wifi "home" "correct horse"');
   t.regex(said.at(-1)!, /! the platform's address .*\n! an access token, or/);
@@ -30,7 +30,7 @@ test("a wrong password comes back with its reason", async (t) => {
   t.is(said.at(-1), "! the Wi-Fi's password is wrong\n");
 });
 
-test("show tells what is set, and of secrets only whether", (t) => {
+test("show says what is set, and of secrets only whether", (t) => {
   const { console, said } = rig({ before: { ...GOOD, token: TOKEN } });
   console.line("show");
   const shown = said.join("");
@@ -40,7 +40,7 @@ test("show tells what is set, and of secrets only whether", (t) => {
   );
 });
 
-test("what is no command, and no right one, is told, and never echoed", (t) => {
+test("what is no command, and no right one, is reported, and never echoed", (t) => {
   const { console, said } = rig();
   for (const line of [
     "sett wifi home secret-word",

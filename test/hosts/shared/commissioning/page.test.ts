@@ -26,7 +26,7 @@ test("the style that the page has is the only one that is allowed, and nothing i
     t.true(head.split("\r\n").includes(line), line);
 });
 
-test("from the form to the end: it checks, tells so, and says when it is kept", async (t) => {
+test("from the form to the end: it checks, says so, and says when it is kept", async (t) => {
   const { get, post, checked } = rig();
   const sent = await post(GOOD);
   t.deepEqual([sent.status, sent.location], [303, "http://192.168.4.1/"]);
@@ -48,7 +48,7 @@ test("the reason stands on the page, beside the field that it is about", async (
   t.regex(text, /<input id="ssid"[^>]*value="home"/);
 });
 
-test("no stored secret is on the page, and none tells how long it is", async (t) => {
+test("no stored secret is on the page, and none shows how long it is", async (t) => {
   const short = { ...GOOD, token: TOKEN, ca: "CERTIFICATE" };
   const one = await rig({ before: short }).get();
   const secrets = [GOOD.password, KEY, SECRET, TOKEN, "CERTIFICATE"];

@@ -62,13 +62,13 @@ export function rig(options: RigOptions = {}): Rig {
     clock: host.clock,
     wifi,
     before,
-    check: async (values, isSame, tell) => {
-      tell("Joining the Wi-Fi");
+    check: async (values, isSame, report) => {
+      report("Joining the Wi-Fi");
       joined.push(values);
       await new Promise<void>((resolve) => host.clock.timer(3000, resolve));
       const finding = join(values);
       if (finding) return finding;
-      tell("Asking the platform");
+      report("Asking the platform");
       return reach(host, values, isSame);
     },
     keep: (values, isSame) => keep(host, values, isSame),
@@ -134,9 +134,9 @@ async function visit(
   const out: Uint8Array[] = [];
   const arrived: Uint8Array[] = [];
   let closed = false;
-  let tell = (_what: "opened" | "readable" | "writable" | "closed"): void => {};
+  let notify = (_what: "opened" | "readable" | "writable" | "closed"): void => {};
   server.accept((event) => {
-    tell = event;
+    notify = event;
     return {
       write: (bytes) => {
         // As a small window: the rest is offered again.
@@ -157,10 +157,10 @@ async function visit(
       },
     };
   });
-  tell("opened");
+  notify("opened");
   for (const piece of pieces) {
     arrived.push(typeof piece === "string" ? Buffer.from(piece) : piece);
-    tell("readable");
+    notify("readable");
     await host.clock.advance(0);
   }
   const text = Buffer.concat(out).toString();

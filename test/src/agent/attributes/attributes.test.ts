@@ -129,7 +129,7 @@ test("a subscriber is called at once with what is known, also from before a rest
   t.deepEqual(seen[1], { s: 5 });
 });
 
-test("a value equal to the known one is not told again", async (t, as) => {
+test("a value equal to the known one is not notified again", async (t, as) => {
   const rig = startRig(t, as);
   const { seen, device } = await started(rig, 3);
   for (let i = 0; i < 5; i++) {
@@ -155,7 +155,7 @@ test("a subscriber that throws harms neither the others nor the agent", async (t
   t.true(rig.host.lines.some((line) => line.includes("subscriber")));
 });
 
-test("a key whose value is larger than the agent takes is left out and told, and the others are still read", async (t, as) => {
+test("a key whose value is larger than the agent takes is left out and reported, and the others are still read", async (t, as) => {
   const rig = startRig(t, as);
   const { seen, device } = await started(rig, 2, ["a", "large", "b", "c"]);
   rig.platform.setShared(device, { a: 1, large: "x".repeat(20_000), b: 2, c: 3 });
@@ -240,7 +240,7 @@ test("client attributes are published again after the device was provisioned aga
   t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
 });
 
-test("a client attribute that the platform refuses is dropped alone, and told", async (t, as) => {
+test("a client attribute that the platform refuses is dropped alone, and reported", async (t, as) => {
   const rig = startRig(t, as);
   rig.platform.fault = ({ method, path, body }) =>
     method === "POST" && path.endsWith("/attributes") && body.includes("bad") ? { status: 400 } : undefined;

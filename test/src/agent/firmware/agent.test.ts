@@ -30,7 +30,7 @@ class Stand {
     this.seen = serve(host.net, (request) => this.#handle(request));
   }
 
-  /** As the platform does it: the deletion is told to the open poll, which ends with it; the values to nobody. */
+  /** As the platform does it: the deletion is sent to the open poll, which ends with it; the values to nobody. */
   assign(): void {
     for (const poll of this.#polls.splice(0)) poll.reply(200, { deleted: ["fw_url"] });
     this.shared = ASSIGNED;

@@ -128,7 +128,7 @@ test("one 500 without a body only delays the download", async (t) => {
 });
 
 for (const hidden of [false, true]) {
-  test(`a file one byte longer or shorter than fw_size never starts, its length ${hidden ? "unknown" : "told"}`, async (t) => {
+  test(`a file one byte longer or shorter than fw_size never starts, its length ${hidden ? "unknown" : "stated"}`, async (t) => {
     for (const mode of [2, 3] as const) {
       for (const difference of [-1, 1]) {
         const { platform, device } = updating(mode);
@@ -163,7 +163,7 @@ test("a failed download is tried again after 1 minute, 10 minutes and 1 hour, th
   t.deepEqual(waits, [1, 10, 60]);
 });
 
-test("a slot that fails is told, and tried again", async (t) => {
+test("a slot that fails is reported, and tried again", async (t) => {
   const { platform, device } = updating(2);
   await device.until(() => platform.fetched > 0);
   const [, slot] = device.machine.slots;

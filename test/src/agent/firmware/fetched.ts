@@ -6,7 +6,7 @@ const END_OF_HEAD = "\r\n\r\n";
 export class Fetched {
   bytes = 0;
 
-  /** For one connection: to be told of what is written to it and read from it. */
+  /** For one connection: notified of what is written to it and read from it. */
   connection(): { wrote(bytes: Uint8Array): void; read(bytes: Uint8Array): void } {
     let head: string | undefined;
     let body = false;

@@ -58,12 +58,12 @@ for (const [name, good, bad] of [
     [0, 512, 1023, 1025, 3072, 65_535, 131_072, -1024, "1024", Number.NaN, null],
   ],
 ] as const) {
-  test(`firmware.${name} takes what it may be, and anything else is told by its name`, (t) => {
+  test(`firmware.${name} takes what it may be, and anything else is reported by its name`, (t) => {
     for (const value of good) t.deepEqual(mistakes({ [name]: value }), [], `${value}`);
     for (const value of bad) {
-      const told = mistakes({ [name]: value });
-      t.is(told.length, 1, `${value}`);
-      t.regex(told[0] ?? "", new RegExp(`^firmware\\.${name} \\w.+`));
+      const reported = mistakes({ [name]: value });
+      t.is(reported.length, 1, `${value}`);
+      t.regex(reported[0] ?? "", new RegExp(`^firmware\\.${name} \\w.+`));
     }
   });
 }

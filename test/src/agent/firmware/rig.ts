@@ -42,7 +42,7 @@ export class Platform {
   drops: number[] = [];
   /** An answer in place of the right one. */
   answer: ((path: string) => Outcome | undefined) | undefined;
-  /** Answers tell no length, as through a proxy that sends them in chunks. */
+  /** Answers state no length, as through a proxy that sends them in chunks. */
   hidesLength = false;
   /** Called for each report. */
   onReport: ((values: Record<string, unknown>) => void) | undefined;

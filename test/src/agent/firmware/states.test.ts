@@ -37,7 +37,7 @@ test("a record comes back as it was stored, in every state", (t) => {
   for (const state of Object.keys(STATES) as State[]) t.deepEqual(found({ state }), { ...RECORD, state });
 });
 
-test("a record without its state, or of which nobody could tell what it belongs to, is none", (t) => {
+test("a record without its state, or of which nobody could know what it belongs to, is none", (t) => {
   for (const name of ["state", "key", "title", "version"])
     for (const value of [undefined, null, 1, {}, []])
       t.is(found({ [name]: value }), undefined, `${name} ${value}`);

@@ -78,7 +78,7 @@ test("starts after the power came back are no crashes", (t) => {
   for (let i = 0; i < 10; i++) t.false(starts.start(false).active);
 });
 
-test("where the machine can't tell, every end counts that the agent did not ask for", (t) => {
+test("where the machine can't say, every end counts that the agent did not ask for", (t) => {
   const starts = new Starts();
   for (let i = 0; i < 5; i++) t.false(starts.start().active, `start ${i}`);
   t.true(starts.start().active);

@@ -230,7 +230,7 @@ test("a reset that a start finds under way is completed before anything is sent"
   t.false(rig.store.values.has("reset"));
 });
 
-test("a device that was reset is told that its name is taken, until the operator removes the old device", async (t, as) => {
+test("a device that was reset learns that its name is taken, until the operator removes the old device", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
@@ -246,7 +246,7 @@ test("a device that was reset is told that its name is taken, until the operator
   t.is(agent.state, "online");
 });
 
-test("drops that were counted before a reset are not told to the platform afterwards", async (t, as) => {
+test("drops that were counted before a reset are not reported to the platform afterwards", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();

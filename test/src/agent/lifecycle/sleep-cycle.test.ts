@@ -84,7 +84,7 @@ test("an alarm leaves at once, and the schedule goes on from there", async (t, a
   t.is((await device.wake()).reason, "schedule");
 });
 
-test("an alarm that can't be told is tried again after 1, 2, 4 wakes, give or take, however often it is repeated", async (t, as) => {
+test("an alarm that can't be reported is tried again after 1, 2, 4 wakes, give or take, however often it is repeated", async (t, as) => {
   const device = new Sleeper(t, as, { cycle: { everyMs: MINUTE, connectEvery: 1000 } });
   await device.wake();
   device.rig.platform.fault = () => "drop";
@@ -394,7 +394,7 @@ function sealed(text: string): string {
 }
 
 ava(
-  "the machine's own clock is measured from one time told to the next, ten minutes apart at the least",
+  "the machine's own clock is measured from one known time to the next, ten minutes apart at the least",
   (t) => {
     const memory = readMemory({ encode }, undefined);
     const pass = (ms: number, rate: number, from: number): number => {
@@ -406,7 +406,7 @@ ava(
     t.is(memory.rate, 1);
     now = pass(600_000, 1.05, now);
     t.is(memory.rate, 1.05);
-    // Too little to tell; it counts with the rest.
+    // Too short to measure; it counts with the rest.
     const before = now;
     pass(599_999, 0.9, now);
     t.is(memory.rate, 1.05);

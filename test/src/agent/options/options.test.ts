@@ -19,8 +19,8 @@ test("the least that is needed is a base URL, and a token or provisioning", (t) 
   t.deepEqual(mistakes({ baseUrl: "http://[::1]:8080/tb/", provisioning: { key: "k", secret: "s" } }), []);
 });
 
-test("all wrong options are told at once, each by its name", (t) => {
-  const told = mistakes({
+test("all wrong options are reported at once, each by its name", (t) => {
+  const reported = mistakes({
     baseUrl: "platform.example.com",
     provisioning: { key: "", secret: 5, deviceName: " " },
     connections: 4,
@@ -45,13 +45,13 @@ test("all wrong options are told at once, each by its name", (t) => {
     "firmware.title",
   ]) {
     t.true(
-      told.some((line) => line.includes(name)),
-      `${name} in ${told.join("; ")}`,
+      reported.some((line) => line.includes(name)),
+      `${name} in ${reported.join("; ")}`,
     );
   }
 });
 
-test("what is no option and what is no group of options is told by its name", (t) => {
+test("what is no option and what is no group of options is reported by its name", (t) => {
   t.deepEqual(
     mistakes({
       ...GOOD,
@@ -75,13 +75,13 @@ test("what is no option and what is no group of options is told by its name", (t
 });
 
 test("no value of an option is quoted: it may be a secret", (t) => {
-  const told = mistakes({
+  const reported = mistakes({
     baseUrl: "https://user:hunter2@host",
     token: "hun/ter2",
     provisioning: { key: 5, secret: "" },
   });
-  t.true(told.length >= 4);
-  t.notRegex(told.join(), /hunter2|hun\/ter2/);
+  t.true(reported.length >= 4);
+  t.notRegex(reported.join(), /hunter2|hun\/ter2/);
 });
 
 const BASE_URLS: [string, boolean][] = [

@@ -32,7 +32,7 @@ test("options within their limits are fine", (t) => {
   );
 });
 
-test("every wrong option is told, by name", (t) => {
+test("every wrong option is reported, by name", (t) => {
   const wrong = {
     batchPoints: 0,
     batchBytes: 1.5,
@@ -41,11 +41,11 @@ test("every wrong option is told, by name", (t) => {
     batchPionts: 3,
     drop: 1,
   };
-  const told = checkTelemetryOptions(wrong as never);
-  t.is(told.length, 6);
+  const reported = checkTelemetryOptions(wrong as never);
+  t.is(reported.length, 6);
   for (const name of Object.keys(wrong))
     t.true(
-      told.some((line) => line.includes(name)),
+      reported.some((line) => line.includes(name)),
       name,
     );
 });

@@ -41,7 +41,7 @@ test("the token is used again after a restart, and nothing is provisioned twice"
   t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
 });
 
-test("a token that can't be stored is told once, however often that is tried", async (t, as) => {
+test("a token that can't be stored is reported once, however often that is tried", async (t, as) => {
   const rig = startRig(t, as);
   rig.store.fails = () => true;
   rig.agent().start();
@@ -99,7 +99,7 @@ test("a power loss while provisioning loses nothing: the next start adopts or as
   }
 });
 
-test("a wrong secret is told once and tried again ever more slowly", async (t, as) => {
+test("a wrong secret is reported once and tried again ever more slowly", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } });
   agent.start();
@@ -136,7 +136,7 @@ test("a token that is kept goes by the name under which it was got", async (t, a
   t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
 });
 
-test("a name that is taken is told, and asked for again until it is free", async (t, as) => {
+test("a name that is taken is reported, and asked for again until it is free", async (t, as) => {
   const rig = startRig(t, as);
   const other = rig.platform.create(NAME, "other");
   const agent = rig.agent();
@@ -163,7 +163,7 @@ test("a token kept for one base URL is never sent to another", async (t, as) => 
   t.true(later.every((peer) => peer.name === "elsewhere.test" && !peer.received.includes(token)));
 });
 
-test("401 to a token in use: told, asked again ever more slowly, recording goes on, and all is delivered in the end", async (t, as) => {
+test("401 to a token in use: reported, asked again ever more slowly, recording goes on, and all is delivered in the end", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
@@ -187,7 +187,7 @@ test("401 to a token in use: told, asked again ever more slowly, recording goes 
   );
 });
 
-test("no token, key or secret is ever logged or told", async (t, as) => {
+test("no token, key or secret is ever logged or reported", async (t, as) => {
   const rig = startRig(t, as);
   const agent = rig.agent();
   agent.start();
@@ -195,6 +195,6 @@ test("no token, key or secret is ever logged or told", async (t, as) => {
   rig.platform.core.deleteDevice(rig.platform.device(NAME));
   await rig.clock.advance(60_000);
   const { token } = JSON.parse(asked(rig)[0]?.body ?? "{}");
-  const all = JSON.stringify([rig.host.lines, rig.told]);
+  const all = JSON.stringify([rig.host.lines, rig.events]);
   for (const secret of [token, KEY, SECRET]) t.false(all.includes(secret));
 });

@@ -44,7 +44,7 @@ test("FAILURE that load causes: asked again within seconds, and no name is calle
   t.false(rig.host.lines.join().includes("taken"));
 });
 
-test("FAILURE that persists is told with both causes", async (t, as) => {
+test("FAILURE that persists is reported with both causes", async (t, as) => {
   const rig = startRig(t, as);
   rig.platform.create(NAME, "other");
   rig.agent().start();

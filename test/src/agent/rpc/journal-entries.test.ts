@@ -161,7 +161,7 @@ test("over a restart the time of day counts, and one that was set back makes not
   t.is(journal.find(1, HASH, 0), undefined, "it runs for a day: that is a day at the least");
 });
 
-test("without a time of day sleep counts as far as the wakes tell it", (t) => {
+test("without a time of day sleep counts as far as the wakes measure it", (t) => {
   const store = new FakeStore();
   const clock = new FakeClock(undefined);
   rig(store, clock).open(1);
@@ -199,7 +199,7 @@ test("a store that fails is asked again a minute later, and what is stored there
   t.is(store.values.size, 0);
 });
 
-test("nothing is left after it was told to forget, and false says that something is", (t) => {
+test("nothing is left after it had to forget, and false says that something is", (t) => {
   const { journal, open, store } = rig();
   open(1);
   store.fails = (call) => call === "delete";

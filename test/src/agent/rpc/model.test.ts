@@ -41,7 +41,7 @@ const forget = ({ sent, restartsAt }: Model): void => {
   for (const rpc of sent) if (rpc.results.length === 0) rpc.forgotten = true;
 };
 
-/** An answer under way when the platform starts again reaches another RPC, if that has its id by then: nobody can tell. */
+/** An answer under way when the platform starts again reaches another RPC, if that has its id by then: nobody can know. */
 const strays = ({ restartsAt }: Model, n: number, answer: string | undefined): boolean =>
   restartsAt.some((first) => Number(answer) < first && first <= n);
 

@@ -41,7 +41,7 @@ export class TelemetryRig {
   /** What it answers to GET attributes. */
   attributes: () => Answer = () => ({ status: 200, body: "{}" });
 
-  /** What the session tells. */
+  /** What the session reports. */
   readonly watcher: SessionWatcher;
 
   constructor(options: TelemetryOptions = {}, hostOptions: FakeHostOptions = {}) {

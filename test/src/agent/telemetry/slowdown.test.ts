@@ -74,7 +74,7 @@ test("points that were dropped meanwhile are not taken for delivered: it has not
   );
 });
 
-test("an outage is told as an outage, and a stop ends the wait", async (t) => {
+test("an outage is reported as an outage, and a stop ends the wait", async (t) => {
   const rig = new TelemetryRig().start();
   let busy = true;
   rig.answer = () => (busy ? { status: 429 } : undefined);

@@ -222,7 +222,7 @@ for (const [status, body] of [
   [500, "Can't parse value: 5"],
   [413, '"Payload size exceeds the limit of 10 bytes"'],
 ] as const) {
-  test(`the one point that the platform refuses with ${status} is found, dropped and told`, async (t) => {
+  test(`the one point that the platform refuses with ${status} is found, dropped and reported`, async (t) => {
     const rig = new TelemetryRig().record(0, 20).start();
     rig.answer = (elements) =>
       elements.some((one) => one.values.n === 13) ? { status, body } : { status: 200 };
@@ -284,7 +284,7 @@ test("points wait for the time, and get time stamps of when they were recorded",
   );
 });
 
-test("drops for want of room are told once a burst and reported when the line is back", async (t) => {
+test("drops for want of room are logged once a burst and reported when the line is back", async (t) => {
   const rig = new TelemetryRig({ bufferBytes: 1024 }).record(0, 100);
   const lost = 100 - rig.outbox.waiting;
   t.is(rig.host.clock.waiting, 1);
@@ -328,7 +328,7 @@ test("a drop right after a report is reported too, though nothing else is to be 
   t.is(rig.log.length, requests);
 });
 
-test("an address that is right now and then is told once an hour", async (t) => {
+test("an address that is right now and then is reported once an hour", async (t) => {
   const rig = new TelemetryRig().start();
   let asked = 0;
   rig.answer = () => ({ status: asked++ % 2 ? 200 : 404 });

@@ -28,7 +28,7 @@ test("a clock set back by less than 5 s is waited for", (t) => {
   t.deepEqual(one.host.lines, []);
 });
 
-test("a clock set back by more than 5 s starts again and is told", (t) => {
+test("a clock set back by more than 5 s starts again and is logged", (t) => {
   const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
   add(one, 1);
   one.host.clock.setWall(T0 - 60_000);
@@ -77,7 +77,7 @@ test("as long as the time is not known points have none; once it is, they get th
   t.deepEqual(waitingStamps(one), [T0 + 5000, T0 + 5001, T0 + 10_000]);
 });
 
-test("what the platform tells is not used when the host knows the time", (t) => {
+test("the platform's time is not used when the host knows the time", (t) => {
   const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
   one.time.learn(T0 + 99_000);
   t.is(one.time.now(), T0);

@@ -35,7 +35,7 @@ function read(
 const NOTHING = { location: undefined, etag: undefined, from: -1, total: -1 };
 
 for (const step of [1, 7, 64, 5000]) {
-  test(`a part of a file tells where it belongs, in pieces of ${step}`, (t) => {
+  test(`a part of a file says where it belongs, in pieces of ${step}`, (t) => {
     const text =
       'HTTP/1.1 206 \r\nETag: "a-1"\r\ncontent-range: bytes 4-7/1000\r\nContent-Length: 4\r\n\r\nabcd';
     const { head, body } = read(text, step);
@@ -54,7 +54,7 @@ for (const step of [1, 7, 64, 5000]) {
   });
 }
 
-test("what a head tells wrongly is as good as not told", (t) => {
+test("what a head states wrongly is as good as not stated", (t) => {
   for (const line of [
     'ETag: W/"weak"',
     "ETag: bare",

@@ -53,7 +53,7 @@ test("what may pass later is busy, with the time that the platform asked for", (
   t.is(kind(500), "busy");
 });
 
-test("silence is told from other losses", (t) => {
+test("silence is distinguished from other losses", (t) => {
   t.true(isSilence({ kind: "lost", reason: "no answer in time" }));
   t.false(isSilence({ kind: "lost", reason: "no connection in time" }));
   t.false(isSilence({ kind: "busy", status: 408, retryAfterMs: undefined }));

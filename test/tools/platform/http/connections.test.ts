@@ -29,7 +29,7 @@ test("an idle connection is closed after its time, and nothing is said of it una
   t.true(closedAfter >= 90, String(closedAfter));
 });
 
-test("who asks for the connection to be kept is told for how long", async (t) => {
+test("who asks for the connection to be kept learns for how long", async (t) => {
   const { head } = await answerOf(t, "Connection: keep-alive\r\n");
   t.regex(head, /\r\nKeep-Alive: timeout=60\r\nConnection: keep-alive\r\n/);
 });

@@ -40,7 +40,7 @@ test("half a body is answered 408, and the connection ends", async (t) => {
   t.regex(text, /"message":"SocketTimeoutException: ","errorCode":2,"status":408/);
 });
 
-test("told to stop it takes no connection and lets a poll run to its end", async (t) => {
+test("stopped, it takes no connection and lets a poll run to its end", async (t) => {
   const platform = await start(t, 60_000);
   const poll = said(platform, `GET /api/v1/${TOKEN}/rpc?timeout=600 HTTP/1.1\r\nHost: d\r\n\r\n`);
   await new Promise((resolve) => setTimeout(resolve, 150));

@@ -164,7 +164,7 @@ test("close ends open polls at once and frees the port", async (t) => {
   await again.close();
 });
 
-test("a port that is taken is told as such", async (t) => {
+test("a port that is taken is reported as such", async (t) => {
   const { address } = await start(t);
   const error = await t.throwsAsync(startPlatform({ port: address.port }));
   t.is(
@@ -183,7 +183,7 @@ test("with a certificate and its key it speaks https", async (t) => {
   t.is(status, 200);
 });
 
-test("it listens on loopback unless told otherwise, and the address says so", async (t) => {
+test("it listens on loopback unless configured otherwise, and the address says so", async (t) => {
   const platform = await start(t);
   t.is(platform.address.host, "127.0.0.1");
   t.is(platform.url, `http://127.0.0.1:${platform.address.port}`);

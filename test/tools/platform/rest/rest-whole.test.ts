@@ -75,7 +75,7 @@ test("a profile's default firmware reaches its devices, new ones too, until it i
   t.deepEqual(await attributes(t.context, "old"), {});
 });
 
-test("each of the seven algorithms is computed at the upload and told to the device", async (t) => {
+test("each of the seven algorithms is computed at the upload and sent to the device", async (t) => {
   const { call, clock } = t.context;
   const profile = await createProfile(call, "DISABLED");
   const fields = { name: "fw", deviceProfileId: profile.id };
@@ -97,9 +97,9 @@ test("a package elsewhere gives the device its address, and has no file here", a
   const fields = { name: "fw", deviceProfileId: profile.id };
   const device = (await call("POST", "/api/device?accessToken=fw", fields)).json;
   const url = "https://files.example/2.bin";
-  const told = { title: "g", version: "2", type: "FIRMWARE", deviceProfileId: profile.id, dataSize: 9 };
-  t.is((await call("POST", "/api/otaPackage", { ...told, usesUrl: true })).status, 400);
-  const created = (await call("POST", "/api/otaPackage", { ...told, usesUrl: true, url })).json;
+  const entry = { title: "g", version: "2", type: "FIRMWARE", deviceProfileId: profile.id, dataSize: 9 };
+  t.is((await call("POST", "/api/otaPackage", { ...entry, usesUrl: true })).status, 400);
+  const created = (await call("POST", "/api/otaPackage", { ...entry, usesUrl: true, url })).json;
   t.like(created, { url, hasData: true, dataSize: 9, checksum: null });
   await call("POST", "/api/device", { ...device, firmwareId: created.id });
   clock.advance(2_000);

@@ -91,7 +91,7 @@ test("a taken name, a taken token, no name and a bad body are a 400 that says wh
   }
 });
 
-test("unknown and malformed ids, unknown paths and missing pages are told apart", async (t) => {
+test("unknown and malformed ids, unknown paths and missing pages are distinguished", async (t) => {
   const { call } = t.context;
   t.is((await call("GET", `/api/device/${UNKNOWN}`)).json.errorCode, 32);
   t.is((await call("GET", "/api/device/none")).status, 400);

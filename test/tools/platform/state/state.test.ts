@@ -148,7 +148,7 @@ test("a persistent RPC that ran out meanwhile is EXPIRED, one that was handed ou
   t.is(polled.method, "open");
 });
 
-test("an assignment of which the device was not told is told after the restart", async (t) => {
+test("a device that was not notified of an assignment is notified after the restart", async (t) => {
   const directory = folder(t);
   const before = await start(t, directory);
   const { core } = before;
@@ -249,7 +249,7 @@ test("a start that fails for its port lets go of the folder", async (t) => {
   await t.notThrowsAsync(start(t, directory));
 });
 
-test("a damaged file is told in a sentence, and left as it is", async (t) => {
+test("a damaged file is reported in a sentence, and left as it is", async (t) => {
   const directory = folder(t);
   const file = join(directory, "platform.db");
   const platform = await start(t, directory);

@@ -1,4 +1,4 @@
-// Hostile assignments, downloads and parts: whatever comes, the old image runs and the operator is told.
+// Hostile assignments, downloads and parts: whatever comes, the old image runs and the operator is notified.
 import test from "ava";
 import { Lamp, type LampOptions } from "./lamp.js";
 import { each, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, stays, UPDATED } from "./reported.js";

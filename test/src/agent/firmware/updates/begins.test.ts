@@ -25,7 +25,7 @@ async function begins(
   return clock.now() - at;
 }
 
-/** ms: two looks at the keys, each at the end of a poll, every 30 s, or as soon as a poll tells of a change. */
+/** ms: two looks at the keys, each at the end of a poll, every 30 s, or as soon as a poll brings a change. */
 const WITHIN = { 1: 50_000, 2: 33_000, 3: 3000 } as const;
 
 for (const connections of [1, 2, 3] as const) {

@@ -1,4 +1,4 @@
-// Packages with an address of their own (fw_url): told from the platform's side, and from the file server's.
+// Packages with an address of their own (fw_url): seen from the platform's side, and from the file server's.
 import test from "ava";
 import { Agent, MoteError } from "../../../../../src/index.js";
 import { fakeHost } from "../../../../fakes/host.js";
@@ -30,7 +30,7 @@ for (const [title, manners] of [
   ["with ranges and an ETag", { etag: ETAG }],
   ["with ranges alone", {}],
   ["without ranges", { ranges: false }],
-  ["without ranges, which tells no length", { ranges: false, hidesLength: true }],
+  ["without ranges, which states no length", { ranges: false, hidesLength: true }],
 ] as const) {
   each(`an image from a server ${title} is taken`, async (t, shape) => {
     const files = await ended(shape, { ...manners });
@@ -50,11 +50,11 @@ each("the server never hears of the token, and gets the address to the letter", 
     t.is(headers.host, HOST);
     t.false(JSON.stringify(headers).includes("lamp-token"));
   }
-  const told = JSON.stringify([
+  const reported = JSON.stringify([
     files.lamp.machine.lines,
     files.lamp.platform.points(files.lamp.device, "fw_error"),
   ]);
-  t.false(told.includes("s3cret"));
+  t.false(reported.includes("s3cret"));
 });
 
 each("a host that is not listed is not asked", async (t, shape) => {
@@ -150,7 +150,7 @@ each(
   },
 );
 
-each("a length that nobody tells is refused by name", async (t, shape) => {
+each("a length that nobody states is refused by name", async (t, shape) => {
   const files = new Files({ ...shape, firmware: URL_HOSTS }, { ranges: false, hidesLength: true });
   const { checksum, algorithm } = files.all;
   files.assign(URL_2, { checksum, algorithm });
@@ -291,7 +291,7 @@ each("the platform is served meanwhile", async (t, shape) => {
   await files.lamp.untilState("UPDATED");
 });
 
-test("hosts that can't be are told when the agent is made", (t) => {
+test("hosts that can't be are reported when the agent is made", (t) => {
   for (const urlHosts of [
     "files.test",
     ["https://files.test"],

@@ -43,7 +43,7 @@ export class Files {
     net.onConnect = (peer) => (peer.name.startsWith(HOST) ? files?.(peer) : platform?.(peer));
   }
 
-  /** Assigns a package that lies at `url`; the platform tells `more` of it. */
+  /** Assigns a package that lies at `url`; the platform says `more` of it. */
   assign(
     url = URL_2,
     more: { size?: number; checksum?: string; algorithm?: "SHA256" | "MD5" } = this.all,

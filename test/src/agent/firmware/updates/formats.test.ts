@@ -1,4 +1,4 @@
-// Images that write other formats than the one before them: what is stored by one is told and kept by the other, and an update ends well.
+// Images that write other formats than the one before them: what is stored by one is reported and kept by the other, and an update ends well.
 import test from "ava";
 import { readOwn, readStored, writeStored } from "../../../../../src/agent/common/stored.js";
 import type { Host } from "../../../../../src/port.js";
@@ -97,7 +97,7 @@ test("an old image that fails on trial gives way to the newer one, which says wh
   );
 });
 
-test("a value of another format is told, left alone, and kept beside when it is replaced", (t) => {
+test("a value of another format is reported, left alone, and kept beside when it is replaced", (t) => {
   const host = fakeHost();
   const foreign = Uint8Array.of(9, 1, 2, 3);
   host.store.set("x", foreign);

@@ -1,4 +1,4 @@
-// Trials of a new image that go on for days without the platform: what its operator is told, and what runs.
+// Trials of a new image that go on for days without the platform: what its operator learns, and what runs.
 import { away, each, failed, MINUTE, onTrial, UPDATED } from "./reported.js";
 
 each(

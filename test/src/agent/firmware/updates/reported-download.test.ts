@@ -1,4 +1,4 @@
-// One test for each way an update can end before the new image runs: what its operator is told on the platform, and what runs.
+// One test for each way an update can end before the new image runs: what its operator learns on the platform, and what runs.
 import { createHash } from "node:crypto";
 import { Lamp } from "./lamp.js";
 import { atHalf, each, failed, firmwareOnly, LONG, lampWith, SIZE, stays, UPDATED } from "./reported.js";

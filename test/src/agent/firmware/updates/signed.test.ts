@@ -64,7 +64,7 @@ test("a signature that comes after the image was refused is a new assignment", a
   t.deepEqual(lamp.booted, ["1.0.0", "2.0.0"]);
 });
 
-test("what is no signature at all is told as such", async (t) => {
+test("what is no signature at all is reported as such", async (t) => {
   for (const value of ["yes", "3006020101020100", 5, true]) {
     const lamp = signedLamp({}, undefined);
     lamp.platform.setShared(lamp.device, { fw_signature: value });
@@ -92,7 +92,7 @@ test("over http a signed image is taken, an unsigned one is not", async (t) => {
   t.deepEqual(lamp.shown, failed("no update over http without a signature or allowHttp"));
 });
 
-test("a key that is none is told when the agent is made", (t) => {
+test("a key that is none is reported when the agent is made", (t) => {
   for (const wrong of ["", "04", publicKey.slice(2), `${publicKey}00`, 5]) {
     const firmware = { title: "lamp", version: "1.0.0", publicKey: wrong as string };
     const error = t.throws(() => new Agent(fakeHost(), { baseUrl: "https://p.test", token: "T", firmware }));

@@ -1,4 +1,4 @@
-// One test for each way the trial of a new image can end: what its operator is told on the platform, and what runs.
+// One test for each way the trial of a new image can end: what its operator learns on the platform, and what runs.
 import type { Lamp } from "./lamp.js";
 import { away, type Each, failed, LONG, MINUTE, onTrial, stays, UPDATED } from "./reported.js";
 

@@ -137,7 +137,7 @@ async function roundTrip(ask: Ask): Promise<Finding> {
   );
 }
 
-/** What ended a poll of a minute tells who is on the way. */
+/** What ended a poll of a minute shows who is on the way. */
 export function polls(answer: Answer | undefined): Finding {
   const s = Math.round((answer?.tookMs ?? 0) / 1000);
   switch (answer?.status) {

@@ -1,7 +1,7 @@
 // The network between the fleet and the platform: it can be cut and mended, and counts what goes over it.
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 
-type Tell = (what: SocketEvent, reason?: string) => void;
+type Notify = (what: SocketEvent, reason?: string) => void;
 
 export class SimulatedNetwork {
   readonly #open: Host["open"];
@@ -30,14 +30,14 @@ export class SimulatedNetwork {
     this.#isCut = false;
   }
 
-  readonly open: Host["open"] = (name, port, secure, tell) => {
+  readonly open: Host["open"] = (name, port, secure, notify) => {
     this.asked++;
     if (this.#isCut) {
       this.broken++;
-      setTimeout(() => tell("closed", "the network is cut"), 0);
+      setTimeout(() => notify("closed", "the network is cut"), 0);
       return NO_SOCKET;
     }
-    const socket = new LineSocket(this, tell);
+    const socket = new LineSocket(this, notify);
     this.#sockets.add(socket);
     socket.host = this.#open(name, port, secure, (what, reason) => socket.event(what, reason));
     return socket;
@@ -54,12 +54,12 @@ export class SimulatedNetwork {
 /** A class and no closures: thousands of these are open. */
 class LineSocket implements Socket {
   readonly #network: SimulatedNetwork;
-  readonly #tell: Tell;
+  readonly #notify: Notify;
   host: Socket = NO_SOCKET;
 
-  constructor(network: SimulatedNetwork, tell: Tell) {
+  constructor(network: SimulatedNetwork, notify: Notify) {
     this.#network = network;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   write(bytes: Uint8Array): number {
@@ -77,13 +77,13 @@ class LineSocket implements Socket {
 
   event(what: SocketEvent, reason: string | undefined): void {
     if (what === "closed") this.#network.ended(this, reason !== "end");
-    this.#tell(what, reason);
+    this.#notify(what, reason);
   }
 
   cut(): void {
     if (!this.#network.ended(this, true)) return;
     this.host.close();
-    this.#tell("closed", "the network is cut");
+    this.#notify("closed", "the network is cut");
   }
 }
 

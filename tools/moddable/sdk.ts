@@ -41,7 +41,7 @@ export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
   return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, PATH: paths.join(delimiter) } };
 }
 
-/** The version that stands at `path`, as git tells it; undefined where it does not. */
+/** The version that stands at `path`, as git knows it; undefined where it does not. */
 export function sdkVersion(path: string): string | undefined {
   const { status, stdout } = spawnSync("git", ["-C", path, "describe", "--tags"], { encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;

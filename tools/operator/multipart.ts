@@ -1,4 +1,4 @@
-// A form with one file, as a stream that counts what fetch takes of it: fetch itself tells nobody.
+// A form with one file, as a stream that counts what fetch takes of it: fetch itself reports nothing.
 
 export interface FileForm {
   readonly type: string;

@@ -16,7 +16,7 @@ export interface NewPackage {
   elsewhere?: Elsewhere;
 }
 
-/** A file that devices fetch from its own address; what isn't told here they aren't told. */
+/** A file that devices fetch from its own address; what isn't said here they don't learn. */
 export interface Elsewhere {
   url: string;
   /** In bytes. */
@@ -32,7 +32,7 @@ export interface Upload {
   algorithm?: Algorithm;
   /** Lower-case hex; the platform computes it if there is none, and refuses one that differs. */
   checksum?: string;
-  /** Told of the bytes handed to the connection so far. */
+  /** Notified of the bytes handed to the connection so far. */
   onSent?: (bytes: number) => void;
   /** Default 10 minutes, in milliseconds. */
   timeoutMs?: number;

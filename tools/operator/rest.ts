@@ -12,7 +12,7 @@ export interface RestOptions {
   timeoutMs?: number;
   /** Of an earlier login. */
   session?: Session | undefined;
-  /** Told of each new session: after a login, and when the platform gave a new token. */
+  /** Notified of each new session: after a login, and when the platform gave a new token. */
   onSession?: (session: Session) => void;
 }
 

@@ -23,7 +23,7 @@ export class Rpc {
     this.#rest = rest;
   }
 
-  /** Returns when the platform handed it to a poll, or dropped it: it does not tell which. */
+  /** Returns when the platform handed it to a poll, or dropped it: it does not say which. */
   async oneWay(deviceId: string, method: string, params?: unknown, options: RpcOptions = {}): Promise<void> {
     await this.#send("oneway", deviceId, method, params, options);
   }

@@ -50,11 +50,11 @@ export function openLive(output: NodeJS.WriteStream, url: string, deviceName: st
 
 function plain(output: NodeJS.WriteStream, first: Model): Live {
   let model = first;
-  let told = "";
+  let shown = "";
   const say = (): void => {
     const line = summary(model);
-    if (line !== told) output.write(`${line}\n`);
-    told = line;
+    if (line !== shown) output.write(`${line}\n`);
+    shown = line;
   };
   const timer = setInterval(say, SUMMARY_MS);
   return {

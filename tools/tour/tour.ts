@@ -18,7 +18,7 @@ export interface StepResult {
 }
 
 /**
- * Runs the steps in order and tells of each as soon as it is over. A step that fails does not stop the others; when `signal` says
+ * Runs the steps in order and shows each as soon as it is over. A step that fails does not stop the others; when `signal` says
  * so, what is not over is shown as not reached. `patience` lengthens the limits, for a slow machine. Returns the results, one per step.
  */
 export async function runSteps<Context>(

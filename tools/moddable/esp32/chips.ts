@@ -1,4 +1,4 @@
-// What each chip has for the engine's memory, and how to tell which chip a target of the SDK has.
+// What each chip has for the engine's memory, and how to know which chip a target of the SDK has.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Sdk, SdkError } from "../sdk.js";

@@ -21,7 +21,7 @@ export const EMULATED_CHIPS = Object.keys(MACHINES);
 /** This machine, as an emulated board sees it. */
 export const HOST_ADDRESS = "10.0.2.2";
 
-/** What an emulated board must be told to reach `url` of this machine. */
+/** What an emulated board needs to reach `url` of this machine. */
 export function fromInside(url: string): string {
   const parsed = new URL(url);
   if (!["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname)) return url;
@@ -128,7 +128,7 @@ export class EmulatedBoard {
 
   /**
    * Takes the power away, at once. The emulator writes its file later than the chip its flash: it may bring to an end what the chip had finished. (Killed, it takes back
-   * bytes that the program had been told were written, which no flash does.)
+   * bytes that the program believed written, which no flash does.)
    */
   async cut(): Promise<void> {
     this.#process.kill("SIGTERM");

@@ -57,19 +57,19 @@ export class Debugger extends EventEmitter<DebuggerEvents> {
 
 class Machine {
   readonly #socket: Socket;
-  readonly #told: Debugger;
+  readonly #listener: Debugger;
   #text = "";
   #line = "";
   #title = SHELL;
   #instruments: string[] = [];
 
-  constructor(socket: Socket, told: Debugger) {
+  constructor(socket: Socket, listener: Debugger) {
     this.#socket = socket;
-    this.#told = told;
+    this.#listener = listener;
     socket.setEncoding("utf8");
     socket.on("data", (text: string) => this.#read(text));
     socket.on("error", () => {});
-    socket.on("close", () => this.#shell || told.emit("ended"));
+    socket.on("close", () => this.#shell || listener.emit("ended"));
   }
 
   get #shell(): boolean {
@@ -93,9 +93,9 @@ class Machine {
       this.#instruments = [];
       this.#say("<set-all-breakpoints></set-all-breakpoints>");
       this.#say("<go/>");
-      if (!this.#shell) this.#told.emit("begun");
+      if (!this.#shell) this.#listener.emit("begun");
     } else if (name === "break") {
-      if (!this.#shell) this.#told.emit("broken", text.trim());
+      if (!this.#shell) this.#listener.emit("broken", text.trim());
       this.#say("<go/>");
     } else if (!this.#shell && name === "log") this.#print(text);
     else if (name === "instrument") this.#instruments.push(attributes.name ?? "");
@@ -105,12 +105,12 @@ class Machine {
   #print(text: string): void {
     const lines = (this.#line + text).split("\n");
     this.#line = lines.pop() ?? "";
-    for (const line of lines) this.#told.emit("line", line);
+    for (const line of lines) this.#listener.emit("line", line);
   }
 
   #sample(text: string): void {
     const values = text.split(",").map(Number);
-    this.#told.emit("instruments", new Map(this.#instruments.map((name, i) => [name, values[i] ?? 0])));
+    this.#listener.emit("instruments", new Map(this.#instruments.map((name, i) => [name, values[i] ?? 0])));
   }
 
   #say(command: string): void {

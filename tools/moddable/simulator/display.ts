@@ -23,7 +23,7 @@ export async function openDisplay(headless: boolean, env: NodeJS.ProcessEnv = pr
   );
 }
 
-/** What Xvfb tells once it is ready; undefined if there is no Xvfb. */
+/** What Xvfb prints once it is ready; undefined if there is no Xvfb. */
 function numberOf(server: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     const late = setTimeout(() => done(undefined), START_MS);

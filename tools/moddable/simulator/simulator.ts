@@ -98,11 +98,11 @@ export class SimulatorRun {
   }
 
   #over(end: End): void {
-    const tell = this.#end;
-    if (!tell) return;
+    const onEnd = this.#end;
+    if (!onEnd) return;
     this.#end = undefined;
     this.#process.kill("SIGKILL");
     this.#debugger.close();
-    tell(end);
+    onEnd(end);
   }
 }

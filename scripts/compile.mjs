@@ -6,7 +6,7 @@ import { buildModule, MODULES } from "./board.mjs";
 import { isSame, stampFile } from "./stamp.mjs";
 
 // These run on XS alone, or in a browser. Of hosts/esp32 only the files that name modules of the SDK do; the others have tests here.
-const ELSEWHERE = /^(?:hosts\/(?:xs|simulator)|tools\/console|test\/hosts\/simulator\/guest)\//;
+const COMPILED_SEPARATELY = /^(?:hosts\/(?:xs|simulator)|tools\/console|test\/hosts\/simulator\/guest)\//;
 /** What this build makes in dist; the rest is of others: types, builds for the simulator. */
 const OURS = /^(?:src|hosts|tools|examples|test|xs)\/.*\.js(?:\.map)?$/;
 
@@ -53,7 +53,7 @@ async function filesOf(out, options) {
 
 function compileFiles(root, out, sources) {
   const entryPoints = sources.filter(
-    (path) => path.endsWith(".ts") && !path.endsWith(".d.ts") && !ELSEWHERE.test(path),
+    (path) => path.endsWith(".ts") && !path.endsWith(".d.ts") && !COMPILED_SEPARATELY.test(path),
   );
   const places = { absWorkingDir: root, outbase: root, outdir: out, entryPoints };
   return filesOf(out, { ...places, format: "esm", platform: "node", target: "es2022", sourcemap: true });

@@ -1,6 +1,7 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
 import { Agent, Recovery } from "../../src/index.js";
 import type { AppHost } from "../shared/application.js";
+import { AgentWatchdog } from "./agent-watchdog.js";
 import { type Machine, MEMORY } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
 import { DeepSleep } from "./deep-sleep.js";
@@ -11,7 +12,6 @@ import { misconfigured } from "./misconfigured.js";
 import { Wifi } from "./network/wifi.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
-import { Alive } from "./watchdog.js";
 
 /**
  * Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. With
@@ -85,8 +85,8 @@ function run(
     if (returned) agent?.networkReturned();
   };
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
-  const alive = new Alive(host, SILENCE_MS, () => wifi.online && running());
-  const watched = { ...host, open: alive.watch(host.open) };
+  const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
+  const watched = { ...host, open: watchdog.watch(host.open) };
   try {
     agent = new Agent(watched, settings.options);
   } catch (error) {

@@ -84,7 +84,7 @@ export class Lock {
     const claimed = claim(path, holder);
     if (claimed === "ours") return { lock: new Lock(path, holder, true) };
     const left = readHolder(path);
-    if (left && counts(left) && alive(left))
+    if (left && counts(left) && isRunning(left))
       throw new LockedError(`${dirname(path)} is in use by process ${left.pid}`);
     return claimed === "taken" ? { left } : { lock: new Lock(path, holder, false), left };
   }
@@ -165,7 +165,7 @@ function discard(path: string, dead: Holder): void {
 
 async function outlive(worker: Process): Promise<void> {
   const tries = PATIENCE_MS / LOOK_MS;
-  for (let n = 0; alive(worker); n++) {
+  for (let n = 0; isRunning(worker); n++) {
     // Only a process that is surely the one: without its start time the number may be somebody else's by now.
     if (n === tries && worker.since !== undefined) process.kill(worker.pid, "SIGKILL");
     if (n >= 2 * tries) throw new LockedError(`process ${worker.pid} still uses the state directory`);
@@ -177,7 +177,7 @@ function identify(pid: number): Process {
   return { pid, since: since(pid) };
 }
 
-function alive({ pid, since: then }: Process): boolean {
+function isRunning({ pid, since: then }: Process): boolean {
   if (pid <= 0) return false;
   try {
     process.kill(pid, 0);

@@ -56,36 +56,36 @@ function dial(
 }
 
 /** Of a stream: whose it is. */
-const OWNER = Symbol("owner");
+const HOST_SOCKET = Symbol("host socket");
 
-interface Owned extends NetSocket {
-  [OWNER]: HostSocket;
+interface SocketStream extends NetSocket {
+  [HOST_SOCKET]: HostSocket;
 }
 
 /** Thousands of sockets may share a process, and these functions: each finds by `this` whom it is called for. */
-function listen(stream: Owned, openedAt: string): void {
+function listen(stream: SocketStream, openedAt: string): void {
   stream.on(openedAt, opened).on("drain", drain);
   stream.on("end", end).on("error", failed).on("close", closed);
 }
 
-function opened(this: Owned): void {
-  this[OWNER].opened();
+function opened(this: SocketStream): void {
+  this[HOST_SOCKET].opened();
 }
 
-function drain(this: Owned): void {
-  this[OWNER].event("writable");
+function drain(this: SocketStream): void {
+  this[HOST_SOCKET].event("writable");
 }
 
-function end(this: Owned): void {
-  this[OWNER].over("end");
+function end(this: SocketStream): void {
+  this[HOST_SOCKET].over("end");
 }
 
-function failed(this: Owned, error: Error): void {
-  this[OWNER].over(whyClosed(error));
+function failed(this: SocketStream, error: Error): void {
+  this[HOST_SOCKET].over(whyClosed(error));
 }
 
-function closed(this: Owned): void {
-  this[OWNER].over("closed");
+function closed(this: SocketStream): void {
+  this[HOST_SOCKET].over("closed");
 }
 
 class HostSocket implements Socket {
@@ -110,7 +110,7 @@ class HostSocket implements Socket {
       setImmediate(() => this.over("bad address"));
       return;
     }
-    listen(Object.assign(this.#stream, { [OWNER]: this }), openedAt);
+    listen(Object.assign(this.#stream, { [HOST_SOCKET]: this }), openedAt);
   }
 
   write(bytes: Uint8Array): number {

@@ -6,13 +6,13 @@ import {
   isIncomplete,
   membersOf,
   valuesOf,
-  withKept,
+  withStoredSettings,
 } from "../shared/commissioning/built-in-configuration.js";
 import { Commissioning } from "../shared/commissioning/commissioning.js";
 import { PageServer } from "../shared/commissioning/page-server.js";
 import { reach } from "../shared/commissioning/platform-check.js";
 import { makeProof } from "../shared/commissioning/respond.js";
-import { finishInterrupted, keep, readKept } from "../shared/commissioning/stored-settings.js";
+import { finishInterrupted, keep, readStoredSettings } from "../shared/commissioning/stored-settings.js";
 import type { Values } from "../shared/commissioning/values.js";
 import { listen } from "../xs/listen.js";
 import { opener } from "../xs/open.js";
@@ -23,8 +23,8 @@ import type { SimulatorHost } from "./host.js";
 const LOOPBACK = "127.";
 
 export const commission: Commissioner = (host, built, go) => {
-  const { config, kept } = ofOwner(host, built);
-  if (!isIncomplete(config)) return go(trusting(host, kept.ca), config);
+  const { config, stored } = withSettings(host, built);
+  if (!isIncomplete(config)) return go(trusting(host, stored.ca), config);
   const { port } = membersOf<{ port: number }>(config.commission);
   if (port === undefined) {
     host.log(
@@ -38,20 +38,20 @@ export const commission: Commissioner = (host, built, go) => {
 };
 
 /** The machine's network is there: what is built in of Wi-Fi is none of its business. */
-function ofOwner(host: SimulatorHost, built: Config): { config: Config; kept: Values } {
+function withSettings(host: SimulatorHost, built: Config): { config: Config; stored: Values } {
   finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
   const { baseUrl } = built;
-  const kept = readKept(host, typeof baseUrl === "string" ? baseUrl : undefined);
-  return { config: { ...withKept(built, kept), wifi: false }, kept };
+  const stored = readStoredSettings(host, typeof baseUrl === "string" ? baseUrl : undefined);
+  return { config: { ...withStoredSettings(built, stored), wifi: false }, stored };
 }
 
 function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
-  const { config, kept } = ofOwner(host, built);
+  const { config, stored } = withSettings(host, built);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
   const commissioning = new Commissioning({
     clock: host.clock,
     wifi: false,
-    before: valuesOf(config, kept),
+    before: valuesOf(config, stored),
     check: (values, isSame, report) => {
       report("Asking the platform");
       return reach(trusting(host, values.ca), values, isSame, deviceName);
@@ -60,7 +60,7 @@ function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
     closed: (done) => {
       server.close();
       end();
-      const { config: now, kept: own } = ofOwner(host, built);
+      const { config: now, stored: own } = withSettings(host, built);
       // In a turn of its own: an agent takes stack to be made.
       if (done) host.clock.timer(0, () => void go(trusting(host, own.ca), now));
       else host.log("error", "nobody commissioned it");

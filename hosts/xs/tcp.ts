@@ -23,7 +23,7 @@ export class TcpSocket implements Socket {
   /** In the SDK's buffers. */
   private _readable = 0;
   private _writable = 0;
-  private readonly _kept: Uint8Array[] = [];
+  private readonly _received: Uint8Array[] = [];
   private _keptBytes = 0;
   private readonly _keep: number;
 
@@ -59,14 +59,14 @@ export class TcpSocket implements Socket {
   read(into: Uint8Array): number {
     let done = 0;
     while (done < into.length) {
-      const first = this._kept[0];
+      const first = this._received[0];
       if (first) {
         const part = first.length > into.length - done ? first.subarray(0, into.length - done) : first;
         into.set(part, done);
         done += part.length;
         this._keptBytes -= part.length;
-        if (part === first) this._kept.shift();
-        else this._kept[0] = first.subarray(part.length);
+        if (part === first) this._received.shift();
+        else this._received[0] = first.subarray(part.length);
       } else {
         const count = Math.min(this._readable, into.length - done);
         if (count === 0) break;
@@ -79,7 +79,7 @@ export class TcpSocket implements Socket {
 
   close(): void {
     this._over = true;
-    this._kept.length = 0;
+    this._received.length = 0;
     this._keptBytes = 0;
     this._drop();
   }
@@ -152,7 +152,7 @@ export class TcpSocket implements Socket {
   private _take(): void {
     const bytes = new Uint8Array(this._readable);
     this._pull(bytes);
-    this._kept.push(bytes);
+    this._received.push(bytes);
     this._keptBytes += bytes.length;
   }
 

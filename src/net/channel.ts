@@ -44,7 +44,7 @@ export class Channel {
   /** Ends the limit of the opening. */
   private _cancel: (() => void) | undefined;
   /** True once a request was answered: what it sends next may meet a connection that the peer has closed. */
-  kept = false;
+  keptAlive = false;
 
   constructor(host: Host, target: Target, buffer: Uint8Array, listener: ChannelListener) {
     this._host = host;
@@ -184,7 +184,7 @@ export class Channel {
     // More than the answer, or an answer to half a request: what comes next on this connection is anybody's guess.
     const reusable = answer.reusable && clean && !this._out && this._socket?.read(this._buffer) === 0;
     this._busy = false;
-    this.kept = true;
+    this.keptAlive = true;
     this._idleSince = this._host.clock.now();
     this._phase = "idle";
     if (!reusable) this.close();

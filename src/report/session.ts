@@ -28,7 +28,7 @@ export interface SessionOptions {
   /** Both, or a `jwt`, or all three: then the JWT is used until it is refused. */
   username?: string | undefined;
   password?: string | undefined;
-  /** A JWT from elsewhere, and the refresh token that came with it. With neither that nor a password it can't be renewed. */
+  /** A JWT that was got in another way, and the refresh token that came with it. With neither that nor a password it can't be renewed. */
   jwt?: string | undefined;
   refreshToken?: string | undefined;
 }

@@ -52,7 +52,7 @@ export class Strategies {
   private readonly _tracks = new Map<string, Track>();
   private readonly _ends: (() => void)[] = [];
   private _keeps = false;
-  private _kept = true;
+  private _stored = true;
   private _closed = false;
   private _armedFor = Number.POSITIVE_INFINITY;
   private _cancel: (() => void) | undefined;
@@ -212,9 +212,9 @@ export class Strategies {
   private _keep(): void {
     if (!this._keeps) return;
     const kept = save(this._host, this._tracks.values());
-    if (!kept && this._kept)
+    if (!kept && this._stored)
       this._host.log("error", "what strategies keep for a sleep does not fit into the store");
-    this._kept = kept;
+    this._stored = kept;
   }
 
   /** For the earliest that is due. One that is armed too early finds nothing to do, which costs less than a new timer for each value. */

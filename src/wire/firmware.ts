@@ -30,7 +30,7 @@ export interface Assignment {
   readonly title: string;
   readonly version: string;
   readonly tag: string | undefined;
-  /** Set only for a package that lies elsewhere; otherwise size, algorithm and checksum are all known. */
+  /** Set only for a package on an external host; otherwise size, algorithm and checksum are all known. */
   readonly url: string | undefined;
   /** Bytes, 1 to 2^31 - 1. */
   readonly size: number | undefined;

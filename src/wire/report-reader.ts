@@ -51,7 +51,7 @@ export class ReportReader {
   private _hasLabels = false;
   private _hasTable = false;
   /** What came of a text that is cut. */
-  private _kept = NOTHING;
+  private _partial = NOTHING;
   private _used = 0;
   private _depth = 0;
   private _quoted = false;
@@ -174,14 +174,14 @@ export class ReportReader {
       this._used = this._limit + 1;
       return;
     }
-    if (needed > this._kept.length) {
+    if (needed > this._partial.length) {
       const grown = new Uint8Array(
-        Math.min(this._limit, Math.max(needed, this._kept.length * 2, FIRST_BYTES)),
+        Math.min(this._limit, Math.max(needed, this._partial.length * 2, FIRST_BYTES)),
       );
-      grown.set(this._kept.subarray(0, this._used));
-      this._kept = grown;
+      grown.set(this._partial.subarray(0, this._used));
+      this._partial = grown;
     }
-    this._kept.set(bytes.subarray(from, to), this._used);
+    this._partial.set(bytes.subarray(from, to), this._used);
     this._used = needed;
   }
 
@@ -191,7 +191,7 @@ export class ReportReader {
     if (!whole) this._keep(bytes, from, to);
     const skipped = !whole && this._used > this._limit;
     if (this._problem === undefined) {
-      const lies = whole ? bytes.subarray(from, to) : this._kept.subarray(0, this._used);
+      const lies = whole ? bytes.subarray(from, to) : this._partial.subarray(0, this._used);
       const text = skipped ? "null" : this._host.decode(lies);
       if (text === undefined || !this._take(text, state)) this._problem ??= "malformed";
     }

@@ -34,7 +34,7 @@ export const delivery: readonly Mutant[] = [
     name: "a point refused before it was on flash is counted in memory alone",
     promise: LOST,
     file: `${AGENT}/queue/outbox.ts`,
-    find: "number > this.ring.first + this.ring.kept",
+    find: "number > this.ring.first + this.ring.onFlash",
     replace: "number > number",
     tests: ["src/agent/queue/outbox.test.js"],
   },

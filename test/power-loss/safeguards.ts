@@ -124,7 +124,9 @@ export const safeguards: readonly Safeguard[] = [
     group: "rpc",
     what: "an answer that did not come through is stored before it goes out again",
     file: `${AGENT}/rpc/journal.ts`,
-    edits: [["entry.kept = writeStored(this._host, key, {", "entry.kept = [].includes.call([], {"]],
+    edits: [
+      ["entry.answerStored = writeStored(this._host, key, {", "entry.answerStored = [].includes.call([], {"],
+    ],
   },
   {
     group: "rpc",

@@ -4,7 +4,7 @@ import type { AgentOptions } from "../../src/index.js";
 import { RpcActor } from "../../tools/platform/core/rpc/rpc.js";
 import type { Fault } from "../fakes/platform.js";
 import type { SeenRequest } from "../fakes/server.js";
-import { type Owner, type Still, standStill } from "./engine/still.js";
+import { type Still, standStill, type Teardown } from "./engine/still.js";
 
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
 /** Calm at the end of a day, in which everything comes to rest that the day left behind. */
@@ -64,7 +64,7 @@ export interface LongRun {
 
 /** Runs through `days`; calls `report` at the end of each. */
 export async function longRun(
-  t: Owner,
+  t: Teardown,
   connections: 1 | 2 | 3,
   days: number,
   report: (line: string) => void = () => {},

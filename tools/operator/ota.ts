@@ -13,11 +13,11 @@ export interface NewPackage {
   type?: "FIRMWARE" | "SOFTWARE";
   tag?: string;
   /** Where the file is, if not on the platform: there is no upload then. */
-  elsewhere?: Elsewhere;
+  externalFile?: ExternalFile;
 }
 
 /** A file that devices fetch from its own address; what isn't said here they don't learn. */
-export interface Elsewhere {
+export interface ExternalFile {
   url: string;
   /** In bytes. */
   dataSize?: number;
@@ -48,10 +48,10 @@ export class Ota {
 
   /** The entry alone; `upload` adds the file. */
   async create(wanted: NewPackage): Promise<OtaPackage> {
-    const { title, version, deviceProfileId, type = "FIRMWARE", tag, elsewhere } = wanted;
+    const { title, version, deviceProfileId, type = "FIRMWARE", tag, externalFile } = wanted;
     const profile: EntityId = { entityType: "DEVICE_PROFILE", id: deviceProfileId };
-    const usesUrl = elsewhere !== undefined;
-    const body = { title, version, type, tag, deviceProfileId: profile, usesUrl, ...elsewhere };
+    const usesUrl = externalFile !== undefined;
+    const body = { title, version, type, tag, deviceProfileId: profile, usesUrl, ...externalFile };
     return (await this.#rest.call("POST", "/api/otaPackage", { body })) as OtaPackage;
   }
 

@@ -1,13 +1,13 @@
-// What a board's owner gave, gives, or takes back: its configuration as built in and as kept, the button, and when to ask.
+// What a board's owner gave, gives, or takes back: its configuration as built in and as stored, the button, and when to ask.
 import { Agent } from "../../../src/index.js";
 import {
   type Config,
   isIncomplete,
   membersOf,
   valuesOf,
-  withKept,
+  withStoredSettings,
 } from "../../shared/commissioning/built-in-configuration.js";
-import { finishInterrupted, readKept } from "../../shared/commissioning/stored-settings.js";
+import { finishInterrupted, readStoredSettings } from "../../shared/commissioning/stored-settings.js";
 import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
@@ -24,7 +24,7 @@ interface Board {
   readonly machine: Machine;
   readonly host: BoardHost;
   readonly config: Config;
-  readonly kept: Values;
+  readonly stored: Values;
   readonly go: Go;
 }
 
@@ -40,13 +40,13 @@ export function commissionBy(
 ): Agent | undefined {
   finishInterrupted(made, () => void new Agent(made, NOWHERE));
   const { baseUrl } = machine.config;
-  const kept = readKept(made, typeof baseUrl === "string" ? baseUrl : undefined);
-  const config = withKept(machine.config, kept);
-  const host = trusting(machine, made, kept.ca);
+  const stored = readStoredSettings(made, typeof baseUrl === "string" ? baseUrl : undefined);
+  const config = withStoredSettings(machine.config, stored);
+  const host = trusting(machine, made, stored.ca);
   const chip = (machine.idf as unknown as AccessPoint).mote_chip();
   const wrong = checkCommission(config.commission, chip);
   if (wrong !== undefined) return misconfigured(host, wrong);
-  const board: Board = { modules, machine, host, config, kept, go };
+  const board: Board = { modules, machine, host, config, stored, go };
   const button = buttonOf(board);
   const isWake = host.ending.reset === "deep sleep";
   const begin = (): Agent | undefined => (isIncomplete(config) ? ask(board) : run(board, button));
@@ -86,18 +86,18 @@ function run(board: Board, button: Pin | undefined): Agent | undefined {
  * Asks the owner, who sees `wrong`, if that is why. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom.
  */
 function ask(board: Board, wrong?: string): undefined {
-  const { modules, machine, host, config, kept } = board;
+  const { modules, machine, host, config, stored } = board;
   const isNew = isIncomplete(config);
   // An image on trial that asks has lost what the one before knew.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
     return misconfigured(host, wrong ?? "there is no network, no platform, or no way to prove itself there");
   if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
   const { password, serial } = membersOf<Commission>(config.commission);
-  // As built in: without a key there is no provisioning in what is kept.
+  // As built in: without a key there is no provisioning in what is stored.
   const { deviceName } = membersOf<{ deviceName: string }>(machine.config.provisioning);
   const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
   openCommissioning(modules, machine, host, {
-    before: valuesOf(config, kept),
+    before: valuesOf(config, stored),
     wrong,
     deviceName,
     password,

@@ -14,7 +14,7 @@ import {
   finishInterrupted,
   type Keeper,
   keep,
-  readKept,
+  readStoredSettings,
 } from "../../shared/commissioning/stored-settings.js";
 import { addressOf, type Values } from "../../shared/commissioning/values.js";
 import { clock } from "../clock.js";
@@ -48,7 +48,7 @@ export interface CommissionOptions {
 export function keptIn(stateDir: string, url: string | undefined): Values {
   const keeper = keeperOf(stateDir);
   finishInterrupted(keeper, () => {});
-  return readKept(keeper, url);
+  return readStoredSettings(keeper, url);
 }
 
 /**
@@ -84,7 +84,7 @@ function serve(options: CommissionOptions): Promise<boolean> {
   const { stateDir, given, deviceName, ca, stop, openMs } = options;
   const keeper = keeperOf(stateDir);
   finishInterrupted(keeper, () => completeReset(stateDir));
-  const before = definedOf(joined(given, readKept(keeper, given.url)));
+  const before = definedOf(joined(given, readStoredSettings(keeper, given.url)));
   return new Promise((resolve, reject) => {
     const host = hostOf(stateDir, keeper);
     const commissioning = new Commissioning({

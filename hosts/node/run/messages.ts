@@ -48,6 +48,6 @@ export type ToWorker =
 export type FromWorker =
   | { kind: "event"; event: Event }
   /** Every 5 s: the event loop turns. */
-  | { kind: "alive" }
+  | { kind: "heartbeat" }
   /** Before it ends by a mistake: why. `unfit`: the image is none. */
   | { kind: "failed"; reason: string; unfit: boolean };

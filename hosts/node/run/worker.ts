@@ -10,9 +10,9 @@ import { watchNetwork } from "../network.js";
 import { agentOptions, follow } from "./drive.js";
 import { ImageError, loadImage } from "./image.js";
 import type { FromWorker, ToWorker } from "./messages.js";
-import { keepFirmware, keptFirmware } from "./stored-image-info.js";
+import { storedImageInfo, storeImageInfo } from "./stored-image-info.js";
 
-const ALIVE_MS = 5000;
+const HEARTBEAT_MS = 5000;
 const FLUSH_MS = 2000;
 const STOP_MS = 1000;
 const LAST_WORDS_MS = 500;
@@ -36,7 +36,7 @@ function sendMessage(message: FromWorker, sent: () => void = () => {}): void {
 /** Ends the process once what was sent before has left it. */
 function exit(code: number): void {
   setTimeout(() => process.exit(code), LAST_WORDS_MS);
-  sendMessage({ kind: "alive" }, () => process.exit(code));
+  sendMessage({ kind: "heartbeat" }, () => process.exit(code));
 }
 
 function within(ms: number, work: Promise<unknown>): Promise<void> {
@@ -95,8 +95,8 @@ async function start({
   const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
   begun = recovery;
   const image = recovery.active ? undefined : await loadImage(path);
-  if (image) keepFirmware(host, sha256, image.firmware);
-  const firmware = image ? image.firmware : keptFirmware(host, sha256);
+  if (image) storeImageInfo(host, sha256, image.firmware);
+  const firmware = image ? image.firmware : storedImageInfo(host, sha256);
   const made = new Agent(host, agentOptions(config, firmware));
   agent = made;
   recovery.attend(made);
@@ -137,4 +137,4 @@ process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
 process.on("disconnect", () => void end(STOPPED, true));
 process.on("message", receive);
-setInterval(() => sendMessage({ kind: "alive" }), ALIVE_MS).unref();
+setInterval(() => sendMessage({ kind: "heartbeat" }), HEARTBEAT_MS).unref();

@@ -10,9 +10,9 @@ export function isIncomplete({ wifi, baseUrl, token, provisioning }: Config): bo
   return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
 }
 
-/** The manifest's configuration, with what was kept in place of what was built in. */
-export function withKept(config: Config, kept: Values): Config {
-  const { ssid, password, url, token, key, secret } = kept;
+/** The manifest's configuration, with what was stored in place of what was built in. */
+export function withStoredSettings(config: Config, stored: Values): Config {
+  const { ssid, password, url, token, key, secret } = stored;
   const { provisioning, token: builtToken, ...rest } = config;
   const built = membersOf<{ key: string }>(provisioning);
   // What proves the device to the platform that was built in is no other's to see.
@@ -30,7 +30,7 @@ export function withKept(config: Config, kept: Values): Config {
 }
 
 /** What the page begins with. */
-export function valuesOf(config: Config, kept: Values): Values {
+export function valuesOf(config: Config, stored: Values): Values {
   const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);
   const { key, secret } = membersOf<{ key: string; secret: string }>(config.provisioning);
   const { baseUrl, token } = config as { baseUrl?: string; token?: string };
@@ -38,8 +38,8 @@ export function valuesOf(config: Config, kept: Values): Values {
     ssid: ssid || undefined,
     password: password || undefined,
     url: baseUrl || undefined,
-    ca: kept.ca,
-    token: kept.token ?? token,
+    ca: stored.ca,
+    token: stored.token ?? token,
     key,
     secret,
   };

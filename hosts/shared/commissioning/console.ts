@@ -166,10 +166,10 @@ const said = (findings: readonly Finding[]): string => findings.map(({ reason })
 /** Words between blanks; quoted ones may hold blanks, and \ keeps the letter behind it. Undefined: a quote is not closed. */
 export function splitWords(line: string): string[] | undefined {
   const words: string[] = [];
-  let [word, quote, isWord, isKept] = ["", "", false, false];
+  let [word, quote, isWord, isEscaped] = ["", "", false, false];
   for (const letter of line) {
-    if (isKept) [word, isKept] = [word + letter, false];
-    else if (letter === "\\" && quote !== "'") isKept = isWord = true;
+    if (isEscaped) [word, isEscaped] = [word + letter, false];
+    else if (letter === "\\" && quote !== "'") isEscaped = isWord = true;
     else if (quote !== "") {
       if (letter === quote) quote = "";
       else word += letter;
@@ -184,7 +184,7 @@ export function splitWords(line: string): string[] | undefined {
       [word, isWord] = ["", false];
     }
   }
-  if (quote !== "" || isKept) return undefined;
+  if (quote !== "" || isEscaped) return undefined;
   if (isWord) words.push(word);
   return words;
 }

@@ -34,7 +34,7 @@ function finish(keeper: Keeper): void {
  * What was kept at commissioning. The token only if it belongs to `url`, or to the base URL that was kept, and if it was given: one that the device got by
  * provisioning has its name beside it, and the agent finds it by itself.
  */
-export function readKept(keeper: Keeper, url?: string): Values {
+export function readStoredSettings(keeper: Keeper, url?: string): Values {
   const host = keeper as Host;
   const [wifi, site, token] = [WIFI, SITE, TOKEN].map((key) => members(readStored(host, key)));
   const address = addressOf(site?.url ?? url);

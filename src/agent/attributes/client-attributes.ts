@@ -21,7 +21,7 @@ const stored = (item: Item) => [item.key, item.member, item.dirty ? 1 : 0];
 export class ClientAttributes {
   private readonly _session: PlatformSession;
   private _items: Item[] = [];
-  private _kept = true;
+  private _stored = true;
 
   constructor(session: PlatformSession) {
     this._session = session;
@@ -57,7 +57,7 @@ export class ClientAttributes {
       if (at < 0) items.push({ key, member, dirty: true });
       else items[at] = { key, member, dirty: true };
     }
-    if (!changed && this._kept) return;
+    if (!changed && this._stored) return;
     if (this._session.host.encode(JSON.stringify(items.map(stored))).length > LIMIT) {
       throw this._session.counters.error("TOO_LARGE", `client attributes may take ${LIMIT} bytes in all`);
     }
@@ -101,7 +101,7 @@ export class ClientAttributes {
   }
 
   private _keep(): void {
-    this._kept = writeStored(this._session.host, STORED, this._items.map(stored), !this._kept);
+    this._stored = writeStored(this._session.host, STORED, this._items.map(stored), !this._stored);
   }
 }
 

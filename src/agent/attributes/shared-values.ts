@@ -11,7 +11,7 @@ export const READ_EVERY_MS = 30_000;
 /** Two trusted answers without a key, this far apart, mean that it was deleted. */
 export const SECOND_LOOK_MS = 2000;
 
-interface Known {
+interface KnownValue {
   /** Canonical JSON text: what is compared, kept and handed out. */
   text: string;
   /** When a trusted answer lacked the key for the first time since it last had it. */
@@ -24,25 +24,25 @@ interface Known {
  */
 export class SharedValues {
   private readonly _host: Host;
-  private readonly _known = new Map<string, Known>();
+  private readonly _values = new Map<string, KnownValue>();
   private _snapshotLogged = false;
-  private _kept = true;
+  private _stored = true;
 
   constructor(host: Host) {
     this._host = host;
     const kept = readStored(host, SNAPSHOT);
     if (typeof kept !== "object" || kept === null || Array.isArray(kept)) return;
     for (const key of Object.keys(kept))
-      this._known.set(key, { text: JSON.stringify(kept[key]), missingSince: undefined });
+      this._values.set(key, { text: JSON.stringify(kept[key]), missingSince: undefined });
   }
 
   has(key: string): boolean {
-    return this._known.has(key);
+    return this._values.has(key);
   }
 
   /** A fresh copy: what a subscriber does to it changes nothing here. */
   value(key: string): Json | undefined {
-    const known = this._known.get(key);
+    const known = this._values.get(key);
     return known ? (JSON.parse(known.text) as Json) : undefined;
   }
 
@@ -52,15 +52,15 @@ export class SharedValues {
     keys.forEach((key) => {
       if (!Object.hasOwn(values, key)) return;
       const text = JSON.stringify(values[key]);
-      if (this._known.get(key)?.text !== text) changed.push(key);
-      this._known.set(key, { text, missingSince: undefined });
+      if (this._values.get(key)?.text !== text) changed.push(key);
+      this._values.set(key, { text, missingSince: undefined });
     });
     return changed;
   }
 
   /** Forgets `keys`; returns those that were known. */
   remove(keys: readonly string[]): string[] {
-    return keys.filter((key) => this._known.delete(key));
+    return keys.filter((key) => this._values.delete(key));
   }
 
   /**
@@ -72,7 +72,7 @@ export class SharedValues {
     const gone: string[] = [];
     let pending = false;
     keys.forEach((key) => {
-      const known = this._known.get(key);
+      const known = this._values.get(key);
       if (!known || Object.hasOwn(values, key)) return;
       known.missingSince ??= now;
       if (now - known.missingSince >= SECOND_LOOK_MS) gone.push(key);
@@ -85,11 +85,11 @@ export class SharedValues {
   /** Writes the snapshot; to be called once after each change. */
   keep(): void {
     const values: JsonObject = Object.create(null);
-    this._known.forEach(({ text }, key) => {
+    this._values.forEach(({ text }, key) => {
       values[key] = JSON.parse(text) as Json;
     });
     if (this._host.encode(JSON.stringify(values)).length <= SNAPSHOT_LIMIT) {
-      this._kept = writeStored(this._host, SNAPSHOT, values, !this._kept);
+      this._stored = writeStored(this._host, SNAPSHOT, values, !this._stored);
       return;
     }
     this._host.store.delete(SNAPSHOT);
@@ -99,7 +99,7 @@ export class SharedValues {
   }
 
   forget(): boolean {
-    this._known.clear();
+    this._values.clear();
     return forgetStored(this._host, SNAPSHOT);
   }
 }

@@ -53,7 +53,7 @@ const CYCLES = 3;
 const QUICK_MS = 10_000;
 const CYCLED = "quick power cycles";
 
-interface Kept {
+interface RecoveryRecord {
   image: string;
   /** ms of running since each crash of the last ten minutes; times without power do not count. */
   ages: number[];
@@ -84,7 +84,7 @@ export class Recovery {
   private readonly _knowsCrashes: boolean;
   private readonly _interrupted: boolean | undefined;
   private readonly _crash: string;
-  private _kept: Kept;
+  private _record: RecoveryRecord;
   private _agent: Attended | undefined;
   private _cancel: (() => void) | undefined;
   private _cancelQuick: (() => void) | undefined;
@@ -96,25 +96,26 @@ export class Recovery {
     this._knowsCrashes = crash !== undefined;
     this._interrupted = interrupted;
     this._crash = crash || "";
-    const before = readKept(host);
-    const kept = before ?? fresh(image, false);
+    const before = readRecord(host);
+    const record = before ?? fresh(image, false);
     const pending = host.slot.state() === "pending";
-    const crashed = !kept.asked && !powered && (this._knowsCrashes ? crash !== false : before !== undefined);
-    this._kept = { ...pass(kept, sleptMs), asked: pending };
+    const crashed =
+      !record.asked && !powered && (this._knowsCrashes ? crash !== false : before !== undefined);
+    this._record = { ...pass(record, sleptMs), asked: pending };
     if (!pending) this._count(image, crashed, crash || "unknown", crashes);
     if (!pending) this._power(powered, crashed);
-    this.active = !pending && this._kept.leftMs > 0;
-    const changed = JSON.stringify(this._kept) !== JSON.stringify(before ?? fresh(image, false));
+    this.active = !pending && this._record.leftMs > 0;
+    const changed = JSON.stringify(this._record) !== JSON.stringify(before ?? fresh(image, false));
     // Where nobody else can recognise a crash, the record itself says that there was a run.
     if (changed || (!before && !this._knowsCrashes)) this._keep();
     if (this.active) host.log("error", `recovery: the application is not started (${this.cause})`);
     this._tick();
-    if (this._kept.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
+    if (this._record.cycles > 0) this._cancelQuick = host.clock.timer(QUICK_MS, () => this.steady());
   }
 
   /** Why the application is not started; empty if it is. 200 characters at most. */
   get cause(): string {
-    return this.active ? this._kept.cause : "";
+    return this.active ? this._record.cause : "";
   }
 
   /**
@@ -127,7 +128,7 @@ export class Recovery {
     agent.firmware.crashed(this._crash);
     agent.on("restart", () => this._asked());
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
-    if (this._kept.told) guarded(this._host, "recovery: the cause could not be published", publish);
+    if (this._record.told) guarded(this._host, "recovery: the cause could not be published", publish);
     if (!this.active) return;
     agent.rpc.handle("restart", (params) => {
       const leave = isObject(params) && params.application === true;
@@ -139,8 +140,8 @@ export class Recovery {
   /** This start is no quick one: after 10 s by itself, before that if the run ends in good order. */
   steady(): void {
     this._cancelQuick?.();
-    if (this._kept.cycles === 0) return;
-    this._kept.cycles = 0;
+    if (this._record.cycles === 0) return;
+    this._record.cycles = 0;
     this._keep();
   }
 
@@ -151,45 +152,45 @@ export class Recovery {
   }
 
   private _count(image: string, crashed: boolean, cause: string, counted: number): void {
-    const kept = this._kept;
-    if (kept.image !== image) this._kept = fresh(image, kept.told);
-    else if (crashed && kept.leftMs === 0) {
-      kept.ages = kept.ages.concat(0).slice(-CRASHES);
-      kept.cause = cause.slice(0, CAUSE_LENGTH);
-      if (Math.max(kept.ages.length, counted) >= CRASHES) this._enter();
+    const record = this._record;
+    if (record.image !== image) this._record = fresh(image, record.told);
+    else if (crashed && record.leftMs === 0) {
+      record.ages = record.ages.concat(0).slice(-CRASHES);
+      record.cause = cause.slice(0, CAUSE_LENGTH);
+      if (Math.max(record.ages.length, counted) >= CRASHES) this._enter();
     }
   }
 
   private _power(powered: boolean, crashed: boolean): void {
-    const kept = this._kept;
+    const record = this._record;
     // A supply that fails again and again must not hold it there.
-    if (kept.leftMs > 0) kept.leftMs = powered ? Math.max(0, kept.leftMs - TICK_MS) : kept.leftMs;
-    else if (powered && kept.cycles >= CYCLES) {
-      kept.cause = CYCLED;
+    if (record.leftMs > 0) record.leftMs = powered ? Math.max(0, record.leftMs - TICK_MS) : record.leftMs;
+    else if (powered && record.cycles >= CYCLES) {
+      record.cause = CYCLED;
       this._enter();
-    } else if (powered) kept.cycles++;
-    else if (!crashed) kept.cycles = 0;
+    } else if (powered) record.cycles++;
+    else if (!crashed) record.cycles = 0;
   }
 
   private _enter(): void {
-    Object.assign(this._kept, { ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
+    Object.assign(this._record, { ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
   }
 
   private _tick(): void {
-    if (!this.active && this._kept.ages.length === 0) return;
+    if (!this.active && this._record.ages.length === 0) return;
     this._cancel = this._host.clock.timer(TICK_MS, () => {
-      const kept = this._kept;
-      if (this.active) kept.leftMs = Math.max(1, kept.leftMs - TICK_MS);
-      else kept.ages = older(kept.ages, TICK_MS);
+      const record = this._record;
+      if (this.active) record.leftMs = Math.max(1, record.leftMs - TICK_MS);
+      else record.ages = older(record.ages, TICK_MS);
       // An update under way is what recovery mode is for.
-      if (this.active && kept.leftMs === 1 && !this._agent?.firmware.downloading) return this._leave();
+      if (this.active && record.leftMs === 1 && !this._agent?.firmware.downloading) return this._leave();
       this._keep();
       this._tick();
     });
   }
 
   private _leave(): void {
-    this._kept = { ...this._kept, leftMs: 0, ages: [] };
+    this._record = { ...this._record, leftMs: 0, ages: [] };
     this._keep();
     this._restart();
   }
@@ -201,13 +202,13 @@ export class Recovery {
   }
 
   private _asked(): void {
-    if (this._knowsCrashes || this._kept.asked) return;
-    this._kept.asked = true;
+    if (this._knowsCrashes || this._record.asked) return;
+    this._record.asked = true;
     this._keep();
   }
 
   private _keep(): void {
-    writeStored(this._host, KEY, this._kept);
+    writeStored(this._host, KEY, this._record);
   }
 }
 
@@ -215,18 +216,18 @@ const older = (ages: number[], ms: number): number[] =>
   ages.map((age) => age + ms).filter((age) => age < WINDOW_MS);
 
 /** Time in which the machine slept. */
-function pass(kept: Kept, ms: number): Kept {
-  return { ...kept, ages: older(kept.ages, ms), leftMs: Math.max(0, kept.leftMs - ms) };
+function pass(record: RecoveryRecord, ms: number): RecoveryRecord {
+  return { ...record, ages: older(record.ages, ms), leftMs: Math.max(0, record.leftMs - ms) };
 }
 
-function fresh(image: string, told: boolean): Kept {
+function fresh(image: string, told: boolean): RecoveryRecord {
   return { image, ages: [], leftMs: 0, cause: "", asked: false, told, cycles: 0 };
 }
 
-function readKept(host: Host): Kept | undefined {
-  const kept = readStored(host, KEY);
-  if (!isObject(kept) || typeof kept.image !== "string") return undefined;
-  const { image, ages, leftMs, cause, asked, told, cycles } = kept;
+function readRecord(host: Host): RecoveryRecord | undefined {
+  const record = readStored(host, KEY);
+  if (!isObject(record) || typeof record.image !== "string") return undefined;
+  const { image, ages, leftMs, cause, asked, told, cycles } = record;
   return {
     image,
     ages: Array.isArray(ages) ? ages.filter((age) => typeof age === "number") : [],

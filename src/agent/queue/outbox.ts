@@ -56,8 +56,8 @@ export class Outbox {
 
   /** Points waiting. */
   get waiting(): number {
-    const { count, kept } = this.ring;
-    return this._sectors ? count - kept + this._sectors.waiting : count;
+    const { count, onFlash } = this.ring;
+    return this._sectors ? count - onFlash + this._sectors.waiting : count;
   }
 
   /** Which part of its room is taken, about. */
@@ -123,8 +123,8 @@ export class Outbox {
   rewind(): void {
     const { ring } = this;
     const sectors = this._sectors;
-    sectors?.rewind(sectors.state.next - ring.kept);
-    this._unread = sectors ? sectors.waiting - ring.kept : 0;
+    sectors?.rewind(sectors.state.next - ring.onFlash);
+    this._unread = sectors ? sectors.waiting - ring.onFlash : 0;
     ring.rewind();
   }
 
@@ -222,7 +222,7 @@ export class Outbox {
   private _finish(kind: typeof DONE | typeof REFUSED, number: number): number {
     let onFlash = this._sectors?.finish(kind, number - this._shift) ?? 0;
     // Of a point that never was on flash only the next header would say that it was refused, and the power may go before: brought there it gets a status entry.
-    if (kind === REFUSED && this._sectors && number > this.ring.first + this.ring.kept) {
+    if (kind === REFUSED && this._sectors && number > this.ring.first + this.ring.onFlash) {
       this._staging?.sync(false, number);
       onFlash += this._sectors.finish(kind, number - this._shift);
     }

@@ -15,13 +15,13 @@ export class Ring implements Records {
   /** The number of the first record; it counts up as records go. */
   first = 0;
   /** So many of them, from the first on, are on flash as well. */
-  kept = 0;
+  onFlash = 0;
   private readonly _capacity: number;
   private _head = 0;
   private _tail = 0;
   /** Where the records end that lie above the tail; -1 as long as none do. */
   private _wrap = -1;
-  /** Where the first that is not kept lies, if any are. */
+  /** Where the first that is not on flash lies, if any are. */
   private _rest = 0;
   private _cursor = 0;
   /** Of the record at the cursor. */
@@ -46,7 +46,11 @@ export class Ring implements Records {
 
   /** The same from the first record that is not on flash. */
   get pending(): number {
-    return this.kept === 0 ? this._from(this._head) : this.kept === this.count ? 0 : this._from(this._rest);
+    return this.onFlash === 0
+      ? this._from(this._head)
+      : this.onFlash === this.count
+        ? 0
+        : this._from(this._rest);
   }
 
   /** Where a record of `size` bytes, its last word filled, is to be written; -1 if there is no room: what is on flash as well makes its own. `put` follows. */
@@ -54,7 +58,7 @@ export class Ring implements Records {
     const tail = this._tail;
     if (this.count > 0 && this._wrap < 0 && tail + size <= this._capacity) return tail;
     let at = this._free(size);
-    for (; at < 0 && this.kept > 0; at = this._free(size)) this.shift();
+    for (; at < 0 && this.onFlash > 0; at = this._free(size)) this.shift();
     return at;
   }
 
@@ -87,7 +91,7 @@ export class Ring implements Records {
   forget(number: number): number {
     const points = Math.min(number - this.first, this.count);
     if (points <= 0) return 0;
-    const alone = Math.max(0, points - this.kept);
+    const alone = Math.max(0, points - this.onFlash);
     if (number === this._number) {
       const cursor = this._cursor;
       // Behind the last of those above the tail.
@@ -103,7 +107,7 @@ export class Ring implements Records {
   clear(): void {
     this.first += this.count;
     this.count = 0;
-    this.kept = 0;
+    this.onFlash = 0;
     this._head = 0;
     this._tail = 0;
     this._wrap = -1;
@@ -117,16 +121,16 @@ export class Ring implements Records {
 
   /** The next `step` comes to the first record that is not on flash. */
   seek(): void {
-    if (this.kept === 0) this.rewind();
+    if (this.onFlash === 0) this.rewind();
     else {
       this._cursor = this._rest;
-      this._number = this.first + this.kept;
+      this._number = this.first + this.onFlash;
     }
   }
 
   /** The records from there on that end at `end` are on flash now. */
   keep(points: number, end: number): void {
-    this.kept += points;
+    this.onFlash += points;
     this._rest = end;
   }
 
@@ -152,7 +156,7 @@ export class Ring implements Records {
   private _gone(points: number): void {
     this.first += points;
     this.count -= points;
-    this.kept = Math.max(0, this.kept - points);
+    this.onFlash = Math.max(0, this.onFlash - points);
   }
 
   private _from(head: number): number {

@@ -76,7 +76,7 @@ export class Staging implements SectorsListener {
         this._timer = undefined;
         this.sync();
       });
-    else if (this._ring.count - this._ring.kept > 1 || !sectors.place(to - from)) this.sync();
+    else if (this._ring.count - this._ring.onFlash > 1 || !sectors.place(to - from)) this.sync();
     else if (!this._write(from, to, 1)) this.look();
   }
 
@@ -93,7 +93,7 @@ export class Staging implements SectorsListener {
 
   /** Points that end with this run, as flash fails. */
   get atRisk(): number {
-    return this.sectors.log.broken ? this._ring.count - this._ring.kept : 0;
+    return this.sectors.log.broken ? this._ring.count - this._ring.onFlash : 0;
   }
 
   /** The run ends, or may. Returns the points that end with it uncounted, because neither flash nor store takes anything. */
@@ -117,14 +117,14 @@ export class Staging implements SectorsListener {
     const { _ring: ring, sectors } = this;
     const { clock } = this._host;
     const end = clock.now() + SYNC_MS;
-    while (ring.first + ring.kept < number && clock.now() < end) {
+    while (ring.first + ring.onFlash < number && clock.now() < end) {
       ring.seek();
       ring.step();
       const from = ring.at;
       let to = whole(ring.end);
       if (!sectors.place(to - from)) return;
       let points = 1;
-      const most = number - ring.first - ring.kept;
+      const most = number - ring.first - ring.onFlash;
       while (points < most && ring.step() && ring.at === to && whole(ring.end) - from <= sectors.room) {
         to = whole(ring.end);
         points++;
@@ -136,7 +136,7 @@ export class Staging implements SectorsListener {
   /** False if the points, `from` to `to` in the ring, are in memory only as before. */
   private _write(from: number, to: number, points: number): boolean {
     const { _ring: ring, sectors } = this;
-    this.shift = ring.first + ring.kept - sectors.state.next;
+    this.shift = ring.first + ring.onFlash - sectors.state.next;
     const written = sectors.append(ring, from, to);
     if (written) ring.keep(points, to);
     return written;

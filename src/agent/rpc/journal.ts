@@ -42,7 +42,7 @@ export interface JournalEntry {
   /** JSON text; undefined while the handler runs, and if what came of it is not known any more. */
   answer: string | undefined;
   /** The answer is in the store. */
-  kept: boolean;
+  answerStored: boolean;
   /** Polls from this number on were sent after an answer was acknowledged. */
   acknowledgedAt: number | undefined;
   /** How often its answer came to nothing. */
@@ -108,8 +108,8 @@ export class RpcJournal {
   /** No 200 came for the answer: it is kept with the RPC, if it is short. */
   unacknowledged(entry: JournalEntry): void {
     const { id, hash, ticks, at, key, answer } = entry;
-    if (key === undefined || answer === undefined || entry.kept || answer.length > SHORT) return;
-    entry.kept = writeStored(this._host, key, { id, hash, ticks, at, answer });
+    if (key === undefined || answer === undefined || entry.answerStored || answer.length > SHORT) return;
+    entry.answerStored = writeStored(this._host, key, { id, hash, ticks, at, answer });
   }
 
   /** `nextPoll` is the number that the next poll will have. */
@@ -168,7 +168,7 @@ export class RpcJournal {
     });
     entry.key = key;
     if (typeof answer === "string") entry.answer = answer;
-    entry.kept = entry.answer !== undefined;
+    entry.answerStored = entry.answer !== undefined;
     this._entries.push(entry);
   }
 
@@ -226,7 +226,7 @@ function entryOf(
     ...known,
     key: undefined,
     answer: undefined,
-    kept: false,
+    answerStored: false,
     acknowledgedAt: undefined,
     failures: 0,
   };

@@ -21,19 +21,19 @@ export class PollMemory {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _timing: PollTiming;
-  private _kept: number | undefined;
+  private _stored: number | undefined;
 
   constructor(host: Host, target: Target, timing: PollTiming) {
     this._host = host;
     this._target = target;
     this._timing = timing;
-    this._kept = timing.ceiling?.ceilingMs;
+    this._stored = timing.ceiling?.ceilingMs;
   }
 
   keep(): void {
     const { ceiling } = this._timing;
-    if (ceiling?.ceilingMs === this._kept) return;
-    this._kept = ceiling?.ceilingMs;
+    if (ceiling?.ceilingMs === this._stored) return;
+    this._stored = ceiling?.ceilingMs;
     if (ceiling) writeStored(this._host, STORED, { to: wayTo(this._target), ...ceiling });
     else this._host.store.delete(STORED);
   }

@@ -9,7 +9,7 @@ import { Body } from "./body.js";
 import { chunkSize } from "./chunk.js";
 import { FILE_LINE, FileHead } from "./file-head.js";
 import { Head, LINE } from "./head.js";
-import { KnownHead } from "./known-head.js";
+import { HeadCache } from "./head-cache.js";
 import type { Sink } from "./request.js";
 import { STATES, type State } from "./response-states.js";
 
@@ -41,7 +41,7 @@ export class ResponseReader {
   private readonly _head = new Head();
   private readonly _body = new Body();
   /** Made with the first answer for which a host is given. */
-  private _known: KnownHead | undefined;
+  private _headCache: HeadCache | undefined;
   /** The beginning of a line that came in pieces; nothing until one does. */
   private _line = NOTHING;
   private _lineLength = 0;
@@ -54,7 +54,7 @@ export class ResponseReader {
 
   /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. With `host` a head like the one before is known again. */
   begin(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
-    if (host) this._known ??= new KnownHead(host);
+    if (host) this._headCache ??= new HeadCache(host);
     this._state = "status";
     this._lineLength = this._headLength = 0;
     this._limit = limit;
@@ -97,7 +97,7 @@ export class ResponseReader {
       at = state.line ? this._takeLine(bytes, at, to, state.head) : this._takeBody(bytes, at, to, state.next);
       if (!fresh || before !== "fields" || this._state === "fields") continue;
       fresh = false;
-      if (this._state !== "failed") this._known?.learn(bytes, from, at, this._head);
+      if (this._state !== "failed") this._headCache?.learn(bytes, from, at, this._head);
     }
     return at;
   }
@@ -105,9 +105,9 @@ export class ResponseReader {
   /** The first bytes of an answer. Returns where the rest begins: behind the head, if it is known. */
   private _begins(bytes: Uint8Array, from: number, to: number): number {
     const head = this._head;
-    const end = head.file ? -1 : (this._known?.end(bytes, from, to, head) ?? -1);
+    const end = head.file ? -1 : (this._headCache?.end(bytes, from, to, head) ?? -1);
     if (end < 0) {
-      this._known?.forget();
+      this._headCache?.forget();
       head.clear();
       return from;
     }

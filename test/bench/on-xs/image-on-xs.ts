@@ -20,10 +20,10 @@ function assign({ platform, device }: Still, bytes: Buffer): void {
 
 async function steps(kib: number): Promise<number> {
   const ends: (() => Promise<void>)[] = [];
-  const owner = { teardown: (end: () => Promise<void>) => ends.push(end) };
+  const teardown = { teardown: (end: () => Promise<void>) => ends.push(end) };
   try {
     const firmware = { title: "bench", version: "1.0.0", allowHttp: true };
-    const still = await standStill(owner, { connections: 2, firmware });
+    const still = await standStill(teardown, { connections: 2, firmware });
     const { clock, host, bridge } = still;
     host.net.options.segmentBytes = 1460;
     const before = bridge.compute;

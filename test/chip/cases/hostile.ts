@@ -19,7 +19,7 @@ async function attack(secure: boolean, say: (line: string) => void): Promise<Fig
   });
   const starts = (): number => bench.board.lines.filter((line) => line.startsWith("rst:")).length;
   const sent: string[] = [];
-  const alive = async (what: string): Promise<void> => {
+  const stillWorks = async (what: string): Promise<void> => {
     await bench.until(60_000, `an answer after ${what}`, () =>
       bench.ask("getStatus").then(
         () => true,
@@ -32,7 +32,7 @@ async function attack(secure: boolean, say: (line: string) => void): Promise<Fig
   const echo = async (what: string, params: unknown): Promise<void> => {
     const answer = await bench.ask("echo", params).catch((error: Error) => error.message);
     say(`${what}: ${JSON.stringify(answer)?.slice(0, 100)}`);
-    await alive(what);
+    await stillWorks(what);
   };
   try {
     await bench.online();
@@ -45,7 +45,7 @@ async function attack(secure: boolean, say: (line: string) => void): Promise<Fig
     const attribute = async (what: string, values: Record<string, unknown>): Promise<void> => {
       await bench.tenant.attributes.set(id, "SHARED_SCOPE", values);
       await new Promise((go) => setTimeout(go, SETTLED_MS));
-      await alive(what);
+      await stillWorks(what);
     };
     await attribute("an attribute of 30 levels", { deep: JSON.parse(objects(30)) });
     await attribute("an attribute of 100 levels", { deep: JSON.parse(objects(100)) });

@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from "../../../hosts/node/run/messages.js";
 import type { Agent } from "../../../src/index.js";
 
 const send = (message: FromWorker): void => void process.send?.(message);
-const exit = (code: number): void => void process.send?.({ kind: "alive" }, () => process.exit(code));
+const exit = (code: number): void => void process.send?.({ kind: "heartbeat" }, () => process.exit(code));
 
 process.on("disconnect", () => process.exit(0));
 process.on("message", async (message: ToWorker) => {

@@ -115,7 +115,7 @@ test.serial("an update that blocks its process is killed and given up", async (t
   // The stub gives no sign of life but for its messages: the old image sends some.
   const old = `${updateTo(image("2", BLOCKS))}`.replace(
     "setInterval(() => {}, 1000);",
-    "setInterval(() => process.send({ kind: 'alive' }), 50);",
+    "setInterval(() => process.send({ kind: 'heartbeat' }), 50);",
   );
   const { story, stop } = session(t, stateDir, image("1", old), { patience });
   await story.until(({ starts }) => starts.length === 3);

@@ -1,5 +1,5 @@
 // A whole update by the whole agent, with the power going at every write, erase, activation, confirmation and event of the network: of a package on the platform,
-// of one that its maker signed, and of one that lies elsewhere, with a checksum and without.
+// of one that its maker signed, and of one on an external host, with a checksum and without.
 
 import { SECTOR } from "../../src/agent/firmware/machine.js";
 import { imageOf } from "../../src/agent/firmware/rig.js";
@@ -53,7 +53,7 @@ async function resume(world: World, power: Power): Promise<void> {
   world.starts++;
   checkSlot(world);
   lamp.machine.power = power;
-  lamp.machine.alive = false;
+  lamp.machine.powered = false;
   await lamp.until(() => !power.on || lamp.updated, PATIENCE_MS);
 }
 
@@ -83,9 +83,9 @@ export const updates: Case<World>[] = [
       }),
   ),
   update("2-signed", () => signed(2)),
-  update("1-url", () => elsewhere(1, true)),
-  update("3-url", () => elsewhere(3, true)),
-  update("1-url-unverified", () => elsewhere(1, false)),
+  update("1-url", () => external(1, true)),
+  update("3-url", () => external(3, true)),
+  update("1-url-unverified", () => external(1, false)),
 ];
 
 function update(name: string, make: () => World): Case<World> {
@@ -108,7 +108,7 @@ function signed(connections: Connections): World {
 }
 
 /** Without a checksum nobody could know that what lay in the slot over a restart is good: it comes again. */
-function elsewhere(connections: Connections, checksum: boolean): World {
+function external(connections: Connections, checksum: boolean): World {
   const firmware = { urlHosts: [HOST], allowUnverified: !checksum };
   const files = new Files({ connections, firmware }, { etag: '"1"' }, SIZES.deployed);
   files.assign(URL_2, checksum ? files.all : {});

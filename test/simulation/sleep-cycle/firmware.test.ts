@@ -35,10 +35,10 @@ class Torch extends Lamp {
         if (machine.starts !== starts) return;
         this.wakes.push(wake);
         this.lasted.push(clock.now() - this.#beganAt);
-        if (!machine.alive) return;
+        if (!machine.powered) return;
         this.#kept = wake.kept;
         clock.timer(wake.sleepMs, () => {
-          if (machine.starts !== starts || !machine.alive) return;
+          if (machine.starts !== starts || !machine.powered) return;
           machine.off();
           machine.asked = true;
         });

@@ -121,7 +121,7 @@ for (const status of [401, 403]) {
     t.is(made.seen.length, 4);
   });
 
-  test(`${status} to a JWT from elsewhere is an error at once`, async (t) => {
+  test(`${status} to a JWT that was got in another way is an error at once`, async (t) => {
     const made = rig((request) => request.reply(status), {
       session: { username: undefined, password: undefined, jwt: jwt("mine") },
     });

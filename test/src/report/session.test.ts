@@ -120,7 +120,7 @@ test("a refresh that is refused is followed by a login", async (t) => {
   t.deepEqual(paths(), ["login", "token", "login"]);
 });
 
-test("a JWT from elsewhere that is refused is renewed by its refresh token, as long as that is good", async (t) => {
+test("a JWT that was got in another way that is refused is renewed by its refresh token, as long as that is good", async (t) => {
   const own = { username: undefined, password: undefined, jwt: jwt("mine"), refreshToken: jwt("refresh-0") };
   const good = begin(granted, own);
   t.is(await good.token(), jwt("mine"));

@@ -36,7 +36,7 @@ test("a stored package is read with all it needs", (t) => {
   });
 });
 
-test("a package that lies elsewhere may lack size and checksum", (t) => {
+test("a package on an external host may lack size and checksum", (t) => {
   t.like(read("attributes-firmware-url"), {
     kind: "assigned",
     assignment: { url: "https://files.example.com/2.0.0.bin", size: undefined, checksum: undefined },

@@ -93,16 +93,19 @@ test.serial("packages are read, listed and deleted", async (t) => {
   t.true(platform.isDone());
 });
 
-test.serial("a package elsewhere is created with its address and what is known of it", async (t) => {
-  const { operator, platform } = await loggedIn();
-  platform
-    .post(
-      "/api/otaPackage",
-      '{"title":"desk","version":"2.0.0","type":"FIRMWARE","deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},' +
-        '"usesUrl":true,"url":"https://files.test/2.bin","dataSize":9}',
-    )
-    .reply(200, entry, json);
-  const elsewhere = { url: "https://files.test/2.bin", dataSize: 9 };
-  await operator.ota.create({ title: "desk", version: "2.0.0", deviceProfileId: "p-1", elsewhere });
-  t.true(platform.isDone());
-});
+test.serial(
+  "a package on an external host is created with its address and what is known of it",
+  async (t) => {
+    const { operator, platform } = await loggedIn();
+    platform
+      .post(
+        "/api/otaPackage",
+        '{"title":"desk","version":"2.0.0","type":"FIRMWARE","deviceProfileId":{"entityType":"DEVICE_PROFILE","id":"p-1"},' +
+          '"usesUrl":true,"url":"https://files.test/2.bin","dataSize":9}',
+      )
+      .reply(200, entry, json);
+    const externalFile = { url: "https://files.test/2.bin", dataSize: 9 };
+    await operator.ota.create({ title: "desk", version: "2.0.0", deviceProfileId: "p-1", externalFile });
+    t.true(platform.isDone());
+  },
+);

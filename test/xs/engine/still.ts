@@ -19,7 +19,7 @@ const START_MS = 60_000;
 const REST_MS = 5000;
 
 /** Who ends it: a test, or a program. */
-export interface Owner {
+export interface Teardown {
   teardown(end: () => Promise<void>): void;
 }
 
@@ -44,7 +44,7 @@ export interface Still {
  * `counting`: buffers are counted (`setUp` must leave `fromParent` alone then).
  */
 export async function standStill(
-  t: Owner,
+  t: Teardown,
   options: Partial<AgentOptions>,
   setUp = "",
   sectors = 16,

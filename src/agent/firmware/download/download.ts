@@ -57,7 +57,7 @@ export class Download {
     this._outcome = undefined;
     this._from = -1;
     if (ended) return ended;
-    if (writer.offset === writer.end && writer.kept > 0 && !(await writer.recall()))
+    if (writer.offset === writer.end && writer.resumable > 0 && !(await writer.recall()))
       return { kind: "failed", failure: "slot", detail: "" };
     if (writer.offset >= writer.size) return { kind: "done" };
     await this._channel.ready();

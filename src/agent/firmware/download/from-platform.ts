@@ -47,7 +47,7 @@ export class FromPlatform implements Source {
 
   part(sink: ImageSink, done: (outcome: Outcome) => void): void {
     const { offset, end, size } = sink.writer;
-    // Only with three connections does the image have one of its own; elsewhere the others get their turn between two parts.
+    // Only with three connections does the image have one of its own; with fewer the others get their turn between two parts.
     const complete = end === size;
     const whole = this._session.mode === 3 && complete;
     const part = nextPart(offset, end, whole, complete ? this._chunkBytes : Math.min(this._chunkBytes, end));

@@ -105,11 +105,11 @@ export class FromUrl implements Source {
 
   /** Whether the answer brings the bytes from the writer's offset on, of the file that the others came of. */
   private _fits(file: FileHead, last: number, sink: ImageSink): boolean {
-    const { offset, end, size, kept } = sink.writer;
+    const { offset, end, size, resumable } = sink.writer;
     const all = file.status === 200;
     this._ranges = !all;
     const total = all ? file.length : file.total;
-    const first = offset === 0 && kept === 0;
+    const first = offset === 0 && resumable === 0;
     if (first) this.version.etag = file.etag;
     if (first && total !== undefined && total !== size) sink.failure = "length";
     else if (

@@ -25,7 +25,7 @@ export class ImageWriter {
   /** Bytes taken: in the slot, or in memory the first ones. */
   offset = 0;
   /** A download before a restart left these bytes in the slot, all but sector 0. */
-  kept: number;
+  resumable: number;
   /** True if every byte came over the network in this run. */
   readonly fresh: boolean;
   /** Called with the place of bytes that came. */
@@ -33,21 +33,22 @@ export class ImageWriter {
   /** Called when all before `offset` is in the slot, sector 0 apart, every 8 KiB. */
   onStep: ((offset: number) => void) | undefined;
 
-  constructor(host: Host, check: Check, size: number, kept: number) {
+  constructor(host: Host, check: Check, size: number, resumable: number) {
     this._host = host;
     this._slot = host.slot;
     this._check = check;
     this.size = size;
     const { sectorSize } = host.slot;
     this._step = Math.max(1, Math.floor(STEP_BYTES / sectorSize)) * sectorSize;
-    this.kept = kept > sectorSize && kept < size && kept % sectorSize === 0 ? kept : 0;
-    this.fresh = this.kept === 0;
+    this.resumable =
+      resumable > sectorSize && resumable < size && resumable % sectorSize === 0 ? resumable : 0;
+    this.fresh = this.resumable === 0;
     this._head = new Uint8Array(Math.min(HEAD_BYTES, size));
   }
 
   /** Where the next request must end: before bytes that are in the slot already. */
   get end(): number {
-    return this.kept > 0 ? this._slot.sectorSize : this.size;
+    return this.resumable > 0 ? this._slot.sectorSize : this.size;
   }
 
   /** Makes the slot unfit to start. False if it could not. */
@@ -76,10 +77,10 @@ export class ImageWriter {
 
   /** Sector 0 is there again: takes what the slot holds after it. False if it could not be read. */
   async recall(): Promise<boolean> {
-    const kept = this.kept;
-    this.kept = 0;
-    const good = await readSlot(this._host, this._check, this.offset, kept);
-    if (good) this.offset = kept;
+    const resumable = this.resumable;
+    this.resumable = 0;
+    const good = await readSlot(this._host, this._check, this.offset, resumable);
+    if (good) this.offset = resumable;
     return good;
   }
 

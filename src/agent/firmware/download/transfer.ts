@@ -111,7 +111,7 @@ export class Transfer {
     const progress = () =>
       this._reporter.progress(
         this._journal.record?.version ?? "",
-        Math.max(writer.offset, writer.kept),
+        Math.max(writer.offset, writer.resumable),
         writer.size,
       );
     const sink = new ImageSink(writer, () => this._wanted(), progress);
@@ -154,7 +154,7 @@ export class Transfer {
       this._journal.keep({ offset, etag: file?.version.etag ?? "" });
     };
     if (!writer.open()) return undefined;
-    this._reporter.begin(Math.floor((100 * writer.kept) / image.size));
+    this._reporter.begin(Math.floor((100 * writer.resumable) / image.size));
     this._writer = writer;
     return writer;
   }

@@ -120,7 +120,7 @@ test("a name that is not found, and a connection that there is no room for, are 
   t.deepEqual(full.reported, ["closed: TLS: no memory for another connection"]);
 });
 
-test("what its owner throws ends the connection, and nothing reaches the engine", (t) => {
+test("what its listener throws ends the connection, and nothing reaches the engine", (t) => {
   const { native, reported, found, event } = rig({ throws: true });
   found("192.0.2.1");
   t.notThrows(() => event(OPENED));

@@ -1,6 +1,9 @@
 // Whoever has the page for a moment can name a platform of his own: nothing that proves the device to another may go there.
 import test from "ava";
-import { isIncomplete, withKept } from "../../../../hosts/shared/commissioning/built-in-configuration.js";
+import {
+  isIncomplete,
+  withStoredSettings,
+} from "../../../../hosts/shared/commissioning/built-in-configuration.js";
 import { merged } from "../../../../hosts/shared/commissioning/values.js";
 import { rig } from "./rig.js";
 
@@ -29,16 +32,19 @@ test("the page asks for them, and connects to nobody", (t) => {
 test("what is built in for one platform is not used with another that was kept", (t) => {
   const built = { wifi: { ssid: "home" }, baseUrl: "https://platform.test", token: "T" };
   const provisioning = { key: "K", secret: "S", deviceName: "lamp" };
-  const elsewhere = withKept({ ...built, provisioning }, { url: "https://other.test" });
+  const elsewhere = withStoredSettings({ ...built, provisioning }, { url: "https://other.test" });
   t.false(/"[TKS]"/.test(JSON.stringify(elsewhere)));
   t.true(isIncomplete(elsewhere));
-  const own = withKept({ ...built, provisioning }, { url: "https://other.test", key: "K2", secret: "S2" });
+  const own = withStoredSettings(
+    { ...built, provisioning },
+    { url: "https://other.test", key: "K2", secret: "S2" },
+  );
   t.deepEqual(own.provisioning, { key: "K2", secret: "S2", deviceName: "lamp" });
   t.is(own.token, undefined);
-  const typed = withKept({ ...built, provisioning }, { url: "https://other.test", token: "T2" });
+  const typed = withStoredSettings({ ...built, provisioning }, { url: "https://other.test", token: "T2" });
   t.is(typed.token, "T2");
   t.is(typed.provisioning, undefined);
-  const there = withKept({ ...built, provisioning }, { url: "https://platform.test/" });
+  const there = withStoredSettings({ ...built, provisioning }, { url: "https://platform.test/" });
   t.deepEqual([there.token, there.provisioning], ["T", provisioning]);
-  t.deepEqual(withKept({ provisioning }, { url: "https://any.test" }).provisioning, provisioning);
+  t.deepEqual(withStoredSettings({ provisioning }, { url: "https://any.test" }).provisioning, provisioning);
 });

@@ -1,5 +1,5 @@
 import test from "ava";
-import { readKept } from "../../../../hosts/shared/commissioning/stored-settings.js";
+import { readStoredSettings } from "../../../../hosts/shared/commissioning/stored-settings.js";
 import type { FakeHost } from "../../../fakes/host.js";
 import { KEY, SECRET } from "../../../fakes/platform.js";
 import { defined, GOOD, rig, TOKEN, URL } from "./rig.js";
@@ -14,7 +14,7 @@ test("what connects is kept: Wi-Fi, base URL, provisioning, and the token that t
   await checked();
   t.is(commissioning.state, "done");
   t.like(joined[0], { ssid: "home", password: "correct horse" });
-  t.deepEqual(defined(readKept(host)), GOOD);
+  t.deepEqual(defined(readStoredSettings(host)), GOOD);
   t.like(tokenOf(host), { url: URL, name: "mote-fake-0001" });
   t.is(platform.core.devices.byName("mote-fake-0001")?.name, "mote-fake-0001");
   await host.clock.advance(10_000);
@@ -63,7 +63,7 @@ for (const [what, values, field, reason] of WRONG)
     t.is(findings.length, 1);
     t.is(findings[0]!.field, field);
     t.regex(findings[0]!.reason, reason);
-    t.deepEqual(defined(readKept(host)), {});
+    t.deepEqual(defined(readStoredSettings(host)), {});
     for (const secret of [KEY, SECRET, "correct horse", TOKEN])
       t.false(JSON.stringify(commissioning.view).includes(secret));
   });
@@ -133,7 +133,7 @@ test("closed during a check, it keeps nothing", async (t) => {
   commissioning.close();
   await host.clock.advance(60_000);
   t.deepEqual(closed, [false]);
-  t.deepEqual(defined(readKept(host)), {});
+  t.deepEqual(defined(readStoredSettings(host)), {});
 });
 
 test("storage that fails is reported, and what was there before stays", async (t) => {
@@ -142,7 +142,7 @@ test("storage that fails is reported, and what was there before stays", async (t
   commissioning.give(GOOD);
   await checked();
   t.regex(commissioning.view.findings[0]!.reason, /can't be kept/);
-  t.deepEqual(defined(readKept(host)), {});
+  t.deepEqual(defined(readStoredSettings(host)), {});
 });
 
 test("another Wi-Fi leaves the device its token, and asks for nothing else again", async (t) => {
@@ -157,7 +157,7 @@ test("another Wi-Fi leaves the device its token, and asks for nothing else again
   again.platform.create("moved", token);
   await again.checked();
   t.is(again.commissioning.state, "done");
-  const kept = readKept(again.host);
+  const kept = readStoredSettings(again.host);
   t.deepEqual([kept.ssid, kept.password], ["garden", "another horse"]);
   t.like(tokenOf(again.host), { token });
 });

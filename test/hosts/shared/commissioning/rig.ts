@@ -4,7 +4,11 @@ import { Console } from "../../../../hosts/shared/commissioning/console.js";
 import { PageServer } from "../../../../hosts/shared/commissioning/page-server.js";
 import { reach } from "../../../../hosts/shared/commissioning/platform-check.js";
 import type { PageContext } from "../../../../hosts/shared/commissioning/respond.js";
-import { finishInterrupted, keep, readKept } from "../../../../hosts/shared/commissioning/stored-settings.js";
+import {
+  finishInterrupted,
+  keep,
+  readStoredSettings,
+} from "../../../../hosts/shared/commissioning/stored-settings.js";
 import type { Finding, Values } from "../../../../hosts/shared/commissioning/values.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
 import { FakePlatform, KEY, SECRET } from "../../../fakes/platform.js";
@@ -56,7 +60,7 @@ export function rig(options: RigOptions = {}): Rig {
   const platform = new FakePlatform(host.clock, host.net);
   const { wifi = true, isPortal = true, join = () => undefined } = options;
   finishInterrupted(host, () => {});
-  const before = { ...options.before, ...defined(readKept(host, options.before?.url)) };
+  const before = { ...options.before, ...defined(readStoredSettings(host, options.before?.url)) };
   const [closed, said, resets, joined]: [boolean[], string[], string[], Values[]] = [[], [], [], []];
   const commissioning = new Commissioning({
     clock: host.clock,

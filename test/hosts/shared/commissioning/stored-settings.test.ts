@@ -3,7 +3,7 @@ import {
   CheckStore,
   finishInterrupted,
   keep,
-  readKept,
+  readStoredSettings,
 } from "../../../../hosts/shared/commissioning/stored-settings.js";
 import { type FakeStore, fakeHost } from "../../../fakes/host.js";
 import { defined, GOOD, TOKEN, URL } from "./rig.js";
@@ -26,7 +26,7 @@ test("cut at each write, a change of everything is the old or the new after the 
     keep(host, OTHER, false);
     host.store.fails = undefined;
     finishInterrupted(host, none);
-    const kept = defined(readKept(host));
+    const kept = defined(readStoredSettings(host));
     const isNew = kept.ssid === "garden";
     t.deepEqual(kept, isNew ? OTHER : { ...GOOD, token: TOKEN }, `cut ${cut}`);
     t.deepEqual(token(host.store), isNew ? { url: OTHER.url, token: "T2" } : { url: URL, token: TOKEN });
@@ -44,15 +44,15 @@ test("what would not fit one value of the store is refused, and what was there s
   // As a real one: it refuses, it does not throw.
   host.store.set = (key, value) => value.length <= 4000 && set.call(host.store, key, value);
   t.false(keep(host, { ...GOOD, ca: "A".repeat(4000) }, true));
-  t.deepEqual(defined(readKept(host)), GOOD);
+  t.deepEqual(defined(readStoredSettings(host)), GOOD);
 });
 
 test("a token is read only for the base URL that it was got from", (t) => {
   const host = fakeHost();
   host.store.set("token", Buffer.from(`\u0001{"url":"${URL}","token":"${TOKEN}"}`));
-  t.is(readKept(host).token, undefined);
-  t.is(readKept(host, `${URL}/`).token, TOKEN);
-  t.is(readKept(host, "http://other.test").token, undefined);
+  t.is(readStoredSettings(host).token, undefined);
+  t.is(readStoredSettings(host, `${URL}/`).token, TOKEN);
+  t.is(readStoredSettings(host, "http://other.test").token, undefined);
 });
 
 test("what was kept by another version, or damaged, is taken for nothing", (t) => {
@@ -60,7 +60,7 @@ test("what was kept by another version, or damaged, is taken for nothing", (t) =
     const host = fakeHost();
     for (const key of ["wifi", "site", "token", "commission"]) host.store.set(key, Buffer.from(damaged));
     t.notThrows(() => finishInterrupted(host, none));
-    t.deepEqual(defined(readKept(host)), {}, damaged);
+    t.deepEqual(defined(readStoredSettings(host)), {}, damaged);
   }
 });
 
@@ -87,15 +87,15 @@ test("a reset under way is completed before a change is, and a token that it did
   const host = fakeHost();
   keep(host, { ...GOOD, token: TOKEN }, false);
   host.store.set("reset", Buffer.from("\u0001true"));
-  t.is(readKept(host).token, undefined);
+  t.is(readStoredSettings(host).token, undefined);
   let begun = 0;
   host.store.set("commission", Buffer.from('\u0001{"wifi":{"ssid":"garden"}}'));
   finishInterrupted(host, () => {
     begun++;
-    t.is(readKept(host).ssid, GOOD.ssid);
+    t.is(readStoredSettings(host).ssid, GOOD.ssid);
     for (const key of ["commission", "wifi", "token", "reset"]) host.store.delete(key);
   });
   t.is(begun, 1);
-  t.is(readKept(host).ssid, undefined);
+  t.is(readStoredSettings(host).ssid, undefined);
   finishInterrupted(host, () => t.fail());
 });

@@ -10,7 +10,7 @@ import { Fetched } from "./fetched.js";
 
 export const SECTOR = 4096;
 
-type Live = () => boolean;
+type IsCurrent = () => boolean;
 
 /** What outlives a power loss, and the boot loader: an image that was started once and not confirmed is given up at the next start. */
 export class Machine {
@@ -26,7 +26,7 @@ export class Machine {
   #started = true;
   /** Starts so far; what belongs to an earlier one is dead. */
   starts = 0;
-  alive = false;
+  powered = false;
   /** The agent asked for the restart that ended the last start. */
   asked = false;
   /** Another one is another start, whose power may go again. */
@@ -52,7 +52,7 @@ export class Machine {
     if (this.state === "pending" && this.#started) this.#swap();
     this.#started = true;
     this.starts++;
-    this.alive = true;
+    this.powered = true;
     this.asked = false;
     // What the flash knows of its writes is forgotten with the power.
     for (const i of [0, 1] as const) {
@@ -66,7 +66,7 @@ export class Machine {
 
   /** The power goes, or the application crashes. At every second start the platform never learns that the connections are gone. */
   off(): void {
-    this.alive = false;
+    this.powered = false;
     this.#lose();
     const silent = this.starts % 2 === 0;
     for (const peer of this.net.peers.splice(0)) if (!peer.closed && !silent) peer.onClose?.();
@@ -82,7 +82,7 @@ export class Machine {
   /** A host for this start. Once it is over, every call that could have an effect throws. */
   #host(): Host {
     const start = this.starts;
-    const live: Live = () => this.alive && start === this.starts;
+    const isCurrent: IsCurrent = () => this.powered && start === this.starts;
     const base: FakeHost = fakeHost({
       clock: this.clock,
       network: this.net,
@@ -91,19 +91,19 @@ export class Machine {
       slot: new FakeSlot(0, SECTOR),
     });
     this.lines = base.lines;
-    const power = this.#power(live);
+    const power = this.#power(isCurrent);
     return {
       ...base,
-      open: this.#opener(live, power, base.open),
+      open: this.#opener(isCurrent, power, base.open),
       clock: {
         now: () => this.clock.now(),
         wall: () => this.clock.wall(),
-        timer: (ms, due) => this.clock.timer(ms, () => live() && guarded(live, due)),
+        timer: (ms, due) => this.clock.timer(ms, () => isCurrent() && guarded(isCurrent, due)),
       },
       store: poweredStore(this.store, power),
       slot: this.#slot(power),
       restart: () => {
-        if (!live()) return;
+        if (!isCurrent()) return;
         this.off();
         this.asked = true;
       },
@@ -111,11 +111,11 @@ export class Machine {
   }
 
   /** The machine's power as this start sees it. */
-  #power(live: Live): Power {
+  #power(isCurrent: IsCurrent): Power {
     const { operations, power } = this;
     power.onOff = () => this.off();
     const check = () => {
-      if (!live()) throw new PowerLossError();
+      if (!isCurrent()) throw new PowerLossError();
     };
     const change: Power["change"] = (name, act, piece) => {
       check();
@@ -128,11 +128,11 @@ export class Machine {
   }
 
   /** Each event of a connection and each write of the device's own is an instant at which the power may go. */
-  #opener(live: Live, power: Power, open: Host["open"]): Host["open"] {
+  #opener(isCurrent: IsCurrent, power: Power, open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
       power.check();
       const socket: Socket = open(name, port, secure, (what, reason) => {
-        if (live()) guarded(live, () => power.change(`net ${what}`, () => event(what, reason)));
+        if (isCurrent()) guarded(isCurrent, () => power.change(`net ${what}`, () => event(what, reason)));
       });
       const meter = this.fetched.connection();
       return {
@@ -212,10 +212,10 @@ export class Machine {
 }
 
 /** Calls back; that the power goes meanwhile ends the callback and nothing else. */
-function guarded(live: Live, call: () => void): void {
+function guarded(isCurrent: IsCurrent, call: () => void): void {
   try {
     call();
   } catch (error) {
-    if (live() || !(error instanceof PowerLossError)) throw error;
+    if (isCurrent() || !(error instanceof PowerLossError)) throw error;
   }
 }

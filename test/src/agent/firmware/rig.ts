@@ -149,8 +149,8 @@ export class Device {
     const { clock } = this.machine;
     const end = clock.now() + ms;
     while (clock.now() < end) {
-      if (!this.machine.alive) this.start();
-      const over = () => done() || !this.machine.alive;
+      if (!this.machine.powered) this.start();
+      const over = () => done() || !this.machine.powered;
       await clock.runUntil(over, Math.max(1, end - clock.now()));
       if (this.failed) throw this.failed;
       if (done()) return;

@@ -141,7 +141,7 @@ export class Lamp {
     this.#crash = false;
     this.recovering = recovery.active;
     if (!recovery.active) this.onStart?.(this.version);
-    if (!this.machine.alive) return;
+    if (!this.machine.powered) return;
     recovery.attend(this.agent);
     this.begin();
   }
@@ -162,10 +162,10 @@ export class Lamp {
     const { clock } = this.machine;
     const end = clock.now() + ms;
     while (clock.now() < end) {
-      if (!this.machine.alive) this.start();
-      await clock.runUntil(() => done() || !this.machine.alive || clock.now() >= end, ms + 1);
+      if (!this.machine.powered) this.start();
+      await clock.runUntil(() => done() || !this.machine.powered || clock.now() >= end, ms + 1);
       if (done()) return;
-      if (!this.machine.alive) await clock.advance(SETTLE_MS);
+      if (!this.machine.powered) await clock.advance(SETTLE_MS);
     }
     throw new Error(`not within ${ms} ms: ${JSON.stringify(this.shown)} ${this.states.join(" ")}`);
   }

@@ -3,10 +3,10 @@ import type { Host } from "../../src/port.js";
 const LOOK_MS = 60_000;
 
 /**
- * Restarts a board whose agent fell silent: the watchdog sees an engine that is stuck, not one that waits for what never comes. With a
+ * Restarts a board whose agent fell silent: the watchdog of the chip sees an engine that is stuck, not one that waits for what never comes. With a
  * network an agent that runs opens or uses a connection every ten minutes, even when the platform refuses it.
  */
-export class Alive {
+export class AgentWatchdog {
   private readonly _host: Pick<Host, "clock" | "log" | "restart">;
   private readonly _silenceMs: number;
   private readonly _due: () => boolean;
@@ -21,7 +21,7 @@ export class Alive {
     this._look();
   }
 
-  /** `open`, with every connection and what happens to it taken for a sign of life. */
+  /** `open`, with every connection and what happens to it taken for a sign that it runs. */
   watch(open: Host["open"]): Host["open"] {
     return (name, port, secure, event) => {
       this._sign();

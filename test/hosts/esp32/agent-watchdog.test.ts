@@ -1,12 +1,12 @@
 import test from "ava";
-import { Alive } from "../../../hosts/esp32/watchdog.js";
+import { AgentWatchdog } from "../../../hosts/esp32/agent-watchdog.js";
 import { fakeHost } from "../../fakes/host.js";
 
 function rig() {
   const host = fakeHost();
   let expected = true;
-  const alive = new Alive(host, 1_800_000, () => expected);
-  const open = alive.watch(host.open);
+  const watchdog = new AgentWatchdog(host, 1_800_000, () => expected);
+  const open = watchdog.watch(host.open);
   return { host, open, expect: (value: boolean) => (expected = value), clock: host.clock };
 }
 

@@ -7,7 +7,7 @@ import type { Head } from "./head.js";
 const DATE = "\ndate: ";
 
 /** The head that was read last, as far as it came in one piece and is ASCII. */
-export class KnownHead {
+export class HeadCache {
   private readonly _host: Pick<Host, "decode">;
   /** 0: none. */
   private _length = 0;

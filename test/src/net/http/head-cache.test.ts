@@ -1,7 +1,7 @@
 // A head that comes again is known by its text, whatever its date.
 import test from "ava";
 import { Head } from "../../../../src/net/http/head.js";
-import { KnownHead } from "../../../../src/net/http/known-head.js";
+import { HeadCache } from "../../../../src/net/http/head-cache.js";
 import { fakeHost } from "../../../fakes/host.js";
 
 const of = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
@@ -12,7 +12,7 @@ const AT = Date.UTC(1994, 10, 6, 8, 49);
 /** Where `text` ends by what was learnt of `first`, and the date that the head has then. */
 function known(first: string, text: string, status = 200): [number, number | undefined] {
   const head = Object.assign(new Head(), { status, date: first.includes("Date: Sun, 06") ? AT : undefined });
-  const one = new KnownHead(fakeHost());
+  const one = new HeadCache(fakeHost());
   one.learn(of(`--${first}`), 2, first.length + 2, head);
   return [one.end(of(`-${text}{}`), 1, text.length + 3, head), head.date];
 }
@@ -44,7 +44,7 @@ test("nothing is learnt of a 1xx, nor of what is not ASCII, and what was learnt 
   const text = "HTTP/1.1 200 \xc3\xa9\r\n\r\n";
   t.is(known(text, text)[0], -1);
   const head = Object.assign(new Head(), { status: 200, date: AT });
-  const one = new KnownHead(fakeHost());
+  const one = new HeadCache(fakeHost());
   one.learn(of(dated(0)), 0, dated(0).length, head);
   one.forget();
   t.is(one.end(of(dated(0)), 0, dated(0).length, head), -1);

@@ -37,5 +37,7 @@ export function files(folder: string, name: RegExp): Source[] {
 }
 
 /** What the rule finds in all of these files, each line with its file. */
-export const offences = (sources: readonly Source[], rule: (text: string) => string[]): string[] =>
-  sources.flatMap(({ path, text }) => rule(text).map((what) => `${path}: ${what}`));
+export const offences = (
+  sources: readonly Source[],
+  rule: (text: string, path: string) => string[],
+): string[] => sources.flatMap(({ path, text }) => rule(text, path).map((what) => `${path}: ${what}`));

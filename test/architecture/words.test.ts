@@ -26,3 +26,14 @@ test("a word of the list is found in any case, with what stands in its place; pa
   ]);
   t.deepEqual(goneWords("a renewal\nstand in a line, flow"), []);
 });
+
+test("a word that is gone from the agent is found there, and not where it still stands", (t) => {
+  const text = "who is told?\nit is settled";
+  t.deepEqual(goneWords(text, "src/agent/agent.ts"), [
+    "line 1: told (reported, notified, logged, said, learnt)",
+    "line 2: settled (idle, confirmed, finished, with defaults)",
+  ]);
+  t.is(goneWords(text, "docs/design.md").length, 1);
+  t.deepEqual(goneWords(text, "tools/x.ts"), []);
+  t.deepEqual(goneWords("the NTP era, not an era", "src/x.ts"), ["line 1: era (boot epoch)"]);
+});

@@ -18,12 +18,40 @@ const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
   ],
   [/#weather\b|\bweather (?:is|was) (?:good|bad)|\b(?:good|bad) weather\b/i, "faults"],
   [/\bDesk\b|\bopenDesk\b|\bdesk(?=\.\w+[(])/, "what it is: page context, setup of the tour"],
+  [/(?<!NTP )\beras?\b|\beraOf\b/, "boot epoch"],
+  [/\bMARK_(?:KEY|VALUE)\b|\bthe mark (?:heals|alone)\b/, "freshness marker"],
+  [/\bOwedMarks\b|\b(?:apply|put)Mark\b/, "status entry of the flash log"],
+  [/\bgreeted\b/, "first read done"],
 ];
 
+/** The same for what a board runs, its hosts, their tests and the documents; elsewhere these words still stand. */
+const GONE_FROM_AGENT: readonly (readonly [gone: RegExp, instead: string])[] = [
+  [/\b(?:un)?told\b|\btell(?:s|ing)\b|[_#]tell/i, "reported, notified, logged, said, learnt"],
+];
+/** They have a stored member of that name, which no renaming may change. */
+const STORED_MEMBERS = /agent\/lifecycle\/(?:recovery|wake|sleep-cycle)(?:\.test)?\.ts$/;
+const AGENT = /^(?:src|hosts|docs|examples|test\/(?!tools\/)|[A-Z]+\.md)/;
+
+/** The same for the agent's names: plain English in other places. */
+const GONE_FROM_SOURCES: readonly (readonly [gone: RegExp, instead: string])[] = [
+  [/\bsettled?\b|_settle/, "idle, confirmed, finished, with defaults"],
+  [/\bbrief\b/, "short"],
+  [/\b(?:Channel|Log|Sectors|Staging)Owner\b|\b_owner\b/, "listener"],
+  [/\breadKept\b|\bwithKept\b|\bKnownHead\b/, "stored settings, head cache"],
+];
+const SOURCES = /^(?:src|hosts)\//;
+
+/** Words gone from the file at `path`. */
+function goneAt(path: string): (readonly [gone: RegExp, instead: string])[] {
+  const fromAgent = AGENT.test(path) && !STORED_MEMBERS.test(path) ? GONE_FROM_AGENT : [];
+  return [...GONE, ...fromAgent, ...(SOURCES.test(path) ? GONE_FROM_SOURCES : [])];
+}
+
 /** Places where a text has one of them, as lines for people. */
-export function goneWords(text: string): string[] {
+export function goneWords(text: string, path = ""): string[] {
+  const words = goneAt(path);
   return text.split("\n").flatMap((line, i) =>
-    GONE.flatMap(([gone, instead]) => {
+    words.flatMap(([gone, instead]) => {
       const found = gone.exec(line)?.[0];
       return found === undefined ? [] : [`line ${i + 1}: ${found} (${instead})`];
     }),

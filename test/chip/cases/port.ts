@@ -47,14 +47,14 @@ export class PortBench {
   }
 
   async on(): Promise<void> {
-    const greeted = this.line.greeted();
+    const connected = this.line.connected();
     this.board.on();
     let late: NodeJS.Timeout | undefined;
     const limit = new Promise((_, fail) => {
       const why = (): string => `no program on the chip:\n${this.board.lines.slice(-10).join("\n")}`;
       late = setTimeout(() => fail(new Error(why())), ONLINE_MS);
     });
-    await Promise.race([greeted, limit]);
+    await Promise.race([connected, limit]);
     clearTimeout(late);
   }
 

@@ -12,7 +12,7 @@ export class GuestLine {
   readonly #server = createServer((socket) => this.#serve(socket));
   readonly #peers: Peers;
   #socket: Socket | undefined;
-  #greeted: () => void = () => {};
+  #connected: () => void = () => {};
   #ids = 0;
 
   constructor(listeners: Listeners) {
@@ -26,9 +26,9 @@ export class GuestLine {
   }
 
   /** Resolves when a guest connects that had not when this was called. */
-  greeted(): Promise<void> {
+  connected(): Promise<void> {
     return new Promise((resolve) => {
-      this.#greeted = resolve;
+      this.#connected = resolve;
     });
   }
 
@@ -71,7 +71,7 @@ export class GuestLine {
         else this.#peers.asked(text, id, rest);
       }
     });
-    this.#greeted();
+    this.#connected();
   }
 
   #answered(id: number, good: boolean, text: string): void {

@@ -66,7 +66,7 @@ export class Guest {
     const setup = { control: await this.#line.listen(), authorities };
     this.#fresh();
     writeFileSync(join(this.#stateDir, "guest.json"), JSON.stringify(setup));
-    const greeted = this.#line.greeted();
+    const connected = this.#line.connected();
     this.#run = await SimulatorRun.start({
       sdk: findSdk(),
       program,
@@ -78,7 +78,7 @@ export class Guest {
     const ended = this.#run.ended.then((end) => {
       throw new Error(`the simulator ended: ${JSON.stringify(end)} ${this.lines.slice(-5).join("\n")}`);
     });
-    await Promise.race([greeted, ended]);
+    await Promise.race([connected, ended]);
   }
 
   call(what: string, ...given: unknown[]): Promise<unknown> {

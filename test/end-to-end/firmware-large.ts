@@ -12,7 +12,7 @@ export interface Memory {
 }
 
 /** The body of an application that collects garbage and publishes its memory four times a second. */
-const TELLS = `
+const PUBLISHES = `
   process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
   const gc = process.getBuiltinModule("node:vm").runInNewContext("gc");
   let percent = 0;
@@ -54,7 +54,7 @@ export async function updateTo(
   connections: 1 | 2 | 3,
   size: number,
 ): Promise<{ memory: Memory[]; seconds: number }> {
-  const device = run(t, rig, image(rig, "1.0.0", TELLS), ["--connections", String(connections)]);
+  const device = run(t, rig, image(rig, "1.0.0", PUBLISHES), ["--connections", String(connections)]);
   const id = await rig.deviceId();
   await until(async () => memoryOf(device).length > 8, "the application published its memory");
   const from = Date.now();

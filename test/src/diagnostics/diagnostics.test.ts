@@ -35,10 +35,10 @@ async function stop(
 }
 
 /** Of what changed, a report has at least one. */
-const TOLD = /"mote(QueueDepth|Dropped|RoundTrips|Retries|FetchedTwice|LeastFree|Resets|Errors)/;
+const REPORTED = /"mote(QueueDepth|Dropped|RoundTrips|Retries|FetchedTwice|LeastFree|Resets|Errors)/;
 const isPoll = ({ path }: SeenRequest) => path.includes("timeout=");
 const isReport = ({ method, path, body }: SeenRequest) =>
-  method === "POST" && path.endsWith("/attributes") && TOLD.test(body);
+  method === "POST" && path.endsWith("/attributes") && REPORTED.test(body);
 
 test("virtual days with outages: the attributes come once an hour at most, and say what happened", async (t, as) => {
   const rig = startRig(t, as);

@@ -88,7 +88,7 @@ export class Reference {
     this.#kept = { at: this.now, wall, keys: structuredClone(this.keys) };
   }
 
-  #tellDue(): void {
+  #reportDue(): void {
     let reported = false;
     for (const [key, memory] of this.keys) {
       if (memory.numbers.length > 0 && memory.endAt <= this.now) {
@@ -106,7 +106,7 @@ export class Reference {
   pass(ms: number): void {
     const end = this.now + ms;
     for (;;) {
-      this.#tellDue();
+      this.#reportDue();
       const dues = [...this.keys.values()].flatMap((memory) => [
         memory.numbers.length > 0 ? memory.endAt : Number.POSITIVE_INFINITY,
         this.#beatAt(memory),
@@ -151,7 +151,7 @@ export class Reference {
       if (memory.numbers.length === 0) memory.endAt = this.now + memory.strategy.windowMs;
       memory.numbers.push(value);
     }
-    this.#tellDue();
+    this.#reportDue();
     this.#keep();
     return taken;
   }

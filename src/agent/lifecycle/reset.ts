@@ -19,7 +19,7 @@ export class Reset {
   private readonly _core: AgentParts;
   /** What is to be forgotten still. */
   private _left: readonly Part[] = [];
-  /** It is in the store. */
+  /** That value is in the store. */
   private _begun: boolean;
   private _logged = false;
   /** Nobody acknowledged the answer to `mote.reset`, and polls from this number on were sent after it. */

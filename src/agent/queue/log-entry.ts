@@ -5,7 +5,7 @@
 //    4  u16  length of the record, without the bytes that fill its last word (they are 0)
 //    6  u8   kind, of a point (see time.ts) or of a status entry
 //    8  u48  time of a point (see time.ts)  |  number of a status entry
-//   14  u16  boot epoch of a point                 |  0
+//   14  u16  boot epoch of a point          |  0
 //   16  the values, JSON text as UTF-8      |
 //
 // The sequence number in the checksum keeps a record that survived an interrupted erase from being taken for one of the new sector.

@@ -11,7 +11,7 @@ const SHARED = [
   ["agent", /^src\/agent\//],
   ["board", /^(hosts\/(esp32|shared\/commissioning)|tools\/moddable|examples)\//],
   ["parts", /^(src\/(?!agent\/)|hosts\/(port|shared\/x509)\/|(architecture|bench)\/)/],
-  ["tools", /^(tools\/(cli|operator|doctor|fleet|tour)|hosts\/node)\//],
+  ["tools", /^(tools\/(cli|operator|doctor|fleet|tour|console\/model)|hosts\/node)\//],
 ];
 /**
  * What awaits before it declares its tests can't share a process. What speaks over sockets or starts processes does not either: AVA begins all

@@ -1,88 +1,143 @@
-import { OperatorError } from "../operator/error.js";
-import type { DeviceInfo } from "../operator/shapes.js";
-import { ago, field, h, section, table } from "./dom.js";
-import type { Page } from "./page.js";
+import { button, field, h, heading, option } from "./dom.js";
+import {
+  type DeviceList,
+  emptyText,
+  type ListedDevice,
+  listedDevice,
+  listOf,
+  platformQuery,
+  queryOf,
+  STATES,
+} from "./model/device-list.js";
+import { ago, counted } from "./model/format.js";
+import { deviceHref } from "./model/routes.js";
+import { type Page, single } from "./page.js";
+import { Pager } from "./pager.js";
 import type { Session } from "./session.js";
+import { type Row, Table } from "./table.js";
 
-interface Seen {
-  info: DeviceInfo;
-  lastSeen: number | undefined;
-}
-
-const MOST = 100;
 const AGAIN_MS = 1_000;
+const COLUMNS: readonly { text: string; sort?: DeviceList["sort"]; size?: "small" | "middle" | "large" }[] = [
+  { text: "Device", sort: "name" },
+  { text: "Profile", sort: "profile", size: "large" },
+  { text: "State", sort: "state", size: "small" },
+  { text: "Last seen", sort: "seen", size: "middle" },
+  { text: "", size: "small" },
+];
 
-/** The list of devices: state, last seen, and a link to each. */
-export const devicesPage: Page = (place, session) => {
-  const search = h("input", { type: "search", placeholder: "part of a name" });
-  const list = h("div", {});
-  const note = h("p", { className: "quiet" });
-  let seen: Seen[] = [];
-  let reading = false;
-  let again = false;
-
-  const draw = (): void => {
-    const rows = seen.map(({ info, lastSeen }) => [
-      h("a", { href: `#/device/${info.id.id}` }, info.name),
-      info.deviceProfileName ?? info.type ?? "",
-      h("span", { className: info.active ? "dot on" : "dot" }, info.active ? "active" : "inactive"),
-      lastSeen === undefined ? "never" : ago(lastSeen),
-    ]);
-    if (rows.length > 0) list.replaceChildren(table(["Device", "Profile", "State", "Last seen"], rows));
-    else list.replaceChildren(h("p", {}, "No device yet. `npm start` has one, `mote run` adds one."));
-  };
-  const read = async (): Promise<void> => {
-    if (reading) {
-      again = true;
-      return;
-    }
-    reading = true;
-    try {
-      const { data, totalElements } = await session.operator.devices.infos({
-        pageSize: MOST,
-        textSearch: search.value,
+/** The list of devices, by pages: state, last seen, and a link to each. */
+export function devicesPage(query: URLSearchParams): Page {
+  return (place, session) => {
+    const list = listOf(query);
+    const search = h("input", { type: "search", placeholder: "part of a name", value: list.search });
+    const state = h("select", {}, ...STATES.map((name) => option(name)));
+    state.value = list.state;
+    const count = h("p", { className: "quiet", role: "status" });
+    const change = (changes: Partial<DeviceList>): void => {
+      Object.assign(list, { page: 0 }, changes);
+      const text = queryOf(list).toString();
+      // The address follows, so that a reload and the way back lead here again.
+      history.replaceState(null, "", text === "" ? "#/" : `#/?${text}`);
+      read();
+    };
+    const heads = COLUMNS.map(({ text, sort }) => sort && sortButton(text, sort, list, change));
+    const table = new Table(COLUMNS, { empty: "", label: "Devices", heads });
+    const pager = new Pager((page) => change({ page }));
+    let shown: ListedDevice[] = [];
+    const draw = (): void => {
+      table.show(shown.map((device) => rowOf(session, device)));
+      table.heads.forEach((head, i) => {
+        const is = COLUMNS[i]?.sort === list.sort;
+        head.ariaSort = is ? (list.descending ? "descending" : "ascending") : "none";
       });
-      seen = await Promise.all(data.map((info) => withLastSeen(session, info)));
-      note.textContent = totalElements > MOST ? `${MOST} of ${totalElements}: search to see others.` : "";
+    };
+    const read = single(async () => {
+      const asked = { ...list };
+      const { data, totalElements, totalPages } = await session.operator.entities.devices(
+        platformQuery(asked),
+      );
+      // The last of its page was deleted.
+      if (data.length === 0 && asked.page > 0 && totalElements > 0) return change({ page: totalPages - 1 });
+      shown = data.map(listedDevice);
+      table.empty = emptyText(asked);
+      count.textContent = totalElements === 0 ? "" : counted(totalElements, "device");
+      pager.show(asked.page, totalPages);
       draw();
-    } finally {
-      reading = false;
-    }
-    if (again) {
-      again = false;
-      await read();
-    }
-  };
-
-  search.oninput = () => void read();
-  place.append(section("Devices", "card", field("Search", search), list, note));
-  void read();
-  const ends = [session.on("device", () => void read()), session.on("line", ({ up }) => up && void read())];
-  // A request of a device is news of it, of which there may be many: it is looked at once a second.
-  let stale = false;
-  ends.push(
-    session.on("request", () => {
-      stale = true;
-    }),
-  );
-  const timer = setInterval(() => {
-    if (stale) void read();
-    else draw();
-    stale = false;
-  }, AGAIN_MS);
-  return () => {
-    clearInterval(timer);
-    for (const end of ends) end();
-  };
-};
-
-async function withLastSeen({ operator }: Session, info: DeviceInfo): Promise<Seen> {
-  const { lastActivityTime } = await operator.attributes
-    .get(info.id.id, "SERVER_SCOPE", ["lastActivityTime"])
-    .catch((error: unknown) => {
-      // Deleted since the list was read: the list is read again for that, and the others are shown.
-      if (error instanceof OperatorError && error.status === 404) return {} as Record<string, unknown>;
-      throw error;
     });
-  return { info, lastSeen: typeof lastActivityTime === "number" ? lastActivityTime : undefined };
+    search.oninput = () => change({ search: search.value });
+    state.onchange = () => change({ state: state.value as DeviceList["state"] });
+    place.append(
+      h("div", { className: "head" }, heading("Devices"), count),
+      h(
+        "section",
+        { className: "card", aria: { label: "Devices" } },
+        h("div", { className: "row tools" }, field("Search", search, "grow"), field("State", state, "short")),
+        table.element,
+        pager.element,
+      ),
+    );
+    read();
+    // A request of a device is news of it, of which there may be many: it is looked at once a second.
+    let stale = false;
+    const ends = [
+      session.on("device", read),
+      session.on("line", ({ up }) => up && read()),
+      session.deletions.on(draw),
+      session.on("request", () => {
+        stale = true;
+      }),
+    ];
+    const timer = setInterval(() => {
+      if (stale) read();
+      else draw();
+      stale = false;
+    }, AGAIN_MS);
+    return () => {
+      clearInterval(timer);
+      for (const end of ends) end();
+    };
+  };
 }
+
+function sortButton(
+  text: string,
+  sort: DeviceList["sort"],
+  list: DeviceList,
+  change: (changes: Partial<DeviceList>) => void,
+): HTMLButtonElement {
+  // Names from A on, states and times from the live and latest on; the second press turns it round.
+  const first = sort === "state" || sort === "seen";
+  const press = (): void => change({ sort, descending: list.sort === sort ? !list.descending : first });
+  return button(text, press, "sort");
+}
+
+function rowOf({ deletions }: Session, { id, name, profile, isActive, lastSeen }: ListedDevice): Row {
+  const path = devicePath(id);
+  const going = deletions.has(path);
+  const state = going ? "deleting" : isActive ? "active" : "inactive";
+  const link = (): Node => h("a", { className: "cut", href: deviceHref(id), title: name }, name);
+  const dot = (): Node => h("span", { className: isActive && !going ? "dot on" : "dot" }, state);
+  const remove = (): Node => {
+    const it = button(
+      "Delete",
+      () => deletions.ask({ path, name: `device ${name}` }, DELETE_DEVICE),
+      "plain",
+    );
+    it.ariaLabel = `Delete ${name}`;
+    return going ? h("span", { className: "quiet" }, "going") : it;
+  };
+  return {
+    id,
+    cells: [
+      { is: name, make: link },
+      profile,
+      { is: state, make: dot },
+      lastSeen === undefined ? "never" : ago(lastSeen, Date.now()),
+      { is: `${going}${name}`, make: remove },
+    ],
+  };
+}
+
+export const devicePath = (id: string): string => `/api/device/${encodeURIComponent(id)}`;
+export const DELETE_DEVICE =
+  "Its attributes, its telemetry and its access token go with it. A device that is still running is refused from then on. For ten seconds it can be undone.";

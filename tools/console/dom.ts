@@ -1,5 +1,7 @@
 // Elements from TypeScript. Text is only ever set as text: what a device sent is never taken for markup.
 
+import { titled } from "./model/routes.js";
+
 type Child = Node | string | undefined;
 type Props<K extends keyof HTMLElementTagNameMap> = Partial<
   Omit<HTMLElementTagNameMap[K], "style" | "dataset" | "children">
@@ -51,30 +53,33 @@ export function option(value: string, text = value): HTMLOptionElement {
   return h("option", { value }, text);
 }
 
-/** A value as the page shows it. */
-export function shown(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+/** The heading of a page, which the window's title repeats, and where the focus goes when a page has opened. */
+export function heading(text: string): HTMLHeadingElement {
+  const element = h("h1", { tabIndex: -1 });
+  setHeading(element, text);
+  return element;
 }
 
-/** Rows under a head; on a narrow screen each cell repeats the head. */
-export function table(head: readonly string[], rows: readonly (readonly Child[])[]): HTMLTableElement {
-  const cells = (row: readonly Child[]): Child[] =>
-    row.map((cell, column) => h("td", { data: { head: head[column] ?? "" } }, cell));
-  return h(
-    "table",
-    {},
-    h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, ...cells(row)))),
-  );
+export function setHeading(element: HTMLHeadingElement, text: string): void {
+  // A long name goes on in the next line where it has a sign between two words.
+  element.replaceChildren(...text.split(/(?<=[-_.:/])/).flatMap((part) => [part, h("wbr", {})]));
+  element.title = text;
+  document.title = titled(text);
 }
 
-/** Says something to everybody, screen readers included; an error stays longer. */
-export function tell(text: string, isError = false): void {
+/** Says something to everybody, screen readers included; an error stays longer. Removed by the result, or by `hush`. */
+export function tell(text: string, isError = false, ...more: readonly Child[]): () => void {
   const told = document.getElementById("told");
-  if (!told) return;
-  const line = h("p", { className: isError ? "bad" : "" }, text);
-  told.append(line);
-  setTimeout(() => line.remove(), isError ? 12_000 : 4_000);
+  const line = h("p", { className: isError ? "bad" : "" }, text, ...more);
+  told?.append(line);
+  // What has a button of its own stays until that has no use any more.
+  if (more.length === 0) setTimeout(() => line.remove(), isError ? 12_000 : 4_000);
+  return () => line.remove();
+}
+
+/** Takes away all that was said: it was about somebody who is not here any more. */
+export function hush(): void {
+  document.getElementById("told")?.replaceChildren();
 }
 
 /** Runs what a person asked for; what fails is told. */
@@ -83,19 +88,33 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
     await work();
     return true;
   } catch (error) {
-    tell(error instanceof Error ? error.message : String(error), true);
+    tell(messageOf(error), true);
     return false;
   }
 }
 
-export function clock(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? "" : date.toLocaleTimeString([], { hour12: false });
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
-export function ago(ms: number): string {
-  const s = Math.max(0, Math.round((Date.now() - ms) / 1000));
-  if (s < 120) return `${s} s ago`;
-  if (s < 7_200) return `${Math.round(s / 60)} min ago`;
-  return s < 172_800 ? `${Math.round(s / 3_600)} h ago` : `${Math.round(s / 86_400)} d ago`;
+/** Asks before something that can't be taken back easily. `yes`: what the button says. */
+export function ask(title: string, text: string, yes: string): Promise<boolean> {
+  const dialog = h("dialog", { aria: { label: title } });
+  return new Promise((resolve) => {
+    const answer = (is: boolean) => (): void => {
+      dialog.close();
+      resolve(is);
+    };
+    const cancel = button("Cancel", answer(false), "second");
+    cancel.autofocus = true;
+    const buttons = h("p", { className: "buttons" }, cancel, button(yes, answer(true), "danger"));
+    dialog.append(h("h2", {}, title), h("p", {}, text), buttons);
+    // Escape closes it too.
+    dialog.onclose = () => {
+      resolve(false);
+      dialog.remove();
+    };
+    document.body.append(dialog);
+    dialog.showModal();
+  });
 }

@@ -1,117 +1,156 @@
-// The fault switchboard: what goes wrong between the devices and the platform from now on.
-import { attempt, button, field, form, h, option, section, table } from "./dom.js";
+// The fault switchboard: what goes wrong between the devices and the platform from now on, in sentences, and what came of it.
+import { attempt, button, field, form, h, heading, option, section } from "./dom.js";
+import { effectsOf, type Logged } from "./model/fault-effects.js";
+import { explain, FAULTS, type Member, PRESETS, type Rule } from "./model/faults.js";
+import { duration } from "./model/format.js";
 import type { Page } from "./page.js";
 import { own } from "./session.js";
+import { type Row, Table } from "./table.js";
 
-interface Rule {
+interface Active extends Rule {
   id: number;
-  fault: string;
-  match?: { method?: string; path?: string; device?: string };
   seen: number;
   done: number;
-  [member: string]: unknown;
+}
+interface All {
+  faults: Active[];
 }
 
-/** Each fault with the member it needs, and what stands there at first. */
-const FAULTS: Record<string, readonly [member: string, value: string] | undefined> = {
-  delay: ["ms", "1000"],
-  drop: undefined,
-  reset: undefined,
-  truncated: undefined,
-  garbage: undefined,
-  status: ["status", "503"],
-  "no-attributes": undefined,
-  "torn-firmware": undefined,
-  eviction: undefined,
-  "clock-skew": ["ms", "60000"],
-};
-const SHOWN = ["id", "fault", "match", "seen", "done", "seed"];
+const AGAIN_MS = 1_000;
+const ON = [
+  { text: "What happens" },
+  { text: "Fault", size: "large" },
+  { text: "Happened", size: "middle" },
+] as const;
+const DID = [
+  { text: "Device" },
+  { text: "Requests hit", size: "middle" },
+  { text: "What it saw" },
+  { text: "Longest wait", size: "middle" },
+  { text: "Now", size: "large" },
+] as const;
 
 export const faultsPage: Page = (place) => {
-  const list = h("div", {});
-  const read = (): Promise<unknown> =>
-    attempt(async () => draw((await own("GET", "/api/faults")) as { faults: Rule[] }));
-  const draw = ({ faults }: { faults: Rule[] }): void => {
-    const rows = faults.map((rule) => [
-      rule.fault,
-      details(rule),
-      matching(rule),
-      `${rule.done} of ${rule.seen}`,
-    ]);
-    list.replaceChildren(
-      rows.length > 0
-        ? table(["Fault", "With", "For", "Done of seen"], rows)
-        : h("p", { className: "quiet" }, "Nothing goes wrong on purpose."),
-    );
-  };
-  const clear = button("Switch all off", async () => {
-    await attempt(() => own("DELETE", "/api/faults"));
-    await read();
+  const rules = new Table(ON, { empty: "Nothing goes wrong on purpose.", label: "Faults that are on" });
+  const effects = new Table(DID, {
+    empty: "No fault has happened to a device yet.",
+    label: "Devices that faults happened to",
   });
-  place.append(section("Fault switchboard", "card", switchOn(draw), list, clear));
-  void read();
-  const timer = setInterval(
-    () =>
-      void own("GET", "/api/faults").then(
-        (all) => draw(all as { faults: Rule[] }),
-        () => {},
-      ),
-    1_000,
+  const draw = ({ faults }: All): void => rules.show(faults.map(ruleRow));
+  const post = (faults: readonly Rule[]): Promise<boolean> =>
+    attempt(async () => draw((await own("POST", "/api/faults", { faults })) as All));
+  const look = async (): Promise<void> => {
+    draw((await own("GET", "/api/faults")) as All);
+    effects.show(effectsOf((await own("GET", "/api/requests")) as Logged[]).map(effectRow));
+  };
+  const clear = button("Switch all off", () =>
+    attempt(async () => {
+      await own("DELETE", "/api/faults");
+      await look();
+    }),
   );
+  place.append(
+    h(
+      "div",
+      { className: "head" },
+      heading("Fault switchboard"),
+      h("span", { className: "quiet" }, "between the devices and this platform"),
+    ),
+    h(
+      "div",
+      { className: "parts" },
+      section("On now", "card wide", rules.element, h("p", {}, clear)),
+      section("What it did to the devices", "card wide", effects.element),
+      section(
+        "Presets",
+        "card wide",
+        h("div", { className: "presets" }, ...PRESETS.map((preset) => presetCard(preset, post))),
+      ),
+      section("One by one", "card wide", switchOn(post)),
+    ),
+  );
+  void attempt(look);
+  const timer = setInterval(() => void look().catch(() => {}), AGAIN_MS);
   return () => clearInterval(timer);
 };
 
-function switchOn(draw: (all: { faults: Rule[] }) => void): HTMLElement {
+function presetCard(
+  { name, sentence, faults }: (typeof PRESETS)[number],
+  post: (faults: readonly Rule[]) => Promise<boolean>,
+): HTMLElement {
+  const start = button("Switch on", () => post(faults), "second");
+  start.ariaLabel = `Switch on ${name}`;
+  return h("div", { className: "preset" }, h("h3", {}, name), h("p", {}, sentence), start);
+}
+
+function ruleRow(rule: Active): Row {
+  const { id, fault, done, seen } = rule;
+  const text = explain(rule);
+  const sentence = (): Node => h("span", { className: "whole" }, text);
+  return { id: String(id), cells: [{ is: text, make: sentence }, fault, `${done} of ${seen}`] };
+}
+
+function effectRow({ device, hit, answers, longestMs, open }: ReturnType<typeof effectsOf>[number]): Row {
+  const now = open === 0 ? "all well again" : `${open} kind${open === 1 ? "" : "s"} of request still failing`;
+  return {
+    id: device,
+    cells: [
+      device,
+      String(hit),
+      answers,
+      longestMs === undefined ? "" : duration(longestMs),
+      { is: now, make: () => h("span", { className: open === 0 ? "good" : "bad" }, now) },
+    ],
+  };
+}
+
+function switchOn(post: (faults: readonly Rule[]) => Promise<boolean>): HTMLElement {
   const fault = h("select", {}, ...Object.keys(FAULTS).map((name) => option(name)));
-  const number = h("input", { type: "number" });
+  const sentence = h("p", { className: "full", role: "status" });
+  const members = h("span", { className: "row" });
   const path = h("input", { placeholder: "telemetry, rpc*", autocomplete: "off", spellcheck: false });
+  const device = h("input", { placeholder: "all", autocomplete: "off", spellcheck: false });
   const count = h("input", { type: "number", min: "1", placeholder: "without end" });
   const probability = h("input", { type: "number", min: "0", max: "1", step: "0.05", value: "1" });
-  const numberField = field("", number, "short");
+  let inputs: { member: Member; input: HTMLInputElement | HTMLSelectElement }[] = [];
   const suit = (): void => {
-    const [member, value] = FAULTS[fault.value] ?? [];
-    numberField.hidden = member === undefined;
-    (numberField.firstChild as HTMLElement).textContent = member ?? "";
-    number.required = member !== undefined;
-    number.value = value ?? "";
+    const { sentence: text = "", members: needed = [] } = FAULTS[fault.value] ?? {};
+    sentence.textContent = text;
+    inputs = needed.map((member) => ({ member, input: inputOf(member) }));
+    members.replaceChildren(...inputs.map(({ member, input }) => field(member.label, input, "short")));
   };
   fault.onchange = suit;
   suit();
-  const rule = (): object => {
-    const [member] = FAULTS[fault.value] ?? [];
-    return {
-      fault: fault.value,
-      ...(member !== undefined && { [member]: Number(number.value) }),
-      ...(path.value !== "" && { match: { path: path.value } }),
-      ...(count.value !== "" && { count: Number(count.value) }),
-      probability: Number(probability.value),
-    };
-  };
+  const rule = (): Rule => ({
+    fault: fault.value,
+    ...Object.fromEntries(
+      inputs.map(({ member, input }) => [member.name, member.choices ? input.value : Number(input.value)]),
+    ),
+    match: {
+      ...(path.value !== "" && { path: path.value }),
+      ...(device.value !== "" && { device: device.value }),
+    },
+    ...(count.value !== "" && { count: Number(count.value) }),
+    probability: Number(probability.value),
+  });
   return form(
     { label: "Switch a fault on" },
-    () => {
-      void attempt(async () =>
-        draw((await own("POST", "/api/faults", { faults: [rule()] })) as { faults: Rule[] }),
-      );
-    },
+    () => void post([rule()]),
     field("Fault", fault),
-    numberField,
+    sentence,
+    members,
     field("Path", path),
+    field("Device", device),
     field("Times", count, "short"),
     field("Probability", probability, "short"),
     h("button", { type: "submit" }, "Switch on"),
   );
 }
 
-function details(rule: Rule): string {
-  const usual = { skip: 0, probability: 1 } as Record<string, unknown>;
-  const members = Object.entries(rule).filter(
-    ([name, value]) => !SHOWN.includes(name) && usual[name] !== value,
-  );
-  return members.map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(", ");
-}
-
-function matching({ match = {} }: Rule): string {
-  const { method, path, device } = match;
-  return [method, path, device].filter((part) => part !== undefined).join(" ") || "all";
+function inputOf({ choices, value }: Member): HTMLInputElement | HTMLSelectElement {
+  const input = choices
+    ? h("select", {}, ...choices.map((name) => option(name)))
+    : h("input", { type: "number", required: true });
+  input.value = value;
+  return input;
 }

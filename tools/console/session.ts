@@ -3,6 +3,7 @@
 import { OperatorError } from "../operator/error.js";
 import { Operator } from "../operator/operator.js";
 import type { Session as Tokens } from "../operator/rest.js";
+import { Deletions } from "./deletions.js";
 
 const KEPT = "mote-session";
 
@@ -36,6 +37,7 @@ type Listeners = { [K in keyof Events]: Set<(event: Events[K]) => void> };
 
 export class Session {
   readonly operator: Operator;
+  readonly deletions: Deletions;
   #tokens: Tokens | undefined;
   #ended: AbortController | undefined;
   readonly #listeners: Listeners = {
@@ -45,6 +47,7 @@ export class Session {
 
   constructor() {
     this.#tokens = readTokens();
+    this.deletions = new Deletions({ send: (path, leaving) => this.#delete(path, leaving) });
     this.operator = new Operator({
       url: location.origin,
       session: this.#tokens,
@@ -63,11 +66,32 @@ export class Session {
     await this.operator.login(username, password);
   }
 
+  /** What waits to be deleted is sent with the session that asked for it. */
   logout(): void {
+    void this.deletions.flush(true);
     this.#ended?.abort();
     this.#tokens = undefined;
     this.operator.logout();
     sessionStorage.removeItem(KEPT);
+  }
+
+  /** `leaving`: the browser sends it even when the page is gone. */
+  async #delete(path: string, leaving: boolean): Promise<void> {
+    const token = this.#tokens?.token;
+    const send = (bearer: string | undefined): Promise<Response> =>
+      fetch(path, {
+        method: "DELETE",
+        keepalive: leaving,
+        headers: { "x-authorization": `Bearer ${bearer ?? ""}` },
+      });
+    let response = await send(token);
+    if (response.status === 401 && !leaving) {
+      await this.operator.refresh();
+      response = await send(this.#tokens?.token);
+    }
+    if (response.ok) return;
+    const { message } = (await response.json().catch(() => ({}))) as { message?: string };
+    throw new OperatorError(response.status, message ?? `status ${response.status}`);
   }
 
   /** A package's file, told as it goes: fetch tells no progress. */

@@ -1,5 +1,6 @@
 import { Attributes, TimeSeries } from "./data.js";
 import { DeviceProfiles, Devices } from "./devices.js";
+import { Entities } from "./entities.js";
 import { Ota } from "./ota.js";
 import { Rest, type RestOptions } from "./rest.js";
 import { Rpc } from "./rpc.js";
@@ -12,6 +13,7 @@ import type { User } from "./shapes.js";
 export class Operator {
   readonly devices: Devices;
   readonly profiles: DeviceProfiles;
+  readonly entities: Entities;
   readonly attributes: Attributes;
   readonly timeSeries: TimeSeries;
   readonly rpc: Rpc;
@@ -23,6 +25,7 @@ export class Operator {
     this.#rest = rest;
     this.devices = new Devices(rest);
     this.profiles = new DeviceProfiles(rest);
+    this.entities = new Entities(rest);
     this.attributes = new Attributes(rest);
     this.timeSeries = new TimeSeries(rest);
     this.rpc = new Rpc(rest);

@@ -72,6 +72,17 @@ export class Ota {
     return (await this.#rest.call("GET", "/api/otaPackages", { query })) as Page<OtaPackage>;
   }
 
+  /** Those with a file that devices of the profile may get. */
+  async fitting(
+    profileId: string,
+    type: OtaPackage["type"] = "FIRMWARE",
+    { pageSize = 100, page = 0, textSearch }: PageQuery = {},
+  ): Promise<Page<OtaPackage>> {
+    const query = { pageSize, page, textSearch };
+    const path = `/api/otaPackages/${part(profileId)}/${type}`;
+    return (await this.#rest.call("GET", path, { query })) as Page<OtaPackage>;
+  }
+
   async delete(id: string): Promise<void> {
     await this.#rest.call("DELETE", `/api/otaPackage/${part(id)}`);
   }

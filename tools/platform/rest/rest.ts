@@ -8,6 +8,7 @@ import { toOwnHost } from "./own-host.js";
 import { consoleRoutes } from "./resources/console.js";
 import { customerRoutes } from "./resources/customers.js";
 import { deviceRoutes } from "./resources/devices.js";
+import { entityRoutes } from "./resources/entities.js";
 import { eventRoutes } from "./resources/events.js";
 import { faultRoutes } from "./resources/faults.js";
 import { otaRoutes } from "./resources/ota.js";
@@ -79,6 +80,7 @@ export function restRoutes(
   deviceRoutes(app, context);
   customerRoutes(app, context);
   profileRoutes(app, context);
+  entityRoutes(app, context);
   attributeRoutes(app, context);
   timeseriesRoutes(app, context);
   rpcRoutes(app, context);

@@ -1,8 +1,8 @@
 // Checksums of a file in the browser: its own digests, and the agent's code for the others.
 
-import { openDigest } from "../../src/wire/crypto/checksum.js";
-import { toHex } from "../../src/wire/crypto/hex.js";
-import type { Algorithm } from "../operator/shapes.js";
+import { openDigest } from "../../../src/wire/crypto/checksum.js";
+import { toHex } from "../../../src/wire/crypto/hex.js";
+import type { Algorithm } from "../../operator/shapes.js";
 
 const OWN: Partial<Record<Algorithm, string>> = { SHA256: "SHA-256", SHA384: "SHA-384", SHA512: "SHA-512" };
 

@@ -1,13 +1,27 @@
 // The device's last requests, as the platform saw them.
 
-import { clock, h, section, table } from "./dom.js";
-import type { Part, Place } from "./page.js";
-import { type LoggedRequest, own } from "./session.js";
+import { h, section } from "../dom.js";
+import { clock, duration } from "../model/format.js";
+import type { Part, Place } from "../page.js";
+import { type LoggedRequest, own } from "../session.js";
+import { type Cell, Table } from "../table.js";
 
 const KEPT = 50;
+const COLUMNS = [
+  { text: "Time", size: "middle" },
+  { text: "Request" },
+  { text: "Status", size: "small" },
+  { text: "Took", size: "small" },
+  { text: "Faults", size: "large" },
+] as const;
 
 export function requestsPart({ session, device }: Place): Part {
-  const list = h("div", { className: "scroll", tabIndex: 0, role: "region", aria: { label: "Requests" } });
+  const table = new Table(COLUMNS, { empty: "none yet", label: "Requests of the device" });
+  const list = h(
+    "div",
+    { className: "scroll", tabIndex: 0, role: "region", aria: { label: "Requests, a list that scrolls" } },
+    table.element,
+  );
   let entries: LoggedRequest[] = [];
   let stale = true;
   const take = (entry: LoggedRequest): void => {
@@ -31,20 +45,7 @@ export function requestsPart({ session, device }: Place): Part {
   const draw = (): void => {
     if (!stale) return;
     stale = false;
-    const rows = entries.map((entry) => [
-      clock(entry.ts),
-      h("code", {}, `${entry.method} ${entry.path.replace(/^\/api\/v1\/\*\*\*\//, "")}`),
-      h(
-        "span",
-        { className: good(entry.status) ? "" : "bad" },
-        entry.status === 0 ? "no answer" : String(entry.status),
-      ),
-      `${entry.durationMs} ms`,
-      (entry.faults ?? []).join(", "),
-    ]);
-    list.replaceChildren(
-      rows.length > 0 ? table(["Time", "Request", "Status", "Took", "Faults"], rows) : "none yet",
-    );
+    table.show(entries.map((entry, i) => ({ id: String(i), cells: cellsOf(entry) })));
   };
   const end = session.on("request", take);
   const timer = setInterval(draw, 500);
@@ -55,6 +56,17 @@ export function requestsPart({ session, device }: Place): Part {
       end();
     },
   };
+}
+
+function cellsOf({ ts, method, path, status, durationMs, faults = [] }: LoggedRequest): Cell[] {
+  const answer = status === 0 ? "no answer" : String(status);
+  return [
+    clock(ts, Date.now()),
+    `${method} ${path.replace(/^\/api\/v1\/\*\*\*\//, "")}`,
+    { is: answer, make: () => h("span", { className: good(status) ? "" : "bad" }, answer) },
+    duration(durationMs),
+    faults.join(", "),
+  ];
 }
 
 /** 408 is how a poll ends that brought nothing. */

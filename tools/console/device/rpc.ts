@@ -1,14 +1,24 @@
 // Server-side RPC: a call, its answer and how long it took; what was called before stays below.
-import { OperatorError } from "../operator/error.js";
-import { lossyNumber } from "../operator/typed-json.js";
-import { clock, field, form, h, option, section, shown, table } from "./dom.js";
-import type { Part, Place } from "./page.js";
+import { OperatorError } from "../../operator/error.js";
+import { lossyNumber } from "../../operator/typed-json.js";
+import { field, form, h, option, section } from "../dom.js";
+import { clock, duration, shown } from "../model/format.js";
+import type { Part, Place } from "../page.js";
+import { Table } from "../table.js";
 
 const WAYS = ["two-way", "one-way", "persistent"] as const;
 type Way = (typeof WAYS)[number];
 const KEPT = 20;
+const COLUMNS = [
+  { text: "Time", size: "middle" },
+  { text: "Call" },
+  { text: "Way", size: "middle" },
+  { text: "Answer" },
+  { text: "Took", size: "small" },
+] as const;
 
 interface Call {
+  number: number;
   at: number;
   way: Way;
   method: string;
@@ -20,7 +30,8 @@ interface Call {
 
 export function rpcPart({ session, device }: Place): Part {
   const calls: Call[] = [];
-  const history = h("div", {});
+  let number = 0;
+  const history = new Table(COLUMNS, { empty: "No call yet.", label: "Calls" });
   const method = h("input", {
     required: true,
     autocomplete: "off",
@@ -33,17 +44,22 @@ export function rpcPart({ session, device }: Place): Part {
   params.oninput = () => params.setCustomValidity(problemOf(params.value));
 
   const draw = (): void => {
-    const rows = calls.map((call) => [
-      clock(call.at),
-      `${call.method}(${call.params})`,
-      call.way,
-      h("code", {}, call.answer),
-      call.ms === undefined ? "" : `${call.ms} ms`,
-    ]);
-    history.replaceChildren(rows.length > 0 ? table(["Time", "Call", "Way", "Answer", "Took"], rows) : "");
+    history.show(
+      calls.map((call) => ({
+        id: String(call.number),
+        cells: [
+          clock(call.at, Date.now()),
+          `${call.method}(${call.params})`,
+          call.way,
+          call.answer,
+          call.ms === undefined ? "" : duration(call.ms),
+        ],
+      })),
+    );
   };
   const send = async (): Promise<void> => {
     const call: Call = {
+      number: ++number,
       at: Date.now(),
       way: way.value as Way,
       method: method.value,
@@ -98,7 +114,7 @@ export function rpcPart({ session, device }: Place): Part {
     const call = calls.find((one) => one.rpcId === rpcId);
     if (call) void look(call);
   });
-  return { element: section("RPC", "card", asked, history), end };
+  return { element: section("RPC", "card", asked, history.element), end };
 }
 
 function failure(error: unknown): string {

@@ -1,26 +1,29 @@
 // Claiming: whose the device is. A claim is the customer's own: it is made with their login, which is forgotten at once.
-import { Operator } from "../operator/operator.js";
-import { attempt, button, field, form, h, section, tell } from "./dom.js";
-import type { Part, Place } from "./page.js";
+import { Operator } from "../../operator/operator.js";
+import { ask, attempt, button, field, form, h, section, tell } from "../dom.js";
+import { type Part, type Place, unlessGone } from "../page.js";
 
 const NOBODY = "13814000-1dd2-11b2-8080-808080808080";
 
 export function claimingPart({ session, device }: Place): Part {
   const owner = h("p", {});
   const place = h("div", {});
-  const read = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
     const { customerId } = await session.operator.devices.get(device.id.id);
     const owned = customerId?.id !== undefined && customerId.id !== NOBODY;
     owner.textContent = owned ? "A customer owns this device." : "No customer owns this device.";
-    const takeBack = button("Take it back", () =>
-      attempt(() => session.operator.devices.reclaim(device.name)),
-    );
+    const takeBack = button("Take it back", async () => {
+      const text = "The customer does not see the device any more, and has to claim it again.";
+      if (!(await ask("Take the device back?", text, "Take it back"))) return;
+      await attempt(() => session.operator.devices.reclaim(device.name));
+    });
     place.replaceChildren(owned ? takeBack : claimForm(device.name));
   };
-  void read();
+  const read = (): void => void look().catch(unlessGone);
+  read();
   const ends = [
-    session.on("device", ({ deviceId }) => deviceId === device.id.id && void read()),
-    session.on("line", ({ up }) => up && void read()),
+    session.on("device", ({ deviceId }) => deviceId === device.id.id && read()),
+    session.on("line", ({ up }) => up && read()),
   ];
   return {
     element: section("Claiming", "card", owner, place),

@@ -1,0 +1,99 @@
+// A fleet as an operator meets it: long names, and an update in each of its states.
+import { Operator } from "../../../tools/operator/operator.js";
+import { NodeClock } from "../../../tools/platform/node-clock.js";
+import type { Platform } from "../../../tools/platform/server.js";
+
+export const LONG_NAME = "greenhouse-north-wing-row-12-irrigation-controller-with-a-very-long-name-0007";
+const SIZE = 50_000_000;
+const TITLE = "greenhouse";
+
+/** What a device reported, the newest last: seconds ago, and what. */
+type Report = readonly [secondsAgo: number, values: Record<string, unknown>];
+const state = (secondsAgo: number, fw_state: string, fw_error = ""): Report => [
+  secondsAgo,
+  {
+    fw_state,
+    fw_error,
+    current_fw_title: TITLE,
+    current_fw_version: fw_state === "UPDATED" ? "2.0.0" : "1.0.0",
+  },
+];
+const DOWNLOADING: Report[] = [
+  state(100, "DOWNLOADING"),
+  ...[5, 10, 15, 20, 25, 30, 35, 40, 45].map((percent, i): Report => [95 - i * 10, { fw_progress: percent }]),
+];
+const VERIFIED: Report[] = [...DOWNLOADING, state(14, "DOWNLOADED"), state(10, "VERIFIED")];
+const TRIAL: Report[] = [...VERIFIED, state(8, "UPDATING")];
+
+/** By the end of the device's name. */
+export const UPDATES: Record<string, readonly Report[]> = {
+  assigned: [],
+  downloading: DOWNLOADING,
+  verified: VERIFIED,
+  trial: TRIAL,
+  kept: [...TRIAL, state(2, "UPDATED")],
+  "rolled-back": [...TRIAL, state(2, "FAILED", "the new image did not start (task watchdog)")],
+  failed: [...DOWNLOADING, state(2, "FAILED", "the platform has no such package")],
+};
+
+/** The machine's clock, set back while a past is made. */
+export class MovedClock extends NodeClock {
+  offsetMs = 0;
+
+  override now(): number {
+    return super.now() + this.offsetMs;
+  }
+}
+/** So long ago the package was assigned. */
+const ASSIGNED_MS = 150_000;
+
+export interface Fleet {
+  operator: Operator;
+  /** Ids by name. */
+  ids: Map<string, string>;
+}
+
+/** `size` devices, of which each of UPDATES is one. */
+export async function makeFleet({ url }: Platform, clock: MovedClock, size: number): Promise<Fleet> {
+  const operator = new Operator({ url });
+  await operator.login("tenant@thingsboard.org", "tenant");
+  const ids = new Map<string, string>();
+  const create = async (name: string): Promise<string> => {
+    const { id } = await operator.devices.create({ name }, `token-of-${name}`);
+    ids.set(name, id.id);
+    return id.id;
+  };
+  await create(LONG_NAME);
+  for (let n = size - 1 - Object.keys(UPDATES).length; n > 0; n--)
+    await create(`sensor-${String(n).padStart(3, "0")}`);
+  const { data: profiles } = await operator.profiles.list();
+  const deviceProfileId = profiles.find((profile) => profile.default)?.id.id ?? "";
+  const pack = await operator.ota.create({
+    ...{ title: TITLE, version: "2.0.0", deviceProfileId },
+    externalFile: {
+      url: "https://files.example/2.0.0",
+      dataSize: SIZE,
+      checksumAlgorithm: "SHA256",
+      checksum: "ab".repeat(32),
+    },
+  });
+  clock.offsetMs = -ASSIGNED_MS;
+  for (const name of Object.keys(UPDATES))
+    await operator.ota.assign(await create(`update-${name}`), pack.id.id);
+  // The platform tells one device after another.
+  const last = [...ids.values()].at(-1) ?? "";
+  const told = async (): Promise<boolean> =>
+    "fw_version" in (await operator.attributes.get(last, "SHARED_SCOPE", ["fw_version"]));
+  while (!(await told())) await new Promise((resolve) => setTimeout(resolve, 100));
+  clock.offsetMs = 0;
+  const now = Date.now();
+  for (const [name, reports] of Object.entries(UPDATES))
+    for (const [secondsAgo, values] of reports)
+      await send(url, `token-of-update-${name}`, { ts: now - secondsAgo * 1000, values });
+  return { operator, ids };
+}
+
+/** As the device of that token. */
+export async function send(url: string, token: string, body: unknown, path = "telemetry"): Promise<void> {
+  await fetch(`${url}/api/v1/${token}/${path}`, { method: "POST", body: JSON.stringify(body) });
+}

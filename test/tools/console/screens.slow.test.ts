@@ -1,0 +1,106 @@
+// The console's pages with a fleet of 300 devices, long names and an update in each state: at the widths of a desk, a small window and a phone,
+// light and dark, nothing runs out of the page. The pictures are kept in dist/artifacts.
+import anyTest from "ava";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
+import { type Fleet, LONG_NAME, MovedClock, makeFleet, send } from "./fleet.js";
+
+const test = inBrowser(anyTest);
+const clock = new MovedClock();
+let platform: Platform;
+let fleet: Fleet;
+
+anyTest.before(async () => {
+  platform = await startPlatform({ port: 0, clock });
+  fleet = await makeFleet(platform, clock, 300);
+  await fillDevice();
+});
+anyTest.after.always(async () => {
+  await closeBrowser();
+  await platform.close();
+  clock.close();
+});
+
+/** Half an hour of values, long ones too, and requests that met faults. */
+async function fillDevice(): Promise<void> {
+  const token = `token-of-${LONG_NAME}`;
+  const now = Date.now();
+  for (let n = 120; n > 0; n--)
+    await send(platform.url, token, {
+      ts: now - n * 2_400,
+      values: {
+        temperature: 21 + 3 * Math.sin(n / 9),
+        humidity: 55 + 8 * Math.cos(n / 14),
+        "soil.moisture": 0.31 + 0.0004 * n,
+        uptime: 88_000 - n * 2,
+      },
+    });
+  await send(platform.url, token, {
+    bootTime: now - 86_400_000,
+    "a-key-that-nobody-would-have-called-so-but-somebody-did-after-all": 1,
+    message: `watering of bed 7 was put off, as the tank is at 12 % and rain is expected; ${"and so on ".repeat(30)}`,
+    valve: "closed",
+    current_fw_title: "greenhouse",
+    current_fw_version: "1.0.0",
+  });
+  await send(
+    platform.url,
+    token,
+    { serial: "A-113-0007", resetReason: "power on", wifi: { ssid: "greenhouse", rssi: -61 } },
+    "attributes",
+  );
+  await fleet.operator.attributes.set(fleet.ids.get(LONG_NAME) ?? "", "SHARED_SCOPE", {
+    interval: 30,
+    night: { from: "21:00", to: "05:30" },
+  });
+  await faults({ fault: "status", status: 503, match: { path: "telemetry" }, count: 3 });
+  for (let n = 0; n < 5; n++) await send(platform.url, token, { temperature: 21 });
+  await faults({ fault: "delay", ms: 1_000, probability: 0.5, seed: 1 });
+}
+
+async function faults({ seed = 1, ...fault }: Record<string, unknown>): Promise<void> {
+  await fetch(`${platform.url}/api/faults`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ seed, faults: [fault] }),
+  });
+}
+
+/** By name: the address, and what is there when it is drawn. */
+function pages(): Record<string, readonly [hash: string, text: string]> {
+  const of = (name: string): string => `#/device/${fleet.ids.get(name) ?? ""}`;
+  return {
+    devices: ["#/", "page 1 of 12"],
+    device: [of(LONG_NAME), "Latest values"],
+    updates: ["#/updates", "Rolled back 1"],
+    "update-downloading": [`${of("update-downloading")}/update`, "under way"],
+    "update-kept": [`${of("update-kept")}/update`, "is kept"],
+    "update-rolled-back": [`${of("update-rolled-back")}/update`, "task watchdog"],
+    faults: ["#/faults", "airport Wi-Fi"],
+  };
+}
+
+for (const width of [1440, 1024, 390])
+  for (const dark of [false, true]) {
+    const look = `${width}-${dark ? "dark" : "light"}`;
+    test(`at ${width} pixels, ${dark ? "dark" : "light"}, every page fits`, async (t) => {
+      const { page, errors } = await openPage({ width, dark });
+      await page.goto(platform.url);
+      await page.getByLabel("User").fill("tenant@thingsboard.org");
+      await page.getByLabel("Password").fill("tenant");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Devices" }).waitFor();
+      for (const [name, [hash, text]] of Object.entries(pages())) {
+        await page.goto(`${platform.url}/${hash}`);
+        await page.getByText(text).filter({ visible: true }).first().waitFor();
+        if (name === "device") await page.locator("figure canvas").first().waitFor();
+        // Lists draw themselves twice a second.
+        await page.waitForTimeout(700);
+        await keep(page, `console-${name}-${look}`);
+        const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+        t.true(wide <= width, `${name}: ${wide}`);
+      }
+      t.deepEqual(errors, []);
+      await page.context().close();
+    });
+  }

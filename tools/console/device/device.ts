@@ -1,0 +1,140 @@
+// One device: what it sends, what is set for it, and what can be asked of it.
+import { OperatorError } from "../../operator/error.js";
+import { DELETE_DEVICE, devicePath } from "../devices.js";
+import { button, h, heading, setHeading } from "../dom.js";
+import { ago } from "../model/format.js";
+import type { Page, Part, Place } from "../page.js";
+import { attributesPart } from "./attributes.js";
+import { chartsPart } from "./charts.js";
+import { claimingPart } from "./claiming.js";
+import { firmwarePart } from "./firmware.js";
+import { requestsPart } from "./requests.js";
+import { rpcPart } from "./rpc.js";
+
+const PARTS = {
+  Telemetry: chartsPart,
+  Attributes: attributesPart,
+  RPC: rpcPart,
+  Firmware: firmwarePart,
+  Claiming: claimingPart,
+  Requests: requestsPart,
+} as const;
+type Name = keyof typeof PARTS;
+/** Which one a phone shows: the same on the next device. */
+let chosen: Name = "Telemetry";
+
+export function devicePage(id: string): Page {
+  return withDevice(id, (title, where) => {
+    const state = stateOf(where);
+    const remove = deleteButton(where);
+    const parts = Object.entries(PARTS).map(([name, part]) => ({ name: name as Name, ...part(where) }));
+    const all = h("div", { className: "parts" }, ...parts.map(({ element }) => element));
+    const tabs = sectionTabs(parts);
+    const head = h("div", { className: "head" }, title, state.element, remove.element);
+    const ends = [state.end, remove.end, ...parts.map(({ end }) => end)];
+    return {
+      element: h("div", {}, head, tabs, all),
+      end: () => {
+        for (const end of ends) end();
+      },
+    };
+  });
+}
+
+/** A page about a device, once it is read; what is none is said. */
+export function withDevice(id: string, page: (title: HTMLHeadingElement, where: Place) => Part): Page {
+  return (place, session) => {
+    const title = heading("Device");
+    place.append(title);
+    let end = (): void => {};
+    let left = false;
+    void session.operator.devices.get(id).then(
+      (device) => {
+        if (left) return;
+        const isFocused = document.activeElement === title;
+        setHeading(title, device.name);
+        const part = page(title, { session, device });
+        place.replaceChildren(part.element);
+        // It was moved, and lost the focus for that.
+        if (isFocused) title.focus();
+        end = part.end;
+      },
+      (error: unknown) => {
+        if (!(error instanceof OperatorError) || ![400, 404].includes(error.status)) throw error;
+        if (left) return;
+        setHeading(title, "No such device");
+        const text =
+          "The platform knows no device of this address: it was deleted, or the state of the platform is another. ";
+        place.append(h("p", {}, text, h("a", { href: "#/" }, "All devices")));
+      },
+    );
+    return () => {
+      left = true;
+      end();
+    };
+  };
+}
+
+/** A phone has room for one section at a time. */
+function sectionTabs(parts: readonly { name: Name; element: HTMLElement }[]): HTMLElement {
+  const buttons = parts.map(({ name }) => button(name, () => choose(name), "tab"));
+  const choose = (name: Name): void => {
+    chosen = name;
+    parts.forEach((part, i) => {
+      part.element.classList.toggle("chosen", part.name === name);
+      const tab = buttons[i];
+      if (tab) tab.ariaCurrent = part.name === name ? "true" : "false";
+    });
+  };
+  choose(chosen);
+  return h("nav", { className: "tabs", aria: { label: "Sections" } }, ...buttons);
+}
+
+/** Whether it is heard of, and when it was. */
+function stateOf({ session, device }: Place): Part {
+  const element = h("span", { className: "dot" });
+  let lastSeen: number | undefined;
+  const draw = (): void => {
+    const now = Date.now();
+    const active = lastSeen !== undefined && now - lastSeen < 600_000;
+    element.className = active ? "dot on" : "dot";
+    const text =
+      lastSeen === undefined ? "never seen" : `${active ? "active" : "inactive"}, ${ago(lastSeen, now)}`;
+    if (element.textContent !== text) element.textContent = text;
+  };
+  void session.operator.attributes.get(device.id.id, "SERVER_SCOPE", ["lastActivityTime"]).then((found) => {
+    if (typeof found.lastActivityTime === "number") lastSeen ??= found.lastActivityTime;
+    draw();
+  });
+  const end = session.on("request", ({ device: name, ts }) => {
+    if (name === device.name) lastSeen = ts;
+  });
+  const timer = setInterval(draw, 1_000);
+  return {
+    element,
+    end: () => {
+      clearInterval(timer);
+      end();
+    },
+  };
+}
+
+function deleteButton({ session, device }: Place): Part {
+  const path = devicePath(device.id.id);
+  const deletion = { path, name: `device ${device.name}` };
+  const remove = button("Delete device", () => session.deletions.ask(deletion, DELETE_DEVICE), "second");
+  let waited = false;
+  const draw = (): void => {
+    const waits = session.deletions.has(path);
+    remove.disabled = waits;
+    if (waited && !waits) {
+      // It is gone, or it stays: the list knows, and so does the platform.
+      void session.operator.devices.get(device.id.id).catch(() => {
+        if (location.hash.includes(device.id.id)) location.hash = "#/";
+      });
+    }
+    waited = waits;
+  };
+  draw();
+  return { element: remove, end: session.deletions.on(draw) };
+}

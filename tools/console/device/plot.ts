@@ -1,0 +1,131 @@
+// One chart of one key or several, drawn by uPlot.
+import uPlot from "uplot";
+import { h } from "../dom.js";
+import { rounded, tick } from "../model/format.js";
+import { rowsOf, type Series } from "../model/series.js";
+
+const HEIGHT = 180;
+/** As many colours as lines can be told apart; their style sheet names them --line-0 and so on. */
+export const COLOURS = 6;
+/** Of an axis: a digit, and the space around a label, in CSS pixels. */
+const [DIGIT, SPACE] = [7, 16];
+
+export interface Line {
+  key: string;
+  series: Series;
+}
+
+export class Plot {
+  readonly element: HTMLElement;
+  readonly #lines: readonly Line[];
+  readonly #place = h("div", {});
+  readonly #last: HTMLElement[];
+  #plot: uPlot | undefined;
+  #span = 0;
+
+  constructor(lines: readonly Line[]) {
+    this.#lines = lines;
+    this.#last = lines.map(() => h("span", { className: "last" }));
+    const legend = lines.map(({ key }, i) => {
+      const mark = h("span", { className: lines.length > 1 ? `mark line-${i % COLOURS}` : "" });
+      return h(
+        "span",
+        { className: "key" },
+        mark,
+        h("span", { className: "cut", title: key }, key),
+        this.#last[i],
+      );
+    });
+    this.element = h("figure", {}, h("figcaption", {}, ...legend), this.#place);
+  }
+
+  /** Whether it draws these, and no older ones of the same names. */
+  isOf(lines: readonly Line[]): boolean {
+    return (
+      lines.length === this.#lines.length && lines.every(({ series }, i) => series === this.#lines[i]?.series)
+    );
+  }
+
+  /** Of the points from `from` on, before `to`. */
+  draw(from: number, to: number): void {
+    const rows = rowsOf(
+      this.#lines.map(({ series }) => series),
+      from,
+      to,
+    );
+    const columns = this.#lines.map((_, i) => rows.map((row) => row[i + 1] ?? null));
+    this.#name(columns);
+    const width = this.#place.clientWidth;
+    if (width === 0) return;
+    this.#span = (to - from) / 1000;
+    this.#plot ??= new uPlot(this.#options(width), [[], ...this.#lines.map(() => [])], this.#place);
+    if (this.#plot.width !== width) this.#plot.setSize({ width, height: HEIGHT });
+    this.#plot.setData([rows.map(([ts]) => ts / 1000), ...columns], false);
+    this.#plot.setScale("x", { min: from / 1000, max: to / 1000 });
+  }
+
+  end(): void {
+    this.#plot?.destroy();
+  }
+
+  #name(columns: readonly (number | null)[][]): void {
+    const parts = this.#lines.map(({ key }, i) => {
+      const values = (columns[i] ?? []).filter((value) => value !== null);
+      const last = values.at(-1);
+      const place = this.#last[i];
+      const text = last === undefined ? "" : rounded(last);
+      if (place && place.textContent !== text) place.textContent = text;
+      return `${key}, ${values.length} points${last === undefined ? "" : `, the last is ${last}`}`;
+    });
+    const label = parts.join("; ");
+    if (this.element.ariaLabel !== label) this.element.ariaLabel = label;
+  }
+
+  #options(width: number): uPlot.Options {
+    const colour = (name: string) => (): string =>
+      getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    const axis = {
+      stroke: colour("--quiet"),
+      grid: { stroke: colour("--line"), width: 1 },
+      ticks: { show: false },
+      font: "12px system-ui, sans-serif",
+    };
+    const widest = (labels: readonly string[] | null): number =>
+      SPACE + DIGIT * Math.max(2, ...(labels ?? []).map(({ length }) => length));
+    return {
+      width,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { drag: { setScale: false } },
+      scales: { x: { time: false } },
+      series: [
+        {},
+        ...this.#lines.map((_, i) => ({
+          stroke: colour(this.#lines.length > 1 ? `--line-${i % COLOURS}` : "--accent"),
+          width: 2,
+          // Keys of other times leave gaps in a chart of several.
+          spanGaps: true,
+          points: { show: false },
+        })),
+      ],
+      axes: [
+        {
+          ...axis,
+          values: (_plot, ticks) => ticks.map((at) => tick(at, this.#span)),
+          incrs: TIMES,
+          space: 80,
+          size: 28,
+        },
+        { ...axis, size: (_plot, labels) => widest(labels) },
+      ],
+    };
+  }
+}
+
+/** Seconds between the marks of the axis of time. */
+const TIMES = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
+  ...[1, 2, 4, 6, 12].map((hours) => hours * 3_600),
+  ...[1, 2, 7, 14, 30, 90, 365].map((days) => days * 86_400),
+];

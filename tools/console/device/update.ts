@@ -1,0 +1,143 @@
+// One device's update as a picture: each step with its time, the download with its rate, and how it ended.
+import { h, section } from "../dom.js";
+import { ago, bytes, clock, counted, shown } from "../model/format.js";
+import { deviceHref } from "../model/routes.js";
+import { type History, type Picture, pictureOf, type Step } from "../model/update.js";
+import { type Page, type Part, type Place, unlessGone } from "../page.js";
+import { Table } from "../table.js";
+import { withDevice } from "./device.js";
+
+const KEYS = ["fw_state", "fw_progress", "fw_error", "current_fw_title", "current_fw_version"];
+const MONTH_MS = 30 * 86_400_000;
+const MOST = 500;
+const COLUMNS = [{ text: "Time", size: "large" }, { text: "Reported" }] as const;
+
+interface Assigned {
+  name: string;
+  size: number | undefined;
+}
+
+export function updatePage(id: string): Page {
+  return withDevice(id, (title, where) => {
+    const picture = pictureSection(where);
+    const back = h("a", { href: deviceHref(id) }, "The device");
+    const head = h(
+      "div",
+      { className: "head" },
+      title,
+      h("span", { className: "quiet" }, "firmware update"),
+      back,
+    );
+    return { element: h("div", {}, head, picture.element), end: picture.end };
+  });
+}
+
+function pictureSection({ session, device }: Place): Part {
+  const id = device.id.id;
+  const what = h("p", { className: "whole" });
+  const steps = h("ol", { className: "steps" });
+  const summary = h("p", { role: "status" });
+  const table = new Table(COLUMNS, { empty: "Nothing was reported.", label: "Reports" });
+  const readings = new Map<string, { ts: number; value: unknown }[]>(KEYS.map((key) => [key, []]));
+  const of = (key: string): { ts: number; value: unknown }[] => readings.get(key) ?? [];
+  let assigned: Assigned | undefined;
+  let before = "";
+
+  const draw = (): void => {
+    const now = Date.now();
+    const history: History = {
+      ...{ states: of("fw_state"), progress: of("fw_progress"), errors: of("fw_error") },
+    };
+    const picture = pictureOf(history, { size: assigned?.size, now });
+    const running = of("current_fw_version").at(-1)?.value;
+    what.textContent = whatText(assigned, running);
+    if (summary.textContent !== picture.summary) summary.textContent = picture.summary;
+    // Drawn again only if it shows something else: a screen reader would begin from the top.
+    const sign = JSON.stringify([picture, Math.floor(now / 10_000)]);
+    if (sign !== before) steps.replaceChildren(...picture.steps.map((step) => stepItem(step, picture, now)));
+    before = sign;
+    table.show(reportRows(history, now));
+  };
+  const list = async (): Promise<void> => {
+    const { firmwareId } = await session.operator.devices.get(id);
+    const one = firmwareId ? await session.operator.ota.get(firmwareId.id) : undefined;
+    assigned = one && { name: `${one.title} ${one.version}`, size: one.dataSize ?? undefined };
+    draw();
+  };
+  const look = async (): Promise<void> => {
+    const endTs = Date.now() + 60_000;
+    const found = await session.operator.timeSeries.range(id, {
+      ...{ keys: KEYS, startTs: endTs - MONTH_MS, endTs, limit: MOST },
+    });
+    for (const key of KEYS) readings.set(key, (found[key] ?? []).reverse());
+    await list();
+  };
+  const read = (work: () => Promise<void>): void => void work().catch(unlessGone);
+  read(look);
+  const ends = [
+    session.on("telemetry", ({ deviceId, ts, values }) => {
+      if (deviceId !== id) return;
+      for (const key of KEYS) if (Object.hasOwn(values, key)) of(key).push({ ts, value: values[key] });
+      draw();
+    }),
+    session.on("device", ({ deviceId }) => deviceId === id && read(list)),
+    session.on("line", ({ up }) => up && read(look)),
+  ];
+  const timer = setInterval(draw, 1_000);
+  return {
+    element: h(
+      "div",
+      { className: "parts" },
+      section("Update", "card wide", what, steps, summary),
+      section("What was reported", "card wide", table.element),
+    ),
+    end: () => {
+      clearInterval(timer);
+      for (const end of ends) end();
+    },
+  };
+}
+
+function whatText(assigned: Assigned | undefined, running: unknown): string {
+  const runs =
+    running === undefined ? "The device has not said what it runs" : `The device runs ${shown(running)}`;
+  if (!assigned) return `${runs}. No package is assigned to it.`;
+  return `${runs}. Assigned: ${assigned.name}, ${bytes(assigned.size)}.`;
+}
+
+const SAID: Record<Step["state"], string> = { done: "done", now: "now", failed: "failed", ahead: "not yet" };
+
+function stepItem({ title, state, at, note }: Step, { progress }: Picture, now: number): HTMLElement {
+  const time = at === undefined ? "" : `${clock(at, now)}, ${ago(at, now)}`;
+  const isDownload = progress !== undefined && state === "now";
+  const bar = isDownload
+    ? h("progress", { max: 100, value: progress, aria: { label: "Download by the device" } })
+    : undefined;
+  return h(
+    "li",
+    { data: { state }, aria: state === "now" ? { current: "step" } : {} },
+    h("strong", {}, title),
+    h("span", { className: "said" }, SAID[state]),
+    h("span", { className: "quiet" }, time),
+    bar,
+    h("span", { className: "note" }, note),
+  );
+}
+
+/** The newest first. */
+function reportRows({ states, progress, errors }: History, now: number): { id: string; cells: string[] }[] {
+  const rows = states.map(({ ts, value }) => {
+    const error = value === "FAILED" ? errors.find((one) => one.ts === ts)?.value : undefined;
+    return { ts, text: error ? `${shown(value)}: ${shown(error)}` : shown(value) };
+  });
+  const last = progress.at(-1);
+  if (last)
+    rows.push({
+      ts: last.ts,
+      text: `${shown(last.value)} %, ${counted(progress.length, "report")}`,
+    });
+  return rows
+    .sort((one, other) => other.ts - one.ts)
+    .slice(0, 100)
+    .map(({ ts, text }, i) => ({ id: `${i}`, cells: [clock(ts, now), text] }));
+}

@@ -1,0 +1,112 @@
+// What the list of devices shows, as the address holds it and as the platform is asked for it.
+import type { DeviceQuery, EntityData, EntityKey, KeyFilter } from "../../operator/entities.js";
+
+export const PAGE_SIZE = 25;
+export const STATES = ["all", "active", "inactive"] as const;
+export const SORTS = ["state", "name", "profile", "seen", "created"] as const;
+
+export interface DeviceList {
+  search: string;
+  state: (typeof STATES)[number];
+  sort: (typeof SORTS)[number];
+  descending: boolean;
+  /** From 0. */
+  page: number;
+}
+
+/** The live ones first. */
+const FIRST: DeviceList = { search: "", state: "all", sort: "state", descending: true, page: 0 };
+
+/** `search=pump&state=active&sort=-seen&page=2`: what is absent or makes no sense is as at first. */
+export function listOf(query: URLSearchParams): DeviceList {
+  const text = query.get("sort") ?? "";
+  const sort = SORTS.find((name) => name === text.replace(/^-/, ""));
+  const page = Number(query.get("page") ?? "1");
+  return {
+    search: query.get("search") ?? "",
+    state: STATES.find((name) => name === query.get("state")) ?? FIRST.state,
+    sort: sort ?? FIRST.sort,
+    descending: sort ? text.startsWith("-") : FIRST.descending,
+    page: Number.isInteger(page) && page >= 1 && page < 1e6 ? page - 1 : 0,
+  };
+}
+
+export function queryOf({ search, state, sort, descending, page }: DeviceList): URLSearchParams {
+  const query = new URLSearchParams();
+  if (search !== "") query.set("search", search);
+  if (state !== FIRST.state) query.set("state", state);
+  if (sort !== FIRST.sort || descending !== FIRST.descending)
+    query.set("sort", `${descending ? "-" : ""}${sort}`);
+  if (page > 0) query.set("page", String(page + 1));
+  return query;
+}
+
+const ACTIVE: EntityKey = { type: "SERVER_ATTRIBUTE", key: "active" };
+const SEEN: EntityKey = { type: "SERVER_ATTRIBUTE", key: "lastActivityTime" };
+const field = (key: string): EntityKey => ({ type: "ENTITY_FIELD", key });
+const SORT_KEYS: Record<DeviceList["sort"], EntityKey> = {
+  state: ACTIVE,
+  name: field("name"),
+  profile: field("type"),
+  seen: SEEN,
+  created: field("createdTime"),
+};
+
+export function platformQuery({ search, state, sort, descending, page }: DeviceList): DeviceQuery {
+  const keyFilters: KeyFilter[] = [];
+  if (search !== "")
+    keyFilters.push({
+      key: field("name"),
+      valueType: "STRING",
+      predicate: {
+        type: "STRING",
+        operation: "CONTAINS",
+        value: { defaultValue: search },
+        ignoreCase: true,
+      },
+    });
+  if (state !== "all")
+    keyFilters.push({
+      key: ACTIVE,
+      valueType: "BOOLEAN",
+      predicate: { type: "BOOLEAN", operation: "EQUAL", value: { defaultValue: state === "active" } },
+    });
+  return {
+    pageSize: PAGE_SIZE,
+    page,
+    sort: { key: SORT_KEYS[sort], direction: descending ? "DESC" : "ASC" },
+    entityFields: [field("name"), field("type")],
+    latestValues: [ACTIVE, SEEN],
+    keyFilters,
+  };
+}
+
+export interface ListedDevice {
+  id: string;
+  name: string;
+  profile: string;
+  isActive: boolean;
+  /** In milliseconds since 1970. */
+  lastSeen: number | undefined;
+}
+
+export function listedDevice({ entityId, latest }: EntityData): ListedDevice {
+  const { name, type } = latest.ENTITY_FIELD ?? {};
+  const { active, lastActivityTime } = latest.SERVER_ATTRIBUTE ?? {};
+  const seen = Number(lastActivityTime?.value || Number.NaN);
+  return {
+    id: entityId.id,
+    name: name?.value ?? "",
+    profile: type?.value ?? "",
+    isActive: active?.value === "true",
+    lastSeen: Number.isFinite(seen) ? seen : undefined,
+  };
+}
+
+/** What stands in place of an empty list. */
+export function emptyText({ search, state }: Pick<DeviceList, "search" | "state">): string {
+  if (search !== "") return `No ${state === "all" ? "" : `${state} `}device has “${search}” in its name.`;
+  if (state === "active") return "No device was heard of in the last ten minutes.";
+  if (state === "inactive") return "Every device was heard of in the last ten minutes.";
+  return "No device yet. `npm start` has one, `mote run` adds one.";
+}

@@ -1,0 +1,73 @@
+// Numbers and times as people read them. In English, as the page is.
+
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+
+/** `50 MB`; undefined is not known. */
+export function bytes(count: number | undefined): string {
+  if (count === undefined || !Number.isFinite(count) || count < 0) return "size not known";
+  let step = 0;
+  let size = count;
+  // What rounds up to 1000 is one of the next unit.
+  while (step < UNITS.length - 1 && Number(size.toPrecision(3)) >= 1000) {
+    size /= 1000;
+    step++;
+  }
+  const unitDisplay = step === 0 ? "long" : "short";
+  const unit = UNITS[step] as string;
+  return new Intl.NumberFormat("en", {
+    ...{ style: "unit", unit, unitDisplay },
+    maximumSignificantDigits: 3,
+  }).format(size);
+}
+
+/** `350 kB/s` */
+export function rate(bytesPerSecond: number): string {
+  return `${bytes(bytesPerSecond)}/s`;
+}
+
+/** `12 ms`, `8 s`, `3 min`, `2 h`, `5 d`: one unit, rounded. */
+export function duration(ms: number): string {
+  const s = Math.max(0, ms) / 1000;
+  if (s < 1) return `${Math.round(s * 1000)} ms`;
+  if (s < 10) return `${Number(s.toFixed(1))} s`;
+  if (s < 120) return `${Math.round(s)} s`;
+  if (s < 7_200) return `${Math.round(s / 60)} min`;
+  return s < 172_800 ? `${Math.round(s / 3_600)} h` : `${Math.round(s / 86_400)} d`;
+}
+
+export function ago(ms: number, now: number): string {
+  const s = Math.round(Math.max(0, now - ms) / 1000);
+  return `${s < 1 ? "0 s" : duration(s * 1000)} ago`;
+}
+
+/** The time of day; with the date if that is another day than `now`. */
+export function clock(ms: number, now: number): string {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return "";
+  const time = date.toLocaleTimeString("en-GB");
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return isToday ? time : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time}`;
+}
+
+/** As an axis shows it that spans so many seconds. */
+export function tick(seconds: number, span: number): string {
+  const date = new Date(seconds * 1000);
+  if (span > 3 * 86_400) return date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  const time = date.toLocaleTimeString("en-GB");
+  return span > 900 ? time.slice(0, 5) : time;
+}
+
+/** A value as the page shows it. */
+export function shown(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+/** `1 device`, `300 devices` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${new Intl.NumberFormat("en").format(count)} ${count === 1 ? one : many}`;
+}
+
+/** A number beside a chart: as many digits as are of use there. */
+export function rounded(value: number): string {
+  return new Intl.NumberFormat("en", { maximumSignificantDigits: 6, useGrouping: false }).format(value);
+}

@@ -1,0 +1,64 @@
+// Points of a device's keys: which are worth a chart, and those of a range as rows, for a chart of several keys and for a file.
+
+/** So many of one key are held. */
+export const MOST_POINTS = 5_000;
+const EARLIEST = Date.UTC(2001, 8, 9);
+const LATEST = Date.UTC(2128, 0);
+const TIMES = /(?:[tT]ime|[tT]imestamp|[dD]ate)$|(?:^|[_.\- ])(?:ts|at|since|until)$|(?:Ts|At|Since|Until)$/;
+
+/** Whether a number is a moment: milliseconds since 1970, or seconds under a name that says so. Its curve would only be the clock. */
+export function isMoment(key: string, value: number): boolean {
+  if (!Number.isInteger(value)) return false;
+  if (value >= EARLIEST && value < LATEST) return true;
+  return TIMES.test(key) && value >= EARLIEST / 1000 && value < LATEST / 1000;
+}
+
+/** Whether a value of that key goes into a chart. The progress of an update has a page of its own. */
+export function isDrawable(key: string, value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && !/^[fs]w_/.test(key) && !isMoment(key, value);
+}
+
+/** Points of one key in the order of their times. */
+export class Series {
+  /** In milliseconds since 1970. */
+  readonly times: number[] = [];
+  readonly values: number[] = [];
+
+  /** One that comes late goes to its place; a second one of the same time replaces the first. */
+  add(ts: number, value: number): void {
+    let at = this.times.length;
+    while (at > 0 && (this.times[at - 1] as number) >= ts) at--;
+    const isSame = this.times[at] === ts;
+    this.times.splice(at, isSame ? 1 : 0, ts);
+    this.values.splice(at, isSame ? 1 : 0, value);
+    if (this.times.length > MOST_POINTS) {
+      this.times.shift();
+      this.values.shift();
+    }
+  }
+
+  /** How many there are from `from` on, before `to`. */
+  countIn(from: number, to: number): number {
+    return this.times.filter((ts) => ts >= from && ts < to).length;
+  }
+}
+
+/** A time, and the value of each key then; undefined where a key has none. */
+export type Row = readonly [ts: number, ...values: (number | undefined)[]];
+
+/** The points of all from `from` on, before `to`, by time. */
+export function rowsOf(all: readonly Series[], from: number, to: number): Row[] {
+  const rows = new Map<number, (number | undefined)[]>();
+  all.forEach(({ times, values }, column) => {
+    times.forEach((ts, i) => {
+      if (ts < from || ts >= to) return;
+      const row = rows.get(ts) ?? all.map(() => undefined);
+      row[column] = values[i];
+      rows.set(ts, row);
+    });
+  });
+  return [...rows].sort(([one], [other]) => one - other).map(([ts, row]) => [ts, ...row]);
+}
+
+/** A line is drawn between two points at least. */
+export const LEAST_POINTS = 2;

@@ -1,0 +1,190 @@
+// The fleet's updates: how many devices stand where, and which they are.
+import type { DeviceQuery, EntityData } from "../operator/entities.js";
+import { h, heading } from "./dom.js";
+import { ago, counted } from "./model/format.js";
+import { updateHref } from "./model/routes.js";
+import { STAGES, type Stage, stageOf } from "./model/update-stage.js";
+import { type Page, single } from "./page.js";
+import { Pager } from "./pager.js";
+import { type Row, Table } from "./table.js";
+
+const AGAIN_MS = 2_000;
+/** Of the platform's answers, and of what is shown at a time. */
+const [READ, SHOWN] = [500, 25];
+const COLUMNS = [
+  { text: "Device" },
+  { text: "Runs", size: "middle" },
+  { text: "Assigned", size: "middle" },
+  { text: "Update", size: "large" },
+  { text: "Since", size: "middle" },
+  { text: "Why" },
+] as const;
+const QUERY: Omit<DeviceQuery, "page"> = {
+  pageSize: READ,
+  sort: { key: { type: "ENTITY_FIELD", key: "name" }, direction: "ASC" },
+  entityFields: [{ type: "ENTITY_FIELD", key: "name" }],
+  latestValues: [
+    ...(["fw_state", "fw_error", "fw_progress", "current_fw_version"] as const).map(
+      (key) => ({ type: "TIME_SERIES", key }) as const,
+    ),
+    { type: "SHARED_ATTRIBUTE", key: "fw_version" },
+  ],
+};
+
+/** What needs somebody first. */
+const URGENT: readonly Stage[] = [
+  ...(["rolledBack", "failed", "trial", "verified"] as const),
+  ...(["downloading", "assigned", "kept", "none"] as const),
+];
+
+interface Updating {
+  id: string;
+  name: string;
+  stage: Stage;
+  running: string;
+  wanted: string;
+  progress: string;
+  error: string;
+  since: number;
+}
+
+export function updatesPage(query: URLSearchParams): Page {
+  return (place, session) => {
+    let stage = Object.keys(STAGES).find((name) => name === query.get("state")) as Stage | undefined;
+    let page = 0;
+    let all: Updating[] = [];
+    const count = h("p", { className: "quiet", role: "status" });
+    const bar = h("div", { className: "stages", aria: { hidden: "true" } });
+    const choices = h("div", { className: "choices", role: "group", aria: { label: "State" } });
+    const table = new Table(COLUMNS, { empty: "", label: "Updates" });
+    const pager = new Pager((to) => {
+      page = to;
+      draw();
+    });
+    const choose = (to: Stage | undefined): void => {
+      [stage, page] = [to, 0];
+      history.replaceState(null, "", to === undefined ? "#/updates" : `#/updates?state=${to}`);
+      draw();
+    };
+    const buttons = new Map<Stage | undefined, HTMLButtonElement>(
+      [undefined, ...(Object.keys(STAGES) as Stage[])].map((name) => [
+        name,
+        h("button", { type: "button", className: `choice ${name ?? ""}`, onclick: () => choose(name) }),
+      ]),
+    );
+    choices.append(...buttons.values());
+    const draw = (): void => {
+      const counts = countsOf(all);
+      for (const [name, it] of buttons) {
+        const text = `${name === undefined ? "All" : STAGES[name]} ${name === undefined ? all.length : counts[name]}`;
+        if (it.textContent !== text) it.textContent = text;
+        it.ariaPressed = String(name === stage);
+      }
+      drawBar(bar, counts);
+      const chosen = stage === undefined ? all : all.filter((one) => one.stage === stage);
+      const pages = Math.max(1, Math.ceil(chosen.length / SHOWN));
+      page = Math.min(page, pages - 1);
+      pager.show(page, pages);
+      table.empty = all.length === 0 ? "No device yet." : "No device stands there.";
+      table.show(chosen.slice(page * SHOWN, (page + 1) * SHOWN).map(rowOf));
+      count.textContent = all.length === 0 ? "" : counted(all.length, "device");
+    };
+    const read = single(async () => {
+      const found: EntityData[] = [];
+      for (let next = 0; ; next++) {
+        const { data, hasNext } = await session.operator.entities.devices({ ...QUERY, page: next });
+        found.push(...data);
+        if (!hasNext) break;
+      }
+      all = found
+        .map(updatingOf)
+        .sort((one, other) => URGENT.indexOf(one.stage) - URGENT.indexOf(other.stage));
+      draw();
+    });
+    place.append(
+      h("div", { className: "head" }, heading("Updates"), count),
+      h(
+        "section",
+        { className: "card", aria: { label: "Updates" } },
+        bar,
+        choices,
+        table.element,
+        pager.element,
+      ),
+    );
+    read();
+    let stale = false;
+    const mark = (): void => {
+      stale = true;
+    };
+    const ends = [
+      session.on("telemetry", ({ values }) => {
+        if (Object.keys(values).some((key) => key.includes("fw_"))) mark();
+      }),
+      session.on("attributes", ({ scope }) => scope === "SHARED_SCOPE" && mark()),
+      session.on("device", mark),
+      session.on("line", ({ up }) => up && mark()),
+    ];
+    const timer = setInterval(() => {
+      if (stale) read();
+      else draw();
+      stale = false;
+    }, AGAIN_MS);
+    return () => {
+      clearInterval(timer);
+      for (const end of ends) end();
+    };
+  };
+}
+
+function updatingOf({ entityId, latest }: EntityData): Updating {
+  const { fw_state, fw_error, fw_progress, current_fw_version } = latest.TIME_SERIES ?? {};
+  const wanted = latest.SHARED_ATTRIBUTE?.fw_version?.value ?? "";
+  // Empty is absent here.
+  const known = (value: { value: string } | undefined): string | undefined => value?.value || undefined;
+  const stage = stageOf({
+    ...{ state: known(fw_state), error: known(fw_error), running: known(current_fw_version) },
+    wanted: wanted || undefined,
+  });
+  return {
+    ...{ id: entityId.id, stage, wanted },
+    name: latest.ENTITY_FIELD?.name?.value ?? "",
+    running: current_fw_version?.value ?? "",
+    progress: fw_progress?.value ?? "",
+    error: stage === "failed" || stage === "rolledBack" ? (fw_error?.value ?? "") : "",
+    since: fw_state?.ts ?? 0,
+  };
+}
+
+function countsOf(all: readonly Updating[]): Record<Stage, number> {
+  const counts = Object.fromEntries(Object.keys(STAGES).map((name) => [name, 0])) as Record<Stage, number>;
+  for (const { stage } of all) counts[stage]++;
+  return counts;
+}
+
+function drawBar(bar: HTMLElement, counts: Record<Stage, number>): void {
+  const pieces = (Object.keys(STAGES) as Stage[]).filter((name) => counts[name] > 0);
+  bar.replaceChildren(
+    ...pieces.map((name) => {
+      const piece = h("span", { className: name, title: `${STAGES[name]} ${counts[name]}` });
+      piece.style.flexGrow = String(counts[name]);
+      return piece;
+    }),
+  );
+}
+
+function rowOf({ id, name, stage, running, wanted, progress, error, since }: Updating): Row {
+  const link = (): Node => h("a", { className: "cut", href: updateHref(id), title: name }, name);
+  const text = stage === "downloading" && progress !== "" ? `${STAGES[stage]} ${progress} %` : STAGES[stage];
+  return {
+    id,
+    cells: [
+      { is: name, make: link },
+      running,
+      wanted,
+      { is: text, make: () => h("span", { className: `stage ${stage}` }, text) },
+      since === 0 || stage === "none" ? "" : ago(since, Date.now()),
+      error,
+    ],
+  };
+}

@@ -1,10 +1,12 @@
 // What strangers can send while a device is commissioned: requests, forms, certificates, lines, questions for names.
 
-import { decode } from "../../hosts/node/text.js";
+import { decode, encode } from "../../hosts/node/text.js";
 import { readAuthorities } from "../../hosts/shared/commissioning/authorities.js";
 import { splitWords } from "../../hosts/shared/commissioning/console.js";
 import { answerDns } from "../../hosts/shared/commissioning/dns.js";
 import { readForm } from "../../hosts/shared/commissioning/form.js";
+import { Improv } from "../../hosts/shared/commissioning/improv.js";
+import { FrameReader, writeFrame } from "../../hosts/shared/commissioning/improv-frames.js";
 import { LineReader } from "../../hosts/shared/commissioning/lines.js";
 import { RequestReader } from "../../hosts/shared/commissioning/request.js";
 import { FIELDS } from "../../hosts/shared/commissioning/values.js";
@@ -54,6 +56,35 @@ const LINES: Parser = {
   },
 };
 
+const IMPROV: Parser = {
+  name: "improv",
+  documents: [
+    writeFrame(3, [1, 13, 4, ...Buffer.from("home"), 7, ...Buffer.from("correct")]),
+    Buffer.concat([
+      Buffer.from("show\n"),
+      writeFrame(3, [2, 0]),
+      writeFrame(3, [3, 0]),
+      writeFrame(3, [4, 0]),
+    ]),
+  ],
+  incremental: true,
+  read: (pieces) => {
+    const said: unknown[] = [];
+    let typed = "";
+    const options = { host: { encode, decode }, info: ["f", "1", "c", "n"], url: () => "http://p" } as const;
+    const improv = new Improv({ ...options, write: (bytes) => said.push([...bytes]) });
+    const text = (bytes: Uint8Array): void => {
+      typed += Buffer.from(bytes).toString("latin1");
+    };
+    const reader = new FrameReader({ now: () => 0 }, text, (kind, data) => {
+      must((data?.length ?? 0) <= 255, "a frame is bounded");
+      improv.frame(kind, data);
+    });
+    for (const piece of pieces) reader.feed(piece);
+    return { said, typed };
+  },
+};
+
 const QUESTION = Buffer.concat([
   Buffer.from([1, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7]),
   Buffer.from("captive\u0005apple\u0003com\u0000\u0000\u0001\u0000\u0001", "latin1"),
@@ -90,6 +121,7 @@ const PEM = `-----BEGIN CERTIFICATE-----\n${DER.slice(0, 64)}\n${DER.slice(64)}\
 export const COMMISSION_PARSERS: readonly Parser[] = [
   REQUEST,
   LINES,
+  IMPROV,
   DNS,
   ofText("page-form", [FORM], form),
   ofText("page-authorities", [PEM, DER, PEM + PEM], authorities),

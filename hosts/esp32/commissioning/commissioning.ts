@@ -3,6 +3,8 @@ import { fromBase64, readAuthorities } from "../../shared/commissioning/authorit
 import { Commissioning } from "../../shared/commissioning/commissioning.js";
 import { Console } from "../../shared/commissioning/console.js";
 import { answerDns } from "../../shared/commissioning/dns.js";
+import { Improv } from "../../shared/commissioning/improv.js";
+import { FrameReader } from "../../shared/commissioning/improv-frames.js";
 import { LineReader } from "../../shared/commissioning/lines.js";
 import { PageServer } from "../../shared/commissioning/page-server.js";
 import { reach } from "../../shared/commissioning/platform-check.js";
@@ -11,9 +13,9 @@ import { keep } from "../../shared/commissioning/stored-settings.js";
 import { checkNetwork, type Finding, type Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
-import { serialPins } from "./pins.js";
+import { aboutBoard } from "./about-board.js";
+import { type Cable, openCables } from "./cables.js";
 import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
-import { UsbLine } from "./usb.js";
 import { Joiner } from "./wifi-connection.js";
 
 export interface CommissionOptions {
@@ -39,7 +41,6 @@ const ADDRESS = [192, 168, 4, 1] as const;
 const OWN = ADDRESS.join(".");
 const VISITORS = "192.168.4.";
 const [HTTP, DNS] = [80, 53];
-const BAUD = 115_200;
 /** Between two tries to open the access point, the page and the console, and after how many failures it is logged. */
 const RETRY_OPEN_MS = 250;
 const WARN_AFTER = 20;
@@ -81,8 +82,13 @@ export function openCommissioning(
     () => closing.unshift(listen(modules, machine, server)),
     () => closing.unshift(answerNames(modules)),
   ]);
-  openSerial(modules, air, host, commissioning, options, closing);
-  openUsb(machine.idf as unknown as Usb, host, commissioning, options, closing);
+  const native = machine.idf as unknown as AccessPoint & Usb;
+  const cables = { serial: options.serial, isRunning: false };
+  closing.unshift(
+    ...openCables(modules, native, host, cables, (cable) =>
+      consoleOn(machine, host, commissioning, joiner, options, cable),
+    ),
+  );
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
   return commissioning;
@@ -127,62 +133,43 @@ function answerNames(modules: SdkModules): () => void {
   });
 }
 
-/** A debug build has the debugger on its line: then there is none. */
-function openSerial(
-  modules: SdkModules,
-  air: AccessPoint,
-  host: BoardHost,
-  commissioning: Commissioning,
-  options: CommissionOptions,
-  closing: (() => void)[],
-): void {
-  const pins = options.serial ?? serialPins(air.mote_chip());
-  if (!pins) return;
-  quietly(host, () => {
-    const { receive, transmit } = pins;
-    const serial = modules.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => lines.feed(bytes));
-    const lines = consoleOn(host, commissioning, options, (bytes) => serial.write(bytes));
-    air.mote_serial_flow();
-    closing.unshift(() => serial.close());
-  });
-}
-
-function openUsb(
-  usb: Usb,
-  host: BoardHost,
-  commissioning: Commissioning,
-  options: CommissionOptions,
-  closing: (() => void)[],
-): void {
-  if (options.serial === false) return;
-  quietly(host, () => {
-    let lines: LineReader | undefined;
-    const line = UsbLine.open(usb, host.clock, (bytes) => lines?.feed(bytes));
-    if (!line) return;
-    lines = consoleOn(host, commissioning, options, (bytes) => line.write(bytes));
-    closing.unshift(() => line.close());
-  });
-}
-
-/** What reads the bytes of a line, for a console of its own. */
+/** What reads the bytes of a cable: a text console and Improv of its own, side by side. */
 function consoleOn(
+  machine: Machine,
   host: BoardHost,
   commissioning: Commissioning,
+  joiner: Joiner,
   options: CommissionOptions,
-  write: (bytes: Uint8Array) => void,
-): LineReader {
+  cable: Cable,
+): (bytes: Uint8Array) => void {
   const console = new Console({
     commissioning,
-    write: (text) => write(host.encode(text.replaceAll("\n", "\r\n"))),
+    write: (text) => cable.write(host.encode(text.replaceAll("\n", "\r\n"))),
     reset: options.reset,
     setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
+  });
+  const improv = new Improv({
+    ...aboutBoard(machine, host, options.deviceName, () => {
+      const { url, has } = commissioning.view;
+      return { url, token: has.token ? "given" : undefined };
+    }),
+    write: (bytes) => cable.writeWhole(bytes),
+    commissioning,
+    scan: (found, done) => joiner.scan(found, done),
   });
   const others = commissioning.onChange;
   commissioning.onChange = () => {
     others();
     console.changed();
+    improv.changed();
   };
-  return new LineReader(host, (line) => console.line(line));
+  const lines = new LineReader(host, (line) => console.line(line));
+  const frames = new FrameReader(
+    host.clock,
+    (text) => lines.feed(text),
+    (kind, data) => improv.frame(kind, data),
+  );
+  return (bytes) => frames.feed(bytes);
 }
 
 async function check(

@@ -7,6 +7,8 @@ import {
   valuesOf,
   withStoredSettings,
 } from "../../shared/commissioning/built-in-configuration.js";
+import { Improv } from "../../shared/commissioning/improv.js";
+import { FrameReader } from "../../shared/commissioning/improv-frames.js";
 import { finishInterrupted, readStoredSettings } from "../../shared/commissioning/stored-settings.js";
 import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
@@ -14,10 +16,12 @@ import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
 import type { Go } from "../start.js";
 import { TimeOfDay } from "../time-of-day.js";
+import { aboutBoard } from "./about-board.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
+import { openCables } from "./cables.js";
 import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
-import type { AccessPoint, SdkModules } from "./sdk-modules.js";
+import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
 
 interface Board {
   readonly modules: SdkModules;
@@ -77,9 +81,29 @@ function run(board: Board, button: Pin | undefined): Agent | undefined {
   const { host, config, go } = board;
   const agent = go(host, config);
   if (typeof agent === "string") return ask(board, agent);
+  // A board that sleeps is gone before anybody is answered.
+  if (config.cycle === undefined) answerCables(board);
   if (!button) return agent;
   whenHeld(button, host.clock, RESET_HELD_MS, () => resetByButton(host, agent));
   return agent;
+}
+
+/** Who looks for a device at a cable finds one that has its Wi-Fi, and where its platform shows it. */
+function answerCables({ modules, machine, host, config, kept }: Board): void {
+  const { serial } = membersOf<Commission>(config.commission);
+  const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
+  const { url, token } = valuesOf(config, kept);
+  const about = aboutBoard(machine, host, deviceName, () => ({ url, token }));
+  const native = machine.idf as unknown as AccessPoint & Usb;
+  openCables(modules, native, host, { serial, isRunning: true }, (cable) => {
+    const improv = new Improv({ ...about, write: (bytes) => cable.writeWhole(bytes) });
+    const frames = new FrameReader(
+      host.clock,
+      () => {},
+      (kind, data) => improv.frame(kind, data),
+    );
+    return (bytes) => frames.feed(bytes);
+  });
 }
 
 /**

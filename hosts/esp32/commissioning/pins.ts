@@ -1,6 +1,7 @@
 // Which pins of a chip can have a button, and which its first serial line has.
 
 interface ChipPins {
+  readonly name: string;
   readonly count: number;
   /** Of the first serial line. */
   readonly receive: number;
@@ -16,8 +17,8 @@ const USB = "is the USB line";
 
 /** By CONFIG_IDF_FIRMWARE_CHIP_ID of ESP-IDF. */
 const PINS: Readonly<Record<number, ChipPins>> = {
-  // ESP32
   0: {
+    name: "ESP32",
     count: 40,
     receive: 3,
     transmit: 1,
@@ -31,8 +32,8 @@ const PINS: Readonly<Record<number, ChipPins>> = {
       [NO_PULL_UP, 34, 39],
     ],
   },
-  // ESP32-S2
   2: {
+    name: "ESP32-S2",
     count: 47,
     receive: 44,
     transmit: 43,
@@ -43,8 +44,8 @@ const PINS: Readonly<Record<number, ChipPins>> = {
       [FLASH, 26, 32],
     ],
   },
-  // ESP32-C3
   5: {
+    name: "ESP32-C3",
     count: 22,
     receive: 20,
     transmit: 21,
@@ -55,8 +56,8 @@ const PINS: Readonly<Record<number, ChipPins>> = {
       [USB, 18, 19],
     ],
   },
-  // ESP32-S3
   9: {
+    name: "ESP32-S3",
     count: 49,
     receive: 44,
     transmit: 43,
@@ -68,8 +69,8 @@ const PINS: Readonly<Record<number, ChipPins>> = {
       [FLASH, 26, 32],
     ],
   },
-  // ESP32-C6
   13: {
+    name: "ESP32-C6",
     count: 31,
     receive: 17,
     transmit: 16,
@@ -97,3 +98,6 @@ export function refusePin(chip: number, pin: unknown, serial: boolean): string |
 export function serialPins(chip: number): Pick<ChipPins, "receive" | "transmit"> | undefined {
   return PINS[chip];
 }
+
+/** As Espressif writes it. */
+export const chipName = (chip: number): string => PINS[chip]?.name ?? "ESP32 family";

@@ -41,4 +41,6 @@ export interface AccessPoint extends Air {
   mote_chip(): number;
   /** The first serial line asks its other end to wait (XOFF) before its buffer of 128 bytes is full. 0, or the error of ESP-IDF. */
   mote_serial_flow(): number;
+  /** Sends so many bytes of a buffer of 64 by the first serial line, and waits until it took them: no log line gets between them. */
+  mote_serial_send(from: ArrayBuffer, count: number): void;
 }

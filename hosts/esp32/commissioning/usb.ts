@@ -4,6 +4,11 @@ import type { Usb } from "./sdk-modules.js";
 /** Of one exchange with the chip. */
 const ROOM = 64;
 const LOOK_MS = 50;
+/** Of a board that runs: a frame is to be answered within a second. */
+export const SELDOM_MS = 500;
+/** A reader takes 64 bytes a millisecond. */
+const WHOLE_MS = 50;
+const MOST_TRIES = 10_000;
 /** What nobody reads is forgotten beyond this. */
 const MOST = 4096;
 const NOTHING = new Uint8Array(0);
@@ -11,7 +16,8 @@ const NOTHING = new Uint8Array(0);
 /** The chip's own USB as a line: nothing says when bytes came or went, so it looks. Undefined on a chip that has none. */
 export class UsbLine {
   private readonly _usb: Usb;
-  private readonly _clock: Pick<Clock, "timer">;
+  private readonly _clock: Pick<Clock, "timer" | "now">;
+  private readonly _lookMs: number;
   private readonly _received: (bytes: Uint8Array) => void;
   private readonly _buffer = new Uint8Array(ROOM);
   private _waiting: Uint8Array = NOTHING;
@@ -19,17 +25,24 @@ export class UsbLine {
 
   static open(
     usb: Usb,
-    clock: Pick<Clock, "timer">,
+    clock: Pick<Clock, "timer" | "now">,
     received: (bytes: Uint8Array) => void,
+    lookMs = LOOK_MS,
   ): UsbLine | undefined {
-    const line = new UsbLine(usb, clock, received);
+    const line = new UsbLine(usb, clock, received, lookMs);
     return line._look() ? line : undefined;
   }
 
-  private constructor(usb: Usb, clock: Pick<Clock, "timer">, received: (bytes: Uint8Array) => void) {
+  private constructor(
+    usb: Usb,
+    clock: Pick<Clock, "timer" | "now">,
+    received: (bytes: Uint8Array) => void,
+    lookMs: number,
+  ) {
     this._usb = usb;
     this._clock = clock;
     this._received = received;
+    this._lookMs = lookMs;
   }
 
   write(bytes: Uint8Array): void {
@@ -37,6 +50,17 @@ export class UsbLine {
     all.set(this._waiting);
     all.set(bytes, this._waiting.length);
     this._waiting = all.length > MOST ? bytes.subarray(-MOST) : all;
+  }
+
+  /** Waits until all of it was taken, so that no log line gets between; gives up where nobody reads. */
+  writeWhole(bytes: Uint8Array): void {
+    const late = this._clock.now() + WHOLE_MS;
+    let at = 0;
+    for (let tries = 0; at < bytes.length && tries < MOST_TRIES && this._clock.now() < late; tries++) {
+      const part = bytes.subarray(at, at + ROOM);
+      this._buffer.set(part);
+      at += this._usb.mote_usb_write(this._buffer.buffer, part.length);
+    }
   }
 
   close(): void {
@@ -47,7 +71,7 @@ export class UsbLine {
   private _look(): boolean {
     let count = this._usb.mote_usb_read(this._buffer.buffer);
     if (count < 0) return false;
-    this._cancel = this._clock.timer(LOOK_MS, () => this._look());
+    this._cancel = this._clock.timer(this._lookMs, () => this._look());
     for (; count > 0; count = this._usb.mote_usb_read(this._buffer.buffer))
       this._received(this._buffer.slice(0, count));
     this._send();

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../src/port.js";
+import type { Near } from "../../shared/commissioning/improv.js";
 import type { Finding } from "../../shared/commissioning/values.js";
 import type { MakeRadio, Network, Radio } from "../network/wifi.js";
 
@@ -61,6 +62,15 @@ export class Joiner {
       if (!finding || finding.field === NAME) break;
     }
     return finding;
+  }
+
+  /** Looks for networks that are near. Throws while one is being joined. */
+  scan(found: (network: Near) => void, done: () => void): void {
+    if (!this._radio.scan) throw new Error("this radio can't look for networks");
+    this._radio.scan({
+      onFound: ({ SSID, RSSI, security }) => found({ ssid: SSID, rssi: RSSI, secured: security !== "none" }),
+      onComplete: done,
+    });
   }
 
   /** Gives the radio back. */

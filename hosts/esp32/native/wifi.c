@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "driver/uart.h"
+#include "hal/uart_ll.h"
 #include "esp_event.h"
 #include "esp_netif.h"
 #include "esp_wifi.h"
@@ -76,4 +77,17 @@ uint32_t mote_chip(void)
 int32_t mote_serial_flow(void)
 {
 	return uart_set_sw_flow_ctrl(UART_NUM_0, true, 16, 64);
+}
+
+/** Sends `count` bytes, 64 at most, by the first serial line, and waits until it has taken them: nothing that this task logs gets between them. */
+void mote_serial_send(uint8_t *from, uint32_t count)
+{
+	while (count > 0) {
+		uint32_t room = uart_ll_get_txfifo_len(UART_LL_GET_HW(UART_NUM_0));
+		if (room > count)
+			room = count;
+		uart_ll_write_txfifo(UART_LL_GET_HW(UART_NUM_0), from, room);
+		from += room;
+		count -= room;
+	}
 }

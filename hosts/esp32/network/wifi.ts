@@ -5,6 +5,11 @@ export interface Radio {
   /** Throws while a connection is being made, and if the driver refuses. */
   connect(options: { SSID: string; password?: string }): void;
   disconnect(): void;
+  /** Looks for networks; not every radio can. Throws while it does already, and if the driver refuses. */
+  scan?(options: {
+    onFound(network: { SSID: string; RSSI: number; security: string }): void;
+    onComplete(): void;
+  }): void;
   close(): void;
   /** 200 off, 300 connecting, 400 associated, 500 has an address. */
   readonly connection: number;

@@ -30,6 +30,7 @@ export class FakeRadio implements Radio {
   readonly #changed: () => void;
   /** Throw to refuse. */
   onConnect: () => void = () => {};
+  scan: NonNullable<Radio["scan"]> = ({ onComplete }) => onComplete();
 
   constructor(asked: { SSID: string; password?: string }[], changed: () => void) {
     this.asked = asked;
@@ -235,6 +236,9 @@ export class FakeBoard {
       mote_memory: () => 0,
       mote_chip: () => 0,
       mote_serial_flow: () => 0,
+      mote_serial_send: (from, count) => {
+        this.modules.framed.push(Buffer.from(from.slice(0, count)));
+      },
       mote_usb_read: (into) => {
         if (!this.usb) return -1;
         const bytes = this.usb.in.splice(0, into.byteLength);

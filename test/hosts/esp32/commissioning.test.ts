@@ -6,6 +6,7 @@ import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.j
 import { createHost } from "../../../hosts/esp32/host.js";
 import { type Application, startBoard } from "../../../hosts/esp32/start.js";
 import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
+import { writeFrame } from "../../../hosts/shared/commissioning/improv-frames.js";
 import { Agent } from "../../../src/index.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { BUILT, FakeBoard } from "./board.js";
@@ -268,6 +269,61 @@ test("over the chip's own USB it is configured as over the serial line, and what
   type('set wifi home "correct horse"');
   await board.clock.runUntil(() => board.restarts > 0);
   t.regex(board.usb.out, /connected, and kept/);
+});
+
+const ASK = Buffer.from(writeFrame(3, [2, 0]));
+const PLACE = `http://platform.test/entities/devices?textSearch=${NAME}`;
+
+test("a web page gives it its Wi-Fi by Improv, over the serial line and over USB, and finds it once it runs", async (t) => {
+  for (const way of ["serial line", "USB"]) {
+    const { board, modules, platform, boot } = rig(t);
+    if (way === "USB") {
+      board.usb = { in: [], out: "", read: true };
+      modules.shut = ["serial"];
+    }
+    const send = (frame: Uint8Array): void => {
+      if (way === "USB") board.usb?.in.push(...frame);
+      else modules.typed?.(frame);
+    };
+    const heard = (): string =>
+      way === "USB" ? (board.usb?.out ?? "") : Buffer.concat(modules.framed).toString();
+    boot();
+    send(ASK);
+    await board.clock.advance(100);
+    t.true(heard().includes("IMPROV\u0001\u0001\u0001\u0002"), way);
+    send(writeFrame(3, [3, 0]));
+    await board.clock.advance(100);
+    t.regex(heard(), new RegExp(`lamp.1.0.0.ESP32.${NAME}`, "s"));
+    const data = [4, ...Buffer.from("home"), HOME.password.length, ...Buffer.from(HOME.password)];
+    send(writeFrame(3, [1, data.length, ...data]));
+    await board.clock.runUntil(() => board.restarts > 0);
+    t.true(heard().includes(PLACE));
+    modules.framed.length = 0;
+    if (board.usb) board.usb.out = "";
+    boot();
+    await board.clock.runUntil(() => platform.points(platform.device(NAME), "n").length > 0);
+    send(ASK);
+    await board.clock.advance(1000);
+    t.true(heard().includes("IMPROV\u0001\u0001\u0001\u0004") && heard().includes(PLACE), way);
+    t.false(heard().includes(HOME.password) || heard().includes(SECRET));
+  }
+});
+
+test("networks that the radio hears are told to whoever asks by Improv", async (t) => {
+  const { board, modules, boot } = rig(t);
+  const { onRadio } = board;
+  board.onRadio = (radio) => {
+    onRadio(radio);
+    radio.scan = ({ onFound, onComplete }) => {
+      onFound({ SSID: "home", RSSI: -40, security: "wpa2_psk" });
+      onFound({ SSID: "guests", RSSI: -70, security: "none" });
+      onComplete();
+    };
+  };
+  boot();
+  modules.typed?.(writeFrame(3, [4, 0]));
+  const heard = Buffer.concat(modules.framed).toString();
+  t.regex(heard, /home.-40.YES.*guests.-70.NO/s);
 });
 
 test("reset over the cable does the same", async (t) => {

@@ -16,6 +16,8 @@ export class FakeSdkModules implements SdkModules {
   typed: ((bytes: Uint8Array) => void) | undefined;
   /** All that the serial line sent. */
   shown = "";
+  /** What the serial line was handed in one piece. */
+  readonly framed: Buffer[] = [];
   /** All that went out by the page and the name server. */
   readonly sent: Buffer[] = [];
   readonly pressed = new Set<number>();

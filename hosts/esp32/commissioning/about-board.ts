@@ -1,0 +1,29 @@
+import { membersOf } from "../../shared/commissioning/built-in-configuration.js";
+import type { ImprovOptions } from "../../shared/commissioning/improv.js";
+import type { Values } from "../../shared/commissioning/values.js";
+import type { Machine } from "../board-hardware.js";
+import type { BoardHost } from "../host.js";
+import { chipName } from "./pins.js";
+import type { AccessPoint } from "./sdk-modules.js";
+
+/** What a board says of itself by Improv, and where its platform shows it: the list of devices, searched for its name. */
+export function aboutBoard(
+  { config, idf }: Machine,
+  host: BoardHost,
+  deviceName: string | undefined,
+  platform: () => Pick<Values, "url" | "token">,
+): Pick<ImprovOptions, "host" | "info" | "url"> {
+  const { title = "mote", version = "" } = membersOf<{ title: string; version: string }>(config.firmware);
+  const name = deviceName ?? `mote-${host.hardwareId}`;
+  const chip = chipName((idf as unknown as AccessPoint).mote_chip());
+  return {
+    host,
+    info: [title, version, chip, name],
+    url: () => {
+      const { url, token } = platform();
+      // A token that was given is of a device whose name only the platform knows.
+      const search = token === undefined ? `?textSearch=${encodeURIComponent(name)}` : "";
+      return url ? `${url.replace(/\/$/, "")}/entities/devices${search}` : "";
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// The cables of a board: its first serial line, and the USB of its own that some chips have.
+import type { BoardHost } from "../host.js";
+import { serialPins } from "./pins.js";
+import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
+import { SELDOM_MS, UsbLine } from "./usb.js";
+
+export interface Cable {
+  write(bytes: Uint8Array): void;
+  /** Returns once the line took all of them, so that no log line gets between. */
+  writeWhole(bytes: Uint8Array): void;
+}
+
+export interface CableOptions {
+  /** `config.commission.serial`: its pins, where they are not the chip's usual ones; false: no cable is used. */
+  readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
+  /** The application runs: answers may take half a second, and lines need not be long. */
+  readonly isRunning: boolean;
+}
+
+const BAUD = 115_200;
+/** Of what one call of ESP-IDF takes. */
+const ROOM = 64;
+
+/** Opens what there is. `attach` is handed each cable and gives what reads its bytes. Returns what closes them; one that can't be had is logged. */
+export function openCables(
+  modules: SdkModules,
+  native: AccessPoint & Usb,
+  host: BoardHost,
+  options: CableOptions,
+  attach: (cable: Cable) => (bytes: Uint8Array) => void,
+): (() => void)[] {
+  if (options.serial === false) return [];
+  const closing: (() => void)[] = [];
+  const open = (step: () => (() => void) | undefined): void => {
+    try {
+      const close = step();
+      if (close) closing.push(close);
+    } catch (error) {
+      host.log("warn", `commissioning: ${error instanceof Error ? error.message : "unknown"}`);
+    }
+  };
+  open(() => openSerial(modules, native, options, attach));
+  open(() => openUsb(native, host, options, attach));
+  return closing;
+}
+
+/** A debug build has the debugger on its line: then there is none. */
+function openSerial(
+  modules: SdkModules,
+  native: AccessPoint,
+  { serial: given, isRunning }: CableOptions,
+  attach: (cable: Cable) => (bytes: Uint8Array) => void,
+): (() => void) | undefined {
+  const pins = given || serialPins(native.mote_chip());
+  if (!pins) return undefined;
+  const { receive, transmit } = pins;
+  const serial = modules.serial({ port: 0, baud: BAUD, receive, transmit }, (bytes) => read(bytes));
+  const read = attach({
+    write: (bytes) => serial.write(bytes),
+    writeWhole: (bytes) => sendWhole(native, bytes),
+  });
+  if (!isRunning) native.mote_serial_flow();
+  return () => serial.close();
+}
+
+function sendWhole(native: AccessPoint, bytes: Uint8Array): void {
+  const buffer = new Uint8Array(ROOM);
+  for (let at = 0; at < bytes.length; at += ROOM) {
+    const part = bytes.subarray(at, at + ROOM);
+    buffer.set(part);
+    native.mote_serial_send(buffer.buffer, part.length);
+  }
+}
+
+function openUsb(
+  usb: Usb,
+  host: BoardHost,
+  { isRunning }: CableOptions,
+  attach: (cable: Cable) => (bytes: Uint8Array) => void,
+): (() => void) | undefined {
+  let read: ((bytes: Uint8Array) => void) | undefined;
+  const line = UsbLine.open(usb, host.clock, (bytes) => read?.(bytes), isRunning ? SELDOM_MS : undefined);
+  if (!line) return undefined;
+  read = attach(line);
+  return () => line.close();
+}

@@ -7,7 +7,7 @@ import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import { findSdk, PROJECT, SdkError } from "../../tools/moddable/sdk.js";
 import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
-import { CABLE } from "./cases/commissioning.js";
+import { CABLE, IMPROV } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LARGE_RECORDS } from "./cases/large-records.js";
@@ -25,6 +25,7 @@ const CASES: readonly Case[] = [
   PORT_PROMISES_TLS,
   TLS,
   CABLE,
+  IMPROV,
   TOUR,
   TOUR_TLS,
   MEMORY,

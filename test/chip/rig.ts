@@ -44,8 +44,8 @@ export interface Settings {
   readonly lost?: boolean;
   /** Over TLS, by an authority of the tests. */
   readonly secure?: boolean;
-  /** Nothing built in that its owner gives. */
-  readonly bare?: boolean;
+  /** Nothing built in that its owner gives; or all but the Wi-Fi. */
+  readonly bare?: boolean | "but the Wi-Fi";
   /** `creation.static`, in place of the chip's. */
   readonly engine?: number;
   readonly more?: Readonly<Record<string, unknown>>;
@@ -56,7 +56,8 @@ export const urlOf = ({ lost, secure }: Settings): string =>
 
 const configOf = (settings: Settings) => ({
   ...configFor(settings),
-  ...(settings.bare
+  ...(settings.bare === "but the Wi-Fi" && { wifi: undefined }),
+  ...(settings.bare === true
     ? { wifi: undefined, provisioning: { deviceName: DEVICE } }
     : { baseUrl: urlOf(settings) }),
   ...(settings.secure && { ca: "ca.der" }),
@@ -178,6 +179,8 @@ export class Board {
   readonly #more: readonly string[];
   #board: EmulatedBoard | undefined;
   #wanted = false;
+  /** Called with what the serial line sends, as it comes. */
+  onBytes: (bytes: Uint8Array) => void = () => {};
   /** Starts since it was made: by power, and by itself. */
   starts = 0;
 
@@ -202,6 +205,7 @@ export class Board {
       flash: this.flash,
       more: this.#more,
       line: (text) => this.#heard(text),
+      bytes: (bytes) => this.onBytes(bytes),
     });
     this.#board = board;
     void board.off.then((said) => {
@@ -219,6 +223,11 @@ export class Board {
   /** A line by its cable. */
   type(text: string): void {
     this.#board?.type(`${text}\r\n`);
+  }
+
+  /** Bytes by its cable. */
+  send(bytes: Uint8Array): void {
+    this.#board?.type(bytes);
   }
 
   /** Takes the power away. */

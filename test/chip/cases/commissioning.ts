@@ -1,9 +1,12 @@
+import { officialClient } from "../../hosts/shared/commissioning/official-client.js";
 import { Bench, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
-import { authority, PROFILE, urlOf } from "../rig.js";
+import { authority, DEVICE, PROFILE, urlOf } from "../rig.js";
 
 /** A network that is joined, and a platform that answers. */
 const CHECK_MS = 90_000;
+/** Of Improv. */
+const [READY, PROVISIONED] = [2, 4];
 
 export const CABLE: Case = {
   name: "cable",
@@ -37,6 +40,52 @@ export const CABLE: Case = {
       board.on();
       await bench.seen();
       return { refused };
+    } finally {
+      await bench.close();
+    }
+  },
+};
+
+/** What a page may wait for: the radio of an emulated board is its Ethernet. */
+const GIVEN = ["emulator", ""] as const;
+
+export const IMPROV: Case = {
+  name: "improv",
+  title:
+    "the official client of Improv finds the board on its serial line, gives it a Wi-Fi, and finds it again once it runs",
+  async run({ say }) {
+    const bench = await Bench.open("improv", { bare: "but the Wi-Fi" }, "soft");
+    const { board } = bench;
+    const place = `${urlOf({})}/entities/devices?textSearch=${DEVICE}`;
+    try {
+      const { client, received } = await officialClient((bytes) => board.send(bytes));
+      board.onBytes = received;
+      const began = Date.now();
+      board.on();
+      await client.initialize(ONLINE_MS);
+      const bootMs = Date.now() - began;
+      say(JSON.stringify(client.info));
+      check(client.state === READY, `state ${client.state}`);
+      check(
+        client.info?.chipFamily === "ESP32-C3" && client.info.name === DEVICE,
+        JSON.stringify(client.info),
+      );
+      const asked = Date.now();
+      await client.requestCurrentState();
+      const answerMs = Date.now() - asked;
+      check(answerMs < 1000, `answered after ${answerMs} ms`);
+      const host = await client.getHostname().catch((error) => error);
+      check(host === "UNKNOWN_RPC_COMMAND", `a command that nobody knows: ${host}`);
+      await client.provision(...GIVEN, CHECK_MS);
+      check(client.nextUrl === place, `led to ${client.nextUrl}`);
+      await bench.seen();
+      await client.requestCurrentState();
+      check(client.state === PROVISIONED && client.nextUrl === place, `${client.state} ${client.nextUrl}`);
+      const again = await client.provision("another", "password", CHECK_MS).catch((error) => error);
+      check(again === "UNKNOWN_ERROR", `a board that runs took another Wi-Fi: ${again}`);
+      await bench.seen();
+      await client.close();
+      return { bootMs, answerMs };
     } finally {
       await bench.close();
     }

@@ -54,6 +54,8 @@ export interface Emulation {
   readonly flash: string;
   /** A line of the serial console. */
   line(text: string): void;
+  /** The same as it comes, byte by byte. */
+  bytes?(bytes: Uint8Array): void;
   /** More words for the emulator. */
   readonly more?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
@@ -87,7 +89,7 @@ export class EmulatedBoard {
   readonly #process: ChildProcess;
 
   /** Throws SdkError if there is no emulator. */
-  constructor({ chip, flash, line, more = [], env = process.env }: Emulation) {
+  constructor({ chip, flash, line, bytes, more = [], env = process.env }: Emulation) {
     const program = findEmulator(chip, env);
     const machine = MACHINES[chip]![2];
     const words = [
@@ -104,6 +106,7 @@ export class EmulatedBoard {
     const out = console?.out ?? this.#process.stdout!;
     const isRead = new Promise((resolve) => out.on("close", resolve));
     out.setEncoding("latin1").on("data", (text: string) => {
+      bytes?.(Buffer.from(text, "latin1"));
       const lines = (rest + text).split(/\r?\n/);
       rest = lines.pop() ?? "";
       for (const one of lines) line(one);
@@ -122,7 +125,7 @@ export class EmulatedBoard {
   }
 
   /** Types on the serial line. */
-  type(text: string): void {
+  type(text: string | Uint8Array): void {
     this.#process.stdin!.write(text);
   }
 

@@ -1,0 +1,61 @@
+// The official client of Improv (npm: improv-wifi-serial-sdk), whose serial port is whatever the test wires it to.
+import { build } from "esbuild";
+
+/** What is used of it. */
+export interface OfficialClient {
+  readonly state: number | undefined;
+  readonly nextUrl: string | undefined;
+  readonly error: number;
+  readonly info:
+    | {
+        readonly name: string;
+        readonly firmware: string;
+        readonly version: string;
+        readonly chipFamily: string;
+      }
+    | undefined;
+  initialize(timeoutMs?: number): Promise<unknown>;
+  requestCurrentState(): Promise<void>;
+  provision(ssid: string, password: string, timeoutMs?: number): Promise<void>;
+  scan(timeoutMs?: number): Promise<{ name: string; rssi: number; secured: boolean }[]>;
+  getHostname(): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface Bundle {
+  readonly ImprovSerial: new (port: unknown, logger: unknown) => OfficialClient;
+}
+
+const SILENT = { log() {}, error() {}, debug() {} };
+let loaded: Promise<Bundle> | undefined;
+
+/** As a page loads it: its files name each other as only a bundler finds them. */
+function load(): Promise<Bundle> {
+  loaded ??= (async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: 'export * from "improv-wifi-serial-sdk/dist/serial.js";', resolveDir: "test" },
+      ...{ bundle: true, format: "esm", write: false, logLevel: "error" },
+    });
+    const script = Buffer.from(outputFiles?.[0]?.contents ?? "").toString("base64");
+    return (await import(`data:text/javascript;base64,${script}`)) as Bundle;
+  })();
+  return loaded;
+}
+
+/** A client on a new port. `send`: bytes to the device. What the device sends goes to `received`. */
+export async function officialClient(
+  send: (bytes: Uint8Array) => void,
+): Promise<{ client: OfficialClient; received: (bytes: Uint8Array) => void }> {
+  const { ImprovSerial } = await load();
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const port = {
+    readable: new ReadableStream<Uint8Array>({
+      start: (one) => {
+        controller = one;
+      },
+    }),
+    writable: new WritableStream<Uint8Array>({ write: (bytes) => send(bytes) }),
+  };
+  const received = (bytes: Uint8Array): void => controller?.enqueue(bytes);
+  return { client: new ImprovSerial(port, SILENT), received };
+}

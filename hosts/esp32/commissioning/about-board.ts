@@ -23,7 +23,8 @@ export function aboutBoard(
       const { url, token } = platform();
       // A token that was given is of a device whose name only the platform knows.
       const search = token === undefined ? `?textSearch=${encodeURIComponent(name)}` : "";
-      return url ? `${url.replace(/\/$/, "")}/entities/devices${search}` : "";
+      if (!url) return "";
+      return `${url.endsWith("/") ? url.slice(0, -1) : url}/entities/devices${search}`;
     },
   };
 }

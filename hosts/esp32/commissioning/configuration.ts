@@ -89,10 +89,10 @@ function run(board: Board, button: Pin | undefined): Agent | undefined {
 }
 
 /** Who looks for a device at a cable finds one that has its Wi-Fi, and where its platform shows it. */
-function answerCables({ modules, machine, host, config, kept }: Board): void {
+function answerCables({ modules, machine, host, config, stored }: Board): void {
   const { serial } = membersOf<Commission>(config.commission);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
-  const { url, token } = valuesOf(config, kept);
+  const { url, token } = valuesOf(config, stored);
   const about = aboutBoard(machine, host, deviceName, () => ({ url, token }));
   const native = machine.idf as unknown as AccessPoint & Usb;
   openCables(modules, native, host, { serial, isRunning: true }, (cable) => {

@@ -309,7 +309,7 @@ test("a web page gives it its Wi-Fi by Improv, over the serial line and over USB
   }
 });
 
-test("networks that the radio hears are told to whoever asks by Improv", async (t) => {
+test("whoever asks by Improv is given the networks that the radio hears", async (t) => {
   const { board, modules, boot } = rig(t);
   const { onRadio } = board;
   board.onRadio = (radio) => {

@@ -68,7 +68,7 @@ test("it finds the device, its networks, gives it one, and is led to where the d
   await client.close();
 });
 
-test("it is told that a Wi-Fi can't be joined, and what the device does not know", async (t) => {
+test("it hears that a Wi-Fi can't be joined, and what the device does not know", async (t) => {
   const { client, host, commissioning } = await wired({
     join: () => ({ field: "password", reason: "the Wi-Fi's password is wrong" }),
   });

@@ -26,7 +26,7 @@ const LONG = [
     "power-loss/suites/firmware",
     "xs/long",
     "fuzz/fuzz",
-    "tools/console/console",
+    "tools/console/",
     "hosts/node/supervisor",
     "hosts/node/reset",
     "tools/cli/report",

@@ -1,6 +1,6 @@
 // The fault switchboard: what goes wrong between the devices and the platform from now on, in sentences, and what came of it.
 import { attempt, button, field, form, h, heading, option, section } from "./dom.js";
-import { effectsOf, type Logged } from "./model/fault-effects.js";
+import { type Effect, effectsOf, type Logged } from "./model/fault-effects.js";
 import { explain, FAULTS, type Member, PRESETS, type Rule } from "./model/faults.js";
 import { duration } from "./model/format.js";
 import type { Page } from "./page.js";
@@ -17,12 +17,15 @@ interface All {
 }
 
 const AGAIN_MS = 1_000;
+/** Of a large fleet those with the most. */
+const SHOWN = 50;
 const ON = [
   { text: "What happens" },
   { text: "Fault", size: "large" },
   { text: "Happened", size: "middle" },
 ] as const;
 const DID = [
+  { text: "Fault", size: "large" },
   { text: "Device" },
   { text: "Requests hit", size: "middle" },
   { text: "What it saw" },
@@ -41,7 +44,11 @@ export const faultsPage: Page = (place) => {
     attempt(async () => draw((await own("POST", "/api/faults", { faults })) as All));
   const look = async (): Promise<void> => {
     draw((await own("GET", "/api/faults")) as All);
-    effects.show(effectsOf((await own("GET", "/api/requests")) as Logged[]).map(effectRow));
+    effects.show(
+      effectsOf((await own("GET", "/api/requests")) as Logged[])
+        .slice(0, SHOWN)
+        .map(effectRow),
+    );
   };
   const clear = button("Switch all off", () =>
     attempt(async () => {
@@ -60,7 +67,7 @@ export const faultsPage: Page = (place) => {
       "div",
       { className: "parts" },
       section("On now", "card wide", rules.element, h("p", {}, clear)),
-      section("What it did to the devices", "card wide", effects.element),
+      section("What each did to the devices", "card wide", effects.element),
       section(
         "Presets",
         "card wide",
@@ -90,11 +97,12 @@ function ruleRow(rule: Active): Row {
   return { id: String(id), cells: [{ is: text, make: sentence }, fault, `${done} of ${seen}`] };
 }
 
-function effectRow({ device, hit, answers, longestMs, open }: ReturnType<typeof effectsOf>[number]): Row {
+function effectRow({ fault, device, hit, answers, longestMs, open }: Effect): Row {
   const now = open === 0 ? "all well again" : `${open} kind${open === 1 ? "" : "s"} of request still failing`;
   return {
-    id: device,
+    id: JSON.stringify([fault, device]),
     cells: [
+      fault,
       device,
       String(hit),
       answers,

@@ -315,6 +315,14 @@ test("a device that somebody else deletes leaves the list, and its own page says
   await page.getByRole("row", { name: /deleted-1/ }).waitFor({ state: "detached" });
   await page.getByRole("row", { name: /deleted-2/ }).waitFor();
   t.is(await page.locator("#told").textContent(), "");
+  const other = await device("deleted-3");
+  await page.goto(`${rig.platform().url}/#/device/${other.id}`);
+  await part(page, "Claiming").getByText("No customer owns this device.").waitFor();
+  await rig.operator().devices.delete(other.id);
+  await page.getByRole("heading", { name: "No such device", level: 1 }).waitFor();
+  t.is(await part(page, "Claiming").count(), 0);
+  await page.goto(`${rig.platform().url}/#/`);
+  await page.getByRole("heading", { name: "Devices", level: 1 }).waitFor();
   await page.goto(`${rig.platform().url}/#/device/${gone.id}`);
   await page.getByRole("heading", { name: "No such device", level: 1 }).waitFor();
   t.is(await page.title(), "No such device · Mote console");

@@ -266,10 +266,10 @@ test("faults are explained, presets switch several on, and what they did to a de
     .getByText("Every request (telemetry): the answer is 503; the platform never saw it, once at most.")
     .waitFor();
   await one.send("telemetry", { a: 1 });
-  const did = part(page, "What it did to the devices");
-  await did.getByRole("row", { name: /faults-1 1 503 ×1 1 kind of request still failing/ }).waitFor();
+  const did = part(page, "What each did to the devices");
+  await did.getByRole("row", { name: /status faults-1 1 503 ×1 1 kind of request still failing/ }).waitFor();
   await one.send("telemetry", { a: 1 });
-  await did.getByRole("row", { name: /faults-1 1 503 ×1 .* all well again/ }).waitFor();
+  await did.getByRole("row", { name: /status faults-1 1 503 ×1 .* all well again/ }).waitFor();
   await page.getByRole("button", { name: "Switch on a captive portal" }).click();
   await part(page, "On now")
     .getByText(/a page that is not the platform's/)

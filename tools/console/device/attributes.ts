@@ -4,7 +4,7 @@ import { lossyNumber } from "../../operator/typed-json.js";
 import { ask, attempt, button, field, form, h, option, section, tell } from "../dom.js";
 import { shown } from "../model/format.js";
 import { guardOf } from "../model/guard.js";
-import type { Part, Place } from "../page.js";
+import { type Part, type Place, unlessGone } from "../page.js";
 import { type Cell, Table } from "../table.js";
 
 const SCOPES = { shared: "SHARED_SCOPE", client: "CLIENT_SCOPE", server: "SERVER_SCOPE" } as const;
@@ -39,18 +39,17 @@ export function attributesPart(place: Place): Part {
       );
     }
   };
-  const read = async (list: (typeof lists)[number]): Promise<void> => {
+  const look = async (list: (typeof lists)[number]): Promise<void> => {
     list.values = await session.operator.attributes.get(id, SCOPES[list.name]);
     draw();
   };
-  const readAll = (): void => {
-    for (const list of lists) void read(list);
-  };
+  const read = (list: (typeof lists)[number]): void => void look(list).catch(unlessGone);
+  const readAll = (): void => lists.forEach(read);
   readAll();
   const ends = [
     session.on("attributes", ({ deviceId, scope }) => {
       const list = lists.find(({ name }) => SCOPES[name] === scope);
-      if (deviceId === id && list) void read(list);
+      if (deviceId === id && list) read(list);
     }),
     session.on("line", ({ up }) => up && readAll()),
     session.deletions.on(draw),

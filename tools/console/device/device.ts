@@ -1,9 +1,10 @@
 // One device: what it sends, what is set for it, and what can be asked of it.
 import { OperatorError } from "../../operator/error.js";
+import type { Device } from "../../operator/shapes.js";
 import { DELETE_DEVICE, devicePath } from "../devices.js";
 import { button, h, heading, setHeading } from "../dom.js";
 import { ago } from "../model/format.js";
-import type { Page, Part, Place } from "../page.js";
+import { type Page, type Part, type Place, unlessGone } from "../page.js";
 import { attributesPart } from "./attributes.js";
 import { chartsPart } from "./charts.js";
 import { claimingPart } from "./claiming.js";
@@ -20,6 +21,8 @@ const PARTS = {
   Requests: requestsPart,
 } as const;
 type Name = keyof typeof PARTS;
+const NO_DEVICE =
+  "The platform knows no device of this address: it was deleted, or the platform began without its state. ";
 /** Which one a phone shows: the same on the next device. */
 let chosen: Name = "Telemetry";
 
@@ -41,36 +44,41 @@ export function devicePage(id: string): Page {
   });
 }
 
-/** A page about a device, once it is read; what is none is said. */
+/** A page about a device, once it is read; what is none, or is none any more, is said. */
 export function withDevice(id: string, page: (title: HTMLHeadingElement, where: Place) => Part): Page {
   return (place, session) => {
     const title = heading("Device");
     place.append(title);
     let end = (): void => {};
     let left = false;
-    void session.operator.devices.get(id).then(
-      (device) => {
-        if (left) return;
-        const isFocused = document.activeElement === title;
-        setHeading(title, device.name);
-        const part = page(title, { session, device });
-        place.replaceChildren(part.element);
-        // It was moved, and lost the focus for that.
-        if (isFocused) title.focus();
-        end = part.end;
-      },
-      (error: unknown) => {
-        if (!(error instanceof OperatorError) || ![400, 404].includes(error.status)) throw error;
-        if (left) return;
-        setHeading(title, "No such device");
-        const text =
-          "The platform knows no device of this address: it was deleted, or the state of the platform is another. ";
-        place.append(h("p", {}, text, h("a", { href: "#/" }, "All devices")));
-      },
-    );
+    const open = (device: Device): void => {
+      if (left) return;
+      const isFocused = document.activeElement === title;
+      setHeading(title, device.name);
+      const part = page(title, { session, device });
+      place.replaceChildren(part.element);
+      // It was moved, and lost the focus for that.
+      if (isFocused) title.focus();
+      end = part.end;
+    };
+    const gone = (error: unknown): void => {
+      if (!(error instanceof OperatorError) || ![400, 404].includes(error.status)) throw error;
+      if (left) return;
+      end();
+      end = () => {};
+      setHeading(title, "No such device");
+      place.replaceChildren(title, h("p", {}, NO_DEVICE, h("a", { href: "#/" }, "All devices")));
+    };
+    void session.operator.devices.get(id).then(open).catch(gone);
+    const check = (): void => void session.operator.devices.get(id).catch(gone);
+    const ends = [
+      session.on("device", ({ deviceId }) => deviceId === id && check()),
+      session.on("line", ({ up }) => up && check()),
+    ];
     return () => {
       left = true;
       end();
+      for (const one of ends) one();
     };
   };
 }
@@ -102,10 +110,12 @@ function stateOf({ session, device }: Place): Part {
       lastSeen === undefined ? "never seen" : `${active ? "active" : "inactive"}, ${ago(lastSeen, now)}`;
     if (element.textContent !== text) element.textContent = text;
   };
-  void session.operator.attributes.get(device.id.id, "SERVER_SCOPE", ["lastActivityTime"]).then((found) => {
+  const read = async (): Promise<void> => {
+    const found = await session.operator.attributes.get(device.id.id, "SERVER_SCOPE", ["lastActivityTime"]);
     if (typeof found.lastActivityTime === "number") lastSeen ??= found.lastActivityTime;
     draw();
-  });
+  };
+  void read().catch(unlessGone);
   const end = session.on("request", ({ device: name, ts }) => {
     if (name === device.name) lastSeen = ts;
   });
@@ -123,17 +133,8 @@ function deleteButton({ session, device }: Place): Part {
   const path = devicePath(device.id.id);
   const deletion = { path, name: `device ${device.name}` };
   const remove = button("Delete device", () => session.deletions.ask(deletion, DELETE_DEVICE), "second");
-  let waited = false;
   const draw = (): void => {
-    const waits = session.deletions.has(path);
-    remove.disabled = waits;
-    if (waited && !waits) {
-      // It is gone, or it stays: the list knows, and so does the platform.
-      void session.operator.devices.get(device.id.id).catch(() => {
-        if (location.hash.includes(device.id.id)) location.hash = "#/";
-      });
-    }
-    waited = waits;
+    remove.disabled = session.deletions.has(path);
   };
   draw();
   return { element: remove, end: session.deletions.on(draw) };

@@ -5,7 +5,7 @@ const LISTED = 40;
 
 /** Which of the device's keys are drawn. */
 export class KeyChoice {
-  readonly element: HTMLElement;
+  readonly element: HTMLDetailsElement;
   readonly #all = new Set<string>();
   readonly #chosen = new Set<string>();
   readonly #summary = h("summary", {});
@@ -21,6 +21,12 @@ export class KeyChoice {
     this.#search.oninput = () => this.#draw();
     this.element = h("details", { className: "menu" }, this.#summary, h("div", {}, this.#search, this.#list));
     this.element.addEventListener("toggle", () => this.#draw());
+    this.element.addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") this.#close();
+    });
+    this.element.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget instanceof Node && !this.element.contains(relatedTarget)) this.element.open = false;
+    });
     this.#draw();
   }
 
@@ -41,10 +47,15 @@ export class KeyChoice {
     this.#draw();
   }
 
+  #close(): void {
+    this.element.open = false;
+    this.#summary.focus();
+  }
+
   #draw(): void {
     const text = `Keys: ${this.#chosen.size} of ${this.#all.size}`;
     if (this.#summary.textContent !== text) this.#summary.textContent = text;
-    if (!(this.element as HTMLDetailsElement).open) return;
+    if (!this.element.open) return;
     const search = this.#search.value.toLowerCase();
     const found = [...this.#all]
       .filter((key) => key.toLowerCase().includes(search))

@@ -11,10 +11,11 @@ export interface Logged {
   faults?: readonly string[];
 }
 
-/** What faults did to one device. */
+/** What one fault did to one device. */
 export interface Effect {
+  fault: string;
   device: string;
-  /** Requests that a fault happened to. */
+  /** Requests that it happened to. */
   hit: number;
   /** `503 ×4, no answer ×2`, the most frequent first: as the device saw them. */
   answers: string;
@@ -24,43 +25,48 @@ export interface Effect {
   open: number;
 }
 
-/** Oldest first. */
+/** `requests`: oldest first. The faults that happened most come first. */
 export function effectsOf(requests: readonly Logged[]): Effect[] {
-  const devices = new Map<string, Logged[]>();
+  const pairs = new Map<string, Pick<Effect, "fault" | "device">>();
+  const byDevice = new Map<string, Logged[]>();
   for (const request of requests) {
-    const name = request.device ?? "unknown token";
-    devices.set(name, [...(devices.get(name) ?? []), request]);
+    const device = nameOf(request.device);
+    const known = byDevice.get(device);
+    if (known) known.push(request);
+    else byDevice.set(device, [request]);
+    for (const fault of request.faults ?? []) pairs.set(JSON.stringify([fault, device]), { fault, device });
   }
-  return [...devices]
-    .map(([device, all]) => effectOn(device, all))
-    .filter(({ hit }) => hit > 0)
+  return [...pairs.values()]
+    .map((pair) => effectOf(pair, byDevice.get(pair.device) ?? []))
     .sort((one, other) => other.hit - one.hit || one.device.localeCompare(other.device));
 }
 
-function effectOn(device: string, requests: readonly Logged[]): Effect {
+/** Null is a device whose token is not known. */
+const nameOf = (device: string | null): string => device ?? "unknown token";
+
+function effectOf(pair: Pick<Effect, "fault" | "device">, requests: readonly Logged[]): Effect {
   const answers = new Map<string, number>();
   /** By kind of request: since when it has failed. */
   const failing = new Map<string, number>();
   let [hit, longest] = [0, -1];
   for (const request of requests) {
     const kind = kindOf(request);
-    if (request.faults) {
+    const isHit = request.faults?.includes(pair.fault) === true;
+    if (isHit) {
       hit++;
       const answer = request.status === 0 ? "no answer" : String(request.status);
       answers.set(answer, (answers.get(answer) ?? 0) + 1);
     }
-    const since = failing.get(kind);
-    if (!isGood(request)) {
-      if (request.faults && since === undefined) failing.set(kind, request.ts);
-      continue;
-    }
+    const since = failing.get(kind) ?? (isHit ? request.ts : undefined);
     if (since === undefined) continue;
-    longest = Math.max(longest, request.ts + request.durationMs - since);
-    failing.delete(kind);
+    if (isGood(request)) {
+      longest = Math.max(longest, request.ts + request.durationMs - since);
+      failing.delete(kind);
+    } else failing.set(kind, since);
   }
   const counted = [...answers].sort(([, one], [, other]) => other - one);
   return {
-    device,
+    ...pair,
     hit,
     answers: counted.map(([answer, times]) => `${answer} ×${times}`).join(", "),
     longestMs: longest < 0 ? undefined : longest,

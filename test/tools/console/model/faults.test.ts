@@ -68,7 +68,7 @@ function request(ts: number, path: string, status: number, faults?: string[], de
   };
 }
 
-test("what faults did to a device: how often, what it saw, how long it waited, and what still fails", (t) => {
+test("what each fault did to each device: how often, what it saw, how long it waited, and what still fails", (t) => {
   t.deepEqual(effectsOf([request(1, "telemetry", 200)]), []);
   const all = [
     request(1_000, "telemetry", 503, ["status"]),
@@ -80,8 +80,10 @@ test("what faults did to a device: how often, what it saw, how long it waited, a
     request(6_000, "telemetry", 200, ["no-attributes"], "e"),
   ];
   t.deepEqual(effectsOf(all), [
-    { device: "d", hit: 5, answers: "503 ×2, 200 ×2, no answer ×1", longestMs: 3_010, open: 1 },
-    { device: "e", hit: 1, answers: "200 ×1", longestMs: undefined, open: 1 },
+    { fault: "status", device: "d", hit: 3, answers: "503 ×2, 200 ×1", longestMs: 3_010, open: 1 },
+    { fault: "delay", device: "d", hit: 2, answers: "200 ×1, 503 ×1", longestMs: 1_010, open: 0 },
+    { fault: "drop", device: "d", hit: 1, answers: "no answer ×1", longestMs: 2_010, open: 0 },
+    { fault: "no-attributes", device: "e", hit: 1, answers: "200 ×1", longestMs: undefined, open: 1 },
   ]);
   t.is(effectsOf([...all, request(7_000, "rpc/2", 200)])[0]?.open, 0);
 });

@@ -7,6 +7,7 @@ import {
   listOf,
   platformQuery,
   queryOf,
+  SORTS,
   STATES,
 } from "./model/device-list.js";
 import { ago, counted } from "./model/format.js";
@@ -25,6 +26,13 @@ const COLUMNS: readonly { text: string; sort?: DeviceList["sort"]; size?: "small
   { text: "", size: "small" },
 ];
 
+const SORT_NAMES: Record<DeviceList["sort"], string> = {
+  ...{ state: "live ones first", name: "name", profile: "profile" },
+  ...{ seen: "last seen", created: "newest first" },
+};
+/** Names from A on; these from the live, the latest and the newest on. */
+const FALLING: readonly DeviceList["sort"][] = ["state", "seen", "created"];
+
 /** The list of devices, by pages: state, last seen, and a link to each. */
 export function devicesPage(query: URLSearchParams): Page {
   return (place, session) => {
@@ -39,6 +47,12 @@ export function devicesPage(query: URLSearchParams): Page {
       // The address follows, so that a reload and the way back lead here again.
       history.replaceState(null, "", text === "" ? "#/" : `#/?${text}`);
       read();
+    };
+    // A phone has no heads to press.
+    const sort = h("select", {}, ...SORTS.map((name) => option(name, SORT_NAMES[name])));
+    sort.onchange = () => {
+      const by = sort.value as DeviceList["sort"];
+      change({ sort: by, descending: FALLING.includes(by) });
     };
     const heads = COLUMNS.map(({ text, sort }) => sort && sortButton(text, sort, list, change));
     const table = new Table(COLUMNS, { empty: "", label: "Devices", heads });
@@ -59,6 +73,7 @@ export function devicesPage(query: URLSearchParams): Page {
       // The last of its page was deleted.
       if (data.length === 0 && asked.page > 0 && totalElements > 0) return change({ page: totalPages - 1 });
       shown = data.map(listedDevice);
+      sort.value = asked.sort;
       table.empty = emptyText(asked);
       count.textContent = totalElements === 0 ? "" : counted(totalElements, "device");
       pager.show(asked.page, totalPages);
@@ -71,7 +86,13 @@ export function devicesPage(query: URLSearchParams): Page {
       h(
         "section",
         { className: "card", aria: { label: "Devices" } },
-        h("div", { className: "row tools" }, field("Search", search, "grow"), field("State", state, "short")),
+        h(
+          "div",
+          { className: "row tools" },
+          field("Search", search, "grow"),
+          field("State", state, "short"),
+          field("Sort by", sort, "short phone"),
+        ),
         table.element,
         pager.element,
       ),
@@ -105,8 +126,8 @@ function sortButton(
   list: DeviceList,
   change: (changes: Partial<DeviceList>) => void,
 ): HTMLButtonElement {
-  // Names from A on, states and times from the live and latest on; the second press turns it round.
-  const first = sort === "state" || sort === "seen";
+  // The second press turns it round.
+  const first = FALLING.includes(sort);
   const press = (): void => change({ sort, descending: list.sort === sort ? !list.descending : first });
   return button(text, press, "sort");
 }

@@ -268,6 +268,10 @@ test("at 360 pixels and in the dark nothing runs out of the page, and one sectio
     t.is(await page.locator(".parts > section:visible").count(), 1, name);
     await fits(name);
   }
+  await page.goto(`${rig.platform().url}/#/`);
+  await page.getByLabel("Sort by").selectOption("newest first");
+  await page.waitForURL(/sort=-created/);
+  await page.goto(`${rig.platform().url}/#/device/${one.id}`);
   // The whole of a long value opens below its beginning.
   await part(page, "Telemetry").getByText("v".repeat(500)).first().click();
   await part(page, "Telemetry")

@@ -224,3 +224,47 @@ test.serial("time series are deleted by their keys", async (t) => {
   await operator.timeSeries.delete("d-1", ["a", "b"]);
   t.true(platform.isDone());
 });
+
+test.serial(
+  "devices are asked for with their latest values, in the words of the platform's query",
+  async (t) => {
+    const { operator, platform } = await loggedIn();
+    const name = { type: "ENTITY_FIELD", key: "name" } as const;
+    const active = { type: "SERVER_ATTRIBUTE", key: "active" } as const;
+    const body = {
+      entityFilter: { type: "entityType", entityType: "DEVICE" },
+      pageLink: {
+        ...{ pageSize: 25, page: 2, textSearch: null, dynamic: false },
+        sortOrder: { key: name, direction: "ASC" },
+      },
+      ...{ entityFields: [name], latestValues: [active], keyFilters: [] },
+    };
+    const data = [
+      {
+        entityId: { entityType: "DEVICE", id: "d-1" },
+        latest: { ENTITY_FIELD: { name: { ts: 1, value: "a" } } },
+      },
+    ];
+    platform
+      .post("/api/entitiesQuery/find", body)
+      .reply(200, { data, totalPages: 3, totalElements: 51, hasNext: false }, json);
+    const found = await operator.entities.devices({
+      ...{ pageSize: 25, page: 2, sort: { key: name, direction: "ASC" } },
+      ...{ entityFields: [name], latestValues: [active] },
+    });
+    t.is(found.totalElements, 51);
+    t.is(found.data[0]?.latest.ENTITY_FIELD?.name?.value, "a");
+  },
+);
+
+test.serial("packages that fit a profile are listed, and means of a range are asked for", async (t) => {
+  const { operator, platform } = await loggedIn();
+  platform.get("/api/otaPackages/p-1/FIRMWARE?pageSize=100&page=0").reply(200, page, json);
+  t.is((await operator.ota.fitting("p-1")).data.length, 1);
+  platform
+    .get("/api/plugins/telemetry/DEVICE/d-1/values/timeseries")
+    .query((query) => query.agg === "AVG" && query.interval === "5000")
+    .reply(200, '{"a":[{"ts":1,"value":2.5}]}', json);
+  const range = { keys: ["a"], startTs: 0, endTs: 10, meanMs: 5_000 };
+  t.deepEqual(await operator.timeSeries.range("d-1", range), { a: [{ ts: 1, value: 2.5 }] });
+});

@@ -75,9 +75,13 @@ export class Deletions {
     const remove = tell(`${name} is going to be deleted.`, false, left, undo);
     const timer = setInterval(draw, 250);
     draw();
+    // What was pressed is not there any more, or not to be pressed again.
+    undo.focus();
     return () => {
       clearInterval(timer);
+      const isFocused = document.activeElement === undo;
       remove();
+      if (isFocused) document.querySelector("h1")?.focus();
     };
   }
 }

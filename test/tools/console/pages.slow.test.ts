@@ -7,6 +7,7 @@ import { answer, consoleRig, entry, logIn, MARKUP, part } from "./rig.js";
 
 const rig = consoleRig(anyTest);
 const { test, device, loggedIn, pageOf } = rig;
+const WIDTH = (element: unknown): number => (element as { offsetWidth: number }).offsetWidth;
 const FOCUS = 'document.activeElement?.tagName ?? ""';
 
 test("names and values that are too long end in an ellipsis, in one line, and are whole in the tooltip and in a copy", async (t) => {
@@ -55,10 +56,20 @@ test("charts have a range to choose, several keys in one, and what is shown as a
   const telemetry = part(page, "Telemetry");
   await telemetry.getByRole("figure", { name: /temperature, 30 points/ }).waitFor();
   t.is(await telemetry.locator("figure").count(), 2);
+  // The axis has room for what stands at it.
+  const axis = telemetry
+    .getByRole("figure", { name: /=humidity/ })
+    .locator(".u-axis")
+    .last();
+  const widths = [await axis.evaluate(WIDTH)];
+  await one.send("telemetry", { ts: now - 500, values: { "=humidity": 123_456_789 } });
+  await telemetry.getByRole("figure", { name: /=humidity, 31 points/ }).waitFor();
+  widths.push(await axis.evaluate(WIDTH));
+  t.true((widths[0] ?? 0) < 50 && (widths[1] ?? 0) > 80, `${widths}`);
   await entry(telemetry, "Show").selectOption("1 hour");
   await telemetry.getByRole("figure", { name: /temperature, 31 points/ }).waitFor();
   await telemetry.getByLabel("All in one chart").check();
-  await telemetry.getByRole("figure", { name: /^=humidity, 30 points.*; temperature, 31 points/ }).waitFor();
+  await telemetry.getByRole("figure", { name: /^=humidity, 31 points.*; temperature, 31 points/ }).waitFor();
   t.is(await telemetry.locator("figure").count(), 1);
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -70,7 +81,7 @@ test("charts have a range to choose, several keys in one, and what is shown as a
     .split("\r\n");
   // A key that a spreadsheet would run is text there.
   t.is(lines[0], `time,"'=humidity",temperature`);
-  t.is(lines.length, 32);
+  t.is(lines.length, 33);
   t.is(lines[1], `${new Date(now - 1_800_000).toISOString()},,1`);
   t.is(lines[31], `${new Date(now - 1_000).toISOString()},49,21`);
   await telemetry.getByText(/^Keys: 3 of 3/).click();
@@ -148,7 +159,10 @@ test("a deletion asks, can be undone for ten seconds, and is sent at once when t
   await ask("delete-stays");
   await answer(page, "Delete");
   await page.getByRole("row", { name: /delete-stays.*deleting/ }).waitFor();
-  await page.getByRole("button", { name: "Undo: keep device delete-stays" }).click();
+  // Who works by the keyboard is there at once, and goes on at the heading.
+  t.is(await page.evaluate<string>('document.activeElement?.textContent ?? ""'), "Undo");
+  await page.keyboard.press("Enter");
+  t.is(await page.evaluate<string>(FOCUS), "H1");
   await page.getByText("device delete-stays stays.").waitFor();
   const begun = Date.now();
   await ask("delete-goes");

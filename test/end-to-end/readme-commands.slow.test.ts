@@ -69,7 +69,7 @@ function argumentsOf(line: string): string[] {
   return words
     .map((word) => word.replace(/^'|'$/g, ""))
     .map((word) =>
-      /^(?:image\.bin|week\.csv|\.\/state|\.\.\/greenhouse)$/.test(word)
+      /^(?:image\.bin|week\.csv|\.\/(?:state|platform)|\.\.\/greenhouse)$/.test(word)
         ? join(home, word.replace("../", ""))
         : word,
     );

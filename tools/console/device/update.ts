@@ -2,7 +2,7 @@
 import { h, section } from "../dom.js";
 import { ago, bytes, clock, counted, shown } from "../model/format.js";
 import { deviceHref } from "../model/routes.js";
-import { type History, type Picture, pictureOf, type Step } from "../model/update.js";
+import { type History, type Picture, pictureOf, type Reading, type Step } from "../model/update.js";
 import { type Page, type Part, type Place, unlessGone } from "../page.js";
 import { Table } from "../table.js";
 import { withDevice } from "./device.js";
@@ -38,8 +38,8 @@ function pictureSection({ session, device }: Place): Part {
   const steps = h("ol", { className: "steps" });
   const summary = h("p", { role: "status" });
   const table = new Table(COLUMNS, { empty: "Nothing was reported.", label: "Reports" });
-  const readings = new Map<string, { ts: number; value: unknown }[]>(KEYS.map((key) => [key, []]));
-  const of = (key: string): { ts: number; value: unknown }[] => readings.get(key) ?? [];
+  const readings = new Map<string, Reading[]>(KEYS.map((key) => [key, []]));
+  const of = (key: string): Reading[] => readings.get(key) ?? [];
   let assigned: Assigned | undefined;
   let before = "";
 
@@ -69,7 +69,7 @@ function pictureSection({ session, device }: Place): Part {
     const found = await session.operator.timeSeries.range(id, {
       ...{ keys: KEYS, startTs: endTs - MONTH_MS, endTs, limit: MOST },
     });
-    for (const key of KEYS) readings.set(key, (found[key] ?? []).reverse());
+    for (const key of KEYS) readings.set(key, withNewer((found[key] ?? []).reverse(), of(key)));
     await list();
   };
   const read = (work: () => Promise<void>): void => void work().catch(unlessGone);
@@ -77,7 +77,7 @@ function pictureSection({ session, device }: Place): Part {
   const ends = [
     session.on("telemetry", ({ deviceId, ts, values }) => {
       if (deviceId !== id) return;
-      for (const key of KEYS) if (Object.hasOwn(values, key)) of(key).push({ ts, value: values[key] });
+      for (const key of KEYS) if (Object.hasOwn(values, key)) add(of(key), { ts, value: values[key] });
       draw();
     }),
     session.on("device", ({ deviceId }) => deviceId === id && read(list)),
@@ -96,6 +96,18 @@ function pictureSection({ session, device }: Place): Part {
       for (const end of ends) end();
     },
   };
+}
+
+/** What came while `found` was read is in one of them, or in both. */
+function withNewer(found: readonly Reading[], before: readonly Reading[]): Reading[] {
+  const known = new Set(found.map(({ ts }) => ts));
+  return [...found, ...before.filter(({ ts }) => !known.has(ts))].sort((one, other) => one.ts - other.ts);
+}
+
+/** A page may stay open for a year. */
+function add(readings: Reading[], reading: Reading): void {
+  readings.push(reading);
+  if (readings.length > MOST) readings.shift();
 }
 
 function whatText(assigned: Assigned | undefined, running: unknown): string {

@@ -51,23 +51,28 @@ export function withDevice(id: string, page: (title: HTMLHeadingElement, where: 
     place.append(title);
     let end = (): void => {};
     let left = false;
+    const show = (text: string, fill: () => readonly Node[]): void => {
+      const isFocused = document.activeElement === title;
+      setHeading(title, text);
+      place.replaceChildren(...fill());
+      // The heading was moved, and lost the focus for that.
+      if (isFocused) title.focus();
+    };
     const open = (device: Device): void => {
       if (left) return;
-      const isFocused = document.activeElement === title;
-      setHeading(title, device.name);
-      const part = page(title, { session, device });
-      place.replaceChildren(part.element);
-      // It was moved, and lost the focus for that.
-      if (isFocused) title.focus();
-      end = part.end;
+      show(device.name, () => {
+        const part = page(title, { session, device });
+        end = part.end;
+        return [part.element];
+      });
     };
     const gone = (error: unknown): void => {
       if (!(error instanceof OperatorError) || ![400, 404].includes(error.status)) throw error;
       if (left) return;
       end();
       end = () => {};
-      setHeading(title, "No such device");
-      place.replaceChildren(title, h("p", {}, NO_DEVICE, h("a", { href: "#/" }, "All devices")));
+      const text = h("p", {}, NO_DEVICE, h("a", { href: "#/" }, "All devices"));
+      show("No such device", () => [title, text]);
     };
     void session.operator.devices.get(id).then(open).catch(gone);
     const check = (): void => void session.operator.devices.get(id).catch(gone);

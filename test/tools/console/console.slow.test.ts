@@ -153,8 +153,11 @@ test("an image is dropped in, its checksum computed, uploaded and assigned; its 
   );
   await one.send("telemetry", { fw_state: "FAILED", fw_error: "the checksum is wrong" });
   await firmware.getByText("FAILED: the checksum is wrong").waitFor();
+  // What comes late is not how it stands: it would make the next press ask.
+  await one.send("telemetry", { ts: Date.now() - 60_000, values: { fw_state: "DOWNLOADING", late: 1 } });
+  await part(page, "Telemetry").getByRole("row", { name: /^late/ }).waitFor();
   await firmware.getByRole("button", { name: "Unassign pump 2.0.0" }).click();
-  await firmware.getByRole("button", { name: "Assign pump 2.0.0" }).waitFor();
+  await firmware.getByRole("button", { name: "Assign pump 2.0.0", exact: true }).waitFor();
   t.deepEqual(errors, []);
 });
 

@@ -22,6 +22,13 @@ export function firmwarePart(place: Place): Part {
   const empty = "No package fits: none with a file was made for the device's profile.";
   const packages = new Table(COLUMNS, { empty, label: "Packages that fit the device" });
   const reported: Reported = {};
+  const times = new Map<string, number>();
+  // What comes late, or was read while a newer one came, is not the state.
+  const take = (key: string, ts: number, value: unknown): void => {
+    if (ts < (times.get(key) ?? 0)) return;
+    times.set(key, ts);
+    reported[key] = value;
+  };
   let fitting: readonly OtaPackage[] = [];
   let assigned: string | undefined;
 
@@ -48,16 +55,16 @@ export function firmwarePart(place: Place): Part {
     draw();
   };
   const look = async (): Promise<void> => {
-    for (const [key, { value }] of Object.entries(await session.operator.timeSeries.latest(id, KEYS)))
-      reported[key] = value;
+    const found = await session.operator.timeSeries.latest(id, KEYS);
+    for (const [key, { ts, value }] of Object.entries(found)) take(key, ts, value);
     await list();
   };
   const read = (work: () => Promise<void>): void => void work().catch(unlessGone);
   read(look);
   const ends = [
-    session.on("telemetry", ({ deviceId, values }) => {
+    session.on("telemetry", ({ deviceId, ts, values }) => {
       if (deviceId !== id) return;
-      for (const key of KEYS) if (Object.hasOwn(values, key)) reported[key] = values[key];
+      for (const key of KEYS) if (Object.hasOwn(values, key)) take(key, ts, values[key]);
       draw();
     }),
     session.on("device", ({ deviceId }) => deviceId === id && read(list)),

@@ -8,12 +8,14 @@ export const FAILED = 1;
 export const USAGE = 2;
 /** The platform refuses: a login, a right, a view, or the device when `--exit-on-refusal` was given. */
 export const REFUSED = 3;
-/** The device did not answer an RPC, or its update failed. */
+/** There is no such device, it did not answer an RPC, or its update failed. */
 export const UNANSWERED = 4;
-/** The platform was busy until the deadline. */
-export const BUSY = 5;
+/** The device answered an RPC with an error. */
+export const ANSWERED_ERROR = 5;
 /** A report without rows. */
 export const EMPTY = 6;
+/** The platform was busy until the deadline. */
+export const BUSY = 7;
 /** Of the worker: start again (sysexits' "try again"). */
 export const RESTART = 75;
 /** Of the worker: the device forgot who it is; start again with what is known of it now. */

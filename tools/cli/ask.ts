@@ -1,7 +1,8 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { INTERRUPTED } from "../../hosts/node/exit.js";
+import { FAILED, INTERRUPTED } from "../../hosts/node/exit.js";
 import { ExitError } from "./exit-error.js";
+import { UsageError } from "./usage.js";
 
 type Terminal = Pick<NodeJS.Process, "stdin" | "stderr">;
 
@@ -24,5 +25,30 @@ export async function askSecret(
   } finally {
     lines.close();
     stderr.write("\n");
+  }
+}
+
+/**
+ * Goes on if `yes` was given, or the person at the terminal says so. Throws UsageError where nobody can be asked, ExitError for any other
+ * answer.
+ */
+export async function confirm(
+  question: string,
+  yes: boolean | undefined,
+  { stdin, stderr }: Terminal = process,
+): Promise<void> {
+  if (yes) return;
+  if (!stdin.isTTY || !stderr.isTTY)
+    throw new UsageError(`${question} There is no terminal to ask on: --yes does it without being asked`);
+  const lines = createInterface({ input: stdin, output: stderr, terminal: true });
+  try {
+    const answer = await new Promise<string>((resolve, reject) => {
+      lines.once("SIGINT", () => reject(new ExitError(INTERRUPTED, "interrupted; nothing was changed")));
+      lines.once("close", () => resolve(""));
+      lines.question(`${question} [y/N] `, resolve);
+    });
+    if (!/^y(?:es)?$/i.test(answer.trim())) throw new ExitError(FAILED, "nothing was changed");
+  } finally {
+    lines.close();
   }
 }

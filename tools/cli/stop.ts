@@ -1,3 +1,5 @@
+import { setTimeout as wait } from "node:timers/promises";
+
 /** When to end, and when to do so at once. */
 export interface Stop {
   stop: AbortSignal;
@@ -15,4 +17,13 @@ export function stopSignals(): Stop {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, ask);
   if (process.connected) process.once("disconnect", () => stop.abort());
   return { stop: stop.signal, kill: kill.signal };
+}
+
+/** Resolves after so long, or as soon as `stop` says so. Leaves no listener behind, however often it is called. */
+export async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  try {
+    await wait(ms, undefined, { signal: stop });
+  } catch {
+    // It was asked to stop.
+  }
 }

@@ -1,9 +1,6 @@
 import { InvalidArgumentError } from "commander";
+import { milliseconds } from "./usage.js";
 
-const AGO = /^-(\d+)(s|m|h|d|w)$/;
-const UNITS: Readonly<Record<string, number>> = {
-  ...{ s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
-};
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?$/;
 const EPOCH_MS = /^\d{12,15}$/;
@@ -15,7 +12,7 @@ const HELP =
 
 /**
  * Milliseconds since 1970 of `2026-01-31` (its first instant, local time), `2026-01-31T12:00`, `2026-01-31T12:00:00Z`, 13 digits,
- * `-7d` (s, m, h, d, w), `today`, `yesterday`, `now`. Throws InvalidArgumentError, for commander.
+ * `-7d` (a duration), `today`, `yesterday`, `now`. Throws InvalidArgumentError, for commander.
  */
 export function parseTime(text: string, now: number = Date.now()): number {
   const found = relative(text, now) ?? absolute(text);
@@ -34,8 +31,8 @@ function relative(text: string, now: number): number | undefined {
   if (text === "now") return now;
   if (text === "today") return midnight(now, 0);
   if (text === "yesterday") return midnight(now, -1);
-  const [, number, unit] = AGO.exec(text) ?? [];
-  return unit === undefined ? undefined : now - Number(number) * (UNITS[unit] ?? Number.NaN);
+  const ago = text.startsWith("-") ? milliseconds(text.slice(1)) : undefined;
+  return ago === undefined ? undefined : now - ago;
 }
 
 function midnight(now: number, days: number): number {

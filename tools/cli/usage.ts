@@ -1,21 +1,36 @@
 import { X509Certificate } from "node:crypto";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 
 /** Wrong usage: told without a stack, exit code 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
+const UNITS: Readonly<Record<string, number>> = {
+  ...{ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 },
+};
+/** What a timer holds. */
+const LONGEST = 24 * 86_400_000;
 
-/** Milliseconds of `500ms`, `1s`, `2m`, `1h`: 1 ms to 24 days. For commander. */
-export function duration(text: string): number {
+/** Milliseconds of `500ms`, `1s`, `1.5h`, `2d`, `1w`; undefined for anything else. */
+export function milliseconds(text: string): number | undefined {
   const [, number, unit] = DURATION.exec(text) ?? [];
-  const ms = unit === undefined ? 0 : Number(number) * UNITS[unit]!;
-  if (ms < 1 || ms > 24 * 24 * UNITS.h!)
-    throw new InvalidArgumentError("It is a duration like 500ms, 1s or 2m.");
-  return Math.round(ms);
+  return unit === undefined ? undefined : Math.round(Number(number) * UNITS[unit]!);
+}
+
+/** Milliseconds of `500ms`, `1s`, `2m`, `1h`, `1d`, `1w`: 1 ms to 24 days. For commander. */
+export function duration(text: string): number {
+  const ms = milliseconds(text) ?? 0;
+  if (ms < 1 || ms > LONGEST)
+    throw new InvalidArgumentError("It is a duration like 500ms, 1s or 2m, up to 24d.");
+  return ms;
+}
+
+/** An option that takes a duration; its default stands in the help as it would be typed. */
+export function durationOption(flags: string, description: string, fallback?: string): Option {
+  const option = new Option(flags, description).argParser(duration);
+  return fallback === undefined ? option : option.default(duration(fallback), fallback);
 }
 
 const PEM =

@@ -65,8 +65,18 @@ export class Fleet {
     await Promise.all(this.members.map((member) => member.stop()));
   }
 
-  /** The first reason for which the platform refuses a device. */
-  get refused(): string | undefined {
+  /** How many devices the platform made. */
+  get made(): number {
+    return this.members.filter(({ isMade }) => isMade).length;
+  }
+
+  /** How many devices the platform refuses. */
+  get refused(): number {
+    return this.members.filter(({ refused }) => refused !== undefined).length;
+  }
+
+  /** The first reason for which it refuses one. */
+  get refusal(): string | undefined {
     return this.members.find(({ refused }) => refused !== undefined)?.refused;
   }
 

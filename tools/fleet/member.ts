@@ -35,6 +35,8 @@ export class Member {
   dropped = 0;
   /** RPCs answered. */
   answered = 0;
+  /** The platform made a device of it. */
+  isMade = false;
   /** Why the platform refuses it. */
   refused: string | undefined;
   readonly #intervalMs: number;
@@ -49,6 +51,9 @@ export class Member {
     });
     this.agent.on("drop", ({ points }) => {
       this.dropped += points;
+    });
+    this.agent.on("provisioned", () => {
+      this.isMade = true;
     });
     this.agent.on("refused", ({ reason }) => {
       this.refused = reason;

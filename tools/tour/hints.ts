@@ -1,24 +1,23 @@
+import { relative } from "node:path";
+
 /** The logins of a fresh platform. */
 export const TENANT = { username: "tenant@thingsboard.org", password: "tenant" } as const;
 export const CUSTOMER = { username: "customer@thingsboard.org", password: "customer" } as const;
 
-/** Shell lines to try in another terminal, once the device exists. `packageId` is the package of firmware 2.0.0. */
-export function hints(url: string, deviceId: string, packageId: string): string[] {
-  const login = JSON.stringify(TENANT);
-  const json = "-H 'Content-Type: application/json'";
-  const telemetry = `${url}/api/plugins/telemetry/DEVICE/${deviceId}`;
-  const firmware = `"firmwareId":{"entityType":"OTA_PACKAGE","id":"${packageId}"}`;
+/** Shell lines to try in another terminal, once the device exists. `mote`: how it is called there; `image`: firmware 2.0.0. */
+export function hints(mote: string, url: string, device: string, image: string): string[] {
+  const { username, password } = TENANT;
+  const file = relative(process.cwd(), image);
   return [
     "Try in another terminal. Log in as the tenant first:",
-    `  JWT=$(curl -s ${json} -d '${login}' ${url}/api/auth/login | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
-    `  api() { curl -s -H "X-Authorization: Bearer $JWT" ${json} "$@"; }`,
+    `  MOTE_PLATFORM_PASSWORD=${password} ${mote} login --url ${url} --username ${username}`,
     "a two-way RPC:",
-    `  api ${url}/api/rpc/twoway/${deviceId} -d '{"method":"setLed","params":{"on":true}}'`,
+    `  ${mote} rpc ${device} setLed '{"on":true}'`,
     "a shared attribute, the interval in seconds:",
-    `  api ${telemetry}/attributes/SHARED_SCOPE -d '{"interval":0.5}'`,
+    `  ${mote} attributes set ${device} interval=0.5`,
     "the latest telemetry:",
-    `  api '${telemetry}/values/timeseries?useStrictDataTypes=true'`,
+    `  ${mote} telemetry ${device}`,
     "the update to firmware 2.0.0:",
-    `  api ${url}/api/device/${deviceId} | sed 's/"firmwareId":null/${firmware}/' | api ${url}/api/device -d @-`,
+    `  ${mote} firmware push ${file} --title sample --version 2.0.0 --device ${device}`,
   ];
 }

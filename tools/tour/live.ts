@@ -1,10 +1,11 @@
+import { calledAs } from "../cli/called-as.js";
 import { DEFAULT_VIEW } from "../platform/core/reports/table-views.js";
 import { CUSTOMER, hints, TENANT } from "./hints.js";
 import { apply, freshModel, type Model } from "./model.js";
 import type { ChildEvent } from "./processes.js";
 import { prepare } from "./run-tour.js";
 import { Screen } from "./screen.js";
-import type { Setup } from "./setup.js";
+import { images, type Setup } from "./setup.js";
 import { clip, render, summary } from "./view.js";
 
 /** Between two summaries where the output is no terminal, and between two pictures that differ only in "n s ago". */
@@ -89,9 +90,9 @@ export function greeting(url: string): string[] {
 export async function printHints(setup: Setup, live: Live, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const ready = await prepare(setup);
-      if (ready && !signal.aborted)
-        return live.print(["", ...hints(setup.url, ready.deviceId, ready.packageId)]);
+      const isReady = await prepare(setup);
+      if (isReady && !signal.aborted)
+        return live.print(["", ...hints(calledAs(), setup.url, setup.deviceName, images.next)]);
     } catch (error) {
       if (signal.aborted) return;
       return live.print([

@@ -50,15 +50,15 @@ export async function runTour(
   return good === results.length;
 }
 
-/** Uploads firmware 2.0.0, ready to be assigned, and finds the device; undefined as long as the device does not exist. */
-export async function prepare(setup: Setup): Promise<{ deviceId: string; packageId: string } | undefined> {
+/** Uploads firmware 2.0.0, ready to be assigned; false as long as the device does not exist. */
+export async function prepare(setup: Setup): Promise<boolean> {
   const operator = new Operator({ url: setup.url });
   await operator.login(TENANT.username, TENANT.password);
   const device = await operator.devices.byName(setup.deviceName);
-  if (!device) return undefined;
+  if (!device) return false;
   if (!device.deviceProfileId) throw new OperatorError(200, "the device has no profile");
   const entry = { title: "sample", version: "2.0.0", deviceProfileId: device.deviceProfileId.id };
   const { id } = await operator.ota.create(entry);
   await operator.ota.upload(id.id, await readFile(images.next), { fileName: "sample-2.0.0.mjs" });
-  return { deviceId: device.id.id, packageId: id.id };
+  return true;
 }

@@ -9,6 +9,8 @@ import { AgentRun } from "./agent-run.js";
 import { Child, type ChildEvent } from "./processes.js";
 
 const PORT = 8080;
+/** As in the documents, so that their commands are for it. */
+const DEVICE = "greenhouse-7";
 const START_MS = 10_000;
 
 export interface SetupOptions {
@@ -45,7 +47,7 @@ export async function openSetup(options: SetupOptions, onEvent: (event: ChildEve
     MOTE_PROVISION_SECRET: randomBytes(10).toString("hex"),
   };
   const { platform, url } = await openPlatform(options, env);
-  const deviceName = `sample-${randomBytes(2).toString("hex")}`;
+  const deviceName = DEVICE;
   const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "mote-"));
   if (options.stateDir !== undefined) forgetToken(options.stateDir);
   const intervalMs = options.intervalMs ?? 1_000;
@@ -69,7 +71,15 @@ async function openPlatform(
 ): Promise<{ platform: Child; url: string }> {
   const port = options.port ?? ((await isFree(PORT)) ? PORT : 0);
   // The tour shows a client-side RPC, which a stock server answers with nothing.
-  const args = ["platform", "--port", String(port), "--as", options.as ?? "deployed", "--rule-chain"];
+  const args = [
+    "platform",
+    "--no-state",
+    "--port",
+    String(port),
+    "--as",
+    options.as ?? "deployed",
+    "--rule-chain",
+  ];
   return new Promise((resolve, reject) => {
     const platform = new Child([...args, "--log", "json"], env, (event) => {
       if (event.event !== "listening" || typeof event.url !== "string") return;

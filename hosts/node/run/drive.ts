@@ -21,10 +21,25 @@ export function agentOptions(config: WorkerConfig, firmware: Image["firmware"] |
   };
 }
 
-/** Emits each event of the agent as one of `--log json`. */
+/**
+ * Emits each event of the agent as one of `--log json`. A token from before counts as provisioned as soon as the agent has it: that is emitted
+ * when the platform has accepted it, and not at all where it refuses it.
+ */
 export function follow(agent: Agent, emit: (event: Event) => void): void {
-  agent.on("provisioned", ({ deviceName, adopted }) => emit({ event: "provisioned", deviceName, adopted }));
-  agent.on("online", () => emit({ event: "online" }));
+  let adopted: Event | undefined;
+  agent.on("provisioned", (detail) => {
+    const event = { event: "provisioned", deviceName: detail.deviceName, adopted: detail.adopted };
+    if (detail.adopted && agent.state !== "online") adopted = event;
+    else emit(event);
+  });
+  agent.on("refused", () => {
+    adopted = undefined;
+  });
+  agent.on("online", () => {
+    if (adopted) emit(adopted);
+    adopted = undefined;
+    emit({ event: "online" });
+  });
   agent.on("offline", ({ reason }) => emit({ event: "offline", reason }));
   agent.on("delivered", ({ points }) => emit({ event: "telemetry.delivered", points }));
   agent.on("delivery", (detail) => emit({ event: "telemetry.delivery", ...detail }));

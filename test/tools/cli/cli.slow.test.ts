@@ -249,7 +249,7 @@ for (const given of [true, false]) {
   test.serial(
     `platform: the address comes first, then logins and ${keys}; SIGTERM stops with 0`,
     async (t) => {
-      const child = launch(["platform", "--port", "0"], given ? SECRETS : {});
+      const child = launch(["platform", "--no-state", "--port", "0"], given ? SECRETS : {});
       let out = "";
       child.stdout?.on("data", (text) => {
         out += text;
@@ -268,7 +268,7 @@ for (const given of [true, false]) {
 }
 
 test.serial("platform: as json one line with the address, and no secret that was given", async (t) => {
-  const child = launch(["platform", "--port", "0", "--log", "json"], SECRETS);
+  const child = launch(["platform", "--no-state", "--port", "0", "--log", "json"], SECRETS);
   const story = storyOf(child);
   await story.until(({ events }) => events.length === 1);
   child.kill("SIGTERM");

@@ -1,7 +1,7 @@
 // The local platform's options on the command line, in processes of its own.
 import { once } from "node:events";
 import test from "ava";
-import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform-network.js";
+import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform/network.js";
 import { killAll, launch, mote, storyOf } from "./commands.js";
 
 test.after.always(killAll);
@@ -9,7 +9,7 @@ test.after.always(killAll);
 test.serial("platform: limits and times given on the command line hold", async (t) => {
   const limits = ["--rate-limit", "device-telemetry=1:600", "--rate-limit", "device-points=3:600"];
   const times = ["--async-cap", "50ms", "--request-timeout", "20ms", "--lag", "1h"];
-  const child = launch(["platform", "--port", "0", "--log", "json", ...limits, ...times]);
+  const child = launch(["platform", "--no-state", "--port", "0", "--log", "json", ...limits, ...times]);
   const story = storyOf(child);
   await story.until(({ events }) => events.length === 1);
   const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;
@@ -39,7 +39,7 @@ test.serial("platform: wrong limits and times are told as wrong usage", async (t
   ];
   await Promise.all(
     wrong.map(async ([args, expected]) => {
-      const { code, err } = await mote(["platform", ...args]);
+      const { code, err } = await mote(["platform", "--no-state", ...args]);
       t.is(code, 2, args.join(" "));
       t.regex(err, expected);
     }),
@@ -54,7 +54,7 @@ test.serial(
       [given, "as given"],
       [{}, ""],
     ] as const) {
-      const child = launch(["platform", "--port", "0"], env);
+      const child = launch(["platform", "--no-state", "--port", "0"], env);
       let out = "";
       child.stdout?.on("data", (data) => {
         out += data;
@@ -68,7 +68,7 @@ test.serial(
 );
 
 async function greetingOf(args: string[], env: Record<string, string> = {}): Promise<string> {
-  const child = launch(["platform", "--port", "0", ...args], env);
+  const child = launch(["platform", "--no-state", "--port", "0", ...args], env);
   let out = "";
   child.stdout?.on("data", (data) => {
     out += data;
@@ -84,10 +84,10 @@ async function logsIn(url: string, name: string, password: string): Promise<bool
   return (await fetch(`${url}/api/auth/login`, { method: "POST", headers, body })).status === 200;
 }
 
-test.serial("platform: it answers as deployed, and says once that its state is in memory", async (t) => {
+test.serial("platform: it answers as deployed, and says once where its state is", async (t) => {
   const out = await greetingOf([]);
   t.regex(out, /^Local platform, as deployed, at http:\/\/127\.0\.0\.1:\d+\n/);
-  t.is(out.split("it goes with this process (--state DIR keeps it)").length, 2);
+  t.is(out.split("it goes with this process (without --no-state it is kept)").length, 2);
   t.regex(out, /tenant@thingsboard\.org \/ tenant\n/);
   t.notRegex(out, /open to the network|for boards/);
 });
@@ -95,7 +95,7 @@ test.serial("platform: it answers as deployed, and says once that its state is i
 test.serial(
   "platform: open to the network it names its addresses, and the well-known passwords don't hold",
   async (t) => {
-    const child = launch(["platform", "--port", "0", "--host", "0.0.0.0", "--log", "json"]);
+    const child = launch(["platform", "--no-state", "--port", "0", "--host", "0.0.0.0", "--log", "json"]);
     const story = storyOf(child);
     await story.until(({ events }) => events.length === 1);
     const { url, urls, adminPassword } = story.events[0] as unknown as Record<string, string>;
@@ -128,7 +128,17 @@ test("platform: what is loopback, and which password holds", (t) => {
 
 test.serial("platform: client-side RPCs are answered with --rule-chain alone", async (t) => {
   for (const more of [[], ["--rule-chain"]]) {
-    const child = launch(["platform", "--port", "0", "--log", "json", "--async-cap", "100ms", ...more]);
+    const child = launch([
+      "platform",
+      "--no-state",
+      "--port",
+      "0",
+      "--log",
+      "json",
+      "--async-cap",
+      "100ms",
+      ...more,
+    ]);
     const story = storyOf(child);
     await story.until(({ events }) => events.length === 1);
     const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;

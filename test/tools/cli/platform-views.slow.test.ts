@@ -22,7 +22,18 @@ test.serial(
       SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY: "0",
       SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE: "1",
     };
-    const args = ["platform", "--port", "0", "--log", "json", "--views", file, "--report-time", "1h"];
+    const args = [
+      "platform",
+      "--no-state",
+      "--port",
+      "0",
+      "--log",
+      "json",
+      "--views",
+      file,
+      "--report-time",
+      "1h",
+    ];
     const child = launch(args, limits);
     const story = storyOf(child);
     await story.until(({ events }) => events.length === 1);
@@ -63,7 +74,7 @@ test.serial("platform: views and limits that make no sense are wrong usage", asy
     ],
   ];
   for (const [args, env, message] of wrong) {
-    const { code, err } = await mote(["platform", "--port", "0", ...args], env);
+    const { code, err } = await mote(["platform", "--no-state", "--port", "0", ...args], env);
     t.is(code, 2);
     t.regex(err, message);
   }

@@ -107,18 +107,25 @@ test("the live view shows the platform's address first, and Ctrl-C ends both pro
 test("the shell lines of the hints work", async (t) => {
   const start = run("hints");
   await up(start);
-  const lines = start.output.split("\n").filter((line) => line.startsWith("  "));
-  const shell = async (some: string[]) =>
-    (await promisify(execFile)("sh", ["-c", some.join("; echo; ")])).stdout;
-  t.regex(await shell(lines), /\{"on":true,"colour":"green"\}/);
+  const lines = start.output.split("\n").filter((line) => /^ {2}(?:\w+=\w+ )?npx mote-cli /.test(line));
+  t.is(lines.length, 5, start.output);
+  const env = { ...process.env, MOTE_LOGIN: join(start.temporary, "login.json") };
+  const shell = async (some: string[]) => {
+    const here = some.map((line) => line.replace("npx mote-cli", `'${process.execPath}' '${CLI}'`));
+    return (await promisify(execFile)("sh", ["-c", here.join(" && ")], { env })).stdout;
+  };
+  const [login = "", ...others] = lines;
+  await shell([login]);
   // The first point may not have been there yet.
-  const reading = /"temperature":\[\{"ts":\d{13},"value":[\d.]+\}\]/;
-  const look = [...lines.slice(0, 2), ...lines.filter((line) => line.includes("/values/timeseries"))];
+  const reading = /^temperature +\d+(?:\.\d+)? +\d{4}-/m;
+  const look = others.filter((line) => line.includes(" telemetry "));
   let latest = await shell(look);
   for (let tries = 0; tries < 50 && !reading.test(latest); tries++) latest = await shell(look);
   t.regex(latest, reading);
+  t.regex(await shell(others), /"on": true,\s+"colour": "green"/);
   await see(() => /^firmware\.state .*"state":"UPDATED","version":"2\.0\.0"/m.test(start.output));
   t.regex(start.output, /^attributes\.changed .*"interval"/m);
+  rmSync(join(start.temporary, "login.json"));
   start.process.kill("SIGTERM");
   t.is(await start.ended, 0);
 });

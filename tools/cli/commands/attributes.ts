@@ -1,13 +1,16 @@
 import { type Command, Option } from "commander";
 import type { Scope } from "../../operator/shapes.js";
+import { confirm } from "../ask.js";
+import { findDevice } from "../operator/find.js";
 import {
-  findDevice,
   jsonOrText,
   type OperatorFlags,
   operate,
   operatorOptions,
+  wideOption,
+  yesOption,
 } from "../operator/operator.js";
-import { note, out, outJson, table } from "../output/table.js";
+import { note, out, outJson, plain, table } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
 const SCOPES = { client: "CLIENT_SCOPE", shared: "SHARED_SCOPE", server: "SERVER_SCOPE" } as const;
@@ -19,6 +22,11 @@ interface ScopeFlags extends OperatorFlags {
 
 interface GetFlags extends OperatorFlags {
   scope?: ScopeName;
+  wide?: boolean;
+}
+
+interface DeleteFlags extends ScopeFlags {
+  yes?: boolean;
 }
 
 interface SetFlags extends ScopeFlags {
@@ -39,7 +47,9 @@ export function attributesCommand(program: Command): void {
     .command("attributes")
     .description("read, set and delete attributes of a device")
     .addHelpText("after", HELP);
-  operatorOptions(attributes.command("get").description("show attributes: all of them, or those named"))
+  wideOption(
+    operatorOptions(attributes.command("get").description("show attributes: all of them, or those named")),
+  )
     .argument("<device>")
     .argument("[key...]")
     .addOption(new Option("--scope <scope>", "one only").choices(Object.keys(SCOPES)))
@@ -54,7 +64,7 @@ export function attributesCommand(program: Command): void {
     .addOption(scopeOption())
     .option("--text", "take each value as text: 7 as the text 7")
     .action(set);
-  operatorOptions(attributes.command("delete").description("delete attributes"))
+  yesOption(operatorOptions(attributes.command("delete").description("delete attributes")))
     .argument("<device>")
     .argument("<key...>")
     .addOption(scopeOption(["client"]))
@@ -81,7 +91,7 @@ async function get(named: string, keys: string[], flags: GetFlags): Promise<void
     const rows = found.flatMap(([scope, held]) =>
       Object.entries(held).map(([key, value]) => [scope, key, value]),
     );
-    out(table(["SCOPE", "KEY", "VALUE"], rows));
+    out(table(["SCOPE", "KEY", "VALUE"], rows, flags));
   });
 }
 
@@ -95,21 +105,25 @@ async function set(named: string, pairs: string[], flags: SetFlags): Promise<voi
     if (value === null) throw new UsageError(`the platform keeps no null (${pair}): mote attributes delete`);
     values[pair.slice(0, at)] = value;
   }
-  await operate(flags, async (operator) => {
+  await operate(flags, async (operator, steps) => {
     const { id } = await findDevice(operator, named);
-    await operator.attributes.set(id.id, SCOPES[flags.scope] as "SHARED_SCOPE" | "SERVER_SCOPE", {
-      ...values,
-    });
+    const scope = SCOPES[flags.scope] as "SHARED_SCOPE" | "SERVER_SCOPE";
+    const names = Object.keys(values).join(", ");
+    await steps.run(`setting ${names}`, () => operator.attributes.set(id.id, scope, { ...values }));
     if (flags.json) return outJson({ set: Object.keys(values) });
-    note(`Set ${Object.keys(values).join(", ")}.`);
+    note(`Set ${names}.`);
   });
 }
 
-async function remove(named: string, keys: string[], flags: ScopeFlags): Promise<void> {
+async function remove(named: string, keys: string[], flags: DeleteFlags): Promise<void> {
   checkKeys(keys);
-  await operate(flags, async (operator) => {
-    const { id } = await findDevice(operator, named);
-    await operator.attributes.delete(id.id, SCOPES[flags.scope], keys);
+  await operate(flags, async (operator, steps) => {
+    const { id, name } = await findDevice(operator, named);
+    const told = keys.map(plain).join(", ");
+    await confirm(`Delete the ${flags.scope} attributes ${told} of ${plain(name)}?`, flags.yes);
+    await steps.run(`deletion of ${told}`, () =>
+      operator.attributes.delete(id.id, SCOPES[flags.scope], keys),
+    );
     if (flags.json) return outJson({ deleted: keys });
     note(`Deleted ${keys.join(", ")}.`);
   });

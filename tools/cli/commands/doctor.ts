@@ -10,7 +10,8 @@ import { checkRpc } from "../../doctor/rpc.js";
 import { checkConnection } from "../../doctor/tls.js";
 import { checkTools } from "../../doctor/tools.js";
 import type { Operator } from "../../operator/operator.js";
-import { findDevice, type OperatorFlags, operate } from "../operator/operator.js";
+import { findDevice } from "../operator/find.js";
+import { type OperatorFlags, operate } from "../operator/operator.js";
 import { out, outJson, plain } from "../output/table.js";
 import { certificates, UsageError } from "../usage.js";
 

@@ -85,7 +85,11 @@ export function esp32Command(program: Command): void {
         .argParser((text: string, before: number[] = []) => [...before, duration(text)])
         .implies({ emulate: true }),
     )
-    .option("--flash-size <MB>", `of the board: ${FLASH_SIZES.join(", ")}`, flashSize, 4)
+    .addOption(
+      new Option("--flash-size <size>", `of the board: ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")}`)
+        .argParser(flashSize)
+        .default(4, "4MB"),
+    )
     .option("--port <device>", "the serial port of the board (default: the first that answers)")
     .option("--debug", "with the debugger's eyes and what is logged")
     .option("--url <url>", "the platform's base URL, in place of the project's")
@@ -102,7 +106,8 @@ export function esp32Command(program: Command): void {
 
 function flashSize(text: string): FlashSize {
   const size = FLASH_SIZES.find((known) => text === `${known}` || text === `${known}MB`);
-  if (size === undefined) throw new InvalidArgumentError(`It is ${FLASH_SIZES.join(", ")} (MB).`);
+  if (size === undefined)
+    throw new InvalidArgumentError(`It is ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")}.`);
   return size;
 }
 

@@ -5,7 +5,7 @@ import type { ReportFlags } from "../report/flags.js";
 import { FORMATS } from "../report/formats.js";
 import { viewId } from "../report/view-id.js";
 import { parseLast, parseTime } from "../times.js";
-import { certificates, duration, UsageError } from "../usage.js";
+import { certificates, durationOption, UsageError } from "../usage.js";
 
 const APIS: Readonly<Record<string, string>> = {
   analytics: "/apiAnalytics/publicApi",
@@ -53,6 +53,7 @@ export function reportCommand(program: Command): void {
         "default: by the file's ending; table on a terminal, csv elsewhere",
       ).choices(FORMATS),
     )
+    .addOption(new Option("--json", "the same as --format json").implies({ format: "json" }))
     .option("-o, --output <file>", "write to a file")
     .addOption(new Option("--username <name>", "log in as").env("MOTE_PLATFORM_USERNAME"))
     .addOption(
@@ -72,7 +73,7 @@ export function reportCommand(program: Command): void {
         .choices(["header", "bearer", "query"])
         .default("header"),
     )
-    .addOption(new Option("--deadline <time>", "for all of it").argParser(duration).default(600_000, "10m"))
+    .addOption(durationOption("--deadline <duration>", "for all of it", "10m"))
     .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")
     .addHelpText("after", HELP)
     .action(async (flags: ReportFlags & { password?: string }, command: Command) => {

@@ -12,8 +12,9 @@ import { supervise } from "../../../hosts/node/run/supervisor.js";
 import type { Values } from "../../../hosts/shared/commissioning/values.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import { MoteError } from "../../../src/index.js";
+import { connectionsOption } from "../connections.js";
 import { type Stop, stopSignals } from "../stop.js";
-import { certificates, duration, UsageError } from "../usage.js";
+import { certificates, durationOption, UsageError } from "../usage.js";
 
 interface RunFlags {
   url?: string | undefined;
@@ -74,18 +75,12 @@ export function runCommand(program: Command): void {
     )
     .addOption(new Option("--app <file>", "the firmware image (default: uptime and memory)").env("MOTE_APP"))
     .addOption(
-      new Option("--interval <duration>", "between two samples of the application: 500ms, 1s, 2m")
-        .env("MOTE_INTERVAL")
-        .argParser(duration)
-        .default(1000, "1s"),
+      durationOption("--interval <duration>", "between two samples of the application", "1s").env(
+        "MOTE_INTERVAL",
+      ),
     )
     .option("--cycle <n>", "sleep between two samples, and connect in every n-th wake only", Number)
-    .addOption(
-      new Option("--connections <count>", "to the platform")
-        .env("MOTE_CONNECTIONS")
-        .choices(["1", "2", "3"])
-        .default("3"),
-    )
+    .addOption(connectionsOption("3").env("MOTE_CONNECTIONS"))
     .addOption(
       new Option("--timestamps <whose>", "time stamps of telemetry")
         .env("MOTE_TIMESTAMPS")
@@ -98,6 +93,7 @@ export function runCommand(program: Command): void {
         .choices(["text", "json"])
         .default("text"),
     )
+    .addOption(new Option("--json", "the same as --log json").implies({ log: "json" }))
     .addOption(
       new Option("--ca <file>", "certificates (PEM) to trust in place of the usual ones").env("MOTE_CA"),
     )

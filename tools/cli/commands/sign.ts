@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:cr
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { codeOf } from "../../../hosts/node/files.js";
+import { outJson } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
 const HELP = `
@@ -22,10 +23,12 @@ export function signCommand(program: Command): void {
     .description("sign a firmware image for devices that take only signed ones")
     .requiredOption("--key <file>", "the private key (PEM, P-256)")
     .argument("<file>", "the image")
+    .option("--json", "JSON on the standard output, for programs")
     .addHelpText("after", HELP)
-    .action((file: string, { key }: { key: string }) => {
+    .action((file: string, { key, json }: { key: string; json?: boolean }) => {
       const { signature, publicKey } = signImage(privateKey(read(key)), read(file));
-      process.stdout.write(`fw_signature ${signature}\npublicKey    ${publicKey}\n`);
+      if (json) outJson({ signature, publicKey });
+      else process.stdout.write(`fw_signature ${signature}\npublicKey    ${publicKey}\n`);
     });
 }
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { start } from "../../tour/start.js";
-import { duration, port } from "../usage.js";
+import { durationOption, port } from "../usage.js";
 
 interface StartFlags {
   for?: number;
@@ -15,10 +15,11 @@ export function startCommand(program: Command): void {
   program
     .command("start")
     .description("start a local platform and an agent beside it, and show what goes on")
-    .option(
-      "--for <duration>",
-      "the tour: shows each capability and ends, after this time at the latest (30s)",
-      duration,
+    .addOption(
+      durationOption(
+        "--for <duration>",
+        "the tour: shows each capability and ends, after this time at the latest; 30s is enough",
+      ),
     )
     .option("--state <dir>", "keep the agent's state there (default: a temporary directory)")
     .option("--port <number>", "of the platform (default: 8080 if it is free, otherwise any)", port)
@@ -27,9 +28,7 @@ export function startCommand(program: Command): void {
         .choices(["documented", "deployed"])
         .default("deployed"),
     )
-    .addOption(
-      new Option("--interval <duration>", "between two points").argParser(duration).default(1000, "1s"),
-    )
+    .addOption(durationOption("--interval <duration>", "between two points", "1s"))
     .action(async (flags: StartFlags) => {
       const { for: forMs, state: stateDir, port, as, interval: intervalMs } = flags;
       process.exitCode = await start({ forMs, stateDir, port, as, intervalMs });

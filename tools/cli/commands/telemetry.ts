@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
 import type { Operator } from "../../operator/operator.js";
 import type { Reading } from "../../operator/shapes.js";
-import { findDevice, type OperatorFlags, operate, operatorOptions } from "../operator/operator.js";
+import { findDevice } from "../operator/find.js";
+import { type OperatorFlags, operate, operatorOptions, wideOption } from "../operator/operator.js";
 import { type Row, readRows } from "../operator/rows.js";
 import { csv } from "../output/csv.js";
 import { forStream, moment, note, out, outJson, plain, table } from "../output/table.js";
@@ -12,6 +13,7 @@ interface TelemetryFlags extends OperatorFlags {
   from?: number;
   to?: number;
   limit: number;
+  wide?: boolean;
   format: "table" | "csv" | "json";
 }
 
@@ -25,9 +27,8 @@ Examples:
   mote telemetry greenhouse-7 temperature --from yesterday --to yesterday --format csv > day.csv`;
 
 export function telemetryCommand(program: Command): void {
-  operatorOptions(
-    program.command("telemetry").description("show telemetry of a device: the latest, or a time range"),
-  )
+  const command = program.command("telemetry");
+  wideOption(operatorOptions(command.description("show telemetry of a device: the latest, or a time range")))
     .argument("<device>", "name or id")
     .argument("[key...]", "default: all keys")
     .option("--from <time>", "the first to show", (text) => parseTime(text))
@@ -44,14 +45,14 @@ async function telemetry(named: string, asked: string[], flags: TelemetryFlags):
     throw new UsageError(`"${wrong}" can't be asked for: a key has no comma and is not empty`);
   const { from, to } = flags;
   if (from !== undefined && to !== undefined && from > to) throw new UsageError("--from is later than --to");
-  const format = flags.json ? "json" : flags.format;
+  const how: How = { format: flags.json ? "json" : flags.format, wide: flags.wide };
   await operate(flags, async (operator) => {
     const { id } = await findDevice(operator, named);
-    if (from === undefined && to === undefined) return latest(operator, id.id, asked, format);
+    if (from === undefined && to === undefined) return latest(operator, id.id, asked, how);
     const keys = asked.length > 0 ? asked : await askable(operator, id.id);
     const wanted = { keys, from: from ?? 0, to: to ?? Date.now(), limit: flags.limit };
     const { rows, more } = keys.length > 0 ? await readRows(operator.timeSeries, id.id, wanted) : NOTHING;
-    show(keys, rows, format);
+    show(keys, rows, how);
     if (rows.length === 0) note("There is no telemetry in this range.");
     if (more) note(`There is more: --limit ${flags.limit} rows are shown`);
   });
@@ -71,15 +72,20 @@ async function askable({ timeSeries }: Operator, id: string): Promise<string[]> 
   return keys.filter(canAsk);
 }
 
-async function latest(operator: Operator, id: string, asked: string[], format: string): Promise<void> {
+interface How {
+  format: TelemetryFlags["format"];
+  wide: boolean | undefined;
+}
+
+async function latest(operator: Operator, id: string, asked: string[], how: How): Promise<void> {
   const found = await operator.timeSeries.latest(id, asked.length > 0 ? asked : undefined);
-  if (format === "json") return outJson(found);
+  if (how.format === "json") return outJson(found);
   const order = asked.length > 0 ? Object.keys(found) : Object.keys(found).sort();
   const rows = order.map((key) => {
     const { ts, value } = found[key] as Reading;
     return [key, value, ts] as const;
   });
-  if (format === "csv") {
+  if (how.format === "csv") {
     out(forStream(csv(["key", "value", "ts"], rows)));
     return;
   }
@@ -87,14 +93,15 @@ async function latest(operator: Operator, id: string, asked: string[], format: s
     table(
       ["KEY", "VALUE", "TIME"],
       rows.map(([key, value, ts]) => [key, value, moment(ts)]),
+      how,
     ),
   );
 }
 
-function show(keys: readonly string[], rows: readonly Row[], format: string): void {
+function show(keys: readonly string[], rows: readonly Row[], { format, wide }: How): void {
   const lines = rows.map(({ ts, values }) => [ts, ...keys.map((key) => values[key])] as const);
   const shown = (): unknown[][] => lines.map(([ts, ...cells]) => [moment(ts), ...cells]);
   if (format === "json") outJson(rows);
   else if (format === "csv") out(forStream(csv(["ts", ...keys], lines)));
-  else out(table(["TIME", ...keys], shown()));
+  else out(table(["TIME", ...keys], shown(), { wide }));
 }

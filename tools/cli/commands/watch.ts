@@ -1,16 +1,17 @@
 import type { Command } from "commander";
 import type { Operator } from "../../operator/operator.js";
 import type { Reading, Scope } from "../../operator/shapes.js";
+import { findDevice } from "../operator/find.js";
 import {
-  findDevice,
   ifAnswered,
   type OperatorFlags,
-  operate,
+  operateUntilStopped,
   operatorOptions,
 } from "../operator/operator.js";
+import { untilUnread } from "../output/reader.js";
 import { cell, moment, note, out, tameJson } from "../output/table.js";
-import { stopSignals } from "../stop.js";
-import { duration } from "../usage.js";
+import { pause, stopSignals } from "../stop.js";
+import { durationOption } from "../usage.js";
 
 interface WatchFlags extends OperatorFlags {
   interval: number;
@@ -18,7 +19,8 @@ interface WatchFlags extends OperatorFlags {
 
 const HELP = `
 One line for each change: time, what it is, key, value. With --json an object a line. Asked for over REST, every --interval; of a key that
-changed more often in between, the last value is shown. Ctrl-C ends it.
+changed more often in between, the last value is shown. Ctrl-C ends it, and so does the first change that nobody reads
+any more (mote watch NAME | head -3). While the platform is away it goes on asking.
 
 Example:
   mote watch greenhouse-7`;
@@ -44,25 +46,29 @@ export function watchCommand(program: Command): void {
     program.command("watch").description("follow a device: telemetry and attributes as they change"),
   )
     .argument("<device>", "name or id")
-    .option("--interval <duration>", "between two looks", duration, 2_000)
+    .addOption(durationOption("--interval <duration>", "between two looks", "2s"))
     .addHelpText("after", HELP)
     .action((named: string, flags: WatchFlags) =>
-      operate(flags, async (operator) => {
+      operateUntilStopped(flags, async (operator) => {
         const { id, name } = await findDevice(operator, named);
-        const { stop } = stopSignals();
+        const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
         if (!flags.json) note(`Watching ${cell(name)}. Ctrl-C ends it.`);
-        const watch = new Watch(operator, id.id);
-        let away = false;
-        while (!stop.aborted) {
-          const changes = await ifAnswered(watch.look());
-          if (away !== (changes === undefined))
-            note(away ? "The platform answers again." : "No answer; trying on.");
-          away = changes === undefined;
-          for (const change of changes ?? []) out(lineOf(change, flags.json === true));
-          await rest(flags.interval, stop);
-        }
+        await follow(new Watch(operator, id.id), flags, stop);
       }),
     );
+}
+
+async function follow(watch: Watch, flags: WatchFlags, stop: AbortSignal): Promise<void> {
+  let away = false;
+  while (!stop.aborted) {
+    const changes = await ifAnswered(watch.look());
+    if (stop.aborted) return;
+    if (away !== (changes === undefined))
+      note(away ? "The platform answers again." : "No answer; trying on.");
+    away = changes === undefined;
+    for (const change of changes ?? []) out(lineOf(change, flags.json === true));
+    await pause(flags.interval, stop);
+  }
 }
 
 /** Compares what there is with what there was. */
@@ -106,15 +112,4 @@ function lineOf(change: Change, json: boolean): string {
   if (json) return `${tameJson(change)}\n`;
   const { ts, kind, key, value } = change;
   return `${moment(ts)}  ${kind.padEnd(9)}  ${cell(key)} = ${cell(value)}\n`;
-}
-
-function rest(ms: number, stop: AbortSignal): Promise<void> {
-  if (stop.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    stop.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

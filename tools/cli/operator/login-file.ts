@@ -1,4 +1,5 @@
-// The operator's login between two commands: `mote/login.json` in the user's configuration directory, for the user alone.
+// The operator's login between two commands, for the user alone: `mote/login.json` in the user's configuration directory, or
+// `mote/platforms/NAME.json` of a platform that has a name.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,9 +13,11 @@ export interface Login extends Session {
 
 const FORMAT = 1;
 
-/** `$MOTE_LOGIN`, or `mote/login.json` in `$XDG_CONFIG_HOME` or `~/.config`. */
-export function loginPath(env: NodeJS.ProcessEnv = process.env): string {
-  return env.MOTE_LOGIN || join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "mote", "login.json");
+/** `$MOTE_LOGIN`, or `mote/login.json` in `$XDG_CONFIG_HOME` or `~/.config`; of a platform with a name beside it. */
+export function loginPath(name?: string, env: NodeJS.ProcessEnv = process.env): string {
+  const unnamed =
+    env.MOTE_LOGIN || join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "mote", "login.json");
+  return name === undefined ? unnamed : join(dirname(unnamed), "platforms", `${name}.json`);
 }
 
 /** Undefined if there is none, or none that can be read. */
@@ -35,16 +38,25 @@ export function readLogin(path = loginPath()): Login | undefined {
 
 /** Written aside and renamed: another command that reads it finds the old login or the new one. Throws Error without the secrets. */
 export function writeLogin(login: Login, path = loginPath()): void {
+  try {
+    writePrivately(path, { format: FORMAT, ...login });
+  } catch (error) {
+    throw new Error(`the login can't be kept in ${path} (${codeOf(error)})`, { cause: error });
+  }
+}
+
+/** A file of JSON for the user alone, old or new but never in between. */
+export function writePrivately(path: string, value: object): void {
   const aside = `${path}.${process.pid}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(aside, `${JSON.stringify({ format: FORMAT, ...login })}\n`, { mode: 0o600, flush: true });
+    writeFileSync(aside, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true });
     // A file that was there keeps its mode.
     chmodSync(aside, 0o600);
     renameSync(aside, path);
   } catch (error) {
     rmSync(aside, { force: true });
-    throw new Error(`the login can't be kept in ${path} (${codeOf(error)})`, { cause: error });
+    throw error;
   }
 }
 

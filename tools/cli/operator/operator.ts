@@ -3,15 +3,16 @@ import { type Command, Option } from "commander";
 import { REFUSED } from "../../../hosts/node/exit.js";
 import { OperatorError } from "../../operator/error.js";
 import { Operator } from "../../operator/operator.js";
-import type { Device } from "../../operator/shapes.js";
 import { lossyNumber } from "../../operator/typed-json.js";
 import { ExitError } from "../exit-error.js";
-import { plain } from "../output/table.js";
+import { interruptible, Steps } from "../steps.js";
 import { UsageError } from "../usage.js";
-import { readLogin, writeLogin } from "./login-file.js";
+import { loginPath, readLogin, writeLogin } from "./login-file.js";
+import { chosenPlatform } from "./settings.js";
 
 export interface OperatorFlags {
   url?: string;
+  platform?: string;
   username?: string;
   json?: boolean;
 }
@@ -22,6 +23,7 @@ export function operatorOptions(command: Command): Command {
     .addOption(
       new Option("--url <url>", "of the platform (default: that of the login)").env("MOTE_PLATFORM_URL"),
     )
+    .addOption(new Option("--platform <name>", "one that you logged in at by that name").env("MOTE_PLATFORM"))
     .addOption(
       new Option("--username <name>", "log in as, with the password in MOTE_PLATFORM_PASSWORD").env(
         "MOTE_PLATFORM_USERNAME",
@@ -30,24 +32,52 @@ export function operatorOptions(command: Command): Command {
     .option("--json", "JSON on the standard output, for programs");
 }
 
+/** Adds the option of commands that print tables. */
+export function wideOption(command: Command): Command {
+  return command.option("--wide", "tables as wide as they are, in place of cut to the terminal");
+}
+
+/** Adds the option of commands that take something away. */
+export function yesOption(command: Command): Command {
+  return command.option("-y, --yes", "do it without being asked");
+}
+
 /**
- * The operator that the flags and the environment name, or the one of `mote login`. What fails becomes an ExitError: 3 if the platform
- * refuses the login or the right, 1 for the rest.
+ * The operator that the flags and the environment name, or the one of `mote login`. Ctrl-C ends the process with 130 and says which of the
+ * steps were done. What fails becomes an ExitError: 3 if the platform refuses the login or the right, 1 for the rest.
  */
-export async function operate<T>(flags: OperatorFlags, work: (operator: Operator) => Promise<T>): Promise<T> {
+export function operate<T>(
+  flags: OperatorFlags,
+  work: (operator: Operator, steps: Steps) => Promise<T>,
+): Promise<T> {
+  const steps = new Steps();
+  return interruptible(steps, () => operateUntilStopped(flags, (operator) => work(operator, steps)));
+}
+
+/** As `operate`, for work that ends itself when it is asked to stop. */
+export async function operateUntilStopped<T>(
+  flags: OperatorFlags,
+  work: (operator: Operator) => Promise<T>,
+): Promise<T> {
+  const operator = await operatorOf(flags);
   try {
-    return await work(await operatorOf(flags));
+    return await work(operator);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
+    if (error.status === 0) throw new ExitError(1, `${operator.url}: ${error.message}`, { cause: error });
     const refused = error.status === 401 || error.status === 403;
     const hint = error.status === 401 ? " (log in again: mote login)" : "";
     throw new ExitError(refused ? REFUSED : 1, error.message + hint, { cause: error });
   }
 }
 
-async function operatorOf({ url, username }: OperatorFlags): Promise<Operator> {
+async function operatorOf({ url, username, platform }: OperatorFlags): Promise<Operator> {
   const { MOTE_PLATFORM_PASSWORD: password } = process.env;
-  const kept = readLogin();
+  const name = chosenPlatform(platform);
+  const path = loginPath(name);
+  const kept = readLogin(path);
+  if (!kept && name !== undefined && url === undefined)
+    throw new UsageError(`no login yet at ${name}: mote login --platform ${name} --url URL --username NAME`);
   const base = url ?? kept?.url;
   if (base === undefined)
     throw new UsageError("no login yet: mote login --url URL --username NAME (see mote help login)");
@@ -57,8 +87,20 @@ async function operatorOf({ url, username }: OperatorFlags): Promise<Operator> {
       `no login at ${base}: mote login, or --username and the password in MOTE_PLATFORM_PASSWORD`,
     );
   const keep = (session: { token: string; refreshToken: string }): void =>
-    writeLogin({ url: kept.url, username: kept.username, ...session });
+    writeLogin({ url: kept.url, username: kept.username, ...session }, path);
   return new Operator({ url: kept.url, session: kept, onSession: keep });
+}
+
+/** The operator whose login is kept for that platform, if it still holds. */
+export async function keptOperator(url: string): Promise<Operator | undefined> {
+  try {
+    const operator = await operatorOf({ url });
+    await operator.user();
+    return operator;
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof OperatorError) return undefined;
+    throw error;
+  }
 }
 
 /** True for two base URLs of one platform. */
@@ -107,18 +149,6 @@ export async function ifAnswered<T>(work: Promise<T>): Promise<T | undefined> {
     if (error.status === 0 || error.status === 429 || error.status >= 500) return undefined;
     throw error;
   }
-}
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** The device of that name or id. */
-export async function findDevice({ devices }: Operator, named: string): Promise<Device> {
-  const byName = await devices.byName(named);
-  if (byName) return byName;
-  if (UUID.test(named)) return devices.get(named);
-  const { data } = await devices.list({ textSearch: named, pageSize: 3 });
-  const near = data.map(({ name }) => plain(name)).join(", ");
-  throw new ExitError(1, `there is no device ${named}${near ? ` (there is ${near})` : ""}`);
 }
 
 /** A value of the command line: JSON if it is, text otherwise. Throws UsageError for a number that would be rounded. */

@@ -1,4 +1,5 @@
 // What a peer sent, shown on a terminal: no control characters, columns by their width.
+import Table from "cli-table3";
 import stringWidth from "string-width";
 
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/gu;
@@ -35,19 +36,51 @@ export function clip(text: string, width: number): string {
   return `${clipped}…`;
 }
 
-/** Rows under a head, columns two spaces apart. Cells are made plain. */
-export function table(head: readonly string[], rows: readonly (readonly unknown[])[]): string {
+/** Between two columns. */
+const GAP = 2;
+const NO_BORDER = Object.fromEntries(
+  ["top", "bottom", "left", "right", "mid"].flatMap((side) =>
+    ["", "-mid", "-left", "-right"].map((end) => [`${side}${end}`, ""]),
+  ),
+);
+
+/**
+ * Rows under a head. Cells are made plain, and cut to what fits the terminal unless all of it is asked for; the widest columns give way
+ * first.
+ */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  { wide = false, columns = columnsOf() }: { wide?: boolean | undefined; columns?: number } = {},
+): string {
   const lines = [head.map(plain), ...rows.map((row) => row.map(cell))];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
-  return lines
-    .map((line) =>
-      line
-        .map((text, column) => text + " ".repeat((widths[column] ?? 0) - stringWidth(text)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join("");
+  const needed = head.map((_, column) => Math.max(...lines.map((line) => stringWidth(line[column] ?? ""))));
+  const widths = wide ? needed : fitted(needed, columns - GAP * (head.length - 1));
+  const drawn = new Table({
+    chars: { ...NO_BORDER, middle: "" },
+    style: { "padding-left": 0, "padding-right": GAP, head: [], border: [], compact: true },
+    colWidths: widths.map((width) => width + GAP),
+  });
+  for (const line of lines) drawn.push(line.map((text, column) => clip(text, widths[column] ?? 0)));
+  const shown = drawn.toString().split("\n");
+  return shown.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+/** The same widths, or such that they fit: what is wider than a limit has the limit. */
+function fitted(widths: readonly number[], room: number): number[] {
+  let limit = Math.max(...widths);
+  const sum = (): number => widths.reduce((all, width) => all + Math.min(width, limit), 0);
+  while (limit > 1 && sum() > room) limit--;
+  return widths.map((width) => Math.min(width, limit));
+}
+
+/** Of the terminal; of anything else as many as `COLUMNS` says, or no limit. */
+export function columnsOf(
+  { isTTY, columns }: { isTTY?: boolean; columns?: number } = process.stdout,
+  { COLUMNS }: NodeJS.ProcessEnv = process.env,
+): number {
+  if (isTTY) return columns || 80;
+  return /^[1-9]\d{0,4}$/.test(COLUMNS ?? "") ? Number(COLUMNS) : Number.POSITIVE_INFINITY;
 }
 
 /** `2026-01-31 12:00:00`, local time; a dash for none. */

@@ -1,5 +1,6 @@
 import type { Row, RowTaker } from "../../../src/report/index.js";
 import type { Screen } from "../output/progress.js";
+import { size } from "../output/size.js";
 import { plain } from "../output/table.js";
 import { UsageError } from "../usage.js";
 import { Dates } from "./dates.js";
@@ -115,10 +116,4 @@ export class Delivery implements RowTaker {
 function named(labels: readonly string[]): string {
   const some = labels.slice(0, NAMED).map((label) => JSON.stringify(plain(label.slice(0, LABEL))));
   return some.join(", ") + (labels.length > NAMED ? ", ..." : "");
-}
-
-/** `512 B`, `1.5 MB`. */
-function size(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,6 +1,8 @@
 // What `mote platform` says when it is there.
-import { plain } from "../output/table.js";
-import { type Password, WARNING } from "./platform-network.js";
+import { renderUnicodeCompact } from "uqr";
+import { calledAs } from "../../called-as.js";
+import { plain } from "../../output/table.js";
+import { type Password, WARNING } from "./network.js";
 
 interface Saved {
   id: string;
@@ -39,7 +41,7 @@ export function viewLine({ id, name }: Saved): string {
 /** For people. */
 export function greeting(
   { url, profile }: Running,
-  { as, state }: { as: string; state?: string },
+  { as, state }: { as: string; state: string | undefined },
   tell: boolean,
   { urls, password }: Network,
 ): string[] {
@@ -52,7 +54,36 @@ export function greeting(
     `  customer             customer@thingsboard.org / ${shown ?? "customer"}`,
     `  provisioning key     ${tell ? profile.key : "as given"}`,
     `  provisioning secret  ${tell ? profile.secret : "as given"}`,
-    `  state                ${state ?? "in memory: it goes with this process (--state DIR keeps it)"}`,
+    `  state                ${state ?? "in memory: it goes with this process (without --no-state it is kept)"}`,
     ...(password ? [WARNING] : []),
   ];
+}
+
+/** What to do next: lines to copy, and the console for a phone where one can reach it. */
+export function nextSteps(
+  { url, profile }: Running,
+  ca: string | undefined,
+  tell: boolean,
+  urls: readonly string[],
+): string[] {
+  const [key, secret] = tell
+    ? [profile.key, profile.secret]
+    : ['"$MOTE_PROVISION_KEY"', '"$MOTE_PROVISION_SECRET"'];
+  const trust = ca === undefined ? "" : ` --ca ${ca}`;
+  const mote = calledAs();
+  const [reachable] = urls;
+  return [
+    "",
+    "A device, in another terminal:",
+    `  ${mote} run --url ${url}${trust} --provision-key ${key} --provision-secret ${secret} --device-name greenhouse-7 --state ./greenhouse-7`,
+    "An operator:",
+    `  ${mote} login --url ${url} --username tenant@thingsboard.org`,
+    ...(reachable === undefined ? [] : consoleCode(`${reachable}/`)),
+    "",
+  ];
+}
+
+function consoleCode(address: string): string[] {
+  const code = renderUnicodeCompact(address, { border: 2 }).split("\n");
+  return [`The console on a phone of the same network, ${address}:`, ...code];
 }

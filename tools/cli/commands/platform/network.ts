@@ -1,8 +1,8 @@
 // `mote platform` beyond this machine: where a board finds it, and a password that is not in every manual.
 import { networkInterfaces } from "node:os";
-import { randomIds } from "../../platform/core/common/ids.js";
-import { WELL_KNOWN } from "../../platform/rest/users.js";
-import { UsageError } from "../usage.js";
+import { randomIds } from "../../../platform/core/common/ids.js";
+import { WELL_KNOWN } from "../../../platform/rest/users.js";
+import { UsageError } from "../../usage.js";
 
 export interface Password {
   readonly text: string;

@@ -2,24 +2,18 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { type Command, Option } from "commander";
-import { UNANSWERED } from "../../../hosts/node/exit.js";
-import { codeOf } from "../../../hosts/node/files.js";
-import type { Operator } from "../../operator/operator.js";
-import type { Algorithm, OtaPackage } from "../../operator/shapes.js";
-import { ExitError } from "../exit-error.js";
-import {
-  eachOf,
-  findDevice,
-  ifAnswered,
-  type OperatorFlags,
-  operate,
-  operatorOptions,
-} from "../operator/operator.js";
-import { type Target, type Update, UpdateWatch, waiting } from "../operator/updates.js";
-import { bar, Progress } from "../output/progress.js";
-import { note, outJson, plain } from "../output/table.js";
-import { stopSignals } from "../stop.js";
-import { duration, UsageError } from "../usage.js";
+import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { codeOf } from "../../../../hosts/node/files.js";
+import type { Operator } from "../../../operator/operator.js";
+import type { Algorithm, OtaPackage } from "../../../operator/shapes.js";
+import { ExitError } from "../../exit-error.js";
+import { findDevice, findProfile } from "../../operator/find.js";
+import { eachOf, ifAnswered, type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
+import { type Target, type Update, UpdateWatch, waiting } from "../../operator/updates.js";
+import { bar, Progress } from "../../output/progress.js";
+import { note, outJson, plain } from "../../output/table.js";
+import type { Steps } from "../../steps.js";
+import { durationOption, UsageError } from "../../usage.js";
 
 interface PushFlags extends OperatorFlags {
   title: string;
@@ -44,8 +38,7 @@ Examples:
   mote firmware push build/greenhouse.bin --title greenhouse --version 2.0.0 --device greenhouse-7
   mote firmware push build/greenhouse.bin --title greenhouse --version 2.0.0 --profile greenhouse --no-wait`;
 
-export function firmwareCommand(program: Command): void {
-  const firmware = program.command("firmware").description("bring firmware to devices");
+export function pushCommand(firmware: Command): void {
   operatorOptions(firmware.command("push").description("upload an image, assign it, and follow the updates"))
     .argument("<file>")
     .requiredOption("--title <title>", "of the firmware, as the device's own")
@@ -54,7 +47,7 @@ export function firmwareCommand(program: Command): void {
     .addOption(new Option("--device <name>", "to update one device").conflicts("profile"))
     .option("--profile <name>", "to update all devices of a device profile")
     .option("--no-wait", "end when it is assigned")
-    .option("--timeout <duration>", "how long to follow", duration, 1_800_000)
+    .addOption(durationOption("--timeout <duration>", "how long to follow", "30m"))
     .addHelpText("after", HELP)
     .action(push);
 }
@@ -63,17 +56,21 @@ async function push(path: string, flags: PushFlags): Promise<void> {
   if (flags.device === undefined && flags.profile === undefined)
     throw new UsageError("--device NAME or --profile NAME is needed: whom is it for?");
   const bytes = load(path);
-  await operate(flags, async (operator) => {
+  await operate(flags, async (operator, steps) => {
     const whom = flags.device === undefined ? await profile(operator, flags) : await device(operator, flags);
-    const target = await uploaded(operator, whom.profileId, { path, bytes, flags });
+    const [upload, assignment] = [`upload of ${flags.title} ${flags.version}`, `assignment to ${whom.told}`];
+    steps.plan(upload, assignment, ...(flags.wait ? whom.devices.map(updateOf) : []));
+    const target = await steps.run(upload, () => uploaded(operator, whom.profileId, { path, bytes, flags }));
     const watches = whom.devices.map((one) => new UpdateWatch(operator, one, flags));
     if (flags.wait) await eachOf(watches, AT_A_TIME, (watch) => watch.begin());
-    await whom.assign(target.id.id);
+    await steps.run(assignment, () => whom.assign(target.id.id));
     note(`Assigned to ${whom.told}.`);
-    if (flags.wait) await follow(watches, flags);
+    if (flags.wait) await follow(watches, flags, steps);
     else if (flags.json) outJson({ packageId: target.id.id });
   });
 }
+
+const updateOf = ({ name }: Target): string => `update of ${name}`;
 
 interface Whom {
   profileId: string;
@@ -94,10 +91,8 @@ async function device(operator: Operator, flags: PushFlags): Promise<Whom> {
 }
 
 async function profile(operator: Operator, flags: PushFlags): Promise<Whom> {
-  const { profiles, devices } = operator;
-  const named = await profiles.list({ textSearch: flags.profile ?? "" });
-  const found = named.data.find(({ name }) => name === flags.profile);
-  if (!found) throw new ExitError(1, `there is no device profile ${flags.profile}`);
+  const { devices } = operator;
+  const found = await findProfile(operator, flags.profile ?? "");
   const id = found.id.id;
   const affected: Target[] = [];
   for (let page = 0; ; page++) {
@@ -155,22 +150,26 @@ function digest(algorithm: Algorithm, bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-async function follow(watches: UpdateWatch[], flags: PushFlags): Promise<void> {
-  const { stop } = stopSignals();
+async function follow(watches: UpdateWatch[], flags: PushFlags, steps: Steps): Promise<void> {
   const progress = new Progress();
   const deadline = Date.now() + flags.timeout;
   const updates = watches.map(({ device }) => waiting(device));
+  for (const { device } of watches) steps.begin(updateOf(device));
+  steps.remark = "what is assigned stays so, and the device goes on by itself: mote firmware unassign";
   for (;;) {
     await eachOf(watches, AT_A_TIME, async (watch) => {
       const at = watches.indexOf(watch);
-      if (updates[at]?.end === undefined)
-        updates[at] = (await ifAnswered(watch.look())) ?? (updates[at] as Update);
+      const known = updates[at] as Update;
+      if (isOver(known)) return;
+      const update = (await ifAnswered(watch.look())) ?? known;
+      updates[at] = update;
+      const called = update.end === "failed" ? `failed update of ${watch.device.name}` : undefined;
+      if (isOver(update)) steps.end(updateOf(watch.device), called);
     });
     // Where not all fit, those that are over come last.
     const open = updates.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)));
     progress.show(open.map(drawn), updates.map(told));
-    const all = updates.every(isOver);
-    if (all || stop.aborted || Date.now() >= deadline) return conclude(updates, flags);
+    if (updates.every(isOver) || Date.now() >= deadline) return conclude(updates, flags);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
 }

@@ -1,21 +1,24 @@
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { createSecureContext } from "node:tls";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { FAILED } from "../../../hosts/node/exit.js";
-import { codeOf } from "../../../hosts/node/files.js";
-import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../platform/core/rate-limits.js";
-import type { TableView } from "../../platform/core/reports/table-views.js";
-import { ExitError } from "../exit-error.js";
-import { stopSignals } from "../stop.js";
-import { certificates, duration, port, UsageError } from "../usage.js";
-import { greeting, listening, viewLine } from "./platform-greeting.js";
-import { isLoopback, passwordFor, reachable } from "./platform-network.js";
+import { FAILED } from "../../../../hosts/node/exit.js";
+import { codeOf } from "../../../../hosts/node/files.js";
+import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core/rate-limits.js";
+import type { TableView } from "../../../platform/core/reports/table-views.js";
+import { ExitError } from "../../exit-error.js";
+import { stopSignals } from "../../stop.js";
+import { certificates, durationOption, port, UsageError } from "../../usage.js";
+import { greeting, listening, nextSteps, viewLine } from "./greeting.js";
+import { isLoopback, passwordFor, reachable } from "./network.js";
 
 interface PlatformFlags {
   port: number;
   host: string;
   as: "documented" | "deployed";
-  state?: string;
+  /** False: none is kept. */
+  state?: string | false;
   adminPassword?: string;
   ruleChain?: true;
   tlsCert?: string;
@@ -32,12 +35,13 @@ interface PlatformFlags {
 
 const HELP = `
 The device API under /api/v1, and of the platform's REST what an operator needs, on its real paths.
-State is in memory and goes with the process; --state DIR keeps devices, credentials, attributes, series, packages and persistent RPCs, and
-whatever was answered is on the disk by then. The provisioning key and secret are those that were kept, or made up at each start, unless
-MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are set.
+Devices, credentials, attributes, series, packages and persistent RPCs are kept in mote/platform of $XDG_STATE_HOME (~/.local/state), or in the folder
+of --state, and whatever was answered is on the disk by then; --no-state keeps all of it in memory. The provisioning key and secret are those that
+were kept, or made up, unless MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are set.
 
 It listens on this machine only, with the well-known passwords of a fresh server. --host 0.0.0.0 opens it to the network, and then one password
-of your own (--admin-password, or MOTE_ADMIN_PASSWORD, which no list of processes shows) takes their place; without one it makes one up.
+of your own (--admin-password, or MOTE_ADMIN_PASSWORD, which no list of processes shows) takes their place; without one it makes one up. The
+console's address is drawn for a phone's camera then.
 
 A stock server's rule chain answers no client-side RPC, and as deployed neither does this; --rule-chain answers getCurrentTime and getTime.
 
@@ -52,7 +56,8 @@ Faults (delays, resets, lost answers and others) are switched on by POST /api/fa
 GET /api/requests.
 
 Examples:
-  mote platform --port 8080 --state ./platform
+  mote platform
+  mote platform --port 8081 --state ./platform
   mote platform --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
 
 /** As a server does, the deployed one lets open polls run to their end. */
@@ -72,28 +77,26 @@ export function platformCommand(program: Command): void {
         .choices(["documented", "deployed"])
         .default("deployed"),
     )
-    .option("--state <dir>", "keep the platform's state there, over restarts")
+    .option("--state <dir>", "keep the platform's state there (default: a folder of yours, see below)")
+    .option("--no-state", "keep nothing: it goes with the process")
     .addOption(
       new Option("--admin-password <password>", "of the tenant, the customer and the administrator").env(
         "MOTE_ADMIN_PASSWORD",
       ),
     )
     .option("--rule-chain", "answer client-side RPCs, as a rule chain for them would")
+    .addOption(durationOption("--async-cap <duration>", "when open requests end with 503 (as deployed: 30s)"))
     .addOption(
-      new Option("--async-cap <time>", "when open requests end with 503 (as deployed: 30s)").argParser(
-        duration,
+      durationOption(
+        "--request-timeout <duration>",
+        "when they end with 408 if they don't say (default: 60s)",
       ),
     )
-    .addOption(
-      new Option("--request-timeout <time>", "when they end with 408 if they don't say (60s)").argParser(
-        duration,
-      ),
-    )
-    .addOption(new Option("--lag <time>", "from the 200 until the data is stored").argParser(duration))
+    .addOption(durationOption("--lag <duration>", "from the 200 until the data is stored"))
     .addOption(new Option("--rate-limit <name=limit>", "what devices may send (see below)").argParser(limit))
     .option("--behind-proxy", "end open requests after 50s with a proxy's 504")
     .option("--views <file>", "saved table views (JSON)")
-    .addOption(new Option("--report-time <time>", "how long a report takes at least").argParser(duration))
+    .addOption(durationOption("--report-time <duration>", "how long a report takes at least"))
     .option("--tls-cert <file>", "certificate (PEM): https in place of http")
     .option("--tls-key <file>", "its key (PEM)")
     .addOption(
@@ -101,6 +104,7 @@ export function platformCommand(program: Command): void {
         .choices(["text", "json"])
         .default("text"),
     )
+    .addOption(new Option("--json", "the same as --log json").implies({ log: "json" }))
     .addHelpText("after", HELP)
     .action(platform);
 }
@@ -113,7 +117,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const given = key && secret ? { key, secret } : undefined;
   const { stop, kill } = stopSignals();
   // Only this command pays for loading the server.
-  const { startPlatform } = await import("../../platform/server.js");
+  const { startPlatform } = await import("../../../platform/server.js");
   const { tlsCert, tlsKey } = certificate(flags);
   const views = flags.views === undefined ? undefined : await savedViews(flags.views);
   const password = passwordFor(flags);
@@ -122,11 +126,12 @@ async function platform(flags: PlatformFlags): Promise<void> {
     lose = reject;
   });
   lost.catch(() => {});
+  const state = stateFolder(flags);
   const running = await startPlatform({
     port: flags.port,
     host: flags.host,
     as: flags.as,
-    ...(flags.state !== undefined && { state: { directory: flags.state, onLost: lose } }),
+    ...(state !== undefined && { state: { directory: state, onLost: lose } }),
     ...(password && { adminPassword: password.text }),
     ...(flags.ruleChain && { ruleChain: true }),
     ...(tlsCert !== undefined && { tlsCert }),
@@ -144,6 +149,9 @@ async function platform(flags: PlatformFlags): Promise<void> {
     },
     ...(given && { profile: given }),
     log: (line) => void process.stderr.write(`${line}\n`),
+  }).catch((error: Error) => {
+    if (error.name !== "StateError" || flags.state !== undefined) throw error;
+    throw new Error(`${error.message} (--state DIR takes another folder, --no-state none)`, { cause: error });
   });
   // The address first: it is what everybody looks for.
   const tell = given === undefined;
@@ -151,8 +159,13 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const saved = running.views.list().map(({ id, name }) => ({ id, name }));
   const lines =
     flags.log === "json"
-      ? [listening(running, tell, saved, { urls, password, state: flags.state })]
-      : [...greeting(running, flags, tell, { urls, password }), ...saved.map(viewLine), STOPS[flags.as]];
+      ? [listening(running, tell, saved, { urls, password, state })]
+      : [
+          ...greeting(running, { ...flags, state }, tell, { urls, password }),
+          ...saved.map(viewLine),
+          ...nextSteps(running, flags.tlsCert, tell, urls),
+          STOPS[flags.as],
+        ];
   process.stdout.write(`${lines.join("\n")}\n`);
   const stopped = new Promise<void>((resolve) => {
     if (stop.aborted) resolve();
@@ -165,6 +178,13 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const killed = new Promise<void>((resolve) => kill.addEventListener("abort", () => resolve()));
   await Promise.race([flags.as === "deployed" ? running.drain() : running.close(), killed]);
   process.exit(0);
+}
+
+/** Where state is kept; undefined: nowhere. */
+function stateFolder({ state }: PlatformFlags): string | undefined {
+  if (state === false) return undefined;
+  const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
+  return state ?? join(base, "mote", "platform");
 }
 
 /** `device-points=100:1,3000:60`, added to what was given before. For commander. */
@@ -205,7 +225,7 @@ function setting(variable: string, name: string, least: number): Record<string, 
 }
 
 async function savedViews(path: string): Promise<TableView[]> {
-  const { readViews } = await import("../../platform/core/reports/table-views.js");
+  const { readViews } = await import("../../../platform/core/reports/table-views.js");
   let json: unknown;
   const text = load("--views", path);
   try {

@@ -1,0 +1,217 @@
+// The operator's commands, what they print and their exit codes, as they were recorded.
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "ava";
+import { startPlatform } from "../../../../tools/platform/server.js";
+import { killAll, launch } from "../commands.js";
+import { answer, ask, makeDevice, startRig } from "./rig.js";
+
+test.after.always(killAll);
+
+test("devices are added, listed, shown and deleted; the token is printed when it is asked for by name alone", async (t) => {
+  const rig = await startRig(t);
+  const { recording, operator } = rig;
+  await recording.run(["devices"]);
+  await recording.run(["devices", "nothere"]);
+  await recording.run(["devices", "add", "greenhouse-7", "--label", "by the door"]);
+  await recording.run(["devices", "add", "greenhouse-7"]);
+  await recording.run(["devices", "add", "greenhouse-8", "--profile", "none"]);
+  const device = await operator.devices.byName("greenhouse-7");
+  const { credentialsId } = await operator.devices.credentials(device?.id.id ?? "");
+  recording.mask(credentialsId, "THE-TOKEN");
+  const { out } = await recording.run(["devices", "token", "greenhouse-7"]);
+  t.is(out, `${credentialsId}\n`);
+  await makeDevice(rig, "a device whose name is longer than a terminal of forty columns");
+  await ask(rig, "a device whose name is longer than a terminal of forty columns", "GET", "attributes");
+  for (const args of [
+    ["devices"],
+    ["devices", "--wide"],
+    ["devices", "--json"],
+    ["devices", "show", "greenhouse-7"],
+  ])
+    await recording.run(args, { COLUMNS: "40" });
+  await recording.run(["devices", "show", "greenhouse-7", "--json"]);
+  await recording.run(["devices", "show", "nothere"]);
+  await recording.run(["devices", "delete", "greenhouse-7"]);
+  await recording.run(["devices", "delete", "greenhouse-7", "--yes", "--json"]);
+  await recording.run(["devices", "delete", "--prefix", "a device", "--yes"]);
+  await recording.run(["devices", "delete", "--prefix", "a device", "--yes"]);
+  t.is(rig.platform.core.devices.list().length, 0);
+  recording.compare(t, "devices");
+});
+
+test("an RPC is answered, answered with an error, kept by the platform, or not answered, each with its exit code", async (t) => {
+  const rig = await startRig(t);
+  const { recording } = rig;
+  await makeDevice(rig, "pump-1");
+  const error = { error: { code: "METHOD_NOT_FOUND", message: "no handler for this method" } };
+  const played = answer(rig, "pump-1", [
+    { on: true },
+    error,
+    { error: "busy" },
+    { error: 1, more: 2 },
+    error,
+  ]);
+  for (const method of ["setLed", "nosuch", "busy", "notAnError"])
+    await recording.run(["rpc", "pump-1", method]);
+  const asked = ["rpc", "pump-1", "later", '{"n":1}', "--persistent", "--timeout", "20s"];
+  await recording.run(asked);
+  await played;
+  await recording.run([...asked, "--no-wait"]);
+  await recording.run(["rpc", "status", "pump-1"]);
+  await recording.run(["rpc", "status", "pump-1"], { COLUMNS: "40" });
+  const { out } = await recording.run(["rpc", "status", "pump-1", "--json"]);
+  const waiting = JSON.parse(out).find(({ status }: { status: string }) => status === "QUEUED").rpcId;
+  for (const args of [
+    ["status", waiting],
+    ["delete", waiting],
+    ["delete", waiting, "--yes"],
+    ["status", waiting],
+  ])
+    await recording.run(["rpc", ...args]);
+  await recording.run(["rpc", "nothere", "setLed"]);
+  recording.compare(t, "rpc");
+});
+
+test("packages are listed, unassigned and deleted, and profiles listed", async (t) => {
+  const rig = await startRig(t);
+  const { recording, operator, home } = rig;
+  const id = await makeDevice(rig, "pump-1");
+  await recording.run(["firmware", "list"]);
+  const file = join(home, "image.bin");
+  writeFileSync(file, new Uint8Array(1_536_000));
+  const push = ["firmware", "push", file, "--title", "pump", "--version", "2.0.0", "--device", "pump-1"];
+  await recording.run([...push, "--no-wait"]);
+  await recording.run(["firmware", "list"]);
+  await recording.run(["firmware", "list", "nothere"]);
+  await recording.run(["firmware", "list", "--json"]);
+  await recording.run(["firmware", "delete", "pump", "2.0.0", "--yes"]);
+  await recording.run(["firmware", "unassign", "--device", "pump-1"]);
+  await recording.run(["firmware", "unassign", "--device", "pump-1", "--yes"]);
+  await recording.run(["firmware", "unassign", "--device", "pump-1", "--yes"]);
+  t.is((await operator.devices.get(id)).firmwareId ?? null, null);
+  await recording.run(["firmware", "delete", "pump", "3.0.0", "--yes"]);
+  await recording.run(["firmware", "delete", "pump", "2.0.0"]);
+  await recording.run(["firmware", "delete", "pump", "2.0.0", "--yes"]);
+  await recording.run(["profiles"]);
+  await recording.run(["profiles", "Mote", "--json"]);
+  await recording.run(["profiles", "nothere"]);
+  recording.compare(t, "firmware");
+});
+
+test("attributes and telemetry fit the terminal, and deleting asks", async (t) => {
+  const rig = await startRig(t);
+  const { recording } = rig;
+  await makeDevice(rig, "pump-1");
+  const serial = "A-113, which is a long serial number for a small pump";
+  await ask(rig, "pump-1", "POST", "attributes", { serial, 漢字の鍵: "名前" });
+  await ask(rig, "pump-1", "POST", "telemetry", {
+    ts: 1_760_000_000_000,
+    values: { temperature: 21.5, note: serial },
+  });
+  for (const COLUMNS of ["40", "80"]) {
+    await recording.run(["attributes", "get", "pump-1", "--scope", "client"], { COLUMNS });
+    await recording.run(["telemetry", "pump-1"], { COLUMNS });
+  }
+  await recording.run(["attributes", "get", "pump-1", "--scope", "client", "--wide"], { COLUMNS: "40" });
+  await recording.run(["telemetry", "pump-1", "--json"]);
+  await recording.run(["attributes", "set", "pump-1", "interval=30", "--json"]);
+  await recording.run(["attributes", "delete", "pump-1", "interval"]);
+  await recording.run(["attributes", "delete", "pump-1", "interval", "--yes"]);
+  recording.compare(t, "values");
+});
+
+test("several platforms are known by name, options have defaults of one's own, and no token shows", async (t) => {
+  const rig = await startRig(t);
+  const { recording, platform } = rig;
+  const other = await startPlatform({ port: 0 });
+  t.teardown(() => other.close());
+  const login = ["login", "--username", "tenant@thingsboard.org", "--url", other.url, "--platform", "home"];
+  await recording.run(["whoami"]);
+  await recording.run(["config", "use", "home"]);
+  await recording.run(login, { MOTE_PLATFORM_PASSWORD: "tenant" });
+  recording.mask(other.url, "http://127.0.0.1:HOME0");
+  await recording.run(["whoami"]);
+  await recording.run(["whoami", "--platform", "default", "--json"]);
+  await recording.run(["config"]);
+  for (const args of [
+    ["rpc.timeout", "30"],
+    ["rpc.timeout", "30s"],
+    ["devices.wide", "true"],
+    ["run.token", "x"],
+    ["devices.delete.yes", "true"],
+    ["devices.nothere", "1"],
+  ])
+    await recording.run(["config", "set", ...args]);
+  const { out } = await recording.run(["config", "--json"]);
+  t.notRegex(out, /token|eyJ/);
+  await recording.run(["config", "unset", "rpc.timeout"]);
+  await recording.run(["config", "use", "default"]);
+  await recording.run(["config", "forget", "home"]);
+  await recording.run(["config", "forget", "home", "--yes"]);
+  await recording.run(["config"]);
+  await recording.run(["logout"]);
+  await recording.run(["whoami"]);
+  t.truthy(platform);
+  recording.compare(t, "config");
+});
+
+test("the requests of a device are listed as the local platform saw them, without its token", async (t) => {
+  const rig = await startRig(t);
+  const { recording } = rig;
+  await makeDevice(rig, "pump-1");
+  await recording.run(["logs"]);
+  await ask(rig, "pump-1", "POST", "telemetry", { temperature: 21.5 });
+  await ask(rig, "pump-1", "GET", "attributes?sharedKeys=interval");
+  await makeDevice(rig, "pump-2");
+  await ask(rig, "pump-2", "POST", "attributes", { serial: "A-113" });
+  await recording.run(["logs", "pump-1"]);
+  await recording.run(["logs", "--limit", "1"]);
+  await recording.run(["logs", "pump-1"], { COLUMNS: "40" });
+  const { out } = await recording.run(["logs", "pump-1", "--json"]);
+  t.notRegex(out, /pump-1-token/);
+  await recording.run(["logs", "nothere"]);
+  recording.compare(t, "logs");
+});
+
+test("without a platform each command says so, and ends", async (t) => {
+  const rig = await startRig(t);
+  await rig.platform.close();
+  for (const args of [
+    ["devices"],
+    ["rpc", "pump-1", "x"],
+    ["watch", "pump-1"],
+    ["logs"],
+    ["whoami", "--json"],
+  ])
+    await rig.recording.run(args);
+  rig.recording.compare(t, "no-platform");
+});
+
+test("Ctrl-C says what was done and what was not, and ends with 130", async (t) => {
+  const rig = await startRig(t);
+  const { recording, env, home } = rig;
+  await makeDevice(rig, "pump-1");
+  const interrupted = async (args: string[], isDue: (err: string) => Promise<boolean>): Promise<void> => {
+    const child = launch(args, env);
+    const result = { code: null as number | null, out: "", err: "" };
+    child.stdout?.on("data", (text) => (result.out += text));
+    child.stderr?.on("data", (text) => (result.err += text));
+    const closed = once(child, "close");
+    while (!(await isDue(result.err))) await new Promise((resolve) => setTimeout(resolve, 20));
+    child.kill("SIGINT");
+    [result.code] = await closed;
+    const shown = args.map((arg) => arg.replace(home, "/home/operator"));
+    recording.add(`mote ${shown.join(" ")}   # and Ctrl-C`, result);
+  };
+  const fetched = answer(rig, "pump-1", [false]).then(() => true);
+  await interrupted(["rpc", "pump-1", "slow"], () => fetched);
+  await interrupted(["rpc", "pump-1", "later", "--persistent", "--timeout", "1h"], async (err) =>
+    err.includes("waits on the platform"),
+  );
+  writeFileSync(join(home, "image.bin"), "image");
+  const push = ["firmware", "push", join(home, "image.bin"), "--title", "pump", "--version", "2.0.0"];
+  await interrupted([...push, "--device", "pump-1"], async (err) => err.includes("INITIATED"));
+  recording.compare(t, "interrupted");
+});

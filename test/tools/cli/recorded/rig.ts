@@ -1,0 +1,62 @@
+// A platform in this process, an operator who is logged in, and devices that are played by hand.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ExecutionContext } from "ava";
+import { Operator } from "../../../../tools/operator/operator.js";
+import { type Platform, startPlatform } from "../../../../tools/platform/server.js";
+import { mote } from "../commands.js";
+import { Recording } from "./recording.js";
+
+const USER = "tenant@thingsboard.org";
+const PASSWORD = { MOTE_PLATFORM_PASSWORD: "tenant" };
+export const PROFILE = { key: "recorded-key", secret: "recorded-secret" };
+
+export interface Rig {
+  platform: Platform;
+  operator: Operator;
+  home: string;
+  env: Record<string, string>;
+  recording: Recording;
+}
+
+export async function startRig(t: ExecutionContext): Promise<Rig> {
+  const home = mkdtempSync(join(tmpdir(), "mote-recorded-"));
+  const platform = await startPlatform({ port: 0, profile: PROFILE });
+  t.teardown(async () => {
+    await platform.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  const operator = new Operator({ url: platform.url });
+  await operator.login(USER, "tenant");
+  const env = { MOTE_LOGIN: join(home, "login.json") };
+  await mote(["login", "--url", platform.url, "--username", USER], { ...env, ...PASSWORD });
+  const recording = new Recording(env);
+  recording.mask(home, "/home/operator");
+  return { platform, operator, home, env, recording };
+}
+
+/** Makes a device whose token is its name and `-token`. Returns its id. */
+export async function makeDevice({ operator }: Rig, name: string): Promise<string> {
+  return (await operator.devices.create({ name }, `${name}-token`)).id.id;
+}
+
+/** A request of that device. */
+export async function ask(
+  { platform }: Rig,
+  name: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<string> {
+  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+  return (await fetch(`${platform.url}/api/v1/${name}-token/${path}`, init)).text();
+}
+
+/** Answers so many RPCs of that device; `false` for one that is fetched and not answered. */
+export async function answer(rig: Rig, name: string, answers: readonly unknown[]): Promise<void> {
+  for (const one of answers) {
+    const { id } = JSON.parse(await ask(rig, name, "GET", "rpc?timeout=20000"));
+    if (one !== false) await ask(rig, name, "POST", `rpc/${id}`, one);
+  }
+}

@@ -1,0 +1,87 @@
+// `mote watch` beside who reads it and a platform that goes away.
+
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import test from "ava";
+import { startPlatform } from "../../../../tools/platform/server.js";
+import { killAll, launch, mote } from "../commands.js";
+import { ask, makeDevice, startRig } from "./rig.js";
+
+const CLI = fileURLToPath(new URL("../../../../tools/cli/cli.js", import.meta.url));
+
+test.after.always(killAll);
+
+/** With the exit code of each part of the pipe, and how long it took. */
+function shell(line: string, env: Record<string, string>): Promise<{ out: string; ms: number }> {
+  const began = performance.now();
+  return new Promise((resolve) => {
+    execFile("bash", ["-c", line], { env: { ...process.env, ...env } }, (_error, out, err) =>
+      resolve({ out: out + err, ms: performance.now() - began }),
+    );
+  });
+}
+
+test("mote watch NAME | head -3 ends when its reader does", async (t) => {
+  const rig = await startRig(t);
+  await makeDevice(rig, "pump-1");
+  const values = { b: 2, c: 3, d: 4 };
+  await ask(rig, "pump-1", "POST", "telemetry", { ts: 1_760_000_000_000, values });
+  const live = setInterval(() => void ask(rig, "pump-1", "POST", "telemetry", { n: Date.now() }), 200);
+  t.teardown(() => clearInterval(live));
+  const watch = `'${process.execPath}' '${CLI}' watch pump-1 --interval 100ms`;
+  const { out, ms } = await shell(`${watch} 2>&1 | head -3; echo "exit \${PIPESTATUS[*]}"`, rig.env);
+  rig.recording.add("mote watch pump-1 --interval 100ms 2>&1 | head -3", { code: 0, out, err: "" });
+  t.true(ms < 60_000, `it took ${Math.round(ms)} ms`);
+  rig.recording.compare(t, "watch-head");
+});
+
+test("mote watch goes on through an outage, and leaks no listener", async (t) => {
+  const rig = await startRig(t);
+  const directory = mkdtempSync(join(tmpdir(), "mote-outage-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const kept = { state: { directory } };
+  let platform = await startPlatform({ port: 0, ...kept });
+  const { port } = platform.address;
+  t.teardown(() => platform.close());
+  const login = ["login", "--url", platform.url, "--username", "tenant@thingsboard.org"];
+  await mote(login, { ...rig.env, MOTE_PLATFORM_PASSWORD: "tenant" });
+  const outside = { ...rig, platform };
+  platform.core.createDevice(
+    { name: "pump-1", profileId: platform.core.profiles.default.id },
+    "pump-1-token",
+  );
+  await ask(outside, "pump-1", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1 } });
+  const child = launch(["watch", "pump-1", "--interval", "20ms"], rig.env);
+  const said = { out: "", err: "" };
+  child.stdout?.on("data", (text) => (said.out += text));
+  child.stderr?.on("data", (text) => (said.err += text));
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await until(() => said.out.includes("a = 1"));
+  await platform.close();
+  await until(() => said.err.includes("No answer"));
+  platform = await startPlatform({ port, ...kept });
+  await until(() => said.err.includes("answers again"));
+  await ask({ ...rig, platform }, "pump-1", "POST", "telemetry", { ts: 1_760_000_001_000, values: { a: 2 } });
+  await until(() => said.out.includes("a = 2"));
+  // As many looks as would have brought the warning.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const closed = once(child, "close");
+  child.kill("SIGINT");
+  const [code] = await closed;
+  const out = said.out
+    .split("\n")
+    .filter((line) => line.includes("telemetry"))
+    .join("\n");
+  rig.recording.add("mote watch pump-1 --interval 20ms   # with an outage, and Ctrl-C", {
+    code,
+    out: `${out}\n`,
+    err: said.err,
+  });
+  rig.recording.compare(t, "watch-outage");
+});

@@ -1,0 +1,99 @@
+// `mote devices add, delete, token`.
+import type { Command } from "commander";
+import { FAILED, UNANSWERED } from "../../../../hosts/node/exit.js";
+import { confirm } from "../../ask.js";
+import { ExitError } from "../../exit-error.js";
+import { devicesBeginning, findDevice, findProfile } from "../../operator/find.js";
+import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
+import { note, out, outJson, plain } from "../../output/table.js";
+import { UsageError } from "../../usage.js";
+
+interface AddFlags extends OperatorFlags {
+  profile?: string;
+  label?: string;
+}
+
+interface DeleteFlags extends OperatorFlags {
+  prefix?: string;
+  yes?: boolean;
+}
+
+const AT_A_TIME = 8;
+/** Of those to be deleted, so many are named in the question. */
+const NAMED = 5;
+
+export function addCommand(devices: Command): void {
+  operatorOptions(devices.command("add").description("add a device; the platform makes up its access token"))
+    .argument("<name>")
+    .option("--profile <name>", "device profile (default: the platform's)")
+    .option("--label <text>", "for people")
+    .action(add);
+}
+
+async function add(name: string, flags: AddFlags): Promise<void> {
+  await operate(flags, async (operator, steps) => {
+    const { profile: asked, label } = flags;
+    const profile = asked === undefined ? undefined : await findProfile(operator, asked);
+    const wanted = {
+      name,
+      ...(label !== undefined && { label }),
+      ...(profile && { deviceProfileId: profile.id }),
+    };
+    const { id } = await steps.run(`device ${name}`, () => operator.devices.create(wanted));
+    if (flags.json) return outJson({ id: id.id, name });
+    note(`Added ${plain(name)} (${id.id}). Its access token: mote devices token ${plain(name)}`);
+  });
+}
+
+export function deleteCommand(devices: Command): void {
+  yesOption(
+    operatorOptions(
+      devices.command("delete").description("delete devices with all that the platform has of them"),
+    ),
+  )
+    .argument("[device...]", "names or ids")
+    .option("--prefix <text>", "all whose name begins so")
+    .action(remove);
+}
+
+async function remove(named: string[], flags: DeleteFlags): Promise<void> {
+  if ((named.length === 0) === (flags.prefix === undefined))
+    throw new UsageError("either names or --prefix TEXT");
+  if (flags.prefix === "") throw new UsageError("--prefix is empty: all devices would be deleted");
+  await operate(flags, async (operator, steps) => {
+    const found =
+      flags.prefix === undefined
+        ? await eachOf(named, AT_A_TIME, (one) => findDevice(operator, one))
+        : await devicesBeginning(operator, flags.prefix);
+    if (found.length === 0)
+      throw new ExitError(UNANSWERED, `no device's name begins with ${plain(flags.prefix ?? "")}`);
+    const names = found.map(({ name }) => plain(name));
+    const more = names.length - NAMED;
+    const all = `${names.slice(0, NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    await confirm(`Delete ${all}, with telemetry and attributes?`, flags.yes);
+    steps.plan(...found.map(({ name }) => name));
+    await eachOf(found, AT_A_TIME, ({ id, name }) => steps.run(name, () => operator.devices.delete(id.id)));
+    if (flags.json) outJson({ deleted: found.map(({ id, name }) => ({ id: id.id, name })) });
+    else note(`Deleted ${all}.`);
+  });
+}
+
+export function tokenCommand(devices: Command): void {
+  operatorOptions(devices.command("token").description("print a device's access token, and nothing else"))
+    .argument("<device>", "name or id")
+    .action(token);
+}
+
+async function token(named: string, flags: OperatorFlags): Promise<void> {
+  await operate(flags, async (operator) => {
+    const { id } = await findDevice(operator, named);
+    const { credentialsType, credentialsId } = await operator.devices.credentials(id.id);
+    if (credentialsType !== "ACCESS_TOKEN")
+      throw new ExitError(
+        FAILED,
+        `the device has no access token: its credentials are ${plain(credentialsType)}`,
+      );
+    if (flags.json) outJson({ token: credentialsId });
+    else out(`${plain(credentialsId)}\n`);
+  });
+}

@@ -1,0 +1,87 @@
+// `mote devices show`: all that an operator wants to know of one device, but its token.
+import type { Command } from "commander";
+import type { Operator } from "../../../operator/operator.js";
+import type { Device } from "../../../operator/shapes.js";
+import { findDevice } from "../../operator/find.js";
+import { type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
+import { ago, moment, out, outJson, table } from "../../output/table.js";
+
+/** Times in milliseconds since 1970. `wanted`: the firmware that is assigned to the device itself; `running`: what it reports. */
+interface ShownDevice {
+  id: string;
+  name: string;
+  label: string | null;
+  profile: string | null;
+  createdTime: number | null;
+  active: boolean | null;
+  lastActivityTime: number | null;
+  firmware: { wanted: Version | null; running: Version | null; state: string | null };
+}
+
+interface Version {
+  title: string;
+  version: string;
+}
+
+const NIL = "-";
+
+export function showCommand(devices: Command): void {
+  operatorOptions(
+    devices.command("show").description("show one device: identity, state, firmware (never its token)"),
+  )
+    .argument("<device>", "name or id")
+    .action((named: string, flags: OperatorFlags) =>
+      operate(flags, async (operator) => {
+        const shown = await look(operator, await findDevice(operator, named));
+        if (flags.json) outJson(shown);
+        else out(table(["DEVICE", shown.name], rowsOf(shown), { wide: true }));
+      }),
+    );
+}
+
+async function look(operator: Operator, device: Device): Promise<ShownDevice> {
+  const id = device.id.id;
+  const { active, lastActivityTime } = await operator.attributes.get(id, "SERVER_SCOPE");
+  const keys = ["current_fw_title", "current_fw_version", "fw_state"];
+  const reported = await operator.timeSeries.latest(id, keys);
+  const text = (key: string): string | null => {
+    const value = reported[key]?.value;
+    return value === undefined || value === "" ? null : String(value);
+  };
+  const [title, version] = [text("current_fw_title"), text("current_fw_version")];
+  const wanted = device.firmwareId ? await operator.ota.get(device.firmwareId.id) : undefined;
+  return {
+    id,
+    name: device.name,
+    label: typeof device.label === "string" && device.label !== "" ? device.label : null,
+    profile: await profileName(operator, device),
+    createdTime: device.createdTime ?? null,
+    active: typeof active === "boolean" ? active : null,
+    lastActivityTime: typeof lastActivityTime === "number" ? lastActivityTime : null,
+    firmware: {
+      wanted: wanted ? { title: wanted.title, version: wanted.version } : null,
+      running: title !== null && version !== null ? { title, version } : null,
+      state: text("fw_state"),
+    },
+  };
+}
+
+async function profileName({ profiles }: Operator, { deviceProfileId }: Device): Promise<string | null> {
+  return deviceProfileId ? (await profiles.get(deviceProfileId.id)).name : null;
+}
+
+function rowsOf(shown: ShownDevice): [string, string][] {
+  const { firmware, lastActivityTime, active } = shown;
+  const named = (version: Version | null): string => (version ? `${version.title} ${version.version}` : NIL);
+  return [
+    ["id", shown.id],
+    ["label", shown.label ?? NIL],
+    ["profile", shown.profile ?? NIL],
+    ["created", moment(shown.createdTime)],
+    ["state", active === null ? NIL : active ? "active" : "inactive"],
+    ["last seen", lastActivityTime === null ? "never" : `${ago(Date.now() - lastActivityTime)} ago`],
+    ["firmware assigned", firmware.wanted ? named(firmware.wanted) : "none of its own"],
+    ["firmware running", named(firmware.running)],
+    ["last update", firmware.state ?? NIL],
+  ];
+}

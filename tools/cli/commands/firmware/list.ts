@@ -1,0 +1,68 @@
+// `mote firmware list`: the OTA packages of the platform.
+import type { Command } from "commander";
+import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import type { Operator } from "../../../operator/operator.js";
+import type { OtaPackage } from "../../../operator/shapes.js";
+import { ExitError } from "../../exit-error.js";
+import { type OperatorFlags, operate, operatorOptions, wideOption } from "../../operator/operator.js";
+import { size } from "../../output/size.js";
+import { moment, note, out, outJson, plain, table } from "../../output/table.js";
+
+interface ListFlags extends OperatorFlags {
+  wide?: boolean;
+}
+
+/** `bytes` is null while nothing was uploaded, and of a package at an address of its own. */
+interface ShownPackage {
+  id: string;
+  title: string;
+  version: string;
+  type: string;
+  bytes: number | null;
+  checksum: string | null;
+  algorithm: string | null;
+  createdTime: number | null;
+}
+
+export function listCommand(firmware: Command): void {
+  wideOption(operatorOptions(firmware.command("list").description("list the packages on the platform")))
+    .argument("[text]", "only those whose title holds it")
+    .action((text: string | undefined, flags: ListFlags) =>
+      operate(flags, async (operator) => {
+        const shown = (await allPackages(operator, text)).map(show);
+        if (flags.json) outJson(shown);
+        else if (shown.length > 0)
+          out(table(["TITLE", "VERSION", "TYPE", "SIZE", "CREATED"], shown.map(rowOf), flags));
+        if (shown.length > 0) return;
+        if (text !== undefined) throw new ExitError(UNANSWERED, `no package's title holds "${plain(text)}"`);
+        note("There is no package yet: mote firmware push FILE");
+      }),
+    );
+}
+
+export async function allPackages({ ota }: Operator, textSearch: string | undefined): Promise<OtaPackage[]> {
+  const found: OtaPackage[] = [];
+  for (let page = 0; ; page++) {
+    const { data, hasNext } = await ota.list({ page, ...(textSearch !== undefined && { textSearch }) });
+    found.push(...data);
+    if (!hasNext) return found;
+  }
+}
+
+function show(found: OtaPackage): ShownPackage {
+  const { id, title, version, type, dataSize, checksum, checksumAlgorithm, createdTime } = found;
+  return {
+    id: id.id,
+    title,
+    version,
+    type,
+    bytes: typeof dataSize === "number" ? dataSize : null,
+    checksum: checksum ?? null,
+    algorithm: checksumAlgorithm ?? null,
+    createdTime: typeof createdTime === "number" ? createdTime : null,
+  };
+}
+
+function rowOf({ title, version, type, bytes, createdTime }: ShownPackage): unknown[] {
+  return [title, version, type.toLowerCase(), bytes === null ? undefined : size(bytes), moment(createdTime)];
+}

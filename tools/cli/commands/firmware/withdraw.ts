@@ -1,0 +1,110 @@
+// `mote firmware unassign, delete`: takes back what was assigned or uploaded.
+import { type Command, Option } from "commander";
+import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import type { Operator } from "../../../operator/operator.js";
+import type { OtaPackage } from "../../../operator/shapes.js";
+import { confirm } from "../../ask.js";
+import { ExitError } from "../../exit-error.js";
+import { findDevice, findProfile } from "../../operator/find.js";
+import { type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
+import { note, outJson, plain } from "../../output/table.js";
+import { UsageError } from "../../usage.js";
+import { allPackages } from "./list.js";
+
+interface UnassignFlags extends OperatorFlags {
+  device?: string;
+  profile?: string;
+  yes?: boolean;
+}
+
+interface DeleteFlags extends OperatorFlags {
+  yes?: boolean;
+}
+
+const UNASSIGN_HELP = `
+A device then has the firmware of its profile, if that has one. What it runs already it goes on running.`;
+
+export function unassignCommand(firmware: Command): void {
+  yesOption(
+    operatorOptions(
+      firmware.command("unassign").description("take an assignment back from a device or a profile"),
+    ),
+  )
+    .addOption(new Option("--device <name>", "name or id").conflicts("profile"))
+    .option("--profile <name>", "of a device profile")
+    .addHelpText("after", UNASSIGN_HELP)
+    .action(unassign);
+}
+
+async function unassign(flags: UnassignFlags): Promise<void> {
+  if (flags.device === undefined && flags.profile === undefined)
+    throw new UsageError("--device NAME or --profile NAME is needed");
+  await operate(flags, async (operator, steps) => {
+    const whom = await assignedTo(operator, flags);
+    if (!whom.packageId) {
+      if (flags.json) outJson({ unassigned: null });
+      else note(`Nothing is assigned to ${whom.told}.`);
+      return;
+    }
+    await confirm(`Take the firmware back from ${whom.told}?`, flags.yes);
+    await steps.run(`taking the firmware back from ${whom.told}`, whom.unassign);
+    if (flags.json) outJson({ unassigned: whom.packageId });
+    else note(`Nothing is assigned to ${whom.told} any more.`);
+  });
+}
+
+interface Whom {
+  told: string;
+  packageId: string | undefined;
+  unassign(): Promise<void>;
+}
+
+async function assignedTo(operator: Operator, { device, profile = "" }: UnassignFlags): Promise<Whom> {
+  const { ota } = operator;
+  if (device === undefined) {
+    const { id, name, firmwareId } = await findProfile(operator, profile);
+    const unassign = () => ota.assignToProfile(id.id, undefined);
+    return { told: `the profile ${plain(name)}`, packageId: firmwareId?.id, unassign };
+  }
+  const { id, name, firmwareId } = await findDevice(operator, device);
+  return { told: plain(name), packageId: firmwareId?.id, unassign: () => ota.assign(id.id, undefined) };
+}
+
+export function deleteCommand(firmware: Command): void {
+  yesOption(
+    operatorOptions(
+      firmware
+        .command("delete")
+        .description("delete a package; the platform refuses it while it is assigned"),
+    ),
+  )
+    .argument("<title>", "or its id alone")
+    .argument("[version]")
+    .action(remove);
+}
+
+async function remove(title: string, version: string | undefined, flags: DeleteFlags): Promise<void> {
+  await operate(flags, async (operator, steps) => {
+    const found = await findPackage(operator, title, version);
+    const told = `${plain(found.title)} ${plain(found.version)}`;
+    await confirm(`Delete the package ${told}?`, flags.yes);
+    await steps.run(`deletion of ${told}`, () => operator.ota.delete(found.id.id));
+    if (flags.json) outJson({ deleted: { id: found.id.id, title: found.title, version: found.version } });
+    else note(`Deleted ${told}.`);
+  });
+}
+
+async function findPackage(
+  operator: Operator,
+  title: string,
+  version: string | undefined,
+): Promise<OtaPackage> {
+  const all = await allPackages(operator, version === undefined ? undefined : title);
+  const fits = (one: OtaPackage): boolean =>
+    version === undefined ? one.id.id === title : one.title === title && one.version === version;
+  const found = all.find(fits);
+  if (found) return found;
+  const of = all.filter((one) => one.title === title).map((one) => plain(one.version));
+  const there = of.length > 0 ? ` (versions of it: ${of.join(", ")})` : "";
+  throw new ExitError(UNANSWERED, `there is no package ${plain([title, version].join(" ").trim())}${there}`);
+}

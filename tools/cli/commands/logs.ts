@@ -1,0 +1,130 @@
+// `mote logs`: what devices asked of the local platform, and what they got.
+import type { Command } from "commander";
+import { Option } from "commander";
+import { FAILED } from "../../../hosts/node/exit.js";
+import { OperatorError } from "../../operator/error.js";
+import { Rest } from "../../operator/rest.js";
+import { ExitError } from "../exit-error.js";
+import { loginPath, readLogin } from "../operator/login-file.js";
+import { ifAnswered, wideOption } from "../operator/operator.js";
+import { chosenPlatform } from "../operator/settings.js";
+import { untilUnread } from "../output/reader.js";
+import { cell, clip, columnsOf, note, out, tameJson } from "../output/table.js";
+import { pause, stopSignals } from "../stop.js";
+import { count, durationOption, UsageError } from "../usage.js";
+
+interface LogsFlags {
+  url?: string;
+  platform?: string;
+  follow?: boolean;
+  interval: number;
+  limit: number;
+  wide?: boolean;
+  json?: boolean;
+}
+
+/** As the local platform lists them; `ts` in milliseconds since 1970, tokens in the path as asterisks, `device` null if its token is not known. */
+interface Logged {
+  ts: number;
+  method: string;
+  path: string;
+  device: string | null;
+  status: number;
+  durationMs: number;
+  faults?: readonly string[];
+  body: string;
+}
+
+/** What all of them have in common. */
+const DEVICE_API = /^\/api\/v1\/(?:\*+\/)?/;
+
+const HELP = `
+One line for each request: time, device, method, path, status, how long it took, what the switchboard of faults did, the body's beginning. Tokens are
+left out. Status 0: there was no answer. With --json an object a line. The local platform alone keeps them, the last 1,000, and shows them to its
+own machine only.
+
+Examples:
+  mote logs greenhouse-7
+  mote logs --follow`;
+
+export function logsCommand(program: Command): void {
+  const logs = program.command("logs").description("show what devices asked of the local platform");
+  wideOption(logs)
+    .argument("[device]", "its name (default: all)")
+    .addOption(
+      new Option("--url <url>", "of the local platform (default: that of the login)").env(
+        "MOTE_PLATFORM_URL",
+      ),
+    )
+    .addOption(new Option("--platform <name>", "one that you logged in at by that name").env("MOTE_PLATFORM"))
+    .option("-f, --follow", "go on with those that come")
+    .addOption(durationOption("--interval <duration>", "between two looks, with --follow", "1s"))
+    .option("--limit <number>", "of those that there are, the last", count, 20)
+    .option("--json", "JSON on the standard output, for programs")
+    .addHelpText("after", HELP)
+    .action(logsOf);
+}
+
+async function logsOf(device: string | undefined, flags: LogsFlags): Promise<void> {
+  const rest = new Rest({ url: urlOf(flags) });
+  const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
+  const fits = (one: Logged): boolean => device === undefined || one.device === device;
+  const all = await read(rest);
+  const found = all.filter(fits);
+  for (const one of found.slice(-flags.limit)) out(lineOf(one, flags));
+  if (found.length === 0)
+    note(device === undefined ? "No device asked anything yet." : `Nothing from ${cell(device)} yet.`);
+  let before = all;
+  while (flags.follow && !stop.aborted) {
+    await pause(flags.interval, stop);
+    const now = stop.aborted ? undefined : await ifAnswered(read(rest, true));
+    if (now === undefined) continue;
+    for (const one of since(before, now).filter(fits)) out(lineOf(one, flags));
+    before = now;
+  }
+}
+
+function urlOf({ url, platform }: LogsFlags): string {
+  const found = url ?? readLogin(loginPath(chosenPlatform(platform)))?.url;
+  if (found === undefined)
+    throw new UsageError(
+      "--url is needed (or MOTE_PLATFORM_URL, or a login): mote logs --url http://127.0.0.1:8080",
+    );
+  if (!URL.canParse(found) || !/^https?:/.test(found))
+    throw new UsageError(`${found} is no http:// or https:// URL`);
+  return found;
+}
+
+/** `again`: what fails may be an outage. Throws ExitError for a platform that keeps no such list. */
+async function read(rest: Rest, again = false): Promise<Logged[]> {
+  try {
+    return (await rest.call("GET", "/api/requests")) as Logged[];
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const { status } = error;
+    const isAway = status === 0 || status === 429 || status >= 500;
+    if (isAway && again) throw error;
+    const why = isAway
+      ? error.message
+      : "only a local platform, on this machine, shows the requests of devices";
+    throw new ExitError(FAILED, `${rest.base}: ${why}`, { cause: error });
+  }
+}
+
+/** What came after the last that was there before; all of it where the platform was restarted. */
+function since(before: readonly Logged[], now: readonly Logged[]): Logged[] {
+  const last = before.at(-1);
+  if (!last) return [...now];
+  const text = JSON.stringify(last);
+  return now.slice(now.findLastIndex((one) => JSON.stringify(one) === text) + 1);
+}
+
+function lineOf(one: Logged, { json, wide }: LogsFlags): string {
+  if (json) return `${tameJson(one)}\n`;
+  const { ts, device, method, path, status, durationMs, faults, body } = one;
+  const time = new Date(ts).toTimeString().slice(0, 8);
+  const end = [faults ? `[${faults.join(", ")}]` : "", body].filter((part) => part !== "").join(" ");
+  const what = `${method} ${path.replace(DEVICE_API, "")}`;
+  const line = `${time}  ${device ?? "?"}  ${what}  ${status}  ${Math.round(durationMs)} ms  ${end}`;
+  return `${clip(cell(line.trimEnd()), wide ? Number.POSITIVE_INFINITY : columnsOf())}\n`;
+}

@@ -1,0 +1,69 @@
+// `mote profiles`: the device profiles of the platform.
+import type { Command } from "commander";
+import { UNANSWERED } from "../../../hosts/node/exit.js";
+import type { Operator } from "../../operator/operator.js";
+import type { DeviceProfile } from "../../operator/shapes.js";
+import { ExitError } from "../exit-error.js";
+import { eachOf, type OperatorFlags, operate, operatorOptions, wideOption } from "../operator/operator.js";
+import { out, outJson, plain, table } from "../output/table.js";
+
+interface ProfilesFlags extends OperatorFlags {
+  wide?: boolean;
+}
+
+/** `provisioning`: the platform's name of the strategy. Its key and secret are not shown. */
+interface ShownProfile {
+  id: string;
+  name: string;
+  default: boolean;
+  provisioning: string | null;
+  firmware: { title: string; version: string } | null;
+}
+
+const AT_A_TIME = 8;
+const STRATEGIES: Readonly<Record<string, string>> = {
+  DISABLED: "none",
+  ALLOW_CREATE_NEW_DEVICES: "creates devices",
+  CHECK_PRE_PROVISIONED_DEVICES: "known devices",
+  X509_CERTIFICATE_CHAIN: "X.509",
+};
+
+export function profilesCommand(program: Command): void {
+  wideOption(operatorOptions(program.command("profiles").description("list device profiles")))
+    .argument("[text]", "only those whose name holds it")
+    .action((text: string | undefined, flags: ProfilesFlags) =>
+      operate(flags, async (operator) => {
+        const shown = await eachOf(await all(operator, text), AT_A_TIME, (one) => show(operator, one));
+        if (flags.json) outJson(shown);
+        else if (shown.length > 0) out(table(["NAME", "PROVISIONING", "FIRMWARE"], shown.map(rowOf), flags));
+        if (shown.length === 0)
+          throw new ExitError(UNANSWERED, `no device profile's name holds "${plain(text ?? "")}"`);
+      }),
+    );
+}
+
+async function all({ profiles }: Operator, textSearch: string | undefined): Promise<DeviceProfile[]> {
+  const found: DeviceProfile[] = [];
+  for (let page = 0; ; page++) {
+    const { data, hasNext } = await profiles.list({ page, ...(textSearch !== undefined && { textSearch }) });
+    found.push(...data);
+    if (!hasNext) return found;
+  }
+}
+
+async function show({ ota }: Operator, profile: DeviceProfile): Promise<ShownProfile> {
+  const firmware = profile.firmwareId ? await ota.get(profile.firmwareId.id) : undefined;
+  return {
+    id: profile.id.id,
+    name: profile.name,
+    default: profile.default === true,
+    provisioning: typeof profile.provisionType === "string" ? profile.provisionType : null,
+    firmware: firmware ? { title: firmware.title, version: firmware.version } : null,
+  };
+}
+
+function rowOf({ name, provisioning, firmware, ...rest }: ShownProfile): unknown[] {
+  const how = provisioning === null ? undefined : (STRATEGIES[provisioning] ?? provisioning);
+  const told = firmware ? `${firmware.title} ${firmware.version}` : undefined;
+  return [rest.default ? `${name} (default)` : name, how, told];
+}

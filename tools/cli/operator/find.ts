@@ -1,0 +1,50 @@
+// What is meant by a name of the command line.
+import { FAILED, UNANSWERED } from "../../../hosts/node/exit.js";
+import { OperatorError } from "../../operator/error.js";
+import type { Operator } from "../../operator/operator.js";
+import type { Device, DeviceProfile } from "../../operator/shapes.js";
+import { ExitError } from "../exit-error.js";
+import { plain } from "../output/table.js";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export const isId = (text: string): boolean => UUID.test(text);
+
+/** The device of that name or id. */
+export async function findDevice({ devices }: Operator, named: string): Promise<Device> {
+  const byName = await devices.byName(named);
+  if (byName) return byName;
+  const byId = isId(named) ? await ifThere(devices.get(named)) : undefined;
+  if (byId) return byId;
+  const { data } = await devices.list({ textSearch: named, pageSize: 3 });
+  const near = data.map(({ name }) => plain(name)).join(", ");
+  throw new ExitError(UNANSWERED, `there is no device ${plain(named)}${near ? ` (there is ${near})` : ""}`);
+}
+
+/** Undefined for what the platform does not have. */
+export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof OperatorError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** The device profile of that name. */
+export async function findProfile({ profiles }: Operator, name: string): Promise<DeviceProfile> {
+  const { data } = await profiles.list({ textSearch: name });
+  const found = data.find((one) => one.name === name);
+  if (!found) throw new ExitError(FAILED, `there is no device profile ${plain(name)}`);
+  return found;
+}
+
+/** The devices whose name begins so. */
+export async function devicesBeginning({ devices }: Operator, prefix: string): Promise<Device[]> {
+  const found: Device[] = [];
+  for (let page = 0; ; page++) {
+    const { data, hasNext } = await devices.list({ textSearch: prefix, page });
+    found.push(...data.filter(({ name }) => name.startsWith(prefix)));
+    if (!hasNext) return found;
+  }
+}

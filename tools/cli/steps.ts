@@ -42,14 +42,14 @@ export class Steps {
   }
 
   /** One sentence for each of what was done, may have been done, and was not begun. */
-  get told(): string {
-    const told = ["interrupted"];
-    if (this.#done.length > 0) told.push(`done: ${some(this.#done)}`);
-    if (this.#open.size > 0) told.push(`under way, and perhaps done: ${some([...this.#open])}`);
-    if (this.#open.size > 0 && this.remark !== undefined) told.push(this.remark);
-    if (this.#left.length > 0) told.push(`not begun: ${some(this.#left)}`);
-    if (told.length === 1) told.push("nothing was changed");
-    return told.join("; ");
+  get summary(): string {
+    const parts = ["interrupted"];
+    if (this.#done.length > 0) parts.push(`done: ${some(this.#done)}`);
+    if (this.#open.size > 0) parts.push(`under way, and perhaps done: ${some([...this.#open])}`);
+    if (this.#open.size > 0 && this.remark !== undefined) parts.push(this.remark);
+    if (this.#left.length > 0) parts.push(`not begun: ${some(this.#left)}`);
+    if (parts.length === 1) parts.push("nothing was changed");
+    return parts.join("; ");
   }
 }
 
@@ -62,7 +62,7 @@ function some(names: readonly string[]): string {
 /** Has Ctrl-C end the process with 130 and the sentence of these steps, until the work is over. */
 export async function interruptible<T>(steps: Steps, work: () => Promise<T>): Promise<T> {
   const end = (): void => {
-    process.stderr.write(`${steps.told}\n`, () => process.exit(INTERRUPTED));
+    process.stderr.write(`${steps.summary}\n`, () => process.exit(INTERRUPTED));
   };
   process.once("SIGINT", end);
   try {

@@ -119,11 +119,9 @@ async function remove(named: string, keys: string[], flags: DeleteFlags): Promis
   checkKeys(keys);
   await operate(flags, async (operator, steps) => {
     const { id, name } = await findDevice(operator, named);
-    const told = keys.map(plain).join(", ");
-    await confirm(`Delete the ${flags.scope} attributes ${told} of ${plain(name)}?`, flags.yes);
-    await steps.run(`deletion of ${told}`, () =>
-      operator.attributes.delete(id.id, SCOPES[flags.scope], keys),
-    );
+    const all = keys.map(plain).join(", ");
+    await confirm(`Delete the ${flags.scope} attributes ${all} of ${plain(name)}?`, flags.yes);
+    await steps.run(`deletion of ${all}`, () => operator.attributes.delete(id.id, SCOPES[flags.scope], keys));
     if (flags.json) return outJson({ deleted: keys });
     note(`Deleted ${keys.join(", ")}.`);
   });

@@ -64,6 +64,6 @@ async function show({ ota }: Operator, profile: DeviceProfile): Promise<ShownPro
 
 function rowOf({ name, provisioning, firmware, ...rest }: ShownProfile): unknown[] {
   const how = provisioning === null ? undefined : (STRATEGIES[provisioning] ?? provisioning);
-  const told = firmware ? `${firmware.title} ${firmware.version}` : undefined;
-  return [rest.default ? `${name} (default)` : name, how, told];
+  const version = firmware ? `${firmware.title} ${firmware.version}` : undefined;
+  return [rest.default ? `${name} (default)` : name, how, version];
 }

@@ -58,13 +58,13 @@ async function push(path: string, flags: PushFlags): Promise<void> {
   const bytes = load(path);
   await operate(flags, async (operator, steps) => {
     const whom = flags.device === undefined ? await profile(operator, flags) : await device(operator, flags);
-    const [upload, assignment] = [`upload of ${flags.title} ${flags.version}`, `assignment to ${whom.told}`];
+    const [upload, assignment] = [`upload of ${flags.title} ${flags.version}`, `assignment to ${whom.named}`];
     steps.plan(upload, assignment, ...(flags.wait ? whom.devices.map(updateOf) : []));
     const target = await steps.run(upload, () => uploaded(operator, whom.profileId, { path, bytes, flags }));
     const watches = whom.devices.map((one) => new UpdateWatch(operator, one, flags));
     if (flags.wait) await eachOf(watches, AT_A_TIME, (watch) => watch.begin());
     await steps.run(assignment, () => whom.assign(target.id.id));
-    note(`Assigned to ${whom.told}.`);
+    note(`Assigned to ${whom.named}.`);
     if (flags.wait) await follow(watches, flags, steps);
     else if (flags.json) outJson({ packageId: target.id.id });
   });
@@ -75,7 +75,7 @@ const updateOf = ({ name }: Target): string => `update of ${name}`;
 interface Whom {
   profileId: string;
   devices: readonly Target[];
-  told: string;
+  named: string;
   assign(packageId: string): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ async function device(operator: Operator, flags: PushFlags): Promise<Whom> {
   return {
     profileId: found.deviceProfileId?.id ?? "",
     devices: [{ id, name: found.name }],
-    told: plain(found.name),
+    named: plain(found.name),
     assign: (packageId) => operator.ota.assign(id, packageId),
   };
 }
@@ -104,7 +104,7 @@ async function profile(operator: Operator, flags: PushFlags): Promise<Whom> {
   return {
     profileId: id,
     devices: affected,
-    told: `the profile ${plain(found.name)} (${affected.length} devices without an assignment of their own)`,
+    named: `the profile ${plain(found.name)} (${affected.length} devices without an assignment of their own)`,
     assign: (packageId) => operator.ota.assignToProfile(id, packageId),
   };
 }

@@ -43,18 +43,18 @@ async function unassign(flags: UnassignFlags): Promise<void> {
     const whom = await assignedTo(operator, flags);
     if (!whom.packageId) {
       if (flags.json) outJson({ unassigned: null });
-      else note(`Nothing is assigned to ${whom.told}.`);
+      else note(`Nothing is assigned to ${whom.named}.`);
       return;
     }
-    await confirm(`Take the firmware back from ${whom.told}?`, flags.yes);
-    await steps.run(`taking the firmware back from ${whom.told}`, whom.unassign);
+    await confirm(`Take the firmware back from ${whom.named}?`, flags.yes);
+    await steps.run(`taking the firmware back from ${whom.named}`, whom.unassign);
     if (flags.json) outJson({ unassigned: whom.packageId });
-    else note(`Nothing is assigned to ${whom.told} any more.`);
+    else note(`Nothing is assigned to ${whom.named} any more.`);
   });
 }
 
 interface Whom {
-  told: string;
+  named: string;
   packageId: string | undefined;
   unassign(): Promise<void>;
 }
@@ -64,10 +64,10 @@ async function assignedTo(operator: Operator, { device, profile = "" }: Unassign
   if (device === undefined) {
     const { id, name, firmwareId } = await findProfile(operator, profile);
     const unassign = () => ota.assignToProfile(id.id, undefined);
-    return { told: `the profile ${plain(name)}`, packageId: firmwareId?.id, unassign };
+    return { named: `the profile ${plain(name)}`, packageId: firmwareId?.id, unassign };
   }
   const { id, name, firmwareId } = await findDevice(operator, device);
-  return { told: plain(name), packageId: firmwareId?.id, unassign: () => ota.assign(id.id, undefined) };
+  return { named: plain(name), packageId: firmwareId?.id, unassign: () => ota.assign(id.id, undefined) };
 }
 
 export function deleteCommand(firmware: Command): void {
@@ -86,11 +86,11 @@ export function deleteCommand(firmware: Command): void {
 async function remove(title: string, version: string | undefined, flags: DeleteFlags): Promise<void> {
   await operate(flags, async (operator, steps) => {
     const found = await findPackage(operator, title, version);
-    const told = `${plain(found.title)} ${plain(found.version)}`;
-    await confirm(`Delete the package ${told}?`, flags.yes);
-    await steps.run(`deletion of ${told}`, () => operator.ota.delete(found.id.id));
+    const named = `${plain(found.title)} ${plain(found.version)}`;
+    await confirm(`Delete the package ${named}?`, flags.yes);
+    await steps.run(`deletion of ${named}`, () => operator.ota.delete(found.id.id));
     if (flags.json) outJson({ deleted: { id: found.id.id, title: found.title, version: found.version } });
-    else note(`Deleted ${told}.`);
+    else note(`Deleted ${named}.`);
   });
 }
 

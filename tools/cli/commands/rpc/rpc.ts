@@ -83,8 +83,8 @@ function refuseError(answer: unknown): void {
   if (Object.keys(answer).length > 1) return;
   const { error } = answer as { error: unknown };
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  const told = typeof code === "string" ? [code, message].filter((part) => typeof part === "string") : [];
-  const why = told.length > 0 ? told.join(": ") : tameJson(error);
+  const parts = typeof code === "string" ? [code, message].filter((part) => typeof part === "string") : [];
+  const why = parts.length > 0 ? parts.join(": ") : tameJson(error);
   throw new ExitError(ANSWERED_ERROR, `the device answered with an error: ${plain(why).slice(0, 200)}`);
 }
 

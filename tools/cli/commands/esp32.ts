@@ -9,9 +9,11 @@ import {
   buildScripts,
   FLASH_SIZES,
   type FlashSize,
+  type Image,
 } from "../../moddable/esp32/esp32.js";
 import { flashBoard } from "../../moddable/esp32/esptool.js";
 import { reportImage } from "../../moddable/esp32/image-report.js";
+import { firmwareOf, writeWebInstall } from "../../moddable/esp32/web-install.js";
 import { onPath } from "../../moddable/program.js";
 import { findSdk, PROJECT, type Sdk } from "../../moddable/sdk.js";
 import { weighOurs } from "../../moddable/weigh.js";
@@ -22,6 +24,7 @@ interface Esp32Flags {
   target?: string;
   check?: boolean;
   build?: boolean;
+  web?: string;
   emulate?: boolean;
   chip?: string;
   flash?: string;
@@ -41,6 +44,7 @@ const HELP = `
 Examples:
   mote esp32 --check --target esp32/esp32c3              what can be said without ESP-IDF
   mote esp32 --build --target esp32/esp32c3 ./greenhouse the image, and what is in it
+  mote esp32 --web ./page --target esp32/esp32c3         for a web page that flashes boards (ESP Web Tools)
   mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build it and flash it
   mote esp32 --emulate --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
   mote esp32 --emulate --build ./greenhouse              an image to push to an emulated board
@@ -63,6 +67,11 @@ export function esp32Command(program: Command): void {
       ]),
     )
     .option("--build", "build the image, say what is in it and where it is; flash and run nothing")
+    .addOption(
+      new Option("--web <dir>", "write the image there for a web page that flashes boards (ESP Web Tools)")
+        .implies({ build: true })
+        .conflicts(["check", "emulate"]),
+    )
     .option("--emulate", "run it on an emulated chip, with this machine's network; needs Espressif's QEMU")
     .addOption(
       new Option("--chip <name>", "to emulate (default: esp32c3)")
@@ -121,6 +130,7 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   process.stdout.write(`${build.target}\n${lines.join("\n")}\nto push: ${file}\n`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   if (wrong.length > 0) return 1;
+  if (flags.web !== undefined) process.stdout.write(`${forThePage(build, image, flags.web)}\n`);
   if (flags.build) return 0;
   const code = await flashBoard(build.sdk, image, flags.port);
   if (code === 0) process.stdout.write(`${afterFlashing(build, image.folder, flags.port)}\n`);
@@ -156,6 +166,11 @@ async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<num
     throw new UsageError("--debug speaks to the SDK's debugger; --emulate shows a release build");
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   return emulate(build, { flash: flags.flash, cuts: flags.cut ?? [], print, stop: stopSignals().stop });
+}
+
+function forThePage({ folder }: BuildOptions, image: Image, directory: string): string {
+  const chips = writeWebInstall(image, firmwareOf(folder), directory).join(", ");
+  return `for a page with <esp-web-install-button manifest="manifest.json">: ${directory} (${chips}). What is built in, a key or a password too, is in it for all who can read it.`;
 }
 
 /** Nothing is started here: the SDK's way would end other programs of its name. */

@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import { familyOf, writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { SdkError } from "../../../tools/moddable/sdk.js";
+
+const folder = mkdtempSync(join(tmpdir(), "mote-web-"));
+test.after.always(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As a build leaves it: parts, and where they go. */
+function image(chip: string, boot: string) {
+  const built = join(folder, chip);
+  const files: [string, string][] = [
+    [boot, "bootloader/bootloader.bin"],
+    ["0x8000", "partition_table/partition-table.bin"],
+    ["0xd000", "ota_data_initial.bin"],
+    ["0x20000", "xs_esp32.bin"],
+  ];
+  for (const [, file] of files) {
+    mkdirSync(join(built, file, ".."), { recursive: true });
+    writeFileSync(join(built, file), `${chip} ${file}`);
+  }
+  writeFileSync(
+    join(built, "flash_args"),
+    ["--flash_mode dio", ...files.map((words) => words.join(" "))].join("\n"),
+  );
+  return { directory: built, folder: built, chip };
+}
+
+const LAMP = { name: "lamp", version: "1.0.0" };
+
+test("each part stands for itself at its offset, so that what a device stored stays", (t) => {
+  const web = join(folder, "web");
+  t.deepEqual(writeWebInstall(image("esp32c3", "0x0"), LAMP, web), ["ESP32-C3"]);
+  const { name, version, builds, ...rest } = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
+  t.deepEqual({ name, version }, LAMP);
+  t.true(rest.new_install_prompt_erase);
+  t.deepEqual(builds, [
+    {
+      chipFamily: "ESP32-C3",
+      parts: [
+        { path: "esp32c3/bootloader.bin", offset: 0 },
+        { path: "esp32c3/partition-table.bin", offset: 0x8000 },
+        { path: "esp32c3/ota_data_initial.bin", offset: 0xd000 },
+        { path: "esp32c3/xs_esp32.bin", offset: 0x20000 },
+      ],
+    },
+  ]);
+  t.is(readFileSync(join(web, "esp32c3/xs_esp32.bin"), "utf8"), "esp32c3 xs_esp32.bin");
+});
+
+test("another chip of the same version stands beside it, one of another version takes its place", (t) => {
+  const web = join(folder, "chips");
+  writeWebInstall(image("esp32c3", "0x0"), LAMP, web);
+  t.deepEqual(writeWebInstall(image("esp32", "0x1000"), LAMP, web), ["ESP32-C3", "ESP32"]);
+  t.deepEqual(writeWebInstall(image("esp32", "0x1000"), LAMP, web), ["ESP32-C3", "ESP32"]);
+  t.deepEqual(writeWebInstall(image("esp32s3", "0x0"), { ...LAMP, version: "1.1.0" }, web), ["ESP32-S3"]);
+});
+
+test("a manifest of something else is left alone", (t) => {
+  const web = join(folder, "other");
+  mkdirSync(web);
+  for (const text of ['{"include":[]}', "{", "null"]) {
+    writeFileSync(join(web, "manifest.json"), text);
+    t.throws(() => writeWebInstall(image("esp32c3", "0x0"), LAMP, web), { instanceOf: SdkError });
+    t.is(readFileSync(join(web, "manifest.json"), "utf8"), text);
+  }
+  t.throws(() => familyOf("esp8266"), { instanceOf: SdkError });
+});

@@ -102,7 +102,7 @@ async function buildConsole(root, out) {
   const outdir = join(out, "tools/platform/console");
   const target = ["chrome120", "firefox121", "safari17"];
   const script = {
-    entryPoints: { console: join(page, "main.ts") },
+    entryPoints: { console: join(page, "main.ts"), flash: join(page, "flash.ts") },
     format: "esm",
     platform: "browser",
     target,
@@ -110,5 +110,9 @@ async function buildConsole(root, out) {
   const style = { entryPoints: { console: join(page, "style.css") } };
   const how = { outdir, bundle: true, minify: true, legalComments: "inline" };
   const built = [await filesOf(out, { ...how, ...script }), await filesOf(out, { ...how, ...style })];
-  return [...built.flat(), ["tools/platform/console/index.html", readFileSync(join(page, "index.html"))]];
+  const pages = ["index.html", "flash.html"].map((name) => [
+    `tools/platform/console/${name}`,
+    readFileSync(join(page, name)),
+  ]);
+  return [...built.flat(), ...pages];
 }

@@ -44,6 +44,8 @@ export interface PlatformServerOptions {
   reportPool?: Partial<PoolLimits>;
   /** How long a report takes at least, in milliseconds. Default 0. */
   reportMs?: number;
+  /** A directory that `mote esp32 --web` wrote: /flash writes it to boards. */
+  flashPage?: string;
   /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */
   idleMs?: number;
   /** As deployed attributes come in no order at all: it is drawn from this. Default 1. */

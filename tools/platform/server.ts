@@ -71,7 +71,13 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     takesMs: options.reportMs ?? 0,
   };
   if (state) app.addHook("onSend", (_request, _reply, _payload, done) => state.whenKept(() => done()));
-  restRoutes(app, { core, users, tokens, log: api.log, faults: api.faults }, reports, onError);
+  restRoutes(
+    app,
+    { core, users, tokens, log: api.log, faults: api.faults },
+    reports,
+    onError,
+    options.flashPage,
+  );
   await app.ready();
   try {
     await listen(front, host, port);

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
+import { esptoolCommands, isManifest } from "../../../tools/console/model/flash.js";
 import { familyOf, writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
 import { SdkError } from "../../../tools/moddable/sdk.js";
 
@@ -48,6 +49,19 @@ test("each part stands for itself at its offset, so that what a device stored st
     },
   ]);
   t.is(readFileSync(join(web, "esp32c3/xs_esp32.bin"), "utf8"), "esp32c3 xs_esp32.bin");
+});
+
+test("the page has a command of esptool for each chip", (t) => {
+  const web = join(folder, "command");
+  writeWebInstall(image("esp32", "0x1000"), LAMP, web);
+  writeWebInstall(image("esp32c3", "0x0"), LAMP, web);
+  const manifest: unknown = JSON.parse(readFileSync(join(web, "manifest.json"), "utf8"));
+  t.deepEqual(isManifest(manifest) && esptoolCommands(manifest), [
+    "esptool --chip esp32 write-flash 0x1000 esp32/bootloader.bin 0x8000 esp32/partition-table.bin 0xd000 esp32/ota_data_initial.bin 0x20000 esp32/xs_esp32.bin",
+    "esptool --chip esp32c3 write-flash 0x0 esp32c3/bootloader.bin 0x8000 esp32c3/partition-table.bin 0xd000 esp32c3/ota_data_initial.bin 0x20000 esp32c3/xs_esp32.bin",
+  ]);
+  for (const none of [undefined, null, {}, { name: "a", version: "1", builds: [] }, []])
+    t.false(isManifest(none));
 });
 
 test("another chip of the same version stands beside it, one of another version takes its place", (t) => {

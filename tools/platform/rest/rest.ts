@@ -11,6 +11,7 @@ import { deviceRoutes } from "./resources/devices.js";
 import { entityRoutes } from "./resources/entities.js";
 import { eventRoutes } from "./resources/events.js";
 import { faultRoutes } from "./resources/faults.js";
+import { flashRoutes } from "./resources/flash-page.js";
 import { otaRoutes } from "./resources/ota.js";
 import { profileRoutes } from "./resources/profiles.js";
 import { type ReportSettings, reportRoutes } from "./resources/reports.js";
@@ -36,6 +37,7 @@ export function restRoutes(
   context: RestContext,
   reports: ReportSettings,
   onError: (error: unknown) => void,
+  flashPage?: string,
 ): void {
   const now = (): number => context.core.clock.now();
   const methodsOf = rememberMethods(app);
@@ -90,4 +92,5 @@ export function restRoutes(
   faultRoutes(app, context);
   eventRoutes(app, context);
   consoleRoutes(app);
+  flashRoutes(app, flashPage);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { FAILED } from "../../../../hosts/node/exit.js";
@@ -28,6 +28,7 @@ interface PlatformFlags {
   lag?: number;
   rateLimit?: Partial<Record<RateLimit, string>>;
   behindProxy?: true;
+  flashPage?: string;
   views?: string;
   reportTime?: number;
   log: "text" | "json";
@@ -95,6 +96,7 @@ export function platformCommand(program: Command): void {
     .addOption(durationOption("--lag <duration>", "from the 200 until the data is stored"))
     .addOption(new Option("--rate-limit <name=limit>", "what devices may send (see below)").argParser(limit))
     .option("--behind-proxy", "end open requests after 50s with a proxy's 504")
+    .option("--flash-page <dir>", "what `mote esp32 --web` wrote: the page /flash writes it to boards")
     .option("--views <file>", "saved table views (JSON)")
     .addOption(durationOption("--report-time <duration>", "how long a report takes at least"))
     .option("--tls-cert <file>", "certificate (PEM): https in place of http")
@@ -142,6 +144,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
     ...(flags.rateLimit && { rateLimits: flags.rateLimit }),
     behindProxy: flags.behindProxy === true,
     ...(views && { views }),
+    ...(flags.flashPage !== undefined && { flashPage: resolve(flags.flashPage) }),
     ...(flags.reportTime !== undefined && { reportMs: flags.reportTime }),
     reportPool: {
       ...setting("SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY", "queueCapacity", 0),

@@ -22,6 +22,12 @@ export function consoleRoutes(app: FastifyInstance): void {
   for (const [url, name, type] of FILES) {
     app.get(url, (_request, reply) => reply.headers(HEADERS).type(type).send(file(name)));
   }
+  // Where the platform's own pages list devices: boards lead there.
+  app.get("/entities/devices", ({ query }, reply) => {
+    const { textSearch } = query as { textSearch?: unknown };
+    const search = typeof textSearch === "string" ? `?${new URLSearchParams({ search: textSearch })}` : "";
+    return reply.redirect(`/#/${search}`, 302);
+  });
 }
 
 function file(name: string): Buffer {

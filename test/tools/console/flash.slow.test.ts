@@ -1,0 +1,143 @@
+// "Flash a board" in a real browser. Its serial port is wired to the device's code: the board runs already, and the page gives it a Wi-Fi.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import { Improv } from "../../../hosts/shared/commissioning/improv.js";
+import { FrameReader } from "../../../hosts/shared/commissioning/improv-frames.js";
+import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { KEY, SECRET } from "../../fakes/platform.js";
+import { rig, URL } from "../../hosts/shared/commissioning/rig.js";
+import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
+
+const browserTest = inBrowser(test);
+const folder = mkdtempSync(join(tmpdir(), "mote-flash-"));
+let platform: Platform;
+
+test.before(async () => {
+  const built = join(folder, "built");
+  mkdirSync(built);
+  for (const name of ["bootloader.bin", "partition-table.bin", "xs_esp32.bin"])
+    writeFileSync(join(built, name), name);
+  writeFileSync(
+    join(built, "flash_args"),
+    "0x0 bootloader.bin\n0x8000 partition-table.bin\n0x20000 xs_esp32.bin\n",
+  );
+  const image = { directory: built, folder: built, chip: "esp32c3" };
+  writeWebInstall(image, { name: "greenhouse", version: "1.2.0" }, join(folder, "web"));
+  platform = await startPlatform({ port: 0, flashPage: join(folder, "web") });
+});
+
+test.after.always(async () => {
+  await closeBrowser();
+  await platform?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A port in place of the browser's: what the page writes goes to `toDevice`, what the device sends is handed to `fromDevice` of the page. */
+const FAKE_SERIAL = `
+  let controller;
+  window.fromDevice = (bytes) => controller?.enqueue(new Uint8Array(bytes));
+  const port = {
+    readable: null, writable: null,
+    getInfo: () => ({ usbVendorId: 0x303a, usbProductId: 0x1001 }),
+    setSignals: async () => {}, getSignals: async () => ({}),
+    addEventListener() {}, removeEventListener() {},
+    async open() {
+      port.readable = new ReadableStream({ start: (one) => { controller = one; } });
+      port.writable = new WritableStream({ write: (bytes) => { void window.toDevice([...bytes]); } });
+    },
+    async close() { port.readable = port.writable = null; },
+  };
+  Object.defineProperty(navigator, "serial", { value: { requestPort: async () => port, getPorts: async () => [port], addEventListener() {} } });
+`;
+
+browserTest(
+  "a board that runs is found by its port, given a Wi-Fi, and the page leads to the device",
+  async (t) => {
+    const { page, errors } = await openPage({ width: 1024 });
+    const { commissioning, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
+    const name = "mote-240ac4000102";
+    const place = `${platform.url}/entities/devices?textSearch=${name}`;
+    let sent = Promise.resolve();
+    const improv = new Improv({
+      host,
+      write: (bytes) => {
+        sent = sent.then(() =>
+          page.evaluate(
+            (all) => (globalThis as never as { fromDevice(b: number[]): void }).fromDevice(all),
+            [...bytes],
+          ),
+        );
+      },
+      info: ["greenhouse", "1.2.0", "ESP32-C3", name],
+      url: () => place,
+      commissioning,
+      scan: (found, done) => {
+        found({ ssid: "home", rssi: -48, secured: true });
+        found({ ssid: "guests", rssi: -71, secured: false });
+        done();
+      },
+    });
+    commissioning.onChange = () => improv.changed();
+    const reader = new FrameReader(
+      host.clock,
+      () => {},
+      (kind, data) => improv.frame(kind, data),
+    );
+    await page.addInitScript(FAKE_SERIAL);
+    await page.exposeFunction("toDevice", (bytes: number[]) => reader.feed(Uint8Array.from(bytes)));
+    await page.goto(`${platform.url}/flash`);
+    await page.getByText("greenhouse 1.2.0, for ESP32-C3.").waitFor();
+    await keep(page, "flash");
+    await page.getByRole("button", { name: "Connect a board" }).click();
+    await page.getByText("Connect to Wi-Fi").click();
+    await page
+      .getByLabel(/Password/)
+      .first()
+      .fill("correct horse");
+    await keep(page, "flash-wifi");
+    await page.getByText("Connect", { exact: true }).last().click();
+    // Its clock stands still but for this.
+    await t.notThrowsAsync(
+      host.clock.runUntil(() => commissioning.state !== "open" && commissioning.state !== "checking"),
+    );
+    await page.getByText("Visit Device").first().waitFor();
+    const link = page.locator("ewt-install-dialog a[href]").first();
+    t.is(await link.getAttribute("href"), place);
+    await keep(page, "flash-done");
+    t.deepEqual(errors, []);
+    await page.close();
+    const search = await fetch(place, { redirect: "manual" });
+    t.deepEqual([search.status, search.headers.get("location")], [302, `/#/?search=${name}`]);
+  },
+);
+
+test("the page and what is built in are for this machine alone, and nothing beside them is served", async (t) => {
+  const { port } = platform.address;
+  const status = (path: string, headers: Record<string, string> = {}): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const asked = request({ port, path, headers, host: "127.0.0.1" }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      asked.on("error", reject).end();
+    });
+  const image = "/flash/firmware/esp32c3/xs_esp32.bin";
+  t.is(await status(image), 200);
+  t.is(await status(image, { host: "attacker.example" }), 403);
+  t.is(await status(image, { origin: "http://attacker.example" }), 403);
+  t.is(await status(image, { "sec-fetch-site": "cross-site" }), 403);
+  t.is(await status(image, { "x-forwarded-for": "192.0.2.1" }), 403);
+  for (const path of [
+    "..%2Fbuilt/flash_args",
+    "esp32c3/..%2Fmanifest.json",
+    "esp32c3/.",
+    "esp32c3/none.bin",
+    "esp32c3/%00",
+  ])
+    t.true([400, 404].includes((await status(`/flash/firmware/${path}`)) ?? 0), path);
+  t.is(await status("/flash/tools/..%2F..%2Fpackage.json"), 400);
+});

@@ -1,15 +1,12 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { createSecureContext } from "node:tls";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { FAILED } from "../../../../hosts/node/exit.js";
-import { codeOf } from "../../../../hosts/node/files.js";
 import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core/rate-limits.js";
-import type { TableView } from "../../../platform/core/reports/table-views.js";
 import { ExitError } from "../../exit-error.js";
 import { stopSignals } from "../../stop.js";
-import { certificates, durationOption, port, UsageError } from "../../usage.js";
+import { durationOption, port, UsageError } from "../../usage.js";
+import { certificate, savedViews } from "./files.js";
 import { greeting, listening, nextSteps, viewLine } from "./greeting.js";
 import { isLoopback, passwordFor, reachable } from "./network.js";
 
@@ -203,21 +200,6 @@ function limit(text: string, before: PlatformFlags["rateLimit"]): PlatformFlags[
   return { ...before, [known]: spec };
 }
 
-/** Certificate and key, tried out before anything starts. */
-function certificate({ tlsCert, tlsKey }: PlatformFlags): { tlsCert?: string; tlsKey?: string } {
-  if (tlsCert === undefined || tlsKey === undefined) return {};
-  const pems = { tlsCert: load("--tls-cert", tlsCert), tlsKey: load("--tls-key", tlsKey) };
-  certificates("--tls-cert", pems.tlsCert);
-  try {
-    createSecureContext({ cert: pems.tlsCert, key: pems.tlsKey });
-  } catch {
-    throw new UsageError(
-      "--tls-key holds no key (PEM, without a passphrase) that fits the certificate of --tls-cert",
-    );
-  }
-  return pems;
-}
-
 /** A limit from the environment, a whole number from `least` on. */
 function setting(variable: string, name: string, least: number): Record<string, number> {
   const text = process.env[variable];
@@ -225,28 +207,4 @@ function setting(variable: string, name: string, least: number): Record<string, 
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= least) return { [name]: value };
   throw new UsageError(`${variable} is a whole number from ${least} on`);
-}
-
-async function savedViews(path: string): Promise<TableView[]> {
-  const { readViews } = await import("../../../platform/core/reports/table-views.js");
-  let json: unknown;
-  const text = load("--views", path);
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw new UsageError(`--views ${path} is no JSON`);
-  }
-  try {
-    return readViews(json);
-  } catch (error) {
-    throw new UsageError(`--views ${path}: ${error instanceof Error ? error.message : "unknown"}`);
-  }
-}
-
-function load(option: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`${option} ${path} can't be read (${codeOf(error)})`);
-  }
 }

@@ -33,7 +33,7 @@ export function findOption(program: Command, key: string): Found {
 
 /** The value that the option gets. Throws UsageError for one that it can't have. */
 export function valueFor({ option }: Found, text: string): unknown {
-  if (option.isBoolean()) {
+  if (option.isBoolean() || option.negate) {
     if (text !== "true" && text !== "false") throw new UsageError(`--${option.name()} is true or false`);
     return (text === "true") !== option.negate;
   }

@@ -43,7 +43,10 @@ export async function confirm(
   const lines = createInterface({ input: stdin, output: stderr, terminal: true });
   try {
     const answer = await new Promise<string>((resolve, reject) => {
-      lines.once("SIGINT", () => reject(new ExitError(INTERRUPTED, "interrupted; nothing was changed")));
+      lines.once("SIGINT", () => {
+        stderr.write("\n");
+        reject(new ExitError(INTERRUPTED, "interrupted; nothing was changed"));
+      });
       lines.once("close", () => resolve(""));
       lines.question(`${question} [y/N] `, resolve);
     });

@@ -54,6 +54,8 @@ export async function makeProgram(called?: string): Promise<Command> {
     .helpOption("-h, --help", "show the help of a command")
     .helpCommand("help [command...]", "show the help of a command")
     .addHelpText("after", EXIT_CODES)
+    // In a terminal of 40 columns too.
+    .configureHelp({ minWidthToWrap: 12 })
     .configureOutput({ writeOut: (text) => out(reflow(text, helpWidth())) })
     // `firmware push` has a --version of its own.
     .enablePositionalOptions()

@@ -29,7 +29,9 @@ test("the help of every command is what was recorded, and fits 80 columns but fo
   const text = helps.join("\n").replaceAll(process.cwd(), ".");
   if (process.env.MOTE_RECORD) writeFileSync(HELP, text);
   t.is(text, readFileSync(HELP, "utf8"));
-  const prose = text.split("\n").filter((line) => !line.startsWith(" ") && !line.startsWith("$"));
+  const prose = text
+    .split("\n")
+    .filter((line) => !line.startsWith("$") && !/^ +(?:mote|openssl) /.test(line));
   t.deepEqual(
     prose.filter((line) => line.length > 80),
     [],

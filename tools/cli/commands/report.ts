@@ -21,7 +21,7 @@ range holds. --to a day includes all of it. Dates come as milliseconds and stay 
 A file appears when it is whole. In CSV a text that a spreadsheet would run as a formula gets a ' in front.
 
 Exit codes: 1 no connection, no end before the deadline, a report that broke off or can't be read, 500 and more; 2 wrong usage; 3 refused (wrong login, 400, 403, 404, 415);
-5 too many requests (429) or not available (503) until the deadline; 6 no rows.
+6 no rows; 7 too many requests (429) or not available (503) until the deadline.
 
 Examples:
   mote report --url https://analytics.example.com --view 3f2504e0-4f89-41d3-9a0c-0305e82c3301

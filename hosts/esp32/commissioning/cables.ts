@@ -21,7 +21,7 @@ const BAUD = 115_200;
 /** Of what one call of ESP-IDF takes. */
 const ROOM = 64;
 
-/** Opens what there is. `attach` is handed each cable and gives what reads its bytes. Returns what closes them; one that can't be had is logged. */
+/** Opens what there is. `attach` is handed each cable and gives what reads its bytes. Returns what closes them; one that can't be had is logged, but on a board that runs. */
 export function openCables(
   modules: SdkModules,
   native: AccessPoint & Usb,
@@ -36,6 +36,8 @@ export function openCables(
       const close = step();
       if (close) closing.push(close);
     } catch (error) {
+      // The debugger, or the application, has the line.
+      if (options.isRunning) return;
       host.log("warn", `commissioning: ${error instanceof Error ? error.message : "unknown"}`);
     }
   };

@@ -175,6 +175,13 @@ test("the requests of a device are listed as the local platform saw them, withou
   recording.compare(t, "logs");
 });
 
+test("help of a command of a command is that one's, and a name that none has is wrong usage", async (t) => {
+  const { recording } = await startRig(t);
+  for (const names of [["firmware", "unassign"], ["run"], ["firmware", "nothere"], ["nothere"]])
+    await recording.run(["help", ...names], { COLUMNS: "80", NO_COLOR: "1" });
+  recording.compare(t, "help-of");
+});
+
 test("without a platform each command says so, and ends", async (t) => {
   const rig = await startRig(t);
   await rig.platform.close();

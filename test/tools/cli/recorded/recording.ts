@@ -54,6 +54,8 @@ export class Recording {
   compare(t: ExecutionContext, name: string): void {
     const file = join(FOLDER, `${name}.txt`);
     const text = this.#masked();
+    // Neither colour nor a move of the cursor where there is no terminal.
+    t.false(text.includes("\u001b"));
     if (process.env.MOTE_RECORD) writeFileSync(file, text);
     t.is(text, existsSync(file) ? readFileSync(file, "utf8") : "(nothing was recorded)");
   }

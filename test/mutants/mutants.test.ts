@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import test from "ava";
+import { transform } from "esbuild";
 import { read } from "../architecture/tree.js";
 import { mutants, mutate } from "./mutants.js";
 
@@ -7,8 +8,10 @@ import { mutants, mutate } from "./mutants.js";
 const ROW = /^\| ([^|]+) \|/gm;
 
 for (const mutant of mutants) {
-  test(`mutant: ${mutant.name}: its text stands once in its file, and its tests are there`, (t) => {
-    t.not(mutate(mutant, read(mutant.file)), undefined, `${mutant.file}: ${mutant.find}`);
+  test(`mutant: ${mutant.name}: its text stands once in its file, what comes of it compiles, and its tests are there`, async (t) => {
+    const source = mutate(mutant, read(mutant.file));
+    t.not(source, undefined, `${mutant.file}: ${mutant.find}`);
+    await t.notThrowsAsync(transform(source ?? "", { loader: "ts" }));
     t.true(mutant.tests.length > 0);
     for (const file of mutant.tests) t.true(existsSync(new URL(`../${file}`, import.meta.url)), file);
   });

@@ -11,7 +11,7 @@ export const rpcAndAttributes: readonly Mutant[] = [
     file: `${AGENT}/rpc/rpc.ts`,
     find: "    const answer = post(rpcAnswerPath(entry.id), body, patience);\n",
     replace:
-      "    const answer = post(rpcAnswerPath(entry.id), body, patience);\n    await this._uplink.send(answer);\n",
+      "    const answer = post(rpcAnswerPath(entry.id), body, patience);\n    void this._uplink.send(answer);\n",
     tests: ["src/agent/rpc/rpc.test.js"],
   },
   {

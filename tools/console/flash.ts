@@ -1,6 +1,7 @@
 // "Flash a board": what there is to flash, and how without this page. The button and its dialogs are ESP Web Tools'.
+
+import { esptoolCommands, isManifest } from "../moddable/esp32/web-manifest.js";
 import { h } from "./dom.js";
-import { esptoolCommands, isManifest } from "./model/flash.js";
 
 const by = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 

@@ -1,4 +1,5 @@
 // The cables of a board: its first serial line, and the USB of its own that some chips have.
+import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { serialPins } from "./pins.js";
 import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
@@ -24,12 +25,13 @@ const ROOM = 64;
 /** Opens what there is. `attach` is handed each cable and gives what reads its bytes. Returns what closes them; one that can't be had is logged, but on a board that runs. */
 export function openCables(
   modules: SdkModules,
-  native: AccessPoint & Usb,
+  machine: Machine,
   host: BoardHost,
   options: CableOptions,
   attach: (cable: Cable) => (bytes: Uint8Array) => void,
 ): (() => void)[] {
   if (options.serial === false) return [];
+  const native = machine.idf as unknown as AccessPoint & Usb;
   const closing: (() => void)[] = [];
   const open = (step: () => (() => void) | undefined): void => {
     try {

@@ -4,7 +4,6 @@ import { Commissioning } from "../../shared/commissioning/commissioning.js";
 import { Console } from "../../shared/commissioning/console.js";
 import { answerDns } from "../../shared/commissioning/dns.js";
 import { Improv } from "../../shared/commissioning/improv.js";
-import { FrameReader } from "../../shared/commissioning/improv-frames.js";
 import { LineReader } from "../../shared/commissioning/lines.js";
 import { PageServer } from "../../shared/commissioning/page-server.js";
 import { reach } from "../../shared/commissioning/platform-check.js";
@@ -15,7 +14,7 @@ import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { aboutBoard } from "./about-board.js";
 import { type Cable, openCables } from "./cables.js";
-import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
+import type { AccessPoint, SdkModules } from "./sdk-modules.js";
 import { Joiner } from "./wifi-connection.js";
 
 export interface CommissionOptions {
@@ -82,10 +81,9 @@ export function openCommissioning(
     () => closing.unshift(listen(modules, machine, server)),
     () => closing.unshift(answerNames(modules)),
   ]);
-  const native = machine.idf as unknown as AccessPoint & Usb;
   const cables = { serial: options.serial, isRunning: false };
   closing.unshift(
-    ...openCables(modules, native, host, cables, (cable) =>
+    ...openCables(modules, machine, host, cables, (cable) =>
       consoleOn(machine, host, commissioning, joiner, options, cable),
     ),
   );
@@ -164,12 +162,7 @@ function consoleOn(
     improv.changed();
   };
   const lines = new LineReader(host, (line) => console.line(line));
-  const frames = new FrameReader(
-    host.clock,
-    (text) => lines.feed(text),
-    (kind, data) => improv.frame(kind, data),
-  );
-  return (bytes) => frames.feed(bytes);
+  return improv.reader(host.clock, (text) => lines.feed(text));
 }
 
 async function check(

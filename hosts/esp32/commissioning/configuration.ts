@@ -8,7 +8,6 @@ import {
   withStoredSettings,
 } from "../../shared/commissioning/built-in-configuration.js";
 import { Improv } from "../../shared/commissioning/improv.js";
-import { FrameReader } from "../../shared/commissioning/improv-frames.js";
 import { finishInterrupted, readStoredSettings } from "../../shared/commissioning/stored-settings.js";
 import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
@@ -21,7 +20,7 @@ import { isHeld, type Pin, whenHeld } from "./button.js";
 import { openCables } from "./cables.js";
 import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
-import type { AccessPoint, SdkModules, Usb } from "./sdk-modules.js";
+import type { AccessPoint, SdkModules } from "./sdk-modules.js";
 
 interface Board {
   readonly modules: SdkModules;
@@ -94,15 +93,9 @@ function answerCables({ modules, machine, host, config, stored }: Board): void {
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
   const { url, token } = valuesOf(config, stored);
   const about = aboutBoard(machine, host, deviceName, () => ({ url, token }));
-  const native = machine.idf as unknown as AccessPoint & Usb;
-  openCables(modules, native, host, { serial, isRunning: true }, (cable) => {
+  openCables(modules, machine, host, { serial, isRunning: true }, (cable) => {
     const improv = new Improv({ ...about, write: (bytes) => cable.writeWhole(bytes) });
-    const frames = new FrameReader(
-      host.clock,
-      () => {},
-      (kind, data) => improv.frame(kind, data),
-    );
-    return (bytes) => frames.feed(bytes);
+    return improv.reader(host.clock);
   });
 }
 

@@ -41,7 +41,7 @@ export class FrameReader {
     if (now - this._last > SILENCE_MS && this._bytes) this._begin();
     this._last = now;
     // What looked like a header until now may be text as well.
-    let text = new Uint8Array(bytes.length + HEADER.length);
+    const text = new Uint8Array(bytes.length + HEADER.length);
     let count = 0;
     for (const byte of bytes) {
       if (this._bytes) {
@@ -58,8 +58,7 @@ export class FrameReader {
         if (this._length === 0) text[count++] = byte;
       }
     }
-    text = text.subarray(0, count);
-    if (count > 0) this._text(text);
+    if (count > 0) this._text(text.subarray(0, count));
   }
 
   private _begin(): void {

@@ -1,7 +1,7 @@
 // Improv over a serial line, version 1 (improv-wifi.com/serial): how web pages give a device its Wi-Fi. It stands beside the text console on the same line.
-import type { Host } from "../../../src/port.js";
+import type { Clock, Host } from "../../../src/port.js";
 import type { Commissioning, State } from "./commissioning.js";
-import { COMMAND, ERROR, MOST_DATA, RESULT, STATE, writeFrame } from "./improv-frames.js";
+import { COMMAND, ERROR, FrameReader, MOST_DATA, RESULT, STATE, writeFrame } from "./improv-frames.js";
 
 /** A network that was heard. */
 export interface Near {
@@ -45,6 +45,15 @@ export class Improv {
   constructor(options: ImprovOptions) {
     this._options = options;
     this._state = this._now();
+  }
+
+  /** What reads the bytes of the line. `text` gets those that are no frame. */
+  reader(
+    clock: Pick<Clock, "now">,
+    text: (bytes: Uint8Array) => void = () => {},
+  ): (bytes: Uint8Array) => void {
+    const frames = new FrameReader(clock, text, (kind, data) => this.frame(kind, data));
+    return (bytes) => frames.feed(bytes);
   }
 
   /** A frame of the line; `data` is undefined for one that is damaged. */

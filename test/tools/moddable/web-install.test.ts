@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
-import { esptoolCommands, isManifest } from "../../../tools/console/model/flash.js";
 import { familyOf, writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { esptoolCommands, isManifest } from "../../../tools/moddable/esp32/web-manifest.js";
 import { SdkError } from "../../../tools/moddable/sdk.js";
 
 const folder = mkdtempSync(join(tmpdir(), "mote-web-"));

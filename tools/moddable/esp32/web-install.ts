@@ -4,27 +4,15 @@ import { basename, join, resolve } from "node:path";
 import { SdkError } from "../sdk.js";
 import type { Image } from "./esp32.js";
 import { partsOf } from "./flash-image.js";
+import { type Firmware, isManifest, type Manifest } from "./web-manifest.js";
 
-/** Of what the page shows before it writes. */
-export interface Firmware {
-  readonly name: string;
-  readonly version: string;
-}
-
-interface Build {
-  readonly chipFamily: string;
-  readonly parts: readonly { readonly path: string; readonly offset: number }[];
-}
-
-interface Manifest extends Firmware {
+/** What is for the page alone. */
+const OF_PAGE = {
   /** Asked of the owner: without it NVS and the outbox stay, with token and points in them. */
-  readonly new_install_prompt_erase: true;
+  new_install_prompt_erase: true,
   /** Seconds that the page waits for Improv: a board is there in three. */
-  readonly new_install_improv_wait_time: number;
-  readonly builds: readonly Build[];
-}
-
-const WAIT_S = 15;
+  new_install_improv_wait_time: 15,
+} as const;
 const MANIFEST = "manifest.json";
 
 /**
@@ -42,13 +30,7 @@ export function writeWebInstall(image: Image, { name, version }: Firmware, direc
   });
   const others = before?.name === name && before.version === version ? before.builds : [];
   const builds = [...others.filter((build) => build.chipFamily !== chipFamily), { chipFamily, parts }];
-  const manifest: Manifest = {
-    name,
-    version,
-    new_install_prompt_erase: true,
-    new_install_improv_wait_time: WAIT_S,
-    builds,
-  };
+  const manifest: Manifest = { name, version, ...OF_PAGE, builds };
   writeFileSync(join(directory, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
   return builds.map((build) => build.chipFamily);
 }
@@ -71,8 +53,8 @@ function read(directory: string): Manifest | undefined {
   const file = join(directory, MANIFEST);
   if (!existsSync(file)) return undefined;
   try {
-    const manifest = JSON.parse(readFileSync(file, "utf8")) as Manifest;
-    if (Array.isArray(manifest.builds)) return manifest;
+    const manifest: unknown = JSON.parse(readFileSync(file, "utf8"));
+    if (isManifest(manifest)) return manifest;
   } catch {
     // As below.
   }

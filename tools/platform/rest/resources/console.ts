@@ -7,15 +7,15 @@ const FILES = [
   ["/console.css", "console.css", "text/css; charset=utf-8"],
 ] as const;
 
-/** Nothing from elsewhere runs in the page, and no other page frames it. */
-const HEADERS = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+/** Nothing from elsewhere runs in the page, and no other page frames it. `styles`: where they may come from, beside its own. */
+export const pageHeaders = (styles = "") => ({
+  "content-security-policy": `default-src 'none'; script-src 'self'; style-src 'self'${styles}; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cache-control": "no-cache",
-};
+});
+const HEADERS = pageHeaders();
 
 /** The console: a page that drives the operator's REST. Its files are built beside this one. */
 export function consoleRoutes(app: FastifyInstance): void {

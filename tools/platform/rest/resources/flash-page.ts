@@ -5,13 +5,8 @@ import { dirname, extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { RestError } from "../error.js";
 import { forThisMachine } from "../this-machine.js";
+import { pageHeaders } from "./console.js";
 
-/** Of ESP Web Tools, as it is installed: no page of ours loads a script from elsewhere. */
-const TOOLS = join(
-  dirname(createRequire(import.meta.url).resolve("esp-web-tools/package.json")),
-  "dist",
-  "web",
-);
 const NAME = /^[\w][\w.-]*$/;
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -22,46 +17,53 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** The dialogs set styles of their own. */
-const HEADERS = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-cache",
+const HEADERS = pageHeaders(" 'unsafe-inline'");
+
+type Names = Readonly<Record<string, string>>;
+
+/** What stands where. Each throws where there is no such file. */
+const FILES: Readonly<Record<string, (directory: string, names: Names) => Buffer>> = {
+  "/flash": () => page("flash.html"),
+  "/flash.js": () => page("flash.js"),
+  "/flash/tools/:name": (_, { name = "" }) => readFileSync(join(toolsFolder(), name)),
+  "/flash/firmware/manifest.json": (directory) => readFileSync(join(directory, "manifest.json")),
+  "/flash/firmware/:chip/:name": (directory, { chip = "", name = "" }) =>
+    readFileSync(join(directory, chip, name)),
 };
 
-export const FLASH_PATHS = [
-  ...["/flash", "/flash.js"],
-  ...["/flash/tools/:name", "/flash/firmware/manifest.json", "/flash/firmware/:chip/:name"],
-];
+/** For a platform without a directory to flash from: no file stands under it. */
+const NOWHERE = "/dev/null";
+
+export const FLASH_PATHS = Object.keys(FILES);
 
 /** `directory`: as `mote esp32 --web` writes it. For this machine alone: an image holds what was built in, and Web Serial wants a page of this machine. */
-export function flashRoutes(app: FastifyInstance, directory: string | undefined): void {
-  const page = (name: string): Buffer => readFileSync(new URL(`../../console/${name}`, import.meta.url));
-  const serve = (path: string, from: (params: Record<string, string>) => Buffer | undefined): void => {
+export function flashRoutes(app: FastifyInstance, directory = NOWHERE): void {
+  for (const [path, read] of Object.entries(FILES))
     app.get(path, (request, reply) => {
       forThisMachine(request);
-      const params = request.params as Record<string, string>;
-      const bytes = Object.values(params).every((name) => NAME.test(name)) ? from(params) : undefined;
-      if (bytes === undefined) throw new RestError(404, "There is no such file");
-      const name = params.name ?? (path === "/flash" ? "flash.html" : path);
+      const names = request.params as Names;
+      const bytes = fileOf(() => read(directory, names), names);
+      const name = names.name ?? (path === "/flash" ? "flash.html" : path);
       return reply
         .headers(HEADERS)
         .type(TYPES[extname(name)] ?? "application/octet-stream")
         .send(bytes);
     });
-  };
-  serve("/flash", () => page("flash.html"));
-  serve("/flash.js", () => page("flash.js"));
-  serve("/flash/tools/:name", ({ name = "" }) => fileOf(TOOLS, name));
-  serve("/flash/firmware/manifest.json", () => fileOf(directory, "manifest.json"));
-  serve("/flash/firmware/:chip/:name", ({ chip = "", name = "" }) => fileOf(directory, chip, name));
 }
 
-function fileOf(directory: string | undefined, ...names: string[]): Buffer | undefined {
+const page = (name: string): Buffer => readFileSync(new URL(`../../console/${name}`, import.meta.url));
+
+/** Of ESP Web Tools, as it is installed: no page of ours loads a script from elsewhere. A platform starts without it too. */
+function toolsFolder(): string {
+  const { resolve } = createRequire(import.meta.url);
+  return join(dirname(resolve("esp-web-tools/package.json")), "dist", "web");
+}
+
+function fileOf(read: () => Buffer, names: Names): Buffer {
   try {
-    return directory === undefined ? undefined : readFileSync(join(directory, ...names));
+    if (Object.values(names).every((name) => NAME.test(name))) return read();
   } catch {
-    return undefined;
+    // As below.
   }
+  throw new RestError(404, "There is no such file");
 }

@@ -1,7 +1,11 @@
-/** As `mote esp32 --web` writes it. */
-export interface Manifest {
+// The manifest of ESP Web Tools (esphome.github.io/esp-web-tools): what a page flashes, and where. Both the page and the build read it.
+/** Of what the page shows before it writes. */
+export interface Firmware {
   readonly name: string;
   readonly version: string;
+}
+
+export interface Manifest extends Firmware {
   readonly builds: readonly {
     readonly chipFamily: string;
     readonly parts: readonly { readonly path: string; readonly offset: number }[];

@@ -8,7 +8,7 @@ import { isSame, stampFile } from "./stamp.mjs";
 // These run on XS alone, or in a browser, but for tools/console/model, which needs no page. Of hosts/esp32 only the files that name modules of
 // the SDK do; the others have tests here.
 const COMPILED_SEPARATELY =
-  /^(?:hosts\/(?:xs|simulator)\/|tools\/console\/(?!model\/)|test\/hosts\/simulator\/guest\/)/;
+  /^(?:hosts\/(?:xs|simulator)\/|tools\/console\/(?!model\/)|test\/hosts\/simulator\/guest\/|examples\/templates\/)/;
 /** What this build makes in dist; the rest is of others: types, builds for the simulator. */
 const OURS = /^(?:src|hosts|tools|examples|test|xs)\/.*\.js(?:\.map)?$/;
 

@@ -16,8 +16,8 @@ if (first === "--refuse") {
 }
 
 const out = resolve(first ?? join(root, "build", "packages"));
-/** What no user of a package needs. */
-const LEFT_OUT = /\.map$|\.d\.ts$|\.tsbuildinfo$/;
+/** What no user of the command needs. The types of the board's modules are for those whose project it builds. */
+const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
 const SHARED = ["src", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
 const BUILT = ["src", "hosts", "tools", "xs"];
 const MANIFESTS = ["", "-lean", "-report", "-diagnostics", "-strategies"].map(

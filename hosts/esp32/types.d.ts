@@ -1,6 +1,21 @@
-// `mote/board` for an application's TypeScript.
+// `mote/board` for an application's TypeScript: on its own, so that an editor that checks an application checks nothing of ours.
 import type { Agent } from "mote";
-import type { Application, Commissioner } from "./start.js";
+import type { AppHost } from "../shared/application.js";
+
+export type { AppHost };
+
+/**
+ * Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. With
+ * `cycle` in the configuration it is called at each wake, and the function that it returns takes the sample.
+ */
+export type Application = (agent: Agent, host: AppHost) => unknown;
+
+declare const commissioner: unique symbol;
+
+/** `commission` of `mote/commission`. */
+export interface Commissioner {
+  readonly [commissioner]: true;
+}
 
 /**
  * Puts the board together, calls `application`, and starts the agent. To be called once, by the default function of main. `commission`, of

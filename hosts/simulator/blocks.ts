@@ -1,5 +1,6 @@
 import type { File, Files } from "embedded:storage/files";
 import type { Blocks } from "../../src/port.js";
+import { isThere } from "./files.js";
 
 export const SECTOR = 4096;
 
@@ -68,9 +69,5 @@ export class FileBlocks implements Blocks {
 }
 
 function open(files: Files, path: string): File {
-  try {
-    return files.openFile({ path, mode: "r+" });
-  } catch {
-    return files.openFile({ path, mode: "w+" });
-  }
+  return files.openFile({ path, mode: isThere(files, path) ? "r+" : "w+" });
 }

@@ -8,6 +8,7 @@ import { createHost, type SimulatorHost } from "mote-simulator";
 import { readConfig } from "../esp32/config.js";
 import type { Application } from "../esp32/start.js";
 import type { Config } from "../shared/commissioning/built-in-configuration.js";
+import { eventLine, followAgent } from "../shared/event-lines.js";
 import { wakeAgain } from "../shared/wakes.js";
 
 /** Of what is kept, so that nothing else of the home directory is touched. */
@@ -28,10 +29,19 @@ export function start(application: Application, commission?: Commissioner): Agen
       return undefined;
     }
     const { options, intervalMs, deadlineMs } = settings;
+    const { title = "the program", version } = options.firmware ?? {};
+    const what = version === undefined ? title : `${title} ${version}`;
+    host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
+    // A board prints nothing of this: there is nobody to read it.
+    followAgent(agent, (event) => host.log("info", eventLine(event)));
     const sleeps = deadlineMs !== undefined;
     const appSettings = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
     const sample = application(agent, { ...host, settings: appSettings, health: { reset: "start" } });
-    if (sleeps) wakeAgain(agent, host, sample, () => true);
+    if (sleeps)
+      wakeAgain(agent, host, sample, (wake) => {
+        host.log("info", eventLine({ ...wake, event: "wake" }));
+        return true;
+      });
     else agent.start();
     return agent;
   };
@@ -54,6 +64,7 @@ function below(all: Files, folder: string): Files {
     openFile: (options) => all.openFile({ ...options, path: at(options.path) }),
     createDirectory: (path) => all.createDirectory(at(path)),
     delete: (path) => all.delete(at(path)),
+    scan: (path) => all.scan(path === undefined ? folder : at(path)),
     move: (from, to) => all.move(at(from), at(to)),
   };
 }

@@ -1,38 +1,16 @@
 // The agent with the sample application, as its supervisor configured it.
 import files from "embedded:storage/files";
-import { Agent, type AgentEvents, type LastRun, Recovery } from "mote";
+import { Agent, type LastRun, Recovery } from "mote";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
 import type { AppHost } from "../shared/application.js";
+import { followAgent } from "../shared/event-lines.js";
 
 const FLUSH_MS = 2000;
 
-/** What is sent to the supervisor, a line each, by the names that `mote run --log json` has for them. */
-const EVENT_NAMES: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
-  provisioned: "provisioned",
-  online: "online",
-  offline: "offline",
-  delivered: "telemetry.delivered",
-  delivery: "telemetry.delivery",
-  drop: "telemetry.dropped",
-  attributes: "attributes.changed",
-  rpc: "rpc",
-  firmware: "firmware.state",
-  refused: "refused",
-  restart: "restart",
-};
-
+/** To the supervisor, by the names that `mote run --log json` has. */
 function sendEvent(event: { event: string } & Record<string, unknown>): void {
   trace(`@event ${JSON.stringify(event)}\n`);
-}
-
-function follow(agent: Agent): void {
-  for (const [name, eventName] of Object.entries(EVENT_NAMES)) {
-    agent.on(name as keyof AgentEvents, (detail) => {
-      const event = "stage" in detail ? `${eventName}.${detail.stage}` : eventName;
-      sendEvent({ ...detail, event });
-    });
-  }
 }
 
 /** Looks on: called before the application sets itself up. */
@@ -43,7 +21,7 @@ function start(show: Show | undefined): void {
   const host = createHost(files, { authorities: authorities.map((text) => Uint8Array.fromBase64(text)) });
   const recovery = new Recovery(host, before);
   const agent = new Agent(host, options);
-  follow(agent);
+  followAgent(agent, sendEvent);
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
   const appHost = { ...host, settings: { intervalMs, version: options.firmware?.version } };
   if (recovery.active) sendEvent({ event: "recovery", cause: recovery.cause });

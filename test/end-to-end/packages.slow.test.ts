@@ -1,12 +1,13 @@
 // Both packages as they would be published, in an empty project: what is in them, and that all of it works there.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import test from "ava";
+import { TEMPLATES } from "../../tools/cli/commands/new/templates.js";
 
 const run = promisify(execFile);
 const ENTRIES = ["", "/node", "/report", "/diagnostics", "/strategies"];
@@ -112,7 +113,7 @@ export const others = [Reports, new Diagnostics(agent, host), Strategies];
   await t.notThrowsAsync(run(tsc, [...strict, ...modules, "typed.ts", "typed.cts"], here));
 });
 
-test("the command works by both its names: help, a project for a board, a platform that keeps its state", async (t) => {
+test("the command works by both its names: help, a platform that keeps its state", async (t) => {
   if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
   t.timeout(PATIENCE_MS);
   const here = { cwd: project, timeout: PATIENCE_MS };
@@ -120,10 +121,6 @@ test("the command works by both its names: help, a project for a board, a platfo
     const { stdout } = await run("npx", ["--no-install", name, "--version"], here);
     t.regex(stdout, /^\d+\.\d+\.\d+\n$/);
   }
-  await run("npx", ["--no-install", "mote-cli", "new", "greenhouse"], here);
-  const { build } = JSON.parse(readFileSync(join(project, "greenhouse", "manifest.json"), "utf8"));
-  const place = resolve(project, "greenhouse", build["MOTE ?="]);
-  t.true(existsSync(join(place, "hosts", "manifest.json")), place);
   const cli = join(project, "node_modules", ".bin", "mote-cli");
   const platform = spawn(cli, ["platform", "--port", "0", "--log", "json", "--state", "platform"], {
     cwd: project,
@@ -138,3 +135,32 @@ test("the command works by both its names: help, a project for a board, a platfo
   await once(platform, "close");
   t.true(existsSync(join(project, "platform", "platform.db")));
 });
+
+for (const template of TEMPLATES)
+  test.serial(
+    `${template}: a new project needs its own folder and what npm installs there, and nothing else`,
+    async (t) => {
+      if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
+      t.timeout(PATIENCE_MS);
+      const here = { cwd: project, timeout: PATIENCE_MS };
+      await run("npx", ["--no-install", "mote-cli", "new", template, "--template", template], here);
+      const folder = join(project, template);
+      const own = { cwd: folder, timeout: PATIENCE_MS };
+      await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"], own);
+      const { build } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+      t.true(existsSync(join(folder, build["MOTE ?="], "hosts", "manifest.json")));
+      await t.notThrowsAsync(run("npm", ["run", "-s", "types"], own));
+      if (!process.env.MODDABLE) return void t.log("not built: $MODDABLE is not set");
+      // Also by the SDK's own tool, which knows nothing of the command.
+      const out = join(folder, "build", "by-hand");
+      mkdirSync(out, { recursive: true });
+      await run("mcconfig", ["-d", "-m", "-p", "lin", "-t", "build", "-o", out], own);
+      t.true(existsSync(join(out, "bin", "lin", "mc", "debug", template, "mc.so")));
+      const { stdout } = await run(
+        "npm",
+        ["run", "-s", "simulator", "--", "--headless", "--for", "15s"],
+        own,
+      );
+      t.regex(stdout, /provisioned as \w+\n[\s\S]*delivered \d+ points?/);
+    },
+  );

@@ -38,7 +38,9 @@ export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
       throw new SdkError(`$MODDABLE is ${path}, but ${what} was not built there.\n${INSTALL}`);
   }
   const paths = [tools, join(dirname(dirname(tscPath())), ".bin"), env.PATH ?? ""];
-  return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, PATH: paths.join(delimiter) } };
+  // A project is built with the manifests of the command that builds it, installed in its folder or not.
+  const { MOTE = PROJECT.replace(/\/$/, "") } = env;
+  return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, MOTE, PATH: paths.join(delimiter) } };
 }
 
 /** The version that stands at `path`, as git knows it; undefined where it does not. */

@@ -12,9 +12,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
-import { newProject } from "../../../tools/cli/commands/new.js";
+import { newProject } from "../../../tools/cli/commands/new/new.js";
+import { TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
 import { buildProgram } from "../../../tools/moddable/build.js";
 import { checkBuild } from "../../../tools/moddable/esp32/check.js";
+import { figureLines } from "../../../tools/moddable/esp32/check-figures.js";
 import {
   type Build,
   type BuildOptions,
@@ -26,6 +28,7 @@ import { findSdk, PROJECT, type Sdk, SdkError } from "../../../tools/moddable/sd
 import { openDisplay } from "../../../tools/moddable/simulator/display.js";
 import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
+import { mote } from "../cli/commands.js";
 
 const TARGETS = [
   ...["esp32", "esp32/esp32c3", "esp32/esp32c6", "esp32/esp32s3", "esp32/esp32s3_cdc", "esp32/moddable_two"],
@@ -70,9 +73,9 @@ for (const target of TARGETS) {
   withSdk(
     `${target}: the sample application builds, with the partitions and options that an update needs`,
     async (t, sdk) => {
-      const { wrong, lines } = await checked(options(sdk, target));
+      const { wrong, figures } = await checked(options(sdk, target));
       t.deepEqual(wrong, []);
-      t.true(lines.length > 10);
+      t.true(figureLines(figures).length > 10);
     },
   );
 }
@@ -120,8 +123,8 @@ withSdk("the engine's memory is that of the chip, whatever board has it", async 
     ["esp32/esp32s3", "139,264"],
     ["esp32/m5nanoc6", "139,264"],
   ] as const) {
-    const { lines } = await checked(options(sdk, target));
-    t.regex(lines.join("\n"), new RegExp(`engine's memory +${bytes} bytes`), target);
+    const { figures } = await checked(options(sdk, target));
+    t.regex(figureLines(figures).join("\n"), new RegExp(`engine's memory +${bytes} bytes`), target);
   }
 });
 
@@ -161,12 +164,59 @@ withSdk("a manifest of the project that takes the options away does not get its 
   t.deepEqual((await checked(options(sdk, "esp32", { folder, out }))).wrong, []);
 });
 
-withSdk("a new project builds as it was written", async (t, sdk) => {
-  const folder = join(place, "greenhouse");
-  newProject(folder);
-  const how = options(sdk, "esp32/nodemcu", { folder, out: join(folder, "build") });
-  t.deepEqual((await checked(how)).wrong, []);
+for (const template of TEMPLATES)
+  withSdk(`${template}: a new project builds as it was written, and all of it is in ROM`, async (t, sdk) => {
+    const folder = join(place, `new-${template}`);
+    newProject(folder, template);
+    for (const target of ["esp32/nodemcu", "esp32/esp32c3"]) {
+      const out = join(folder, "build", target.replace("/", "-"));
+      const { wrong, figures } = await checked(options(sdk, target, { folder, out }));
+      t.deepEqual(wrong, [], target);
+      t.deepEqual(figures.unpreloaded, [], target);
+    }
+  });
+
+withSdk("--json of --check has the same members, whatever the figures are", async (t, sdk) => {
+  const folder = join(place, "as-json");
+  newProject(folder, "minimal");
+  const { code, out } = await mote(["esp32", "--check", folder, "--json", "--target", "esp32"], {
+    MODDABLE: sdk.path,
+  });
+  t.is(code, 0);
+  const sized = [{ name: "string", bytes: "number" }];
+  const shares = [{ what: "string", bytes: "number" }];
+  t.deepEqual(shapeOf(JSON.parse(out)), {
+    wrong: [],
+    target: "string",
+    chip: "string",
+    rom: { bytes: "number", slots: "number", keys: "number", code: "number", texts: "number" },
+    aliases: "number",
+    image: { bytes: "number", room: "number" },
+    memory: { engine: "number", largest: "number", heap: "number", origin: "string" },
+    planned: { pool: "number", engine: shares, system: shares },
+    limits: {
+      requestBytes: "number",
+      answerBytes: "number",
+      attributeBytes: "number",
+      connections: "number",
+    },
+    unpreloaded: [],
+    modules: sized,
+    weights: [{ name: "string", code: "number", slots: "number", rom: "number" }],
+  });
+  const { code: refused, err } = await mote(["esp32", "--build", folder, "--json"]);
+  t.is(refused, 2, err);
 });
+
+/** Types in place of values; of a list one of each shape. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const shapes = new Map(value.map((one) => [JSON.stringify(shapeOf(one)), shapeOf(one)]));
+    return [...shapes.values()];
+  }
+  if (typeof value !== "object" || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
+}
 
 withSdk(
   "a mistake in an application's types fails the build, and is reported with its line",
@@ -243,7 +293,7 @@ withSdk("a new project runs in the simulator as it is, in the base of the board'
     await platform.close();
   });
   const folder = join(place, "inside");
-  newProject(folder);
+  newProject(folder, "minimal");
   const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
   Object.assign(manifest.config, { baseUrl: platform.url, intervalMs: 200 });
   manifest.platforms.lin = { creation: BASE };
@@ -294,7 +344,7 @@ withSdk(
     });
     const port = await freePort();
     const folder = join(place, "unboxed");
-    newProject(folder);
+    newProject(folder, "minimal");
     const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
     Object.assign(manifest.config, { baseUrl: "", intervalMs: 200, commission: { port } });
     manifest.platforms.lin = { creation: BASE };

@@ -1,6 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { checkBuild } from "../../moddable/esp32/check.js";
+import { figureLines } from "../../moddable/esp32/check-figures.js";
 import { emulate } from "../../moddable/esp32/emulate.js";
 import { EMULATED_CHIPS, fromInside } from "../../moddable/esp32/emulator.js";
 import {
@@ -15,14 +16,16 @@ import { flashBoard } from "../../moddable/esp32/esptool.js";
 import { reportImage } from "../../moddable/esp32/image-report.js";
 import { firmwareOf, writeWebInstall } from "../../moddable/esp32/web-install.js";
 import { onPath } from "../../moddable/program.js";
-import { findSdk, PROJECT, type Sdk } from "../../moddable/sdk.js";
-import { weighOurs } from "../../moddable/weigh.js";
+import { findSdk, PROJECT } from "../../moddable/sdk.js";
+import { type Weight, weighOurs } from "../../moddable/weigh.js";
+import { outJson } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 import { duration, UsageError } from "../usage.js";
 
 interface Esp32Flags {
   target?: string;
   check?: boolean;
+  json?: boolean;
   build?: boolean;
   web?: string;
   emulate?: boolean;
@@ -66,6 +69,7 @@ export function esp32Command(program: Command): void {
         "emulate",
       ]),
     )
+    .option("--json", "what --check finds, as JSON; exits 1 if something is wrong, all the same")
     .option("--build", "build the image, say what is in it and where it is; flash and run nothing")
     .addOption(
       new Option("--web <dir>", "write the image there for a web page that flashes boards (ESP Web Tools)")
@@ -122,7 +126,8 @@ function flashSize(text: string): FlashSize {
 
 async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<number> {
   const build = optionsOf(folder, flags);
-  if (flags.check) return check(build);
+  if (flags.json && !flags.check) throw new UsageError("--json is for --check");
+  if (flags.check) return check(build, flags.json === true);
   if (flags.emulate && !flags.build) return emulateBoard(build, flags);
   const image = await buildImage(build);
   const { lines, wrong } = await reportImage(build.sdk, image);
@@ -154,9 +159,12 @@ function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions 
   };
 }
 
-async function check(build: BuildOptions): Promise<number> {
-  const { wrong, lines } = checkBuild(await buildScripts(build), build);
-  process.stdout.write(`${build.target}\n${[...lines, ...weights(build.sdk)].join("\n")}\n`);
+async function check(build: BuildOptions, asJson: boolean): Promise<number> {
+  const { wrong, figures } = checkBuild(await buildScripts(build), build);
+  const weights = [...weighOurs(build.sdk)].map(([name, weight]) => ({ name, ...weight }));
+  if (asJson) outJson({ wrong, ...figures, weights });
+  else
+    process.stdout.write(`${[build.target, ...figureLines(figures), ...weightLines(weights)].join("\n")}\n`);
   for (const line of wrong) process.stderr.write(`wrong: ${line}\n`);
   return wrong.length === 0 ? 0 : 1;
 }
@@ -181,8 +189,8 @@ function afterFlashing({ debug, out }: BuildOptions, folder: string, port = "POR
   return `What it prints: ${monitor} --port ${port} ${join(folder, "xs_esp32.elf")}\nBuilt in ${out}`;
 }
 
-function weights(sdk: Sdk): string[] {
-  const lines = [...weighOurs(sdk)].map(([name, { code, slots, rom }]) =>
+function weightLines(weights: readonly (Weight & { name: string })[]): string[] {
+  const lines = weights.map(({ name, code, slots, rom }) =>
     [name.padEnd(16), ...[code, slots, rom].map((count) => count.toLocaleString("en").padStart(9))].join(" "),
   );
   return ["of Mote alone, in ROM: bytes of code, slots of 16 bytes, bytes of all its data:", ...lines];

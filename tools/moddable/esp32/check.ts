@@ -1,9 +1,10 @@
 // What can be said of an ESP32 build without a board and without ESP-IDF.
 import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { planMemory, type Shares } from "../../../hosts/esp32/memory-plan.js";
-import { number, share } from "../figures.js";
+import { number } from "../figures.js";
 import { codeBytes, readRom, romBytes } from "../rom.js";
+import type { Figures, Share, Sized } from "./check-figures.js";
 import { chipOf } from "./chips.js";
 import { checkConfig } from "./config-check.js";
 import type { Build, BuildOptions } from "./esp32.js";
@@ -13,7 +14,7 @@ import { checkOptions } from "./sdkconfig.js";
 
 export interface Report {
   readonly wrong: readonly string[];
-  readonly lines: readonly string[];
+  readonly figures: Figures;
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -46,38 +47,24 @@ export function checkBuild(
     ...checkOptions(options),
     ...left.filter(({ name }) => OURS.test(name)).map(({ name }) => `${name} is not preloaded`),
   ];
-  const lines = [
-    `ROM of the engine's data  ${number(romBytes(rom))} bytes`,
-    `  slots                   ${number(rom.slots)} of 16 bytes`,
-    `  keys                    ${number(rom.keys)}`,
-    `  code                    ${number(rom.code)} bytes`,
-    `  texts                   ${number(rom.texts)} bytes`,
-    `aliases in RAM            ${number([...log.matchAll(ALIASES)].length)} of 4 bytes: what is preloaded and not frozen may be changed`,
-    `image, estimated          ${number(image)} bytes of a slot's ${number(room)}: ${share(room - image, room)} free`,
-    `engine's memory           ${engine === undefined ? "no block of its own" : `${number(engine)} bytes`} of ${number(chip.largest)} in one piece, ${number(chip.heap)} in all (${chip.name}, ${chip.origin})`,
-    ...memoryPlan(engine ?? chip.engine, chip.heap),
-    `not preloaded             ${left.length === 0 ? "nothing" : "(bytes of code; in RAM from its first import on)"}`,
-    ...left.map(({ name, bytes }) => `  ${name} (${number(bytes)}): ${reasonOf(name)}`),
-    "bytes of code per module, with what it does once, those above 1,000:",
-    ...modules(join(directory, "modules")),
-  ];
-  return { wrong, lines };
+  const pool = chip.heap - (engine ?? chip.engine);
+  const plan = planMemory({ engine: engine ?? chip.engine, system: pool });
+  const figures: Figures = {
+    target,
+    chip: chip.name,
+    rom: { bytes: romBytes(rom), slots: rom.slots, keys: rom.keys, code: rom.code, texts: rom.texts },
+    aliases: [...log.matchAll(ALIASES)].length,
+    image: { bytes: image, room },
+    memory: { engine: engine ?? null, largest: chip.largest, heap: chip.heap, origin: chip.origin },
+    planned: { pool, engine: sharesOf(plan.engine), system: sharesOf(plan.system) },
+    limits: plan.limits,
+    unpreloaded: left.map(({ name, bytes }) => ({ name, bytes, reason: reasonOf(name) })),
+    modules: modules(join(directory, "modules")),
+  };
+  return { wrong, figures };
 }
 
-/** Both pools, and the limits that a configuration has which names none. */
-function memoryPlan(engine: number, heap: number): string[] {
-  const plan = planMemory({ engine, system: heap - engine });
-  const { requestBytes, answerBytes, attributeBytes, connections } = plan.limits;
-  const list = (shares: Shares): string[] =>
-    shares.map(([what, bytes]) => `  ${what.padEnd(32)}${number(bytes).padStart(9)}`);
-  return [
-    "of the engine's memory, planned for",
-    ...list(plan.engine),
-    `of the system's ${number(heap - engine)} bytes, planned for`,
-    ...list(plan.system),
-    `so an RPC takes ${number(requestBytes)} bytes, its answer ${number(answerBytes)}, shared attributes ${number(attributeBytes)}; ${connections} connections`,
-  ];
-}
+const sharesOf = (shares: Shares): Share[] => shares.map(([what, bytes]) => ({ what, bytes }));
 
 /** Of the SDK's modules: who might import them, and why they can stay out of ROM. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -91,14 +78,13 @@ const reasonOf = (name: string): string =>
   REASONS[name] ??
   (OURS.test(name) ? "must be: see preload in the manifest" : "not in any manifest's preload");
 
-function modules(directory: string): string[] {
-  const sizes = readdirSync(directory, { recursive: true, encoding: "utf8" })
+/** The largest first. */
+function modules(directory: string): Sized[] {
+  return readdirSync(directory, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".xsb"))
     .map((name) => ({
-      name: relative(".", name).replace(/\.xsb$/, ""),
+      name: name.replace(/\.xsb$/, ""),
       bytes: codeBytes(readFileSync(join(directory, name))) ?? 0,
     }))
-    .filter(({ bytes }) => bytes > 1000)
     .sort((a, b) => b.bytes - a.bytes);
-  return sizes.map(({ name, bytes }) => `  ${name.padEnd(24)}${number(bytes)}`);
 }

@@ -1,21 +1,22 @@
-// `npm run simulator`: the agent in the Moddable simulator, against a platform or the local platform.
+// `mote simulator`: the agent, or a project, in the Moddable simulator, against a platform or the local platform.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Command, Option } from "commander";
-import { FAILED, STOPPED, USAGE } from "../../../hosts/node/exit.js";
+import { type Command, Option } from "commander";
+import { FAILED, STOPPED } from "../../../hosts/node/exit.js";
 import { Lines } from "../../../hosts/node/run/lines.js";
 import type { AgentOptions } from "../../../src/index.js";
 import { stopSignals } from "../../cli/stop.js";
 import { certificates, duration, UsageError } from "../../cli/usage.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
 import { runTour } from "../../tour/run-tour.js";
+import { limitedBy } from "../../tour/tour.js";
 import { buildProgram } from "../build.js";
-import { findSdk, PROJECT, SdkError } from "../sdk.js";
+import { findSdk, PROJECT } from "../sdk.js";
 import { SimulatedDevice, simulatedImage } from "./device.js";
 import { openDisplay } from "./display.js";
+import { runProject } from "./project.js";
 
 interface Flags {
   url?: string;
@@ -32,17 +33,26 @@ interface Flags {
 }
 
 const HELP = `
-Without --url it starts a platform of its own. Headless it then goes through the tour, an update included, and ends with 0 if all
-of it worked; with --url it ends after --for, with 0 if points were delivered and nothing crashed. $MODDABLE must name the SDK.`;
+Without --url it starts a platform of its own; a project that names a platform in manifest.json goes to that one. A project runs until
+Ctrl-C and prints what happens to it. The sample goes headless through the tour, an update included, and ends with 0 if all of it worked;
+with --url it ends after --for. Headless each ends with 0 only if points were delivered and nothing crashed. $MODDABLE must name the SDK.
+
+Examples:
+  mote simulator ./greenhouse                    in a window
+  mote simulator ./greenhouse --headless --for 20s`;
 
 const TITLE = "sample";
 const IMAGE_BYTES = 65_536;
 const TOUR_MS = 180_000;
 const PROGRAMS = join(PROJECT, "hosts", "simulator");
 
-export function simulatorCommand(): Command {
-  return new Command("simulator")
-    .description("run the agent in the Moddable simulator")
+export function simulatorCommand(program: Command): void {
+  program
+    .command("simulator")
+    .description(
+      "run a project, or the sample application, in the Moddable simulator; needs the Moddable SDK",
+    )
+    .argument("[folder]", "a project that `mote new` made (default: the sample application)")
     .addOption(new Option("--url <url>", "of the platform, http:// or https://").env("MOTE_URL"))
     .addOption(new Option("--token <token>", "the device's access token").env("MOTE_TOKEN"))
     .addOption(new Option("--provision-key <key>", "of the device profile").env("MOTE_PROVISION_KEY"))
@@ -58,10 +68,28 @@ export function simulatorCommand(): Command {
     )
     .option("--headless", "without a window, on Xvfb or another display, to an end with a status")
     .addOption(
-      new Option("--for <duration>", "headless, with --url").argParser(duration).default(60_000, "1m"),
+      new Option("--for <duration>", "headless, of a project or with --url")
+        .argParser(duration)
+        .default(60_000, "1m"),
     )
     .addHelpText("after", HELP)
-    .action(async (flags: Flags) => process.exit(await run(flags)));
+    .action(async (folder: string | undefined, flags: Flags) =>
+      process.exit(folder === undefined ? await run(flags) : await runFolder(folder, flags)),
+    );
+}
+
+/** The application of a project decides what it records, and how often. */
+async function runFolder(folder: string, flags: Flags): Promise<number> {
+  const sdk = findSdk();
+  if (flags.ca !== undefined)
+    throw new UsageError("--ca is for the sample; a project names its own in config.ca");
+  const stateDir = resolve(flags.state ?? mkdtempSync(join(tmpdir(), "mote-simulator-")));
+  const { stop } = stopSignals();
+  try {
+    return await runProject(sdk, folder, stateDir, flags, stop, flags.headless ? flags.for : undefined);
+  } finally {
+    if (flags.state === undefined) rmSync(stateDir, { recursive: true, force: true });
+  }
 }
 
 async function run(flags: Flags): Promise<number> {
@@ -151,23 +179,11 @@ async function watch(session: Session, flags: Flags, own: Platform | undefined):
     simulatedImage(TITLE, "1.0.0", IMAGE_BYTES),
   );
   const { stop } = stopSignals();
-  const limited = flags.headless ? AbortSignal.any([stop, AbortSignal.timeout(flags.for)]) : stop;
+  const end = flags.headless ? limitedBy(stop, flags.for, new Error("its time is over")).signal : stop;
   const ended = device.start();
-  const asked = new Promise<void>((done) => limited.addEventListener("abort", () => done(), { once: true }));
+  const asked = new Promise<void>((done) => end.addEventListener("abort", () => done(), { once: true }));
   await Promise.race([asked, ended]);
   await device.stop();
   const well = seen.delivered > 0 && seen.crashes === 0;
   return flags.headless && !well ? FAILED : STOPPED;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  simulatorCommand()
-    .parseAsync()
-    .catch((error: unknown) => {
-      const known = error instanceof UsageError || error instanceof SdkError;
-      process.stderr.write(
-        `${known || !(error instanceof Error) ? "" : "error: "}${(error as Error).message}\n`,
-      );
-      process.exit(error instanceof UsageError ? USAGE : FAILED);
-    });
 }

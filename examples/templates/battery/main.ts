@@ -1,0 +1,65 @@
+import { Climate } from "climate";
+import { Switch } from "hardware";
+import type { Agent, Sample } from "mote";
+import { type AppHost, start } from "mote/board";
+import { commission } from "mote/commission";
+import { Strategies } from "mote/strategies";
+
+/** Half a degree from the last report, and each hour anyway. */
+const TEMPERATURE = { onChange: 0.5, heartbeatMs: 3_600_000 };
+const HUMIDITY = { onChange: 3, heartbeatMs: 3_600_000 };
+
+/** Called at each wake; what it returns takes the reading. */
+export default function main(): void {
+  start((agent, host) => {
+    const application = new Application(agent, host);
+    return () => application.sample();
+  }, commission);
+}
+
+class Application {
+  private readonly _host: AppHost;
+  private readonly _climate = new Climate();
+  private readonly _strategies: Strategies;
+  private _alarmAbove: number | undefined;
+  private _switch: Switch | undefined;
+
+  constructor(agent: Agent, host: AppHost) {
+    this._host = host;
+    // The shared attribute "reportStrategies" takes their place; what was reported last outlives the sleep.
+    this._strategies = new Strategies(agent, host, {
+      keys: { temperature: TEMPERATURE, humidity: HUMIDITY },
+      attribute: "reportStrategies",
+      keep: true,
+    });
+    // Known from an earlier wake, without a connection.
+    agent.attributes.subscribe("alarmAbove", (degrees) => {
+      this._alarmAbove = typeof degrees === "number" ? degrees : undefined;
+    });
+    // A sleeping device answers when it connects next: the caller has to wait for so long.
+    agent.rpc.handle("setSwitch", (params) => this._set(params));
+  }
+
+  /** What it returns is a point of its own; nothing, if what was recorded is all. */
+  sample(): Sample {
+    const reading = this._climate.read();
+    if (typeof reading === "string") {
+      this._host.log("warn", reading);
+      return undefined;
+    }
+    this._host.log("info", `${reading.temperature} °C, ${reading.humidity} %`);
+    if (this._alarmAbove !== undefined && reading.temperature > this._alarmAbove)
+      return { values: { ...reading }, alarm: true };
+    this._strategies.record({ ...reading });
+    return undefined;
+  }
+
+  /** RPC: { "on": true }. The pin is off again in the next sleep: what shall stay on needs a relay that latches. */
+  private _set(params: { on?: unknown } | null): { on: boolean } {
+    const on = params?.on;
+    if (typeof on !== "boolean") throw new TypeError("on: true or false");
+    this._switch ??= new Switch();
+    this._switch.write(on);
+    return { on };
+  }
+}

@@ -1,0 +1,12 @@
+import { start } from "mote/board";
+import { commission } from "mote/commission";
+
+export default function main(): void {
+  start((agent, host) => {
+    const sample = (): void => {
+      host.clock.timer(host.settings.intervalMs, sample);
+      agent.telemetry.record({ upSeconds: Math.round(host.clock.now() / 1000) });
+    };
+    sample();
+  }, commission);
+}

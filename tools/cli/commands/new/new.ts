@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { outJson, plain } from "../../output/table.js";
+import { UsageError } from "../../usage.js";
+import { originOf } from "./origin.js";
+import { filesOf, SECRETS, TEMPLATES, type Template } from "./templates.js";
+
+interface NewFlags {
+  template: Template;
+  json?: boolean;
+}
+
+const HELP = `
+Templates:
+  sensor   temperature and humidity over I2C, an RPC that switches a pin, a rate
+           that the platform sets; without a sensor it says so and does the rest
+  minimal  the least that is a device: a point every ten seconds
+  battery  as sensor, asleep between its readings; sends what changed
+  lean     as sensor, in the smallest image: no updates, sleep, commissioning`;
+
+/** `mote new`: a project for a board. */
+export function newCommand(program: Command): void {
+  program
+    .command("new")
+    .description("write a project for a board into a new folder")
+    .argument("<folder>", "its name becomes the firmware's title")
+    .addOption(new Option("--template <name>", "what it begins with").choices(TEMPLATES).default("sensor"))
+    .option("--json", "as JSON: where it is, its files, what to do next")
+    .addHelpText("after", HELP)
+    .action((folder: string, { template, json }: NewFlags) => {
+      const files = newProject(folder, template);
+      const next = nextSteps(folder);
+      if (json) return outJson({ folder: resolve(folder), template, files, next });
+      for (const name of files) process.stdout.write(`${plain(join(folder, name))}\n`);
+      process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}`);
+    });
+}
+
+/** The simulator needs nothing filled in. */
+const nextSteps = (folder: string): string[] => [
+  `cd ${folder} && npm install`,
+  "npm run simulator",
+  "npm run esp32 -- --target esp32/nodemcu",
+];
+
+/** Writes the files and returns their names. Throws UsageError for a folder that is not empty, or that nothing can be built in. */
+export function newProject(folder: string, template: Template = "sensor"): string[] {
+  const path = resolve(folder);
+  checkPlace(folder, path);
+  const files = filesOf(path, template, originOf(path));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), text, { flag: "wx", mode: name === SECRETS ? 0o600 : 0o644 });
+  }
+  return Object.keys(files);
+}
+
+/** What the SDK's makefiles read as something else than part of a path. */
+const NOT_FOR_MAKE = /[\s#$%:;=&|<>()[\]{}*?!'"`\\]/;
+const LONGEST = 32;
+
+function checkPlace(folder: string, path: string): void {
+  const found = NOT_FOR_MAKE.exec(path)?.[0];
+  if (found !== undefined)
+    throw new UsageError(
+      `the SDK can't build in ${path}: its makefiles take no ${/\s/.test(found) ? "space" : found} in a path`,
+    );
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (name === "" || name.length > LONGEST || name.startsWith("-"))
+    throw new UsageError(`${folder}: its name is the firmware's, of 1 to ${LONGEST} characters`);
+  if (!existsSync(path)) return;
+  if (!statSync(path).isDirectory()) throw new UsageError(`${folder} is no folder`);
+  if (readdirSync(path).length > 0) throw new UsageError(`${folder} is not empty`);
+}

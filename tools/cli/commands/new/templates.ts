@@ -1,0 +1,111 @@
+// The files of a new project: those of examples/templates, and those that name the project or the place of Mote.
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { PROJECT } from "../../../moddable/sdk.js";
+import type { Origin } from "./origin.js";
+
+/** The first is the default. */
+export const TEMPLATES = ["sensor", "minimal", "battery", "lean"] as const;
+export type Template = (typeof TEMPLATES)[number];
+
+export const SECRETS = "secrets.json";
+/** Of the SDK, that an editor sees: the last that the registry has. */
+const TYPINGS = "5.6.0";
+const TYPESCRIPT = "7.0.2";
+
+const OWN = ["README.md", "main.ts"];
+const WITH_SENSOR = [
+  "climate.ts",
+  "hardware/manifest.json",
+  "hardware/pins.json",
+  "hardware/esp32.ts",
+  "hardware/simulator.ts",
+  "hardware/sht3x.d.ts",
+];
+/** Beside `mote` itself: what an application may import. */
+const MODULES: Readonly<Record<string, string>> = {
+  mote: "mote",
+  "mote/board": "mote-esp32",
+  "mote/commission": "mote-commission",
+  "mote/diagnostics": "mote-diagnostics",
+  "mote/strategies": "mote-strategies",
+  "mote/report": "mote-report",
+};
+
+/** By name. */
+export function filesOf(path: string, template: Template, origin: Origin): Record<string, string> {
+  const title = basename(path);
+  const place = join(PROJECT, "examples", "templates");
+  const own = (name: string): string => readFileSync(join(place, template, name), "utf8");
+  const shared = template === "minimal" ? [] : WITH_SENSOR;
+  const named = (text: string): string => text.replaceAll("{{NAME}}", title);
+  return {
+    ...Object.fromEntries(OWN.map((name) => [name, named(own(name))])),
+    ...Object.fromEntries(shared.map((name) => [name, readFileSync(join(place, "shared", name), "utf8")])),
+    "manifest.json": json(manifest(JSON.parse(own("manifest.json")), title, origin)),
+    [SECRETS]: json({
+      config: {
+        wifi: { ssid: "", password: "" },
+        provisioning: { key: "", secret: "" },
+      },
+    }),
+    "package.json": json(description(title, origin)),
+    "tsconfig.json": json(typescript(origin, shared.length > 0)),
+    ".gitignore": `${SECRETS}\nbuild/\nnode_modules/\n*.key\n*.pem\n`,
+  };
+}
+
+function manifest(
+  { config, ...rest }: { config: { firmware?: object } },
+  title: string,
+  { place }: Origin,
+): object {
+  const firmware = config.firmware && { firmware: { ...config.firmware, title } };
+  // The environment comes first: each machine that builds it may have Mote elsewhere.
+  return { build: { "MOTE ?=": place }, ...rest, config: { ...config, ...firmware } };
+}
+
+/** A name that npm takes. */
+const packageName = (title: string): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .replace(/^-+|-+$/g, "") || "device";
+
+const description = (title: string, { spec }: Origin): object => ({
+  name: packageName(title),
+  version: "1.0.0",
+  private: true,
+  type: "module",
+  scripts: {
+    simulator: "mote-cli simulator .",
+    esp32: "mote-cli esp32 .",
+    types: "tsc --noEmit",
+  },
+  devDependencies: {
+    "@moddable/typings": TYPINGS,
+    "mote-cli": spec,
+    typescript: TYPESCRIPT,
+  },
+});
+
+function typescript({ place }: Origin, sensor: boolean): object {
+  const modules = Object.entries(MODULES).map(([name, file]) => [name, [`${place}/dist/xs/${file}.d.ts`]]);
+  const own = sensor ? { climate: ["./climate.ts"], hardware: ["./hardware/esp32.ts"] } : {};
+  return {
+    compilerOptions: {
+      target: "es2022",
+      lib: ["es2022"],
+      module: "preserve",
+      types: [],
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+      paths: { ...own, ...Object.fromEntries(modules) },
+    },
+    include: ["**/*.ts", "node_modules/@moddable/typings/**/*.d.ts"],
+    exclude: ["build", "node_modules/mote-cli", "node_modules/typescript"],
+  };
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

@@ -9,6 +9,7 @@ import { type AgentOptions, checkOptions } from "./options/options.js";
 import type { CycleSettings } from "./options/sleep-cycle.js";
 import { Provisioning } from "./provisioning/provisioning.js";
 import { Outbox } from "./queue/outbox.js";
+import { HOLD_MS } from "./queue/unread-hold.js";
 import { Handlers } from "./rpc/handlers.js";
 import { Rpc, type RpcWatcher } from "./rpc/rpc.js";
 import { PlatformSession, rememberedTiming, type SessionWatcher } from "./session/index.js";
@@ -18,6 +19,8 @@ import { Time } from "./time/time.js";
 const FLUSH_MS = 5000;
 /** For points that flash does not take, before a stop. */
 const SAVE_MS = 2000;
+/** A wake has no minute to wait for flash that can't be read. */
+const WAKE_HOLD_MS = 3000;
 
 export class Core implements SessionWatcher, RpcWatcher {
   readonly host: Host;
@@ -105,6 +108,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.wanted = true;
     if (this._ending) return;
     this._wake();
+    if (this.outbox.hold) this.outbox.hold.ms = this.cycling ? WAKE_HOLD_MS : HOLD_MS;
     this.outbox.sync();
     for (const loop of this.session.loops) loop.start();
   }
@@ -114,7 +118,8 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.wanted = false;
     // Only memory has them: what the platform takes now is not lost.
     const saves = !this._ending && this.outbox.atRisk > 0 && this.session.online === true && !this.cycling;
-    if (!saves) this.session.stop();
+    if (saves) this.outbox.hold?.hurry();
+    else this.session.stop();
     this._cycle?.stopped();
     this._ending ??= this._end(saves);
     return this._ending;

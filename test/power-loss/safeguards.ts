@@ -76,7 +76,9 @@ export const safeguards: readonly Safeguard[] = [
     group: "telemetry",
     what: "the start of a boot epoch is stored before a point gets a time stamp by it",
     file: `${AGENT}/time/time.ts`,
-    edits: [["this._stamping = writeStored(this._host, STORED, rows)", "this._stamping = true"]],
+    edits: [
+      ["this._stamping = writeEpochs(this._host, this._epochs, this.lastStamp)", "this._stamping = true"],
+    ],
   },
   {
     group: "telemetry",
@@ -277,6 +279,6 @@ export const safeguards: readonly Safeguard[] = [
     group: "cycle",
     what: "the end of a boot epoch is stored with its start",
     file: `${AGENT}/time/time.ts`,
-    edits: [["Math.max(lastStamp, endOf(stored))", "lastStamp"]],
+    edits: [["this.lastStamp = Math.max(lastStamp, end)", "this.lastStamp = lastStamp"]],
   },
 ];

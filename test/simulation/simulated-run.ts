@@ -121,9 +121,8 @@ export class SimulatedRun {
         this.points.powerLost();
       },
     };
-    // What can't be read at the start is left alone until the next.
-    this.points.blind = this.body.blocks.fails?.("read", 0) === true;
-    if (this.points.blind) this.world.count("flash unreadable");
+    if (this.body.blocks.size > 0 && this.body.blocks.fails?.("read", 0))
+      this.world.count("flash unreadable");
     if (this.body.blocks.fails) this.points.blocksFail();
     const powerCycle = this.body.powerOn(this.world, observer);
     this.powerCycle = powerCycle;
@@ -209,7 +208,7 @@ export class SimulatedRun {
     body.store.fails = undefined;
     body.blocks.fails = undefined;
     this.points.blocksWork();
-    if (this.points.blind || this.#sleeps) this.powerOff(false);
+    if (this.#sleeps) this.powerOff(false);
     this.#sleeps = false;
     if (!this.powerCycle?.powered) this.boot();
     this.note("calm");

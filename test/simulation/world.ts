@@ -51,6 +51,8 @@ export class World {
   polls = -1;
   /** Numbers of the points, in the order in which the platform took them. */
   readonly points: number[] = [];
+  /** The connection that brought each, by the order in which the device opened them. */
+  readonly broughtBy: number[] = [];
   /** By kind, as the device reported. */
   readonly dropped: Record<string, number> = {};
   readonly refusals = new Refusals();
@@ -77,6 +79,8 @@ export class World {
   /** Called with what is against a promise. */
   onProblem: ((what: string) => void) | undefined;
   #activeFault = NO_FAULT;
+  /** That of the last request, in the order in which the device opened them. */
+  #connection = 0;
   /** The last report of each kind. */
   readonly #reported = new Map<string, number>();
   readonly #powerCycleOf = new WeakMap<Peer, number>();
@@ -107,7 +111,10 @@ export class World {
     const take = core.receiveTelemetry.bind(core);
     core.receiveTelemetry = (device, ts, values) => {
       for (const [key, value] of values) {
-        if (key === "n") this.points.push(Number(value));
+        if (key === "n") {
+          this.points.push(Number(value));
+          this.broughtBy.push(this.#connection);
+        }
         if (key.startsWith("moteDropped")) this.#note(key, Number(value));
       }
       take(device, ts, values);
@@ -218,6 +225,7 @@ export class World {
   }
 
   #meet(request: SeenRequest): Fault {
+    this.#connection = this.net.peers.indexOf(request.peer);
     if (!request.path.endsWith("telemetry")) this.requests.push(this.clock.now());
     if (POLL.test(request.path)) this.polls = this.clock.now();
     this.onRequest?.(request);

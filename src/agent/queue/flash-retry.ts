@@ -1,4 +1,5 @@
-// What happens while the durable queue's flash fails: when it is tried again, and what stands for its points in the small store meanwhile.
+// What happens while the durable queue's flash can't be written, or could not be read at the start: when it is tried again, and what stands for its points in
+// the small store meanwhile.
 import type { Host } from "../../port.js";
 import type { Sectors } from "./flash-log/flash-log.js";
 import { SpareCount } from "./spare-count.js";
@@ -36,17 +37,20 @@ export class FlashRetry {
     this.spare = new SpareCount(host);
   }
 
-  /** Something may be written: nothing failed, or it is time to try again: as the waits say, or `afterMs` after the last try. `last`: the run ends. */
+  /** Something may be written: nothing failed, or it is time to try again, and that worked: as the waits say, or `afterMs` after the last try. `last`: the run ends. */
   ready(sectors: Sectors, afterMs?: number, last = false): boolean {
     if (sectors.usable) return true;
     const now = this._host.clock.now();
     const due = afterMs === undefined ? this._dueAt : this._triedAt + afterMs;
-    if (!sectors.log.failing || now < due) return false;
+    if (!sectors.log.broken || now < due) return false;
     // At once after the first failure, then ever more slowly.
     const wait = WAITS_S[Math.min(this._tries++, WAITS_S.length - 1)] as number;
     this._triedAt = now;
     this._dueAt = now + wait * 1000;
     sectors.retry(now, last);
+    // It is tried as soon as it may erase, which may be all that it needs.
+    const { eraseAt } = sectors.log;
+    if (eraseAt > now && eraseAt < this._dueAt) this._dueAt = eraseAt;
     return sectors.usable;
   }
 
@@ -59,7 +63,8 @@ export class FlashRetry {
         this._count(sectors);
       });
     else this._count(sectors);
-    if (!sectors.usable && sectors.log.failing) this._timer ??= clock.timer(this._wait, () => this._again());
+    if (!sectors.usable && sectors.log.broken)
+      this._timer ??= clock.timer(this._wait(sectors), () => this._again());
     else this._cancel();
   }
 
@@ -84,9 +89,10 @@ export class FlashRetry {
     return this._count(sectors);
   }
 
-  private get _wait(): number {
+  private _wait({ log }: Sectors): number {
     const first = (WAITS_S[0] as number) * 1000;
-    return Math.max(this._tries === 0 ? first : 0, this._dueAt - this._host.clock.now());
+    // What could not be read at the start may also wait for a batch that is under way.
+    return Math.max(this._tries === 0 || log.unread ? first : 0, this._dueAt - this._host.clock.now());
   }
 
   private _again(): void {

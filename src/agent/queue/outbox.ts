@@ -9,6 +9,7 @@ import type { Sectors } from "./flash-log/flash-log.js";
 import { DONE, POINT_HEAD, REFUSED, whole } from "./log-entry.js";
 import { Ring } from "./ring-buffer.js";
 import { STAGE_BYTES, Staging } from "./staging.js";
+import { UnreadHold } from "./unread-hold.js";
 
 /** Bytes before the body of a batch: for the head of its request, and for what comes before its first point. */
 export const BATCH_FRONT = BEFORE_BYTES + HEAD_ROOM;
@@ -29,10 +30,11 @@ export class Outbox {
   readonly ring: Ring;
   /** Longest text of a point's values, in bytes. */
   readonly maxText: number;
+  /** Undefined without blocks. */
+  readonly hold: UnreadHold | undefined;
   private readonly _host: Host;
   private readonly _time: Time;
   private readonly _settings: TelemetrySettings;
-  /** Undefined without blocks. */
   private readonly _staging: Staging | undefined;
   private readonly _sectors: Sectors | undefined;
   private readonly _inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
@@ -41,7 +43,6 @@ export class Outbox {
   private _reported = 0;
   /** Points that `step` is yet to read from flash. */
   private _unread = 0;
-
   constructor(host: Host, time: Time, options: TelemetryOptions) {
     this._host = host;
     this._time = time;
@@ -49,8 +50,10 @@ export class Outbox {
     const { bufferBytes, batchBytes } = this._settings;
     this.ring = new Ring(new Uint8Array(bufferBytes + roomOf(batchBytes)), bufferBytes);
     if (host.blocks.size > 0) this._staging = this._stage();
-    this._sectors = this._staging?.sectors;
-    const most = this._sectors?.usable ? Math.min(bufferBytes, this._sectors.most) : bufferBytes;
+    const sectors = this._staging?.sectors;
+    this._sectors = sectors;
+    if (this._staging) this.hold = new UnreadHold(host, time, this.ring, this._staging);
+    const most = sectors?.usable || sectors?.log.broken ? Math.min(bufferBytes, sectors.most) : bufferBytes;
     this.maxText = Math.min((most & ~3) - POINT_HEAD, batchBytes - FRAME_BYTES);
   }
 
@@ -119,12 +122,12 @@ export class Outbox {
     return true;
   }
 
-  /** The next `step` comes to the first point waiting. */
+  /** The next `step` comes to the first point waiting. No batch built before is under way any more. */
   rewind(): void {
     const { ring } = this;
     const sectors = this._sectors;
-    sectors?.rewind(sectors.state.next - ring.onFlash);
-    this._unread = sectors ? sectors.waiting - ring.onFlash : 0;
+    const isHeld = this.hold?.look();
+    this._unread = isHeld ? 1 : sectors ? sectors.waiting - ring.onFlash : 0;
     ring.rewind();
   }
 
@@ -132,7 +135,7 @@ export class Outbox {
   step(): Place | undefined {
     if (this._unread === 0) return this.ring.step() ? this.ring : undefined;
     const sectors = this._sectors as Sectors;
-    if (!sectors.step()) return undefined;
+    if (this.hold?.on || !sectors.step()) return undefined;
     this._unread--;
     return sectors;
   }
@@ -194,10 +197,10 @@ export class Outbox {
     const staging = new Staging(this._host, this.ring, this._settings, this);
     const { sectors } = staging;
     if (!sectors.usable) return staging;
-    const { lastStamp, epoch, tick, next } = sectors.state;
+    const { lastStamp, epoch, tick } = sectors.state;
     this._time.restore(lastStamp, epoch, tick, sectors.waiting);
-    staging.shift = -next;
-    if (sectors.waiting > 0) this._host.log("info", `${sectors.waiting} points wait from before`);
+    const { waiting } = sectors;
+    if (waiting > 0) this._host.log("info", `${waiting} points wait from before`);
     return staging;
   }
 
@@ -220,15 +223,18 @@ export class Outbox {
   }
 
   private _finish(kind: typeof DONE | typeof REFUSED, number: number): number {
-    let onFlash = this._sectors?.finish(kind, number - this._shift) ?? 0;
-    // Of a point that never was on flash only the next header would say that it was refused, and the power may go before: brought there it gets a status entry.
-    if (kind === REFUSED && this._sectors && number > this.ring.first + this.ring.onFlash) {
-      this._staging?.sync(false, number);
-      onFlash += this._sectors.finish(kind, number - this._shift);
-    }
-    const inMemory = this.ring.forget(number);
+    const { ring, _sectors: sectors } = this;
+    let onFlash = sectors?.finish(kind, number - this._shift) ?? 0;
+    // Of a point that never was on flash only the next header would say that it was refused, and the power may go before: brought there it gets a status entry,
+    // each before the next could take its room.
+    if (kind === REFUSED && sectors)
+      for (let next = ring.first + ring.onFlash + 1; next <= number; next++) {
+        this._staging?.sync(false, next);
+        onFlash += sectors.finish(kind, next - this._shift);
+      }
+    const inMemory = ring.forget(number);
     if (kind === REFUSED && inMemory > 0) this._count(inMemory, "refused");
-    if (this._sectors?.log.behind) this._staging?.look();
+    if (sectors?.log.behind) this._staging?.look();
     return onFlash + inMemory;
   }
 

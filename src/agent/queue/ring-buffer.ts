@@ -76,6 +76,14 @@ export class Ring implements Records {
     this.count++;
   }
 
+  /** Changes kind and time of the record that `step` came to, which is not on flash. */
+  retime(kind: number, epoch: number, time: number): void {
+    const word = this.at >> 2;
+    this.words[word + 1] = lengthOf(this.words, this.at) | (kind << 16);
+    this.words[word + 2] = time;
+    this.words[word + 3] = (time / TWO_32) | (epoch << 16);
+  }
+
   /** Forgets the first record. */
   shift(): void {
     if (this.count === 0) return;

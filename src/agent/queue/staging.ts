@@ -21,6 +21,14 @@ interface StagingListener {
   flashDropped(points: number, reason: "full" | "unreadable"): void;
 }
 
+/** What looks after sectors that could not be read at the start. */
+interface LateRead {
+  /** No batch is under way whose points were numbered before. */
+  readonly quiet: boolean;
+  /** They were read. */
+  reopened(): void;
+}
+
 /** Brings points from memory to flash, at once or soon, and again if flash fails. */
 export class Staging implements SectorsListener {
   readonly sectors: Sectors;
@@ -32,6 +40,10 @@ export class Staging implements SectorsListener {
   private readonly _listener: StagingListener;
   private readonly _flash: FlashRetry;
   private _timer: (() => void) | undefined;
+  /** Set by itself. */
+  hold: LateRead | undefined;
+  /** Drops of this run that were counted before the sectors could be read. */
+  private _ran = { full: 0, refused: 0 };
 
   constructor(host: Host, ring: Ring, { durable, drop }: TelemetrySettings, listener: StagingListener) {
     this._host = host;
@@ -42,8 +54,10 @@ export class Staging implements SectorsListener {
     const { spare } = this._flash;
     this.sectors = new Sectors(host.blocks, drop === "oldest", this);
     const { log } = this.sectors;
-    if (log.unread) spare.restore(log.state, -1);
-    else if (!log.behind) spare.clear();
+    if (log.unread) {
+      spare.restore(log.state, -1);
+      this.look();
+    } else if (!log.behind) spare.clear();
   }
 
   // As the sectors' listener: methods of this one, as a function made for each would take a board ten slots.
@@ -61,7 +75,12 @@ export class Staging implements SectorsListener {
   }
 
   opened(state: SectorState): boolean {
-    return this._flash.spare.restore(state, state.sequence);
+    this.shift = this._ring.first - state.next;
+    const isNews = this._flash.spare.restore(state, state.sequence);
+    const { full, refused } = this._ran;
+    state.full += full;
+    state.refused += refused;
+    return isNews || full + refused > 0;
   }
 
   dropped(points: number, reason: "full" | "unreadable"): void {
@@ -82,13 +101,13 @@ export class Staging implements SectorsListener {
 
   /** Brings all below `number` to flash. `last`: the run ends, so that it is tried whenever it was tried before. */
   sync(last = false, number = this._ring.next): void {
-    if (this._flash.ready(this.sectors, last ? 0 : undefined, last)) this._bring(number);
+    if (this._ready(last ? 0 : undefined, last)) this._bring(number);
     this.look();
   }
 
   /** Before points go for want of room it is tried once more, though it may not be time. */
   makeRoom(): void {
-    if (this._flash.ready(this.sectors, URGENT_MS)) this._bring(this._ring.next);
+    if (this._ready(URGENT_MS)) this._bring(this._ring.next);
   }
 
   /** Points that end with this run, as flash fails. */
@@ -111,6 +130,16 @@ export class Staging implements SectorsListener {
   forget(): boolean {
     this.shift = this._ring.first;
     return this.sectors.forget() && this._flash.spare.clear();
+  }
+
+  private _ready(afterMs?: number, last = false): boolean {
+    const { log } = this.sectors;
+    const { unread } = log;
+    if (unread && !last && !this.hold?.quiet) return false;
+    if (unread) this._ran = this._flash.spare.ofThisRun(log.state);
+    const isReady = this._flash.ready(this.sectors, afterMs, last);
+    if (unread && !log.unread) this.hold?.reopened();
+    return isReady;
   }
 
   private _bring(number: number): void {

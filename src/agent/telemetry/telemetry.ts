@@ -9,8 +9,7 @@ import { checkTs, PointEncoder } from "../../wire/telemetry.js";
 import { checkDeadline, EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
 import { type TelemetryOptions, telemetrySettings } from "../options/telemetry.js";
-import type { Outbox } from "../queue/index.js";
-import { DropNotifier, type Drops } from "../queue/index.js";
+import { DropNotifier, type Drops, type Outbox } from "../queue/index.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../session/index.js";
 import type { Time } from "../time/time.js";
@@ -64,6 +63,7 @@ export class Telemetry implements Job {
     this.verdict = new Verdict(session.host, this._source.limit);
     const notifier = new DropNotifier(session.host, events);
     outbox.watch((points, reason) => notifier.add(points, reason));
+    outbox.hold?.watch(() => this._loop.notify());
   }
 
   /**

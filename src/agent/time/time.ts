@@ -6,8 +6,7 @@
 // time stamp, so that the order of points is the order of their time stamps. Starts that never knew the time thus
 // end where the next begins.
 import type { Host } from "../../port.js";
-import type { Json } from "../../wire/text/json.js";
-import { readStored, writeStored } from "../common/stored.js";
+import { type BootEpoch, readEpochs, writeEpochs } from "./boot-epochs.js";
 
 /** A clock set back by less is waited for: points count on by 1 ms. */
 const SET_BACK_MS = 5000;
@@ -17,28 +16,27 @@ const SLEPT_BACK_MS = 7_200_000;
 const LEAST_MS = 1_000_000_000_000;
 const MOST_EPOCHS = 32;
 const LAST_EPOCH = 65_535;
-const STORED = "boots";
 /** Points of a boot epoch that is not in the store any more are placed within this time before all others. */
 const LOST_EPOCH_MS = 86_400_000;
-
-/** The boot epoch's start in ms since 1970; ticks below `exactFrom` are of starts that never knew the time. */
-interface BootEpoch {
-  readonly epoch: number;
-  readonly start: number;
-  readonly exactFrom: number;
-}
 
 /** Kinds of points: stamped by the agent, by the application, or with ticks of a boot epoch whose start was not known. */
 export const STAMPED = 1;
 export const GIVEN = 2;
 export const TICKS = 3;
 
+/** Of a durable queue: the last time stamp, boot epoch (0: none) and tick in it, the numbers of the next point and of the first that waits. */
+type QueueState = Readonly<Record<"lastStamp" | "epoch" | "tick" | "next" | "confirmed", number>>;
+
 export class Time {
   /** What `next` gave: the record's kind, boot epoch and time. */
   kind = STAMPED;
   epoch = 1;
   time = 0;
+  /** The last time stamp given. */
+  lastStamp = 0;
   private readonly _host: Host;
+  /** What the host's clock showed at first. */
+  private readonly _begunAt: number;
   private _epochs: BootEpoch[] = [];
   /** The starts of boot epochs go to the store: points outlive a restart. */
   private _keeps = false;
@@ -48,7 +46,6 @@ export class Time {
   /** Ticks are the host's clock plus this. */
   private _offset = 0;
   private _lastTick = -1;
-  private _lastStamp = 0;
   /** Time minus the host's clock, as the host or an answer gave it last. */
   private _learnt: number | undefined;
   /** Time minus the host's clock when last looked at: it shrinks when the clock is set back. */
@@ -61,6 +58,7 @@ export class Time {
 
   constructor(host: Host) {
     this._host = host;
+    this._begunAt = this._ms();
   }
 
   /** Whether points of now can be given a time stamp. */
@@ -102,12 +100,12 @@ export class Time {
     if (at >= LEAST_MS) this._learnt = Math.floor(at) - this._ms();
   }
 
-  /** Goes on behind what a durable queue holds: the last time stamp, boot epoch (0: none) and tick in it, and how many points wait. */
-  restore(lastStamp: number, epoch: number, tick: number, waiting: number): void {
+  /** Goes on behind what a durable queue holds: the last time stamp, boot epoch (0: none) and tick in it, and how many points wait. True if its ticks go on. */
+  restore(lastStamp: number, epoch: number, tick: number, waiting: number): boolean {
     this._keeps = true;
-    const stored = readStored(this._host, STORED);
-    this._lastStamp = Math.max(lastStamp, endOf(stored));
-    this._epochs = readEpochs(stored);
+    const { epochs, end } = readEpochs(this._host);
+    this.lastStamp = Math.max(lastStamp, end);
+    this._epochs = epochs;
     const last = this._epochs.at(-1);
     const open = epoch !== 0 && !this._epochs.some((one) => one.epoch === epoch);
     if (open) {
@@ -118,6 +116,41 @@ export class Time {
       this._lastTick = tick;
     } else if (last) this.epoch = last.epoch === LAST_EPOCH ? 1 : last.epoch + 1;
     if (waiting === 0 && last) this._epochs = [last];
+    return open;
+  }
+
+  /** As `restore`, of a queue read late: ticks go on behind its own. Returns what those given so far go up by, in boot epoch `epoch`; undefined if the time is known: see `join`. */
+  continueTicks({ lastStamp, epoch, tick, next, confirmed }: QueueState): number | undefined {
+    if (!this._learning) return undefined;
+    const { _offset: before, _lastTick: last } = this;
+    if (this.restore(lastStamp, epoch, tick, next - confirmed)) {
+      // Not only what ran after it could be read, and no less than a sleep had made them.
+      const behind = tick + 1 - this._begunAt;
+      this._offset = before === 0 ? behind : Math.max(before, behind);
+    }
+    const more = this._offset - before;
+    this._lastTick = Math.max(this._lastTick, last + more);
+    return more;
+  }
+
+  /** The same while the time is known: what waits in the queue is of starts before this one. Time stamps go on behind it; if any were `sent`, behind those of this start. */
+  join({ lastStamp, epoch, tick }: QueueState, sent: boolean): void {
+    const { epochs, end } = readEpochs(this._host);
+    const now = this.now() ?? this.lastStamp;
+    this._keeps = true;
+    this._epochs = epochs;
+    let last = Math.max(lastStamp, end);
+    // As of a start that finds its clock set back.
+    if (last - now > this._setBackMs) last = 0;
+    const isOpen = epoch !== 0 && !this._find(epoch);
+    if (isOpen) {
+      const start = Math.max(now - (this._ms() - this._begunAt) - tick - 1, last + 1);
+      epochs.push({ epoch, start, exactFrom: tick + 1 });
+      last = start + tick;
+    }
+    if (sent) last = Math.max(last, this.lastStamp);
+    this.lastStamp = last;
+    if (isOpen) writeEpochs(this._host, epochs, last);
   }
 
   /** The next point's kind, boot epoch and time. */
@@ -135,9 +168,9 @@ export class Time {
     if (now !== undefined && (this._learning ? this._closeEpoch(now) : this._stamping)) {
       const skew = now - ms;
       if (skew !== this._skew) this._skewed(now, skew);
-      const next = this._lastStamp + 1;
+      const next = this.lastStamp + 1;
       this.kind = STAMPED;
-      this.time = this._lastStamp = now > next ? now : next;
+      this.time = this.lastStamp = now > next ? now : next;
       return;
     }
     this.kind = TICKS;
@@ -165,11 +198,11 @@ export class Time {
 
   /** The host's clock was set, or is looked at for the first time. */
   private _skewed(now: number, skew: number): void {
-    const back = this._skew === undefined ? this._lastStamp - now : this._skew - skew;
+    const back = this._skew === undefined ? this.lastStamp - now : this._skew - skew;
     this._skew = skew;
     if (back <= this._setBackMs) return;
     this._logSetBack(back);
-    this._lastStamp = 0;
+    this.lastStamp = 0;
   }
 
   /** Notes the start of the boot epoch that ends now. True if points get time stamps from now on. */
@@ -180,15 +213,14 @@ export class Time {
     if (this._lastTick < 0) return true;
     let start = now - this._ms() - this._offset;
     // The boot epoch came after the last time stamp given.
-    const back = this._lastStamp - start;
+    const back = this.lastStamp - start;
     if (back > this._setBackMs) this._logSetBack(back);
-    else if (back >= 0) start = this._lastStamp + 1;
-    this._lastStamp = start + this._lastTick;
+    else if (back >= 0) start = this.lastStamp + 1;
+    this.lastStamp = start + this._lastTick;
     this._epochs.push({ epoch: this.epoch, start, exactFrom: this._exactFrom });
     if (this._epochs.length > MOST_EPOCHS) this._epochs.shift();
     // If the store fails, a restart must find the boot epoch still open: all its points go on with ticks.
-    const rows = this._epochs.map<number | number[]>(toRow).concat(this._lastStamp);
-    if (this._keeps) this._stamping = writeStored(this._host, STORED, rows);
+    if (this._keeps) this._stamping = writeEpochs(this._host, this._epochs, this.lastStamp);
     return this._stamping;
   }
 
@@ -215,26 +247,4 @@ export class Time {
   private _ms(): number {
     return Math.floor(this._host.clock.now());
   }
-}
-
-function toRow(one: BootEpoch): number[] {
-  return [one.epoch, one.start, one.exactFrom];
-}
-
-/** The time stamp of the last point of all boot epochs: the platform sends whole seconds, so the next time learnt may be before it. */
-function endOf(rows: Json | undefined): number {
-  const end = Array.isArray(rows) ? rows.at(-1) : undefined;
-  return typeof end === "number" ? end : 0;
-}
-
-function readEpochs(rows: Json | undefined): BootEpoch[] {
-  const epochs: BootEpoch[] = [];
-  if (!Array.isArray(rows)) return epochs;
-  for (const row of rows) {
-    if (!Array.isArray(row) || row.length !== 3) continue;
-    const [epoch, start, exactFrom] = row;
-    if (typeof epoch !== "number" || typeof start !== "number" || typeof exactFrom !== "number") continue;
-    epochs.push({ epoch, start, exactFrom });
-  }
-  return epochs;
 }

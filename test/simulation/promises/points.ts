@@ -20,10 +20,8 @@ export class Points {
   #healedAt = Number.POSITIVE_INFINITY;
   /** Points that ended with an orderly stop, as that returned: neither flash nor store took anything. */
   ended = 0;
-  /** Refused while flash failed, and then the power went: they come again as if nobody had judged them, and may come in part. */
+  /** Refused, or given up as nobody could read them, while flash failed, and then the power went: they come again as if nobody had judged them, and may come in part. */
   readonly #judgedAgain = new Set<number>();
-  /** This start could not read its blocks: it goes on in memory. */
-  blind = false;
 
   constructor(run: Run) {
     this.#run = run;
@@ -44,9 +42,13 @@ export class Points {
     const { world, body } = this.#run;
     const arrived = new Set(world.points);
     for (let n = this.#sure; n < this.recorded; n++) if (!arrived.has(n)) this.excused.add(n);
-    if (this.#inMemoryFrom !== Number.POSITIVE_INFINITY)
+    if (this.#inMemoryFrom !== Number.POSITIVE_INFINITY) {
       for (const n of world.refusals.allowed) this.#judgedAgain.add(n);
-    if (body.blocks.size > 0 || this.blind) this.#inMemoryFrom = Number.POSITIVE_INFINITY;
+      // Neither flash nor store could note which were given up.
+      if (this.#storeFails)
+        for (let n = 0; n < this.recorded; n++) if (!arrived.has(n)) this.#judgedAgain.add(n);
+    }
+    if (body.blocks.size > 0) this.#inMemoryFrom = Number.POSITIVE_INFINITY;
   }
 
   /** The device was stopped in good order, and then ended: all that is missing is counted, but for `ended` points. */
@@ -79,10 +81,15 @@ export class Points {
     const { body, world } = this.#run;
     if (body.blocks.size === 0) return 0;
     const now = world.clock.now();
-    const healed = !this.blind && now - this.#healedAt > HEALED_MS;
+    const healed = now - this.#healedAt > HEALED_MS;
     if (healed || this.#inMemoryFrom === Number.POSITIVE_INFINITY) return this.#lasting;
-    const counted = now - body.storeFailedAt > HEALED_MS ? this.#before(now - STAGED_MS) : 0;
+    const counted = this.#storeFails ? 0 : this.#before(now - STAGED_MS);
     return Math.min(this.#lasting, Math.max(this.#inMemoryFrom, counted));
+  }
+
+  get #storeFails(): boolean {
+    const { body, world } = this.#run;
+    return world.clock.now() - body.storeFailedAt <= HEALED_MS;
   }
 
   /** Points below this are on flash, if that works. */
@@ -129,23 +136,32 @@ export class Points {
 
   /** A point may come again, but none for the first time behind a later one. */
   #checkOrder(): void {
+    const { points, broughtBy, applied } = this.#run.world;
     // What failing flash keeps comes when it works again, behind what was recorded in memory meanwhile.
-    const ordered = !this.#run.world.applied.has("flash unreadable");
+    const ordered = !applied.has("flash unreadable");
     const arrived = new Set<number>();
     let last = -1;
-    for (const n of this.#run.world.points) {
-      if (arrived.has(n)) continue;
-      if (ordered && n < last && !this.#judgedAgain.has(n)) this.#run.fail(`point ${n} came after ${last}`);
+    let newest = 0;
+    points.forEach((n, i) => {
+      if (arrived.has(n)) return;
+      const connection = broughtBy[i] as number;
+      // Sent before the later one, on a connection that was given up since: the network may be slower with it.
+      const late = n < last && connection >= newest && !this.#judgedAgain.has(n);
+      if (ordered && late) this.#run.fail(`point ${n} came after ${last}`);
       if (n >= this.recorded) this.#run.fail(`point ${n} was never recorded`);
       arrived.add(n);
       last = n;
-    }
+      newest = Math.max(newest, connection);
+    });
   }
 
   /** The platform stores by key and time stamp: what shares one with another is gone. */
   #checkStored(): void {
     const { world } = this.#run;
-    if (this.clockSet || !world.device) return;
+    const { applied } = world;
+    // Points of an unknown time that nobody could read for several starts are placed before the one that can, wherever those were.
+    const guessed = applied.has("flash unreadable") && applied.has("time unknown");
+    if (this.clockSet || guessed || !world.device) return;
     const stored = new Set(world.platform.points(world.device, "n").map(({ value }) => value));
     const lost = world.points.filter((n) => !stored.has(n));
     if (lost.length > 0) this.#run.fail(`${lost.length} points were overwritten: ${lost.slice(0, 5)}`);

@@ -1,9 +1,8 @@
 // The durable queue: a log of records over raw sectors.
 //
-// A sector is erased, gets a header with all that is known at that moment, then records until it is full; then comes the next one round.
-// Points are records; that points are delivered or dropped is a record too (a status entry). Every byte is written once between two erases.
-// The sector behind the one being written is always free of waiting points (else the oldest ones are dropped, or the new one is
-// refused): so status entries always find room, and a sector is only ever erased when nothing in it is wanted any more.
+// A sector is erased, gets a header with all that is known at that moment, then records until it is full; then comes the next one round. Points are records;
+// that points are delivered or dropped is a record too (a status entry). Every byte is written once between two erases. The sector behind the one being written
+// is always free of waiting points (else the oldest go, or the new one is refused): so status entries find room, and no erase takes what is wanted.
 import type { Blocks } from "../../../port.js";
 import {
   DONE,
@@ -48,11 +47,7 @@ export class Sectors implements Records {
     this.words = this.log.page.words;
     this._dropOldest = dropOldest;
     this._listener = listener;
-    const oldest = this.log.open();
-    if (oldest === undefined) return;
-    // Before anything is counted in this run.
-    this.log.unsaid = listener.opened(this.state);
-    this._start(oldest);
+    this._open();
   }
 
   /** False: nothing more is written. What waits may still be read. */
@@ -60,10 +55,11 @@ export class Sectors implements Records {
     return this.log.usable;
   }
 
-  /** Tries once more to write after a failure. `last`: the run ends. */
+  /** Tries once more to write, or to read what could not be read at the start. `last`: the run ends. */
   retry(now: number, last: boolean): void {
-    const log = this.log;
-    log.retry(now, last);
+    const { log } = this;
+    if (log.unread) this._open();
+    else log.retry(now, last);
     // Where nothing can be appended the next sector is opened at once, and takes what status entries could not say.
     if (log.usable && log.room === 0 && this._nextIsFree()) this._openNext();
   }
@@ -111,27 +107,31 @@ export class Sectors implements Records {
 
   /** Appends the records from `from` to `to`, for which `place` and `room` have found room. False if they are not on flash. */
   append({ bytes, words }: Records, from: number, to: number): boolean {
-    const { state } = this;
-    seal(words, from, to, state.sequence);
+    seal(words, from, to, this.state.sequence);
     if (!this.log.write(bytes.subarray(from, to))) return false;
-    applyRecords(state, words, from, to);
+    applyRecords(this.state, words, from, to);
     return true;
   }
 
-  /** The next `step` comes to the first point waiting. What can't be read there is dropped, of those below `limit`: the others are in memory. */
-  rewind(limit = this.state.next): void {
-    const { state } = this;
+  /** The next `step` comes to the first point waiting. What is damaged there is dropped, below `limit`: the others are in memory. What the host can't read too, if it `mayDrop`; false if there is any. */
+  rewind(limit: number, mayDrop: boolean): boolean {
+    const { state, log } = this;
+    let isRead = true;
     while (state.confirmed < limit) {
       this._toHead();
+      log.map.unread = false;
       while (this._number < state.confirmed && this.step());
       const beyond = this._number > state.confirmed;
       if (this._number === state.confirmed) {
         this._keepHead();
         if (this.step()) break;
       }
+      isRead &&= !log.map.unread;
+      if (log.map.unread && !mayDrop) break;
       this._dropBefore(UNREADABLE, beyond ? this._sequence : this._sequence + 1, limit);
     }
     this._toHead();
+    return isRead;
   }
 
   /** Goes to the next point. False at the end, and before what can't be read. */
@@ -190,12 +190,17 @@ export class Sectors implements Records {
     return gone;
   }
 
-  private _start(oldest: number): void {
+  private _open(): void {
+    const { state, log } = this;
+    const oldest = log.open();
+    if (oldest === undefined) return;
+    // Before anything is counted.
+    log.unsaid = this._listener.opened(state);
     this._head.sequence = oldest;
     if (this.waiting === 0) this._headToEnd();
     // A sector that was erased for room when the power failed, before the next header could say so.
     else this._dropBefore(this._dropOldest ? FULL : UNREADABLE, oldest);
-    this.rewind();
+    this.rewind(state.next, false);
   }
 
   private _toHead(): void {
@@ -214,11 +219,10 @@ export class Sectors implements Records {
 
   /** Drops what waits before sector `from`, or before the next one whose header can be read; the head goes there. Nothing from `limit` on. */
   private _dropBefore(kind: typeof FULL | typeof UNREADABLE, from: number, limit = this.state.next): void {
-    const { state } = this;
-    const { map } = this.log;
+    const { state, log } = this;
     let sequence = from;
-    let first = map.firstIn(sequence);
-    while (first === undefined && sequence < state.sequence) first = map.firstIn(++sequence);
+    let first = log.map.firstIn(sequence);
+    while (first === undefined && sequence < state.sequence) first = log.map.firstIn(++sequence);
     const points = applyStatus(state, kind, Math.min(limit, first ?? limit));
     if (first === undefined) this._headToEnd();
     else this._head.set(sequence, HEADER_BYTES, first);

@@ -2,6 +2,7 @@
 import { type Records, soundLength } from "../log-entry.js";
 import {
   applyRecords,
+  emptyState,
   HEADER_BYTES,
   headerKind,
   isBlank,
@@ -22,8 +23,10 @@ export type Recovered =
   | { readonly kind: "foreign" }
   | { readonly kind: "failed" };
 
-/** Fills `state`, anchors `map`, leaves the newest sector in the page. */
-export function recover(map: SectorMap, { bytes: page, words }: Records, state: SectorState): Recovered {
+/** Anchors `map`, leaves the newest sector in the page. `into` is filled if it is ready, and left else. */
+export function recover(map: SectorMap, { bytes: page, words }: Records, into: SectorState): Recovered {
+  const state = emptyState();
+  map.unread = false;
   let newest = 0;
   let index = 0;
   // One alone is the first header of all, cut while it was written.
@@ -39,6 +42,7 @@ export function recover(map: SectorMap, { bytes: page, words }: Records, state: 
   }
   if (newest === 0) {
     map.anchor(0, map.count - 1);
+    Object.assign(into, state);
     return { kind: "ready", end: map.size, oldest: 1, strange: strange > 1 };
   }
   map.anchor(newest, index);
@@ -46,7 +50,9 @@ export function recover(map: SectorMap, { bytes: page, words }: Records, state: 
   readHeader(page, state);
   const end = replay(page, words, state);
   const oldest = findOldest(map, state);
-  return map.unread ? { kind: "failed" } : { kind: "ready", end, oldest, strange: false };
+  if (map.unread) return { kind: "failed" };
+  Object.assign(into, state);
+  return { kind: "ready", end, oldest, strange: false };
 }
 
 /** Applies the records of the newest sector; returns where the next may go. */

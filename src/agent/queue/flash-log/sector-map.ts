@@ -11,7 +11,7 @@ export class SectorMap {
   readonly count: number;
   /** The header read last. */
   readonly header = new Uint8Array(HEADER_BYTES);
-  /** The host could not read: a header that was not found may be there. */
+  /** The host could not read: what was not found may be there. */
   unread = false;
   private _shift = 0;
 
@@ -34,16 +34,14 @@ export class SectorMap {
   /** Fills `into` from `at`. False if the host could not, three times. */
   read(at: number, into: Uint8Array): boolean {
     for (let tries = 0; tries < TRIES; tries++) if (this.blocks.read(at, into)) return true;
+    this.unread = true;
     return false;
   }
 
   /** Number of the first point in sector `sequence`; undefined if its header is not there. */
   firstIn(sequence: number): number | undefined {
     if (sequence < 1) return undefined;
-    if (!this.read(this.at(sequence), this.header)) {
-      this.unread = true;
-      return undefined;
-    }
+    if (!this.read(this.at(sequence), this.header)) return undefined;
     if (headerKind(this.header) !== "sound" || sequenceOf(this.header) !== sequence) return undefined;
     return firstOf(this.header);
   }

@@ -22,7 +22,7 @@ export class SectorLog {
   usable = false;
   /** A write or an erase failed, and none has succeeded since. */
   failing = false;
-  /** The host could not read the sectors at the start: nothing is written in this run. */
+  /** The host could not read the sectors yet: nothing is written. */
   unread = false;
   /** `state` holds what no record says: only the next header will. */
   unsaid = false;
@@ -30,6 +30,8 @@ export class SectorLog {
   readonly unwritten = new UnwrittenStatus();
   /** Where the next record goes in the newest sector. */
   tail = 0;
+  /** While writes fail nothing is erased before. */
+  eraseAt = Number.NEGATIVE_INFINITY;
   private readonly _listener: LogListener;
   private readonly _aside: SectorsAside;
   private readonly _status = new Int32Array(STATUS_BYTES / 4);
@@ -38,7 +40,6 @@ export class SectorLog {
   private _failedTail = -1;
   /** The sector here was erased, and its header failed. -1: none. */
   private _erased = -1;
-  private _erasedAt = Number.NEGATIVE_INFINITY;
   private _now = 0;
   /** The try under way may erase. */
   private _mayErase = false;
@@ -60,12 +61,13 @@ export class SectorLog {
     return this.map.size - this.tail;
   }
 
-  /** Finds what is there. Returns the sector to read from, or undefined if the blocks can't be used. */
+  /** Finds what is there. Returns the sector to read from, or undefined if the blocks can't be used. Once more after what the host could not read. */
   open(): number | undefined {
     if (this.page.bytes.length === 0) return this._none("the blocks are too small for a durable queue:");
     const found = recover(this.map, this.page, this.state);
     if (found.kind === "ready") {
       this.usable = true;
+      this.unread = false;
       if (found.strange)
         this._listener.log("the blocks hold something that is no durable queue: it begins empty");
       this.tail = found.end;
@@ -74,23 +76,21 @@ export class SectorLog {
       this.unwritten.none(this.state.confirmed);
       return found.oldest;
     }
+    const isKnown = this.unread && found.kind === "failed";
     this.unread = found.kind === "failed";
     const why = this.unread ? "can't be read:" : "was written by another version: kept, not used;";
-    return this._none(`the durable queue ${why}`);
+    return isKnown ? undefined : this._none(`the durable queue ${why}`);
   }
 
   private _none(why: string): undefined {
     this._listener.log(`${why} points are kept in memory only`);
   }
 
-  /**
-   * After a failure: what follows may be tried once more. The newest sector goes on where a write failed if all is blank there; else comes the next one.
-   * `last`: the run ends, so an erase is worth its wear.
-   */
+  /** After a failure: what follows may be tried once more. The newest sector goes on where a write failed if all is blank there; else comes the next. `last`: an erase is worth its wear. */
   retry(now: number, last: boolean): void {
     if (!this.failing || this.usable) return;
     this._now = now;
-    this._mayErase = last || now - this._erasedAt >= ERASE_MS;
+    this._mayErase = last || now >= this.eraseAt;
     this.usable = true;
     const { sequence } = this.state;
     const done = this.unsaid || this._aside.has(this.map.at(sequence));
@@ -226,7 +226,7 @@ export class SectorLog {
       return false;
     }
     this._mayErase = false;
-    this._erasedAt = this._now;
+    this.eraseAt = this._now + ERASE_MS;
     return this.map.blocks.erase(at) || this._fail(at);
   }
 

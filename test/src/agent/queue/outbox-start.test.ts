@@ -24,7 +24,7 @@ test("blocks written by another format are kept, logged and not used", (t) => {
   t.true(host.lines.some((line) => line.includes("another version")));
 });
 
-test("blocks that can't be read at the start are logged, not written to, and points wait in memory", (t) => {
+test("blocks that can't be read at the start are logged, not written to, and read later: what waits there goes first", (t) => {
   for (const reads of [0, 2, 4]) {
     const blocks = flash(4);
     for (let n = 0; n < 5; n++) rig(blocks).outbox.append(textOf(n), undefined);
@@ -33,11 +33,14 @@ test("blocks that can't be read at the start are logged, not written to, and poi
     let left = reads;
     copy.fails = (what) => what === "read" && left-- <= 0;
     const { outbox, host } = rig(copy);
-    copy.fails = undefined;
     t.true(outbox.append(textOf(7), undefined));
-    t.deepEqual(waitingNumbers(outbox), [7], `${reads} reads`);
     t.deepEqual(copy.bytes, before);
     t.deepEqual(host.lines, ["error: the durable queue can't be read: points are kept in memory only"]);
+    t.deepEqual(waitingNumbers(outbox), [], "nothing goes before what can't be read");
+    copy.fails = undefined;
+    outbox.close();
+    t.deepEqual(waitingNumbers(outbox), [...upTo(5), 7], `${reads} reads`);
+    t.deepEqual(waitingNumbers(rig(again(copy)).outbox), [...upTo(5), 7], `${reads} reads`);
   }
 });
 

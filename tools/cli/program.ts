@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   new: async () => (await import("./commands/new/new.js")).newCommand,
   simulator: async () => (await import("../moddable/simulator/simulator-command.js")).simulatorCommand,
   esp32: async () => (await import("./commands/esp32.js")).esp32Command,
+  flash: async () => (await import("./commands/flash.js")).flashCommand,
   login: async () => (await import("./commands/login.js")).loginCommand,
   logout: async () => (await import("./commands/login.js")).logoutCommand,
   whoami: async () => (await import("./commands/whoami.js")).whoamiCommand,

@@ -79,7 +79,7 @@ test("commands, options and choices are completed; where a text is to be typed, 
   const program = await makeProgram();
   const words = (...typed: string[]): string[] =>
     candidates(program, typed).map((line) => line.split("\t")[0] ?? "");
-  t.deepEqual(words("fl"), ["fleet"]);
+  t.deepEqual(words("fl"), ["flash", "fleet"]);
   t.deepEqual(words("firmware", ""), ["push", "list", "unassign", "delete"]);
   t.deepEqual(words("help", "firmware", "p"), ["push"]);
   t.deepEqual(words("rpc", "greenhouse-7", ""), []);

@@ -12,7 +12,7 @@ import {
   type FlashSize,
   type Image,
 } from "../../moddable/esp32/esp32.js";
-import { flashBoard } from "../../moddable/esp32/esptool.js";
+import { partsOf } from "../../moddable/esp32/flash-image.js";
 import { reportImage } from "../../moddable/esp32/image-report.js";
 import { firmwareOf, writeWebInstall } from "../../moddable/esp32/web-install.js";
 import { onPath } from "../../moddable/program.js";
@@ -21,6 +21,7 @@ import { type Weight, weighOurs } from "../../moddable/weigh.js";
 import { outJson } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 import { duration, UsageError } from "../usage.js";
+import { FLASH_BAUD, flash } from "./flash.js";
 
 interface Esp32Flags {
   target?: string;
@@ -103,7 +104,7 @@ export function esp32Command(program: Command): void {
         .argParser(flashSize)
         .default(4, "4MB"),
     )
-    .option("--port <device>", "the serial port of the board (default: the first that answers)")
+    .option("--port <device>", "the serial port of the board (default: the only one)")
     .option("--debug", "with the debugger's eyes and what is logged")
     .option("--url <url>", "the platform's base URL, in place of the project's")
     .option("--ssid <name>", "the Wi-Fi, in place of the project's")
@@ -137,9 +138,14 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   if (wrong.length > 0) return 1;
   if (flags.web !== undefined) process.stdout.write(`${forThePage(build, image, flags.web)}\n`);
   if (flags.build) return 0;
-  const code = await flashBoard(build.sdk, image, flags.port);
-  if (code === 0) process.stdout.write(`${afterFlashing(build, image.folder, flags.port)}\n`);
-  return code;
+  const program = { ...firmwareOf(build.folder), ...image, target: build.target, parts: partsOf(image) };
+  const { port } = await flash([program], {
+    ...(flags.port && { port: flags.port }),
+    baud: FLASH_BAUD,
+    log: false,
+  });
+  process.stdout.write(`${afterFlashing(build, image.folder, port)}\n`);
+  return 0;
 }
 
 function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions {
@@ -182,7 +188,7 @@ function forThePage({ folder }: BuildOptions, image: Image, directory: string): 
 }
 
 /** Nothing is started here: the SDK's way would end other programs of its name. */
-function afterFlashing({ debug, out }: BuildOptions, folder: string, port = "PORT"): string {
+function afterFlashing({ debug, out }: BuildOptions, folder: string, port: string): string {
   if (debug)
     return `The debugger, once xsbug runs: serial2xsbug ${port} 460800 8N1 -elf ${join(folder, "xs_esp32.elf")}`;
   const monitor = onPath("esp_idf_monitor", process.env) ? "esp_idf_monitor" : "python -m esp_idf_monitor";

@@ -1,0 +1,148 @@
+// `mote flash` with an esptool that is played: what it says, what it asks of the tool, and its exit codes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import test, { type ExecutionContext } from "ava";
+import {
+  fakeEsptool,
+  type Played,
+  ROWS,
+  tableOf,
+  writeBuild,
+  writeWeb,
+} from "../../../moddable/flash/board.js";
+import { killAll, launch } from "../../commands.js";
+import { Recording } from "../recording.js";
+
+test.after.always(killAll);
+
+function startRig(t: ExecutionContext) {
+  const home = mkdtempSync(join(tmpdir(), "mote-flash-"));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const [bin, project, port] = [join(home, "bin"), join(home, "lamp"), join(home, "ttyUSB0")];
+  for (const folder of [bin, project]) mkdirSync(folder);
+  writeFileSync(port, "");
+  writeFileSync(join(home, "table"), tableOf(ROWS));
+  writeFileSync(join(home, "other-table"), tableOf(ROWS.slice(0, 4)));
+  writeBuild(project, { chip: "esp32c3" });
+  const env = { PATH: [bin, process.env.PATH].join(delimiter), IDF_PYTHON_ENV_PATH: "" };
+  const recording = new Recording(env);
+  recording.mask(home, "/home/owner");
+  const play = (played: Played): string => fakeEsptool(bin, { table: join(home, "table"), ...played });
+  return { home, bin, project, port, env, recording, play };
+}
+
+test("a board is flashed part by part, or not at all", async (t) => {
+  const { home, project, port, recording, play } = startRig(t);
+  const calls = play({});
+  const flash = ["flash", project, "--port", port];
+  await recording.run([...flash, "--no-log"]);
+  const written = readFileSync(calls, "utf8").trim().split("\n").pop() ?? "";
+  t.regex(
+    written,
+    /--chip esp32c3 --port \S+ --baud 460800 write-flash 0x0 \S+bootloader.bin 0x8000 \S+ 0x10000 \S+ 0x20000 /,
+  );
+  t.notRegex(written, /erase|merged/);
+  const { out } = await recording.run([...flash, "--json"]);
+  t.like(JSON.parse(out), {
+    chip: "esp32c3",
+    partitionTable: "same",
+    erased: false,
+    flashBytes: 4 * 1024 * 1024,
+  });
+  const refused = async (played: Played, ...more: string[]): Promise<void> => {
+    const called = play(played);
+    await recording.run([...flash, "--no-log", ...more]);
+    const asked = readFileSync(called, "utf8");
+    t.notRegex(asked, /write-flash/);
+    // A board that was looked at goes on with its program.
+    t.is(/no-reset flash-id/.test(asked) && !played.fails, /hard-reset read-mac\n$/.test(asked));
+  };
+  await refused({ chip: "ESP32" });
+  await refused({ flash: "2MB" });
+  await refused({ version: "4.8.1" });
+  await refused({ fails: ["flash-id", "Failed to connect to ESP32-C3: No serial data received."] });
+  await refused({ table: join(home, "other-table") });
+  await refused({ table: join(home, "other-table") }, "--erase");
+  await refused({}, "--target", "esp32/other");
+  await refused({}, "--port", join(home, "ttyUSB9"));
+  const erasing = play({ table: join(home, "other-table") });
+  await recording.run([...flash, "--no-log", "--erase", "--yes"]);
+  t.regex(readFileSync(erasing, "utf8"), /write-flash --erase-all 0x0/);
+  play({ table: "" });
+  await recording.run([...flash, "--no-log"]);
+  play({ fails: ["write-flash", "A fatal error occurred: MD5 of file does not match data in flash!"] });
+  await recording.run([...flash, "--no-log"]);
+  await recording.run(["flash", home]);
+  recording.compare(t, "boards/flash");
+});
+
+const onLinux = process.platform === "linux" ? test : test.skip;
+onLinux(
+  "a folder for a web page is flashed too, and a port that somebody has is named, not taken",
+  async (t) => {
+    const { home, port, recording, play } = startRig(t);
+    const web = join(home, "page");
+    mkdirSync(web);
+    writeWeb(web, [{ chip: "esp32" }, { chip: "esp32c3" }]);
+    play({});
+    await recording.run(["flash", web, "--port", port, "--no-log"]);
+    const opened = openSync(port, "r+");
+    const monitor = spawn("sleep", ["60"], { stdio: [opened, "ignore", "ignore"] });
+    t.teardown(() => monitor.kill());
+    await once(monitor, "spawn");
+    closeSync(opened);
+    // Until it is sleep, and no copy of this process.
+    while (readFileSync(`/proc/${monitor.pid}/comm`, "utf8") !== "sleep\n") await new Promise(setImmediate);
+    const calls = play({});
+    await recording.run(["flash", web, "--port", port, "--no-log"]);
+    t.is(readFileSync(calls, "utf8"), "version\n");
+    t.is(monitor.exitCode, null);
+    recording.compare(t, "boards/flash-web");
+  },
+);
+
+// As an emulated C3 printed them; the address is of the code that the fake names.
+const CRASH =
+  "Guru Meditation Error: Core  0 panic'ed (Illegal instruction)\r\n\u001b[0;31mMEPC    : 0x4200b2d4  RA      : 0x4200b2d0\u001b[0m\r\n";
+
+test("what the board prints comes after it was written, with names in a crash, until it is stopped", async (t) => {
+  const { bin, project, env, recording, play } = startRig(t);
+  const server = createServer((socket) =>
+    socket.write(`info: Wi-Fi: online\r\n${CRASH}waiting for download\r\n`),
+  );
+  t.teardown(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as { port: number };
+  play({});
+  const names = join(bin, "riscv32-esp-elf-addr2line");
+  writeFileSync(names, "#!/bin/sh\necho '0x4200b2d4: sample at main.ts:12'\n");
+  chmodSync(names, 0o755);
+  const args = ["flash", project, "--port", `socket://127.0.0.1:${port}`];
+  const child = launch(args, env);
+  const result = { code: null as number | null, out: "", err: "" };
+  child.stderr?.on("data", (text) => (result.err += text));
+  child.stdout?.on("data", (text) => {
+    result.out += text;
+    if (result.out.includes("RESET")) child.kill("SIGINT");
+  });
+  [result.code] = await once(child, "close");
+  recording.mask(project, "/home/owner/lamp");
+  recording.add(`mote ${args.join(" ")}`, result);
+  t.true(
+    result.out.includes("MEPC    : 0x4200b2d4  RA      : 0x4200b2d0\n  0x4200b2d4: sample at main.ts:12\n"),
+  );
+  recording.compare(t, "boards/flash-log");
+});

@@ -1,0 +1,144 @@
+// A board that is none: a program that answers as esptool does, and builds with the heads of real images.
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { familyOf } from "../../../../tools/moddable/esp32/web-install.js";
+
+export const CHIP_IDS: Readonly<Record<string, number>> = { esp32: 0, esp32s3: 9, esp32c3: 5, esp32c6: 13 };
+const MEGABYTE = 1024 * 1024;
+
+/** As ESP-IDF writes it. */
+export function imageFor(chip: string, megabytes = 4, bytes = 4096): Buffer {
+  const image = Buffer.alloc(bytes, 0x5a);
+  image[0] = 0xe9;
+  image[3] = Math.log2(megabytes) << 4;
+  image.writeUInt16LE(CHIP_IDS[chip] ?? 99, 12);
+  return image;
+}
+
+export type Row = readonly [label: string, type: number, subtype: number, offset: number, size: number];
+
+export const ROWS: readonly Row[] = [
+  ["nvs", 1, 2, 0x9000, 0x6000],
+  ["otadata", 1, 0, 0x10000, 0x2000],
+  ["ota_0", 0, 0x10, 0x20000, 0x1c0000],
+  ["ota_1", 0, 0x11, 0x1e0000, 0x1c0000],
+  ["outbox", 1, 0x40, 0x3a0000, 0x40000],
+];
+
+export function tableOf(rows: readonly Row[]): Buffer {
+  const table = Buffer.alloc(0xc00, 0xff);
+  rows.forEach(([label, type, subtype, offset, size], index) => {
+    const entry = Buffer.alloc(32);
+    entry.writeUInt16LE(0x50aa, 0);
+    entry.set([type, subtype], 2);
+    entry.writeUInt32LE(offset, 4);
+    entry.writeUInt32LE(size, 8);
+    entry.write(label, 12, "latin1");
+    entry.copy(table, index * 32);
+  });
+  // Its checksum, which is no row.
+  table.set([0xeb, 0xeb], rows.length * 32);
+  return table;
+}
+
+export interface Built {
+  readonly chip: string;
+  readonly megabytes?: number;
+  readonly rows?: readonly Row[];
+  readonly emulated?: boolean;
+  /** The head of its application, where it is another's. */
+  readonly application?: Buffer;
+}
+
+const NAMES = ["bootloader.bin", "partition-table.bin", "ota_data_initial.bin", "xs_esp32.bin"] as const;
+
+function partsFor({ chip, megabytes = 4, rows = ROWS, application }: Built): [number, string, Buffer][] {
+  const boot = imageFor(chip, megabytes);
+  const files = [boot, tableOf(rows), Buffer.alloc(0x2000, 0xff), application ?? imageFor(chip, megabytes)];
+  const offsets = [chip === "esp32" ? 0x1000 : 0, 0x8000, 0x10000, 0x20000];
+  return NAMES.map((name, index) => [offsets[index]!, name, files[index]!]);
+}
+
+/** As `mote esp32 --build` leaves it in `project`. Returns the folder of ESP-IDF's files. */
+export function writeBuild(project: string, built: Built, target = `esp32/${built.chip}`): string {
+  const out = join(project, "build", `${target.replace("/", "-")}${built.emulated ? "-emulated" : ""}`);
+  const directory = join(out, "tmp", target, "release", "lamp");
+  const folder = join(directory, `xsProj-${built.chip}`, "build");
+  mkdirSync(folder, { recursive: true });
+  const how = { target, debug: false, megabytes: built.megabytes ?? 4, emulated: built.emulated ?? false };
+  writeFileSync(join(out, "built-for.json"), JSON.stringify(how));
+  const config = { firmware: { title: "lamp", version: "1.2.0" } };
+  writeFileSync(join(directory, "manifest_flat.json"), JSON.stringify({ config, modules: {} }));
+  const parts = partsFor(built);
+  for (const [, name, bytes] of parts) writeFileSync(join(folder, name), bytes);
+  const lines = parts.map(([offset, name]) => `0x${offset.toString(16)} ${name}`);
+  writeFileSync(join(folder, "flash_args"), ["--flash-mode dio", ...lines].join("\n"));
+  return folder;
+}
+
+/** As `mote esp32 --web` writes it. */
+export function writeWeb(folder: string, chips: readonly Built[]): void {
+  const builds = chips.map((built) => {
+    const parts = partsFor(built).map(([offset, name, bytes]) => {
+      const path = `${built.chip}/${name}`;
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), bytes);
+      return { path, offset };
+    });
+    return { chipFamily: familyOf(built.chip), parts };
+  });
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify({ name: "lamp", version: "1.2.0", builds }));
+}
+
+/** What the fake esptool plays. */
+export interface Played {
+  readonly version?: string;
+  readonly chip?: string;
+  readonly flash?: string;
+  /** What lies at 0x8000; none: erased. */
+  readonly table?: string;
+  /** A command of it, and what it says as it fails. */
+  readonly fails?: readonly [command: string, text: string];
+}
+
+/** Puts an `esptool` into `folder` that plays this, and notes its arguments in the file that is returned. */
+export function fakeEsptool(folder: string, played: Played): string {
+  const calls = join(folder, "calls.txt");
+  writeFileSync(calls, "");
+  writeFileSync(join(folder, "played.json"), JSON.stringify(played));
+  const program = join(folder, "esptool");
+  writeFileSync(
+    program,
+    `#!${process.execPath}\n(${play.toString()})(require("node:fs"), ${JSON.stringify(folder)});\n`,
+  );
+  chmodSync(program, 0o755);
+  return calls;
+}
+
+/** In a process of its own: it uses nothing from around it. */
+function play(fs: typeof import("node:fs"), folder: string): void {
+  const played = JSON.parse(fs.readFileSync(`${folder}/played.json`, "utf8")) as Played;
+  const args = process.argv.slice(2);
+  fs.appendFileSync(`${folder}/calls.txt`, `${args.join(" ")}\n`);
+  const { version = "5.6.0", chip = "ESP32-C3", flash = "4MB", fails } = played;
+  const port = args[args.indexOf("--port") + 1];
+  if (fails && args.includes(fails[0])) {
+    console.log(fails[1]);
+    process.exit(2);
+  }
+  if (args.includes("version")) console.log(`esptool v${version}\n${version}`);
+  else {
+    console.log(`esptool v${version}\nConnected to ${chip} on ${port}:\nChip type: ${chip}`);
+    console.log("MAC:                c4:0a:24:fe:10:01\n");
+  }
+  if (args.includes("flash-id")) console.log(`Detected flash size: ${flash}`);
+  if (args.includes("write-flash")) console.log("Hash of data verified.");
+  if (args.includes("read-flash")) {
+    const [offset, bytes, file] = args.slice(-3);
+    const read =
+      played.table && offset === "32768" ? fs.readFileSync(played.table) : Buffer.alloc(Number(bytes), 0xff);
+    fs.writeFileSync(file!, read.subarray(0, Number(bytes)));
+  }
+}
+
+export const FLASH_BYTES = 4 * MEGABYTE;

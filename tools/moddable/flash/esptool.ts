@@ -1,0 +1,160 @@
+// Espressif's own tool for flashing, as it is installed: found, its version checked, and what it says of a board.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { onPath } from "../program.js";
+import { SdkError } from "../sdk.js";
+
+/** Its commands have the names that are used here since then. */
+const LEAST = 5;
+const INSTALL = "this installs it: python3 -m pip install --upgrade esptool";
+
+export type Command = readonly [program: string, ...words: string[]];
+
+export interface Esptool {
+  readonly command: Command;
+  readonly version: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** As `esptool flash-id` says it. */
+export interface FoundBoard {
+  /** As ESP-IDF names it: esp32c3. */
+  readonly chip: string;
+  readonly mac: string;
+  /** Undefined: esptool does not know this flash. */
+  readonly flashBytes: number | undefined;
+}
+
+/** The program of its name, ESP-IDF's Python, or the system's. Throws SdkError if there is none of version 5 or later. */
+export async function findEsptool(env: NodeJS.ProcessEnv = process.env): Promise<Esptool> {
+  const old: string[] = [];
+  for (const command of candidates(env)) {
+    const { code, text } = await runQuietly(command, ["version"], env);
+    const [, version, major] = /v?((\d+)\.[\w.]+)/.exec(text) ?? [];
+    if (code !== 0 || version === undefined) continue;
+    if (Number(major) >= LEAST) return { command, version, env };
+    old.push(version);
+  }
+  throw new SdkError(
+    old.length > 0
+      ? `esptool is of version ${old[0]}: its commands have the names of version ${LEAST} here; ${INSTALL}`
+      : `esptool is missing: neither a program of its name is on the path nor a module of Python; ${INSTALL}`,
+  );
+}
+
+function candidates(env: NodeJS.ProcessEnv): Command[] {
+  const { IDF_PYTHON_ENV_PATH: idf } = env;
+  return [
+    ...(onPath("esptool", env) ? [["esptool"] as const] : []),
+    ...(idf ? [[join(idf, "bin", "python"), "-m", "esptool"] as const] : []),
+    ...["python3", "python"]
+      .filter((name) => onPath(name, env))
+      .map((name) => [name, "-m", "esptool"] as const),
+  ];
+}
+
+/** What the board at `port` is. Throws SdkError with the way on if it does not answer. It stays in its download mode. */
+export async function identify({ command, env }: Esptool, port: string): Promise<FoundBoard> {
+  const { code, text } = await runQuietly(command, ["--port", port, "--after", "no-reset", "flash-id"], env);
+  const board = readIdentity(text);
+  if (code !== 0 || board === undefined) throw new SdkError(whyNot(port, text));
+  return board;
+}
+
+/** From what `flash-id` printed; undefined where it names no chip. */
+export function readIdentity(text: string): FoundBoard | undefined {
+  const [, family] = /^Connected to (ESP32[\w-]*) on /m.exec(text) ?? [];
+  if (family === undefined) return undefined;
+  const [, mac = "unknown"] = /^MAC: +([0-9a-f:]{17,23})/m.exec(text) ?? [];
+  const [, size, unit] = /^Detected flash size: (\d+)([KM])B/m.exec(text) ?? [];
+  const flashBytes = size === undefined ? undefined : Number(size) * (unit === "M" ? 1 << 20 : 1 << 10);
+  return { chip: family.toLowerCase().replaceAll("-", ""), mac, flashBytes };
+}
+
+/** Reads so much from `offset` on into `file`. Throws SdkError if it fails. */
+export async function readFlash(
+  { command, env }: Esptool,
+  port: string,
+  { offset, bytes, file }: { offset: number; bytes: number; file: string },
+): Promise<void> {
+  const words = ["--port", port, "--after", "no-reset", "read-flash", `${offset}`, `${bytes}`, file];
+  const { code, text } = await runQuietly(command, words, env);
+  if (code !== 0) throw new SdkError(whyNot(port, text));
+}
+
+/** Has the board leave its download mode, where its cable can do that. */
+export async function restart({ command, env }: Esptool, port: string): Promise<void> {
+  await runQuietly(command, ["--port", port, "--after", "hard-reset", "read-mac"], env);
+}
+
+export interface Writing {
+  readonly port: string;
+  readonly chip: string;
+  readonly baud: number;
+  readonly erase: boolean;
+  readonly parts: readonly { readonly offset: number; readonly file: string }[];
+  /** Its own progress goes to the standard error: the standard output is for a program. */
+  readonly aside: boolean;
+}
+
+/** Writes the parts, each verified by esptool as it lies in flash then, and starts the board. Resolves with its status. */
+export function writeParts({ command, env }: Esptool, writing: Writing): Promise<number> {
+  const [program, ...first] = command;
+  const { port, chip, baud, erase, parts, aside } = writing;
+  const words = [
+    ...[...first, "--chip", chip, "--port", port, "--baud", `${baud}`, "write-flash"],
+    ...(erase ? ["--erase-all"] : []),
+    ...parts.flatMap(({ offset, file }) => [`0x${offset.toString(16)}`, file]),
+  ];
+  const child = spawn(program, words, { env, stdio: ["ignore", aside ? 2 : "inherit", "inherit"] });
+  return new Promise((resolve, reject) => {
+    child.on("error", (error) => reject(new SdkError(`${program}: ${error.message}`)));
+    child.on("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+/** By its words: what is in the way, and what to do. Its last lines where nothing is known of them. */
+export function whyNot(port: string, text: string): string {
+  const known = REASONS.find(([pattern]) => pattern.test(text));
+  const last = text.trim().split("\n").slice(-4).join("\n");
+  return known ? `${port}: ${known[1]}` : `esptool could not speak to the board at ${port}:\n${last}`;
+}
+
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [
+    /[Pp]ermission denied/,
+    "you may not open it. On Linux this lets you, from the next login on: sudo usermod -aG dialout $USER",
+  ],
+  [
+    /port is busy|Resource busy|Could not exclusively lock|Access is denied/,
+    "it can't be opened: another program has it, a serial monitor perhaps, or it is gone. End that program, or plug the board in again",
+  ],
+  [
+    /Secure Download Mode/i,
+    "the board is in secure download mode: what it holds can't be read, and only what its maker signed may be written",
+  ],
+  [
+    /Failed to connect|No serial data received|Wrong boot mode|Invalid head of packet/,
+    "there is no answer from the board's download mode. Hold BOOT, press RESET, let go of both, then try again; a cable that only charges has no data lines",
+  ],
+];
+
+/** What it printed on both outputs, and its status; nothing is shown. */
+function runQuietly(
+  [program, ...first]: Command,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number; text: string }> {
+  return new Promise((done) => {
+    let text = "";
+    // What it prints is read: neither colour nor columns of a terminal.
+    const plain = { ...env, NO_COLOR: "1", COLUMNS: "200", TERM: "dumb" };
+    const child = spawn(program, [...first, ...words], { env: plain, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (part) => {
+        text = (text + part).slice(-65_536);
+      });
+    child.on("error", (error) => done({ code: 1, text: error.message }));
+    child.on("close", (code) => done({ code: code ?? 1, text }));
+  });
+}

@@ -1,0 +1,144 @@
+// What can be flashed: builds of a project as `mote esp32 --build` leaves them, or a folder that `mote esp32 --web` wrote.
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { type Part, partsOf } from "../esp32/flash-image.js";
+import { type Firmware, isManifest, type Manifest } from "../esp32/web-manifest.js";
+import { SdkError } from "../sdk.js";
+import { readImageHeader } from "./image-header.js";
+import { endOf, readTable, TABLE_OFFSET } from "./partition-table.js";
+
+/** One program for one chip. */
+export interface Flashable extends Firmware {
+  /** As ESP-IDF names it. */
+  readonly chip: string;
+  /** The target of a build; the folder's name of the chip otherwise. */
+  readonly target: string;
+  readonly parts: readonly Part[];
+  /** Where ESP-IDF left its files: the names of functions for a crash. Of a build alone. */
+  readonly folder?: string;
+}
+
+/** All that `folder` has, those for the emulator left out. Throws SdkError with what to do if there is nothing. */
+export function findFirmware(folder: string): Flashable[] {
+  const manifest = webManifest(folder);
+  if (manifest) return ofWeb(folder, manifest);
+  const builds = join(folder, "build");
+  const found = existsSync(builds) ? readdirSync(builds).flatMap((name) => ofBuild(join(builds, name))) : [];
+  if (found.length === 0)
+    throw new SdkError(
+      `${folder} has no build for a board, and is no folder of mote esp32 --web. This builds a project: mote esp32 --build --target esp32/NAME ${folder}`,
+    );
+  return found;
+}
+
+function webManifest(folder: string): Manifest | undefined {
+  try {
+    const manifest: unknown = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+    return isManifest(manifest) ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ofWeb(folder: string, { name, version, builds }: Manifest): Flashable[] {
+  return builds.map(({ chipFamily, parts }) => {
+    const chip = String(chipFamily).toLowerCase().replaceAll("-", "");
+    const files = [parts].flat().map((part) => {
+      const { path, offset } = (part ?? {}) as { path: unknown; offset: unknown };
+      const file = resolve(folder, String(path));
+      if (!file.startsWith(resolve(folder) + sep) || !Number.isSafeInteger(offset) || (offset as number) < 0)
+        throw new SdkError(`${join(folder, "manifest.json")} has a part that is none of this folder`);
+      return { offset: offset as number, file };
+    });
+    return { name, version, chip, target: chip, parts: files };
+  });
+}
+
+/** What `mote esp32 --build` left in `out`. */
+function ofBuild(out: string): Flashable[] {
+  const { target, debug, emulated } = readJson(join(out, "built-for.json")) as Record<string, unknown>;
+  if (typeof target !== "string" || emulated === true) return [];
+  const projects = join(out, "tmp", target, debug ? "debug" : "release");
+  return folders(projects).flatMap((project) => {
+    const directory = join(projects, project);
+    const built = folders(directory).find((name) => name.startsWith("xsProj-"));
+    const folder = join(directory, built ?? "", "build");
+    if (built === undefined || !existsSync(join(folder, "xs_esp32.bin"))) return [];
+    const chip = built.slice("xsProj-".length);
+    const { config } = readJson(join(directory, "manifest_flat.json")) as {
+      config?: { firmware?: Firmware };
+    };
+    const { title = project, version = "0.0.0" } = (config?.firmware ?? {}) as {
+      title?: string;
+      version?: string;
+    };
+    return [{ name: title, version, chip, target, parts: partsOf({ directory, folder, chip }), folder }];
+  });
+}
+
+const folders = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return {};
+  }
+}
+
+/** The one for `chip`, by its target where there are several. Throws SdkError with what there is. */
+export function choose(found: readonly Flashable[], chip: string, target: string | undefined): Flashable {
+  const wanted = found.filter((one) => target === undefined || one.target === target);
+  const fitting = wanted.filter((one) => one.chip === chip);
+  const [first, second] = fitting;
+  if (first === undefined)
+    throw new SdkError(
+      wanted.length === 0
+        ? `there is no build of ${target}: ${list(found)}`
+        : `the board is an ${chip}, and there is a program for ${list(wanted)} alone: nothing was written. mote esp32 --build --target esp32/NAME builds another`,
+    );
+  if (second !== undefined)
+    throw new SdkError(`there are several programs for an ${chip}: ${list(fitting)}; --target says which`);
+  return first;
+}
+
+const list = (found: readonly Flashable[]): string =>
+  [
+    ...new Set(found.map(({ target, chip }) => (target.endsWith(chip) ? target : `${target} (${chip})`))),
+  ].join(", ");
+
+/**
+ * The bytes of its parts, looked at as they are and not by their names. Throws SdkError for a part that is missing, for another chip, or over another one, and for what a
+ * flash of `flashBytes` does not hold.
+ */
+export function checkParts(firmware: Flashable, flashBytes: number | undefined): { bytes: number } {
+  let needed = 0;
+  let bytes = 0;
+  let end = 0;
+  for (const { offset, file } of [...firmware.parts].sort((a, b) => a.offset - b.offset)) {
+    if (!existsSync(file) || !statSync(file).isFile())
+      throw new SdkError(`${file} is missing: build it again`);
+    const part = readFileSync(file);
+    const header = readImageHeader(part);
+    if (header && header.chip !== firmware.chip)
+      throw new SdkError(
+        `${file} is for an ${header.chip}, the board is an ${firmware.chip}: nothing was written`,
+      );
+    if (offset < end) throw new SdkError(`${file} begins where another part lies: nothing was written`);
+    end = offset + part.length;
+    bytes += part.length;
+    needed = Math.max(
+      needed,
+      end,
+      header?.flashBytes ?? 0,
+      offset === TABLE_OFFSET ? endOf(readTable(part)) : 0,
+    );
+  }
+  if (flashBytes !== undefined && needed > flashBytes)
+    throw new SdkError(
+      `the program is for a flash of ${megabytes(needed)}, the board has ${megabytes(flashBytes)}: nothing was written. --flash-size of mote esp32 builds for another`,
+    );
+  return { bytes };
+}
+
+export const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MB`;

@@ -1,0 +1,113 @@
+// A program onto a board, by its cable: the right one for it, nothing lost unasked, each step said.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SdkError } from "../sdk.js";
+import { type Esptool, type FoundBoard, identify, readFlash, restart, writeParts } from "./esptool.js";
+import { checkParts, choose, type Flashable, megabytes } from "./firmware.js";
+import { changesBetween, isErased, readTable, TABLE_BYTES, TABLE_OFFSET } from "./partition-table.js";
+
+export interface Flashing {
+  readonly port: string;
+  readonly baud: number;
+  /** A target of a project that was built for several. */
+  readonly target?: string | undefined;
+  /** The owner's word: all that the board stored goes. */
+  readonly erase: boolean;
+  /** The output is for a program. */
+  readonly aside: boolean;
+  say(line: string): void;
+  /** Asked before all is erased; rejects where the answer is no. */
+  confirm(question: string): Promise<void>;
+}
+
+export interface Flashed {
+  readonly port: string;
+  readonly board: FoundBoard;
+  readonly firmware: Flashable;
+  readonly bytes: number;
+  /** Of the board, before: nothing there, the same, or another. */
+  readonly table: "none" | "same" | "changed";
+}
+
+/** What is lost when all is erased, or read at another place. */
+const LOST = "Wi-Fi, token, settings and the points that wait";
+
+/** Looks at the board, refuses what does not fit it, and writes part by part. Throws SdkError with the way on; then nothing was written unless it says so. */
+export async function flashBoard(
+  esptool: Esptool,
+  programs: readonly Flashable[],
+  how: Flashing,
+): Promise<Flashed> {
+  const { port, baud, erase, aside, say } = how;
+  const board = await identify(esptool, port);
+  say(`board     ${nameOf(board)}, at ${port}`);
+  const fit = await decide(esptool, programs, board, how).catch(async (error) => {
+    // It goes on with the program that it has.
+    await restart(esptool, port);
+    throw error;
+  });
+  const { parts } = fit.firmware;
+  const code = await writeParts(esptool, { port, chip: board.chip, baud, erase, parts, aside });
+  if (code !== 0)
+    throw new SdkError(
+      `esptool ended with ${code}: the program on the board may not be whole. Flash it again; at a bad cable a lower --baud helps`,
+    );
+  return { port, board, ...fit };
+}
+
+/** All that is looked at before anything is written. Throws SdkError for a refusal, and what `confirm` throws. */
+async function decide(
+  esptool: Esptool,
+  programs: readonly Flashable[],
+  board: FoundBoard,
+  { port, target, erase, say, confirm }: Flashing,
+): Promise<Pick<Flashed, "firmware" | "bytes" | "table">> {
+  const firmware = choose(programs, board.chip, target);
+  say(`firmware  ${firmware.name} ${firmware.version}, ${firmware.target}`);
+  const { bytes } = checkParts(firmware, board.flashBytes);
+  const { table, changes } = await compareTables(esptool, port, firmware);
+  if (table === "changed" && !erase)
+    throw new SdkError(
+      `the partition table of this program is not the one on the board: what the board stored would be read at the wrong place. Nothing was written. With --erase it is, and ${LOST} are lost: let the board deliver first\n${changes.map((line) => `  ${line}`).join("\n")}`,
+    );
+  if (erase && table !== "none")
+    await confirm(`Erase all that ${nameOf(board)} at ${port} stored? ${LOST} are lost.`);
+  say(`stored    ${STORED[erase && table !== "none" ? "erased" : table]}`);
+  return { firmware, bytes, table };
+}
+
+const STORED = {
+  none: "nothing yet",
+  same: "stays: Wi-Fi, token, settings, points",
+  changed: "is erased",
+  erased: "is erased",
+} as const;
+
+const nameOf = ({ chip, mac, flashBytes }: FoundBoard): string =>
+  `${chip}, ${flashBytes === undefined ? "flash of unknown size" : `${megabytes(flashBytes)} of flash`}, MAC ${mac}`;
+
+/** Reads the board's own table. */
+async function compareTables(
+  esptool: Esptool,
+  port: string,
+  { parts }: Flashable,
+): Promise<{ table: Flashed["table"]; changes: string[] }> {
+  const ours = parts.find(({ offset }) => offset === TABLE_OFFSET);
+  const before = await tableOf(esptool, port);
+  if (isErased(before)) return { table: "none", changes: [] };
+  if (ours === undefined) return { table: "same", changes: [] };
+  const changes = changesBetween(readTable(before), readTable(readFileSync(ours.file)));
+  return { table: changes.length === 0 ? "same" : "changed", changes };
+}
+
+async function tableOf(esptool: Esptool, port: string): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), "mote-table-"));
+  const file = join(folder, "table.bin");
+  try {
+    await readFlash(esptool, port, { offset: TABLE_OFFSET, bytes: TABLE_BYTES, file });
+    return readFileSync(file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

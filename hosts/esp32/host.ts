@@ -3,13 +3,10 @@ import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
 import { type Ending, LastWords } from "./crash.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
-import { type Domain, NvsStore } from "./store.js";
+import { AGENT, type Domain, NvsStore, OWN } from "./store.js";
 
 /** Label of the data partition of the durable queue. */
 const OUTBOX = "outbox";
-/** Name spaces of NVS: what the agent keeps, and what the host does. */
-const AGENT = "mote";
-const OWN = "mote-host";
 
 export interface BoardHost extends Host {
   /** How the run before this one ended. */

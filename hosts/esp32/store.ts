@@ -7,6 +7,13 @@ export interface Domain {
   delete(key: string): void;
 }
 
+/** Name spaces of NVS: what the agent keeps, and what the host does. A factory writes both (tools/moddable/factory). */
+export const AGENT = "mote";
+export const OWN = "mote-host";
+/** Of the host: the password of the device's own access point, as on its label, and the name that it provisions with. No reset forgets them. */
+export const LABEL = "label";
+export const NAME = "name";
+
 /** What a key of other than ASCII needs to become a name in NVS. */
 export interface Naming {
   encode(text: string): Uint8Array;

@@ -9,6 +9,7 @@ import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
 import { CABLE, IMPROV } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
+import { FACTORY } from "./cases/factory.js";
 import { CABLE_FLASH } from "./cases/flash.js";
 import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LARGE_RECORDS } from "./cases/large-records.js";
@@ -28,6 +29,7 @@ const CASES: readonly Case[] = [
   CABLE,
   IMPROV,
   CABLE_FLASH,
+  FACTORY,
   TOUR,
   TOUR_TLS,
   MEMORY,

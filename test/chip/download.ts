@@ -41,7 +41,7 @@ export async function moteAtBoard(file: string, words: readonly string[]): Promi
   }
 }
 
-async function mote(words: readonly string[]): Promise<Ran> {
+export async function mote(words: readonly string[]): Promise<Ran> {
   const began = Date.now();
   const child = spawn(process.execPath, [CLI, ...words], { stdio: ["ignore", "pipe", "pipe"] });
   let out = "";

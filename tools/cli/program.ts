@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   simulator: async () => (await import("../moddable/simulator/simulator-command.js")).simulatorCommand,
   esp32: async () => (await import("./commands/esp32.js")).esp32Command,
   flash: async () => (await import("./commands/flash.js")).flashCommand,
+  factory: async () => (await import("./commands/factory.js")).factoryCommand,
   login: async () => (await import("./commands/login.js")).loginCommand,
   logout: async () => (await import("./commands/login.js")).logoutCommand,
   whoami: async () => (await import("./commands/whoami.js")).whoamiCommand,

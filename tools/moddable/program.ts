@@ -23,6 +23,25 @@ export function run(program: string, words: string[], cwd: string, env: NodeJS.P
   });
 }
 
+/** What it printed on both outputs, and its status; nothing is shown. */
+export function tryRun(
+  [program = "", ...words]: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number; text: string }> {
+  return new Promise((done) => {
+    let text = "";
+    const child = spawn(program, words, { env, stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (part) => {
+        text = (text + part).slice(-LONGEST);
+      });
+    child.on("error", (error) => done({ code: 1, text: error.message }));
+    child.on("close", (code) => done({ code: code ?? 1, text }));
+  });
+}
+
+/** Of what is kept of it. */
+const LONGEST = 65_536;
 const FAILED = /^(?:###? ?)?[Ee]rror[:!]/m;
 const NOISE = /^# |: not frozen$|: no const$/;
 /** The last of what a program printed, without what it always prints. */

@@ -12,6 +12,7 @@ import { keep } from "../../shared/commissioning/stored-settings.js";
 import { checkNetwork, type Finding, type Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
+import { LABEL } from "../store.js";
 import { aboutBoard } from "./about-board.js";
 import { type Cable, openCables } from "./cables.js";
 import type { AccessPoint, SdkModules } from "./sdk-modules.js";
@@ -43,8 +44,6 @@ const [HTTP, DNS] = [80, 53];
 /** Between two tries to open the access point, the page and the console, and after how many failures it is logged. */
 const RETRY_OPEN_MS = 250;
 const WARN_AFTER = 20;
-/** Of the device's own access point, as on its label; kept by the host, so that no reset forgets it. */
-const LABEL = "label";
 
 /** Opens it for 10 minutes. The radio is on when this returns. */
 export function openCommissioning(

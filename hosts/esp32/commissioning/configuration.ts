@@ -5,6 +5,7 @@ import {
   isIncomplete,
   membersOf,
   valuesOf,
+  withOwnName,
   withStoredSettings,
 } from "../../shared/commissioning/built-in-configuration.js";
 import { Improv } from "../../shared/commissioning/improv.js";
@@ -14,6 +15,7 @@ import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
 import type { Go } from "../start.js";
+import { NAME } from "../store.js";
 import { TimeOfDay } from "../time-of-day.js";
 import { aboutBoard } from "./about-board.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
@@ -26,6 +28,8 @@ interface Board {
   readonly modules: SdkModules;
   readonly machine: Machine;
   readonly host: BoardHost;
+  /** As built in, with the name that the factory gave. */
+  readonly built: Config;
   readonly config: Config;
   readonly stored: Values;
   readonly go: Go;
@@ -43,13 +47,14 @@ export function commissionBy(
 ): Agent | undefined {
   finishInterrupted(made, () => void new Agent(made, NOWHERE));
   const { baseUrl } = machine.config;
+  const built = withOwnName(machine.config, nameOf(made));
   const stored = readStoredSettings(made, typeof baseUrl === "string" ? baseUrl : undefined);
-  const config = withStoredSettings(machine.config, stored);
+  const config = withStoredSettings(built, stored);
   const host = trusting(machine, made, stored.ca);
   const chip = (machine.idf as unknown as AccessPoint).mote_chip();
   const wrong = checkCommission(config.commission, chip);
   if (wrong !== undefined) return misconfigured(host, wrong);
-  const board: Board = { modules, machine, host, config, stored, go };
+  const board: Board = { modules, machine, host, built, config, stored, go };
   const button = buttonOf(board);
   const isWake = host.ending.reset === "deep sleep";
   const begin = (): Agent | undefined => (isIncomplete(config) ? ask(board) : run(board, button));
@@ -58,6 +63,11 @@ export function commissionBy(
   const [ms, held] = isWake ? [RESET_HELD_MS, () => resetByButton(host)] : [HELD_MS, () => ask(board)];
   isHeld(button, machine.clock, ms, (is) => (is ? held() : begin()));
   return undefined;
+}
+
+function nameOf(host: BoardHost): string | undefined {
+  const bytes = host.own.get(NAME);
+  return bytes && host.decode(bytes);
 }
 
 function resetByButton(host: BoardHost, agent = new Agent(host, NOWHERE)): void {
@@ -103,7 +113,7 @@ function answerCables({ modules, machine, host, config, stored }: Board): void {
  * Asks the owner, who sees `wrong`, if that is why. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom.
  */
 function ask(board: Board, wrong?: string): undefined {
-  const { modules, machine, host, config, stored } = board;
+  const { modules, machine, host, built, config, stored } = board;
   const isNew = isIncomplete(config);
   // An image on trial that asks has lost what the one before knew.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
@@ -111,7 +121,7 @@ function ask(board: Board, wrong?: string): undefined {
   if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
   const { password, serial } = membersOf<Commission>(config.commission);
   // As built in: without a key there is no provisioning in what is stored.
-  const { deviceName } = membersOf<{ deviceName: string }>(machine.config.provisioning);
+  const { deviceName } = membersOf<{ deviceName: string }>(built.provisioning);
   const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
   openCommissioning(modules, machine, host, {
     before: valuesOf(config, stored),

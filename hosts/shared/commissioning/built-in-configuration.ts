@@ -10,6 +10,12 @@ export function isIncomplete({ wifi, baseUrl, token, provisioning }: Config): bo
   return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
 }
 
+/** With the name that a device of a series has for itself, if it has one. */
+export function withOwnName(config: Config, name: string | undefined): Config {
+  if (!name) return config;
+  return { ...config, provisioning: { ...membersOf<object>(config.provisioning), deviceName: name } };
+}
+
 /** The manifest's configuration, with what was stored in place of what was built in. */
 export function withStoredSettings(config: Config, stored: Values): Config {
   const { ssid, password, url, token, key, secret } = stored;

@@ -8,6 +8,7 @@ import { type Application, startBoard } from "../../../hosts/esp32/start.js";
 import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
 import { writeFrame } from "../../../hosts/shared/commissioning/improv-frames.js";
 import { Agent } from "../../../src/index.js";
+import { storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { BUILT, FakeBoard } from "./board.js";
 
@@ -116,6 +117,40 @@ test("a device that was built with its name alone gets a key by cable, and keeps
   boot();
   await board.clock.advance(10_000);
   t.is(platform.points(platform.device("lamp-1"), "n").length, 1);
+});
+
+test("what the factory wrote is there at the first start: it provisions by its own name, or has its token", async (t) => {
+  const url = "http://platform.test";
+  for (const [values, built] of [
+    [{ ...HOME, url, key: KEY, secret: SECRET }, BARE],
+    [{ ...HOME, url, token: "TOKEN-7" }, BARE],
+    [HOME, { ...PRODUCT, provisioning: { ...PRODUCT.provisioning, deviceName: "of the series" } }],
+  ] as const) {
+    const { board, platform, boot } = rig(t, built);
+    if ("token" in values) platform.create("lamp-7", values.token);
+    for (const [space, stored] of storesOf({ name: "lamp-7", label: undefined, values }))
+      board.nvs.set(space, stored);
+    boot();
+    await board.clock.advance(10_000);
+    t.is(board.ap, undefined);
+    t.is(platform.points(platform.device("lamp-7"), "n").length, 1);
+  }
+});
+
+test("a name and a label from the factory outlive a reset", async (t) => {
+  const { board, modules, platform, boot } = rig(t);
+  for (const [space, stored] of storesOf({ name: "lamp-7", label: "of-this-lamp", values: {} }))
+    board.nvs.set(space, stored);
+  boot();
+  modules.type("reset");
+  await board.clock.advance(100);
+  boot();
+  t.is(board.ap?.password, "of-this-lamp");
+  modules.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 1);
+  boot();
+  await board.clock.advance(10_000);
+  t.is(platform.points(platform.device("lamp-7"), "n").length, 1);
 });
 
 test("what was kept wins over what was built in", async (t) => {

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { INTERRUPTED } from "../../../hosts/node/exit.js";
 import { decoder } from "../../moddable/esp32/crash-decoder.js";
+import type { Part } from "../../moddable/esp32/flash-image.js";
 import { findEsptool } from "../../moddable/flash/esptool.js";
 import { type Flashable, findFirmware } from "../../moddable/flash/firmware.js";
 import { type Flashed, flashBoard } from "../../moddable/flash/flash-board.js";
@@ -55,8 +56,12 @@ export function flashCommand(program: Command): void {
     });
 }
 
-/** Writes what fits the board, and shows its log if that is wanted. */
-export async function flash(programs: readonly Flashable[], flags: FlashFlags): Promise<Flashed> {
+/** Writes what fits the board, `more` beside it, and shows its log if that is wanted. */
+export async function flash(
+  programs: readonly Flashable[],
+  flags: FlashFlags,
+  more: readonly Part[] = [],
+): Promise<Flashed> {
   const esptool = await findEsptool();
   const port = choosePort(flags.port, flags.port === undefined ? listPorts() : undefined);
   checkPort(port);
@@ -70,6 +75,7 @@ export async function flash(programs: readonly Flashable[], flags: FlashFlags): 
       baud: flags.baud,
       target: flags.target,
       erase: flags.erase === true,
+      more,
       aside: flags.json === true,
       say,
       confirm: (question) => confirm(question, flags.yes),

@@ -1,7 +1,7 @@
 // Espressif's own tool for flashing, as it is installed: found, its version checked, and what it says of a board.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { onPath } from "../program.js";
+import { onPath, tryRun } from "../program.js";
 import { SdkError } from "../sdk.js";
 
 /** Its commands have the names that are used here since then. */
@@ -139,22 +139,6 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What it printed on both outputs, and its status; nothing is shown. */
-function runQuietly(
-  [program, ...first]: Command,
-  words: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<{ code: number; text: string }> {
-  return new Promise((done) => {
-    let text = "";
-    // What it prints is read: neither colour nor columns of a terminal.
-    const plain = { ...env, NO_COLOR: "1", COLUMNS: "200", TERM: "dumb" };
-    const child = spawn(program, [...first, ...words], { env: plain, stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (part) => {
-        text = (text + part).slice(-65_536);
-      });
-    child.on("error", (error) => done({ code: 1, text: error.message }));
-    child.on("close", (code) => done({ code: code ?? 1, text }));
-  });
-}
+/** What it prints is read: neither colour nor columns of a terminal. */
+const runQuietly = (command: Command, words: readonly string[], env: NodeJS.ProcessEnv) =>
+  tryRun([...command, ...words], { ...env, NO_COLOR: "1", COLUMNS: "200", TERM: "dumb" });

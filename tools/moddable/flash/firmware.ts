@@ -102,6 +102,23 @@ export function choose(found: readonly Flashable[], chip: string, target: string
   return first;
 }
 
+/** Where the partition tables have NVS. Throws SdkError where they have none, or differ. */
+export function nvsOf(
+  found: readonly Flashable[],
+  target: string | undefined,
+): { offset: number; size: number } {
+  const places = found
+    .filter((one) => target === undefined || one.target === target)
+    .map(({ parts }) => parts.find(({ offset }) => offset === TABLE_OFFSET))
+    .map((part) => part && existsSync(part.file) && readTable(readFileSync(part.file)))
+    .map((entries) => (entries || []).find(({ label }) => label === "nvs"));
+  const [first] = places;
+  if (first === undefined) throw new SdkError(`there is no partition table with NVS: ${list(found)}`);
+  if (places.some((one) => one?.offset !== first.offset || one.size !== first.size))
+    throw new SdkError(`the builds differ in their partition tables: ${list(found)}; --target says which`);
+  return { offset: first.offset, size: first.size };
+}
+
 const list = (found: readonly Flashable[]): string =>
   [
     ...new Set(found.map(({ target, chip }) => (target.endsWith(chip) ? target : `${target} (${chip})`))),

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Part } from "../esp32/flash-image.js";
 import { SdkError } from "../sdk.js";
 import { type Esptool, type FoundBoard, identify, readFlash, restart, writeParts } from "./esptool.js";
 import { checkParts, choose, type Flashable, megabytes } from "./firmware.js";
@@ -14,6 +15,8 @@ export interface Flashing {
   readonly target?: string | undefined;
   /** The owner's word: all that the board stored goes. */
   readonly erase: boolean;
+  /** Written beside the program: what a device knows before its first start. */
+  readonly more?: readonly Part[];
   /** The output is for a program. */
   readonly aside: boolean;
   say(line: string): void;
@@ -61,9 +64,10 @@ async function decide(
   esptool: Esptool,
   programs: readonly Flashable[],
   board: FoundBoard,
-  { port, target, erase, say, confirm }: Flashing,
+  { port, target, erase, more = [], say, confirm }: Flashing,
 ): Promise<Pick<Flashed, "firmware" | "bytes" | "table">> {
-  const firmware = choose(programs, board.chip, target);
+  const chosen = choose(programs, board.chip, target);
+  const firmware = { ...chosen, parts: [...chosen.parts, ...more] };
   say(`firmware  ${firmware.name} ${firmware.version}, ${firmware.target}`);
   const { bytes } = checkParts(firmware, board.flashBytes);
   const { table, changes } = await compareTables(esptool, port, firmware);

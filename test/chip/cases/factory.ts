@@ -1,0 +1,73 @@
+// `mote factory`: a board that never saw its owner boots as a commissioned device, by ESP-IDF's nvs_partition_gen and esptool as they are installed.
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
+import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { Bench, imageOf, ONLINE_MS } from "../bench.js";
+import { type Case, check } from "../case.js";
+import { eraseFlash, mote, moteAtBoard } from "../download.js";
+import { PROFILE, TITLE, urlOf } from "../rig.js";
+
+const FOLDER = join(PROJECT, "build", "chip", "factory");
+const [PAGE, LIST, IMAGES] = [join(FOLDER, "page"), join(FOLDER, "devices.csv"), join(FOLDER, "images")];
+const TOKEN = "made-at-the-factory";
+
+export const FACTORY: Case = {
+  name: "factory",
+  title: "a board that the factory gave its NVS provisions by its own name, or has its token, and sends",
+  async run({ say }) {
+    rmSync(FOLDER, { recursive: true, force: true });
+    const bench = await Bench.open("factory", { bare: true }, "soft");
+    const { board, tenant } = bench;
+    try {
+      writeWebInstall(await imageOf({ bare: true }), { name: TITLE, version: "1.0.0" }, PAGE);
+      const url = urlOf({});
+      const rows = [
+        "name,label,url,token,key,secret,ssid",
+        `lamp-1,label-of-lamp-1,${url},,${PROFILE.key},${PROFILE.secret},emulator`,
+        `lamp-2,label-of-lamp-2,${url},${TOKEN},,,emulator`,
+      ];
+      writeFileSync(LIST, rows.join("\r\n"), { mode: 0o600 });
+      const words = ["factory", PAGE, "--csv", LIST, "--out", IMAGES, "--json"];
+
+      eraseFlash(board.flash);
+      const flashed = await moteAtBoard(board.flash, [...words, "--device", "lamp-1"]);
+      check(flashed.code === 0, flashed.said);
+      say(`program and NVS of lamp-1: ${flashed.seconds} s`);
+      board.on();
+      await arrives(bench, "lamp-1");
+      await board.off();
+
+      const made = await mote(words);
+      check(made.code === 0, made.said);
+      for (const { out, said } of [flashed, made])
+        for (const secret of [PROFILE.secret, TOKEN, "label-of"])
+          check(!(out + said).includes(secret), "a secret was shown");
+      const [, second] = JSON.parse(made.out);
+      check((statSync(second.file).mode & 0o777) === 0o600, "others may read an image");
+      await tenant.devices.create({ name: "lamp-2" }, TOKEN);
+      put(board.flash, second.file, second.offset);
+      board.on();
+      await arrives(bench, "lamp-2");
+      const names = bench.localPlatform.platform.core.devices.list().map(({ name }) => name);
+      check(names.length === 2, `there are ${names.join(", ")}`);
+      return { seconds: flashed.seconds };
+    } finally {
+      await bench.close();
+    }
+  },
+};
+
+function put(flash: string, image: string, offset: number): void {
+  const descriptor = openSync(flash, "r+");
+  writeSync(descriptor, readFileSync(image), 0, undefined, offset);
+  closeSync(descriptor);
+}
+
+async function arrives(bench: Bench, name: string): Promise<void> {
+  const all = { startTs: 0, endTs: Number.MAX_SAFE_INTEGER, limit: 10, ascending: true };
+  await bench.until(ONLINE_MS, `a point of ${name}`, () => {
+    const device = bench.localPlatform.platform.core.devices.byName(name);
+    return (device?.series.range("temperature", all).length ?? 0) > 0;
+  });
+}

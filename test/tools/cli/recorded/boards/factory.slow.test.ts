@@ -1,0 +1,103 @@
+// `mote factory` with tools that are played: what it writes, what it refuses, and that it shows no secret.
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import test from "ava";
+import { fakeEsptool, ROWS, tableOf, writeWeb } from "../../../moddable/flash/board.js";
+import { killAll } from "../../commands.js";
+import { Recording } from "../recording.js";
+
+test.after.always(killAll);
+
+/** As nvs_partition_gen is called; the image is the rows that it was given. */
+const NVS_TOOL = `#!/bin/sh
+[ "$2" = esp_idf_nvs_partition_gen ] || exit 1
+[ "$3" = --help ] && exit 0
+cp "$4" "$5" && truncate -s $(($6)) "$5" && cat "$4"
+`;
+const SECRETS = ["hidden-label", "hidden-token", "hidden-key", "hidden-secret", "hidden-password"];
+const LIST = `name,label,url,token,key,secret,ssid,password
+lamp-1,hidden-label,https://p.example.com,hidden-token,,,home,hidden-password
+lamp-2,,https://p.example.com,,hidden-key,hidden-secret,,
+lamp-3,hidden-label,,,,,,
+`;
+
+test("each device has an image of its own, for its maker's eyes alone, and one is flashed with the program", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "mote-factory-"));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const [bin, page, list, images, port] = ["bin", "page", "devices.csv", "images", "ttyUSB0"].map((name) =>
+    join(home, name),
+  ) as [string, string, string, string, string];
+  for (const folder of [bin, page]) mkdirSync(folder);
+  writeWeb(page, [{ chip: "esp32c3" }]);
+  for (const [file, text] of [
+    [port, ""],
+    [join(bin, "python3"), NVS_TOOL],
+    [list, LIST],
+    [join(home, "broken.csv"), `name,token\nlamp-1,hidden-token\n../lamp-2,\n`],
+    [join(home, "latin.csv"), Buffer.from([0x6e, 0xff])],
+    [join(home, "table"), tableOf(ROWS)],
+  ] as const)
+    writeFileSync(file, file === port ? "" : text);
+  chmodSync(join(bin, "python3"), 0o755);
+  chmodSync(list, 0o644);
+  const temporary = join(home, "tmp");
+  mkdirSync(temporary);
+  const recording = new Recording({
+    TMPDIR: temporary,
+    PATH: [bin, process.env.PATH].join(delimiter),
+    IDF_PYTHON_ENV_PATH: "",
+  });
+  recording.mask(home, "/home/owner");
+  const run = async (...words: string[]) => {
+    const result = await recording.run(["factory", page, ...words]);
+    for (const secret of SECRETS) t.false((result.out + result.err).includes(secret), secret);
+    return result;
+  };
+  const given = ["--csv", list, "--out", images];
+
+  await run(...given);
+  t.deepEqual(readdirSync(images).sort(), ["lamp-1.nvs.bin", "lamp-2.nvs.bin", "lamp-3.nvs.bin"]);
+  t.is(statSync(images).mode & 0o777, 0o700);
+  for (const name of readdirSync(images)) {
+    t.is(statSync(join(images, name)).mode & 0o777, 0o600, name);
+    t.is(statSync(join(images, name)).size, 0x6000, name);
+  }
+  const token = Buffer.from('\u0001{"url":"https://p.example.com","token":"hidden-token"}').toString(
+    "base64",
+  );
+  t.true(readFileSync(join(images, "lamp-1.nvs.bin")).includes(`token,data,base64,${token}\n`));
+  chmodSync(list, 0o600);
+  await run(...given, "--json");
+
+  const calls = fakeEsptool(bin, {});
+  const flash = [...given, "--device", "lamp-2", "--port", port];
+  await run(...flash);
+  t.regex(readFileSync(calls, "utf8"), /write-flash --erase-all 0x0 .* 0x9000 \S+lamp-2\.nvs\.bin\n$/);
+  const again = fakeEsptool(bin, { table: join(home, "table") });
+  await run(...flash);
+  t.notRegex(readFileSync(again, "utf8"), /write-flash/);
+  await run(...flash, "--yes", "--json");
+
+  await run(...given, "--device", "lamp-9");
+  for (const name of ["broken.csv", "latin.csv", "none.csv"])
+    await run("--csv", join(home, name), "--out", images);
+  const tracked = join(home, "repository");
+  execFileSync("git", ["init", "-q", tracked]);
+  await run("--csv", list, "--out", join(tracked, "images"));
+  writeFileSync(join(tracked, ".gitignore"), "images/\n");
+  await run("--csv", list, "--out", join(tracked, "images"));
+  recording.compare(t, "boards/factory");
+  // Nothing of it is left on the way.
+  t.deepEqual(readdirSync(temporary), []);
+});

@@ -1,0 +1,100 @@
+// devices.csv: one device a row, with what its maker gives it. A value is never quoted: it may be a secret.
+import Papa from "papaparse";
+import { checkNetwork, checkValues, type Values } from "../../../hosts/shared/commissioning/values.js";
+import { SdkError } from "../sdk.js";
+
+export const COLUMNS = ["name", "label", "url", "token", "key", "secret", "ssid", "password"] as const;
+type Column = (typeof COLUMNS)[number];
+
+export interface FactoryDevice {
+  /** At the platform, and of its files. */
+  readonly name: string;
+  /** Of its own access point, as on its label. */
+  readonly label: string | undefined;
+  /** What its owner would give at commissioning; empty members are left to him. */
+  readonly values: Values;
+}
+
+/** For files and for a platform alike. */
+const NAME = /^[A-Za-z0-9][\w.-]{0,62}$/;
+const MOST = 10_000;
+/** As ESP-IDF's access point has it. */
+const LONGEST_LABEL = 63;
+const SHOWN = 20;
+
+/** All devices. Throws SdkError with all that is wrong, by row and column. */
+export function readDevices(text: string): FactoryDevice[] {
+  const { data, errors } = Papa.parse<string[]>(text.replace(/^\ufeff/, ""), {
+    skipEmptyLines: "greedy",
+    delimiter: ",",
+  });
+  const [head = [], ...rows] = data;
+  const wrong = [
+    ...errors.map(({ row, message }) => `row ${(row ?? 0) + 1}: ${message}`),
+    ...checkHead(head),
+  ];
+  if (wrong.length === 0 && rows.length === 0) wrong.push("there is no device in it");
+  if (rows.length > MOST) wrong.push(`it has ${rows.length} devices: ${MOST} at most`);
+  if (wrong.length > 0) throw refusal(wrong);
+  const devices = rows.map((row) => deviceOf(head as Column[], row));
+  rows.forEach((row, index) => {
+    const at = `row ${index + 2}`;
+    if (row.length > head.length) wrong.push(`${at}: more fields than columns`);
+    for (const one of problemsOf(devices[index]!)) wrong.push(`${at}: ${one}`);
+  });
+  for (const [what, of] of [
+    ["name", ({ name }: FactoryDevice) => name.toLowerCase()],
+    ["token", ({ values }: FactoryDevice) => values.token],
+  ] as const)
+    wrong.push(...repeated(devices.map(of)).map((index) => `row ${index + 2}: the ${what} of another row`));
+  if (wrong.length > 0) throw refusal(wrong);
+  return devices;
+}
+
+function checkHead(head: readonly string[]): string[] {
+  const unknown = head.filter((name) => !COLUMNS.includes(name.trim() as Column));
+  return [
+    ...(unknown.length > 0 ? [`the head has columns that are none: ${COLUMNS.join(", ")} are`] : []),
+    ...(new Set(head).size < head.length ? ["the head has a column twice"] : []),
+    ...(head.includes("name") ? [] : ["the head has no column name"]),
+  ];
+}
+
+function deviceOf(head: readonly Column[], row: readonly string[]): FactoryDevice {
+  const cells = Object.fromEntries(head.map((name, index) => [name.trim(), row[index] || undefined]));
+  const { name = "", label, ...values } = cells as Partial<Record<Column, string>>;
+  return { name, label, values };
+}
+
+function problemsOf({ name, label, values }: FactoryDevice): string[] {
+  const { url, token, key, secret, ssid, password } = values;
+  const found: string[] = [];
+  if (!NAME.test(name)) found.push("name: 1 to 63 letters, digits, dots, dashes or underscores");
+  if (label !== undefined && (checkNetwork("label", label) || label.length > LONGEST_LABEL))
+    found.push(`label: a password has 8 to ${LONGEST_LABEL} bytes`);
+  if (token !== undefined && url === undefined)
+    found.push("token: needs its url, as a device hands a token to its own platform alone");
+  const isGiven = { url: url !== undefined, token: token !== undefined, key: (key ?? secret) !== undefined };
+  for (const { field, reason } of checkValues(values, (ssid ?? password) !== undefined)) {
+    const isLeft = (field === "url" && !isGiven.url) || (field === "token" && !isGiven.token && !isGiven.key);
+    if (!isLeft) found.push(`${field}: ${reason}`);
+  }
+  return found;
+}
+
+/** Where a value stands that another one before it has. */
+function repeated(values: readonly (string | undefined)[]): number[] {
+  const seen = new Set<string>();
+  return values.flatMap((value, index) => {
+    if (value === undefined) return [];
+    if (seen.has(value)) return [index];
+    seen.add(value);
+    return [];
+  });
+}
+
+function refusal(wrong: readonly string[]): SdkError {
+  const more = wrong.length - SHOWN;
+  const lines = [...wrong.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])];
+  return new SdkError(`the list of devices is refused:\n${lines.map((line) => `  ${line}`).join("\n")}`);
+}

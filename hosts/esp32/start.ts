@@ -9,7 +9,7 @@ import { type BoardHost, createHost } from "./host.js";
 import { planMemory, SMALLEST } from "./memory-plan.js";
 import { memoryOf, publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
-import { Wifi } from "./network/wifi.js";
+import { type Network, Wifi } from "./network/wifi.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
 
@@ -21,8 +21,9 @@ export type Application = (agent: Agent, host: AppHost) => unknown;
 
 /** Calls `go` with what there is, now or after its owner was asked, or restarts instead (commissioning/configuration.ts). */
 export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
-/** Starts the agent by this configuration; or says what is wrong with it. */
-export type Go = (host: BoardHost, config: Machine["config"]) => Agent | string;
+/** Starts the agent by this configuration; or says what is wrong with it. `joins` is called before, of a board with Wi-Fi that stays awake. */
+export type Go = (host: BoardHost, config: Machine["config"], joins?: Joins) => Agent | string;
+export type Joins = (agent: Agent, wifi: Wifi, network: Network) => void;
 
 /** More than the longest time between two requests of an agent that works. */
 const SILENCE_MS = 1_800_000;
@@ -55,7 +56,8 @@ export function startBoard(
     engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
     system: host.freeMemory(),
   });
-  const go: Go = (through, config) => run(machine, through, readConfig(config, limits), application);
+  const go: Go = (through, config, joins) =>
+    run(machine, through, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);
   const agent = go(host, machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
@@ -66,6 +68,7 @@ function run(
   host: BoardHost,
   settings: Settings | string[],
   application: Application,
+  joins?: Joins,
 ): Agent | string {
   if (Array.isArray(settings)) return settings.join("; ");
   const deepSleep =
@@ -92,11 +95,12 @@ function run(
   } catch (error) {
     return error instanceof Error ? error.message : "unknown";
   }
+  if (settings.network && !deepSleep) joins?.(agent, wifi, settings.network);
   attend(agent, host, wifi, time, settings.options.baseUrl, deepSleep !== undefined);
   const image = settings.options.firmware?.version ?? "";
   const { reset, crash } = host.ending;
   const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
-  const powered = reset === "power on" && machine.config.powerCycles !== false;
+  const powered = isPowered(machine, host);
   const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: deepSleep?.sleptMs });
   const appHost = { ...watched, settings: forApplication(settings), health: forDiagnostics(machine, host) };
   const sample = recovery.active ? undefined : application(agent, appHost);
@@ -111,6 +115,10 @@ function run(
   else agent.start();
   return agent;
 }
+
+/** The power came, and quick power cycles count: see Recovery. */
+export const isPowered = ({ config }: Machine, { ending }: BoardHost): boolean =>
+  ending.reset === "power on" && config.powerCycles !== false;
 
 /** A wake from sleep is no start that anybody wants counted. */
 function forDiagnostics({ idf }: Machine, host: BoardHost): AppHost["health"] {

@@ -1,5 +1,5 @@
 // What a board's owner gave, gives, or takes back: its configuration as built in and as stored, the button, and when to ask.
-import { Agent } from "../../../src/index.js";
+import { Agent, Recovery } from "../../../src/index.js";
 import {
   type Config,
   isIncomplete,
@@ -9,12 +9,16 @@ import {
   withStoredSettings,
 } from "../../shared/commissioning/built-in-configuration.js";
 import { Improv } from "../../shared/commissioning/improv.js";
-import { finishInterrupted, readStoredSettings } from "../../shared/commissioning/stored-settings.js";
+import {
+  finishInterrupted,
+  keepWifi,
+  readStoredSettings,
+} from "../../shared/commissioning/stored-settings.js";
 import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
-import type { Go } from "../start.js";
+import { type Go, isPowered } from "../start.js";
 import { NAME } from "../store.js";
 import { TimeOfDay } from "../time-of-day.js";
 import { aboutBoard } from "./about-board.js";
@@ -23,6 +27,7 @@ import { openCables } from "./cables.js";
 import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
 import type { AccessPoint, SdkModules } from "./sdk-modules.js";
+import { WifiTrial } from "./wifi-trial.js";
 
 interface Board {
   readonly modules: SdkModules;
@@ -57,7 +62,10 @@ export function commissionBy(
   const board: Board = { modules, machine, host, built, config, stored, go };
   const button = buttonOf(board);
   const isWake = host.ending.reset === "deep sleep";
-  const begin = (): Agent | undefined => (isIncomplete(config) ? ask(board) : run(board, button));
+  // Who stands at a board without a button, and has another Wi-Fi for it.
+  const isAskedFor = Recovery.isAskedFor(host, isPowered(machine, host));
+  const begin = (): Agent | undefined =>
+    isIncomplete(config) || isAskedFor ? ask(board, undefined, isAskedFor) : run(board, button);
   if (button?.read() !== 0) return begin();
   // A board that sleeps is not awake for long enough to be asked while it runs.
   const [ms, held] = isWake ? [RESET_HELD_MS, () => resetByButton(host)] : [HELD_MS, () => ask(board)];
@@ -88,7 +96,10 @@ function buttonOf({ modules, host, config }: Board): Pin | undefined {
 
 function run(board: Board, button: Pin | undefined): Agent | undefined {
   const { host, config, go } = board;
-  const agent = go(host, config);
+  const air = board.machine.idf as unknown as AccessPoint;
+  const agent = go(host, config, (made, wifi, network) => {
+    new WifiTrial({ agent: made, wifi, host, air, network, keep: (other) => keepWifi(host, other) });
+  });
   if (typeof agent === "string") return ask(board, agent);
   // A board that sleeps is gone before anybody is answered.
   if (config.cycle === undefined) answerCables(board);
@@ -109,16 +120,25 @@ function answerCables({ modules, machine, host, config, stored }: Board): void {
   });
 }
 
+/** Asks, and if nobody comes the next start is in recovery mode: three quick power cycles mean either. If somebody does, it is an ordinary one. */
+function noteCycles({ machine, host, config }: Board): Recovery {
+  const image = membersOf<{ version: string }>(config.firmware).version ?? "";
+  const recovery = new Recovery(host, { image, crash: false, powered: isPowered(machine, host) });
+  recovery.close();
+  return recovery;
+}
+
 /**
  * Asks the owner, who sees `wrong`, if that is why. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom.
  */
-function ask(board: Board, wrong?: string): undefined {
+function ask(board: Board, wrong?: string, isAskedFor = false): undefined {
   const { modules, machine, host, built, config, stored } = board;
   const isNew = isIncomplete(config);
   // An image on trial that asks has lost what the one before knew.
   if ((isNew || wrong !== undefined) && host.slot.state() === "pending")
     return misconfigured(host, wrong ?? "there is no network, no platform, or no way to prove itself there");
   if (wrong !== undefined) host.log("error", `the configuration is wrong: ${wrong}`);
+  const recovery = isAskedFor ? noteCycles(board) : undefined;
   const { password, serial } = membersOf<Commission>(config.commission);
   // As built in: without a key there is no provisioning in what is stored.
   const { deviceName } = membersOf<{ deviceName: string }>(built.provisioning);
@@ -132,6 +152,7 @@ function ask(board: Board, wrong?: string): undefined {
     joined: () => time.learn(),
     reset: () => soon(host, () => forget(host)),
     over: (done) => {
+      if (done) recovery?.over();
       if (done) host.restart("commissioned");
       else if (wrong !== undefined) misconfigured(host, wrong);
       else if (!isNew) host.restart("nobody commissioned it");

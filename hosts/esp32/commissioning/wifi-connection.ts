@@ -32,6 +32,12 @@ const REASONS: Readonly<Record<number, readonly [Finding["field"], string]>> = {
   212: [NAME, "the Wi-Fi is too far away"],
 };
 
+/** What `mote_wifi_reason` means; undefined for what is not known. */
+export function reasonOf(number: number): Finding | undefined {
+  const known = REASONS[number];
+  return known && { field: known[0], reason: known[1] };
+}
+
 /** From the first word to an address. */
 const JOIN_MS = 25_000;
 /** The driver reports the state before the reason. */
@@ -92,8 +98,8 @@ export class Joiner {
     if (reached >= 500) return undefined;
     await this._wait(REASON_MS);
     const number = this._air.mote_wifi_reason();
-    const known = REASONS[number];
-    if (known) return { field: known[0], reason: known[1] };
+    const known = reasonOf(number);
+    if (known) return known;
     if (reached >= 400)
       return { field: NAME, reason: "the Wi-Fi was joined, but gave the device no address" };
     return {

@@ -41,7 +41,7 @@ const LONGEST_MS = 60_000;
 /** Joins the network and joins it again, as the SDK does not: after 1 s, doubled up to a minute, half of it by chance. */
 export class Wifi {
   private readonly _make: MakeRadio;
-  private readonly _network: Network;
+  private _network: Network;
   private readonly _host: Pick<Host, "clock" | "random" | "log">;
   private readonly _dice = new Uint8Array(1);
   private _state: State = "off";
@@ -69,6 +69,14 @@ export class Wifi {
 
   stop(): void {
     this._happens("stop");
+  }
+
+  /** Leaves the network, and joins this one from now on. */
+  use(network: Network): void {
+    this.stop();
+    this._network = network;
+    this._delayMs = FIRST_MS;
+    this.start();
   }
 
   /** The network is joined and leads nowhere: an address that ran out is not reported by the driver. Does nothing unless online. */

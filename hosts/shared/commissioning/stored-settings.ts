@@ -70,6 +70,11 @@ export function keep(keeper: Keeper, values: Values, isSame: boolean): boolean {
   return true;
 }
 
+/** Keeps another Wi-Fi, in one write; false if that failed. */
+export function keepWifi(keeper: Keeper, { ssid, password }: Pick<Values, "ssid" | "password">): boolean {
+  return writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }) });
+}
+
 function apply(host: Host, { wifi, site, token }: JsonObject): void {
   if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
   if (isObject(site) && !writeStored(host, SITE, site)) return;

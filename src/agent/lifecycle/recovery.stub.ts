@@ -2,12 +2,18 @@
 import type * as full from "./recovery.js";
 
 export class Recovery implements Pick<full.Recovery, keyof full.Recovery> {
+  static isAskedFor(): boolean {
+    return false;
+  }
+
   readonly active = false;
   readonly cause = "";
 
   attend(): void {}
 
   steady(): void {}
+
+  over(): void {}
 
   close(): void {}
 }

@@ -91,6 +91,11 @@ export class Recovery {
   /** The application must not be started. */
   readonly active: boolean;
 
+  /** Three quick starts by power lie before this one, which is one by power if `powered`: somebody is at the device. To be asked before a `Recovery` is made. */
+  static isAskedFor(host: Host, powered: boolean): boolean {
+    return powered && (readRecord(host)?.cycles ?? 0) >= CYCLES && host.slot.state() !== "pending";
+  }
+
   constructor(host: Host, { image, crash, interrupted, powered = false, crashes = 0, sleptMs = 0 }: LastRun) {
     this._host = host;
     this._knowsCrashes = crash !== undefined;
@@ -145,6 +150,13 @@ export class Recovery {
     this._keep();
   }
 
+  /** Somebody at the device has done what it was for: the next start is an ordinary one. */
+  over(): void {
+    this.close();
+    Object.assign(this._record, { leftMs: 0, ages: [], cycles: 0 });
+    this._keep();
+  }
+
   /** Lets go of its timers. What is stored stays. */
   close(): void {
     this._cancel?.();
@@ -163,17 +175,17 @@ export class Recovery {
 
   private _power(powered: boolean, crashed: boolean): void {
     const record = this._record;
+    const isIn = record.leftMs > 0;
     // A supply that fails again and again must not hold it there.
-    if (record.leftMs > 0) record.leftMs = powered ? Math.max(0, record.leftMs - TICK_MS) : record.leftMs;
-    else if (powered && record.cycles >= CYCLES) {
-      record.cause = CYCLED;
-      this._enter();
-    } else if (powered) record.cycles++;
-    else if (!crashed) record.cycles = 0;
+    if (powered) record.leftMs = Math.max(0, record.leftMs - TICK_MS);
+    const isAskedFor = powered && record.cycles >= CYCLES;
+    if (isAskedFor || (!powered && !crashed)) record.cycles = 0;
+    else if (powered) record.cycles++;
+    if (isAskedFor && !isIn) this._enter(CYCLED);
   }
 
-  private _enter(): void {
-    Object.assign(this._record, { ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
+  private _enter(cause = this._record.cause): void {
+    Object.assign(this._record, { cause, ages: [], leftMs: STAY_MS, told: true, cycles: 0 });
   }
 
   private _tick(): void {
@@ -190,8 +202,7 @@ export class Recovery {
   }
 
   private _leave(): void {
-    this._record = { ...this._record, leftMs: 0, ages: [] };
-    this._keep();
+    this.over();
     this._restart();
   }
 
@@ -214,7 +225,6 @@ export class Recovery {
 
 const older = (ages: number[], ms: number): number[] =>
   ages.map((age) => age + ms).filter((age) => age < WINDOW_MS);
-
 /** Time in which the machine slept. */
 function pass(record: RecoveryRecord, ms: number): RecoveryRecord {
   return { ...record, ages: older(record.ages, ms), leftMs: Math.max(0, record.leftMs - ms) };

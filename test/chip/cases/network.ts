@@ -5,6 +5,7 @@ const NUMBERED_MS = 500;
 const AWAY_S = 90;
 const STILL_MS = 60_000;
 const CUT_AFTER_MS = 4000;
+const WIFI_MS = 120_000;
 
 export const OUTAGE: Case = {
   name: "outage",
@@ -43,7 +44,8 @@ export const OUTAGE: Case = {
 
 export const QUICK_STARTS: Case = {
   name: "quick-starts",
-  title: "three starts that end by the power within seconds lead to recovery mode, and two do not",
+  title:
+    "three starts that end by the power within seconds open commissioning, and recovery mode if nobody comes; another Wi-Fi is taken there, and by RPC",
   async run() {
     const bench = await Bench.open("quick-starts", { more: { powerCycles: true } });
     const { board } = bench;
@@ -61,16 +63,27 @@ export const QUICK_STARTS: Case = {
       check((await bench.client("moteRecovery")) === undefined, "one short start is recovery mode already");
       await new Promise((go) => setTimeout(go, 20_000));
       await board.off();
-      await cut();
-      await cut();
-      await cut();
+      const cuts = async (): Promise<number> => {
+        for (let start = 0; start < 3; start++) await cut();
+        const from = board.lines.length;
+        board.on();
+        await board.line(/commissioning: join the Wi-Fi/, ONLINE_MS, from);
+        return from;
+      };
+      const reads = (key: string, value: string): Promise<unknown> =>
+        bench.until(WIFI_MS, `${key} ${value}`, async () => (await bench.client(key)) === value);
+      await cuts();
+      await board.off();
       board.on();
-      await bench.until(
-        ONLINE_MS,
-        "recovery mode",
-        async () => (await bench.client("moteRecovery")) !== undefined,
-      );
-      return { moteRecovery: String(await bench.client("moteRecovery")) };
+      await reads("moteRecovery", "quick power cycles");
+      await board.off();
+      const from = await cuts();
+      board.type("set wifi another");
+      await board.line(/connected, and kept/, WIFI_MS, from);
+      await reads("moteRecovery", "");
+      await bench.ask("mote.wifi", { ssid: "a third" });
+      await reads("moteWifi", "kept");
+      return { moteWifi: String(await bench.client("moteWifi")) };
     } finally {
       await bench.close();
     }

@@ -93,6 +93,8 @@ export class FakeBoard {
   reason = 0;
   /** Of the authorities that were kept, the first bytes. */
   readonly trusted: string[] = [];
+  /** A key that NVS does not take. */
+  refused: string | undefined;
   /** Labels of partitions, and name spaces, that are not there. */
   missing: string[] = [];
   /** How long sectors were erased without a word to the watchdog. */
@@ -127,7 +129,7 @@ export class FakeBoard {
   #unfedMs = 0;
   #power = { on: true };
 
-  /** Nothing that this run still asks of flash or NVS is done; `boot` is what comes next. */
+  /** Nothing that this run still asks of flash or NVS is done, and none of its timers is due; `boot` is what comes next. */
   powerOff(): void {
     this.#power.on = false;
   }
@@ -179,6 +181,7 @@ export class FakeBoard {
 
   #clock(): SettableClock {
     const { clock } = this;
+    const power = this.#power;
     const believe = (seconds: number, known: boolean): void => {
       this.wall = { seconds, known };
       if (known) clock.setWall(seconds * 1000);
@@ -186,7 +189,7 @@ export class FakeBoard {
     return Object.assign(Object.create(clock), {
       now: () => clock.now(),
       wall: () => clock.wall(),
-      timer: (ms: number, due: () => void) => clock.timer(ms, due),
+      timer: (ms: number, due: () => void) => clock.timer(ms, () => power.on && due()),
       set: (seconds: number) => believe(seconds, true),
       assume: (seconds: number) => believe(seconds, false),
     });
@@ -277,6 +280,7 @@ export class FakeBoard {
       },
       write: (key, value) => {
         check(key);
+        if (key === this.refused) throw new Error("1105");
         if (!Buffer.from(values.get(key) ?? [255]).equals(value)) this.nvsWrites++;
         values.set(key, value.slice());
       },

@@ -1,62 +1,17 @@
 // A board out of the box: from its first power-on without a network to a point, by the page, by the cable, and by its button.
 
 import { rootCertificates } from "node:tls";
-import test, { type ExecutionContext } from "ava";
+import test from "ava";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { createHost } from "../../../hosts/esp32/host.js";
-import { type Application, startBoard } from "../../../hosts/esp32/start.js";
+import { startBoard } from "../../../hosts/esp32/start.js";
 import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
 import { writeFrame } from "../../../hosts/shared/commissioning/improv-frames.js";
 import { Agent } from "../../../src/index.js";
 import { storesOf } from "../../../tools/moddable/factory/nvs-image.js";
-import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
-import { BUILT, FakeBoard } from "./board.js";
+import { KEY, SECRET } from "../../fakes/platform.js";
 
-const NAME = "mote-240ac4000102";
-const HOME = { ssid: "home", password: "correct horse" };
-/** One firmware for all of a product's devices. */
-const PRODUCT = {
-  baseUrl: "http://platform.test",
-  provisioning: { key: KEY, secret: SECRET },
-  firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
-  intervalMs: 1000,
-};
-const BARE = { firmware: PRODUCT.firmware };
-const [WRONG_PASSWORD, NO_NETWORK] = [15, 201];
-
-const sampling: Application = (agent) => agent.telemetry.record({ n: 1 });
-
-/** `boot`: power, or a restart that the board asked for. */
-function rig(t: ExecutionContext, config: Record<string, unknown> = PRODUCT) {
-  const board = new FakeBoard(config);
-  const platform = new FakePlatform(board.clock, board.net, "deployed");
-  board.time = BUILT + 1000;
-  const joins = (options: { SSID: string; password?: string } | undefined): number =>
-    options?.SSID !== HOME.ssid ? NO_NETWORK : options.password === HOME.password ? 0 : WRONG_PASSWORD;
-  board.onRadio = (radio) => {
-    radio.onConnect = () =>
-      void board.clock.timer(500, () => {
-        if (radio.connection !== 300) return;
-        board.reason = joins(radio.asked.at(-1));
-        radio.become(board.reason === 0 ? 500 : 200);
-      });
-  };
-  let agent: Agent | undefined;
-  t.teardown(async () => {
-    const stopped = agent?.stop();
-    await board.clock.advance(0);
-    await stopped;
-  });
-  const boot = (application = sampling): Agent | undefined => {
-    for (const peer of board.net.peers) if (!peer.closed) peer.onClose?.();
-    void agent?.stop();
-    agent = startBoard(board.boot(1), application, (machine, host, go) =>
-      commissionBy(board.modules, machine, host, go),
-    );
-    return agent;
-  };
-  return { board, modules: board.modules, platform, boot };
-}
+import { BARE, HOME, NAME, PRODUCT, rig, SOFTWARE, sampling } from "./commissioning-rig.js";
 
 test("from the box to the first point without a rebuild: access point, page, a restart, and the point is there", async (t) => {
   const { board, modules, platform, boot } = rig(t);
@@ -172,6 +127,69 @@ test("what was kept wins over what was built in", async (t) => {
 });
 
 const READY = { ...PRODUCT, wifi: HOME, commission: { button: 4 } };
+
+/** Three starts by power of some seconds each, and the one that follows. */
+async function cyclePower({ board, boot }: ReturnType<typeof rig>): Promise<void> {
+  for (let start = 0; start < 3; start++) {
+    board.powerOff();
+    boot();
+    await board.clock.advance(4000);
+  }
+  board.powerOff();
+  boot();
+}
+
+test("three quick power cycles open commissioning on a board without a button: another Wi-Fi is given, and the application runs", async (t) => {
+  const all = rig(t, { ...PRODUCT, wifi: { ssid: "the old one", password: "moved house" } });
+  const { board, modules, platform, boot } = all;
+  await cyclePower(all);
+  t.deepEqual(board.ap, { ssid: NAME, password: "" });
+  t.regex(modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n"), /the old one/);
+  modules.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 0);
+  let applications = 0;
+  boot(() => applications++, SOFTWARE);
+  await board.clock.advance(10_000);
+  t.is(applications, 1);
+  t.true(board.lines.includes("info: Wi-Fi: online"));
+  t.truthy(platform.device(NAME));
+});
+
+test("nobody comes after three quick power cycles: ten minutes later the board is in recovery mode, for an hour; three more open it again", async (t) => {
+  const all = rig(t, READY);
+  const { board, boot } = all;
+  await cyclePower(all);
+  t.truthy(board.ap);
+  await board.clock.runUntil(() => board.restarts > 0);
+  t.is(board.ap, undefined);
+  let applications = 0;
+  boot(() => applications++, SOFTWARE);
+  await board.clock.advance(20_000);
+  t.is(applications, 0);
+  t.true(board.lines.includes("error: recovery: the application is not started (quick power cycles)"));
+  await cyclePower(all);
+  t.truthy(board.ap);
+});
+
+test("an outage of power or Wi-Fi opens nothing, nor do quick power cycles where they are switched off", async (t) => {
+  const slow = rig(t, READY);
+  for (let start = 0; start < 6; start++) {
+    slow.boot();
+    await slow.board.clock.advance(11_000);
+    slow.board.powerOff();
+  }
+  slow.boot();
+  t.is(slow.board.ap, undefined);
+  const off = rig(t, { ...READY, powerCycles: false });
+  await cyclePower(off);
+  t.is(off.board.ap, undefined);
+});
+
+test("what protects the access point does so too when quick power cycles open it", async (t) => {
+  const all = rig(t, { ...READY, commission: { password: "on the label" } });
+  await cyclePower(all);
+  t.deepEqual(all.board.ap, { ssid: NAME, password: "on the label" });
+});
 
 test("once commissioned there is no page, unless the button is held at power-on for a second", async (t) => {
   const { board, modules, boot } = rig(t, READY);

@@ -1,0 +1,123 @@
+// The RPC `mote.wifi`: a board takes another Wi-Fi on trial, and has one that works however that ends.
+import test, { type ExecutionContext } from "ava";
+import { BUILT } from "./board.js";
+import { HOME, NAME, PRODUCT, rig, SOFTWARE } from "./commissioning-rig.js";
+
+const NEW = { ssid: "moved", password: "another horse" };
+const [WRONG_PASSWORD, NO_NETWORK] = [15, 201];
+
+/** A board in the Wi-Fi "home" that hears "moved" as well; the platform answers in the networks of `ways`. */
+async function online(t: ExecutionContext) {
+  const all = rig(t, { ...PRODUCT, wifi: HOME });
+  const { board, platform, boot } = all;
+  const known = [HOME, NEW];
+  const ways = new Set([HOME.ssid, NEW.ssid]);
+  let joined = "";
+  board.onRadio = (radio) => {
+    radio.onConnect = () =>
+      void board.clock.timer(500, () => {
+        if (radio.connection !== 300) return;
+        const { SSID, password } = radio.asked.at(-1) ?? { SSID: "" };
+        const found = known.find(({ ssid }) => ssid === SSID);
+        board.reason = !found ? NO_NETWORK : found.password === password ? 0 : WRONG_PASSWORD;
+        if (board.reason === 0 && joined !== SSID)
+          for (const peer of board.net.peers) Object.assign(peer, { send: () => {}, onData: undefined });
+        if (board.reason === 0) joined = SSID;
+        radio.become(board.reason === 0 ? 500 : 200);
+      });
+  };
+  const serves = board.net.onConnect;
+  board.net.onConnect = (peer) => {
+    if (ways.has(joined)) return serves?.(peer);
+    if (joined === "") peer.reset("no route");
+    return false;
+  };
+  boot();
+  await board.clock.advance(20_000);
+  const ask = async (params: unknown): Promise<unknown> => {
+    const learnt = platform.rpc(device(), "mote.wifi", params);
+    await board.clock.runUntil(() => learnt.length > 0, 30_000);
+    const [result] = learnt;
+    return result?.kind === "answer" ? JSON.parse(result.text) : result;
+  };
+  const device = () => platform.device(NAME);
+  return { ...all, ways, ask, device, published: () => platform.attributes(device()).moteWifi };
+}
+
+test("another Wi-Fi that leads to the platform is kept, also over a restart, and no point is lost on the way", async (t) => {
+  const { board, platform, boot, ask, device, published } = await online(t);
+  t.deepEqual(await ask(NEW), { trial: "begins", seconds: 300 });
+  await board.clock.advance(120_000);
+  t.is(published(), "kept");
+  board.time = BUILT + 2000;
+  t.deepEqual(board.joins.at(-1), { SSID: NEW.ssid, password: NEW.password });
+  boot(undefined, SOFTWARE);
+  await board.clock.advance(10_000);
+  t.deepEqual(board.joins.at(-1), { SSID: NEW.ssid, password: NEW.password });
+  t.is(platform.points(device(), "n").length, 2);
+});
+
+for (const [what, given, why, prepare] of [
+  ["a wrong password", { ...NEW, password: "wrong horse" }, "the Wi-Fi's password is wrong", undefined],
+  [
+    "an access point that is not there",
+    { ssid: "nowhere" },
+    "no Wi-Fi of this name is near; this device hears 2.4 GHz only",
+    undefined,
+  ],
+  [
+    "a Wi-Fi that leads nowhere",
+    NEW,
+    "the Wi-Fi was joined, but the platform was not reached",
+    (ways: Set<string>) => ways.delete(NEW.ssid),
+  ],
+] as const)
+  test(`${what}: the Wi-Fi before is joined again, and the operator reads why`, async (t) => {
+    const { board, platform, boot, ask, ways, device, published } = await online(t);
+    const before = board.nvsWrites;
+    prepare?.(ways);
+    await ask(given);
+    await board.clock.advance(7 * 60_000);
+    t.is(published(), `not kept: ${why}`);
+    t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
+    t.false(board.lines.some((line) => line.includes("horse")));
+    t.false(JSON.stringify(platform.attributes(device())).includes("horse"));
+    t.true(board.nvsWrites > before);
+    boot(undefined, SOFTWARE);
+    await board.clock.advance(10_000);
+    t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
+  });
+
+test("the power goes at any moment of a trial: the board has a Wi-Fi that works", async (t) => {
+  for (const ms of [0, 2000, 3100, 3700, 5000, 8100, 9000, 20_000]) {
+    const { board, boot, ask, ways } = await online(t);
+    ways.delete(NEW.ssid);
+    await ask(NEW);
+    await board.clock.advance(ms);
+    board.powerOff();
+    boot();
+    await board.clock.advance(15_000);
+    t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password }, `after ${ms} ms`);
+  }
+});
+
+test("what can't be a Wi-Fi is refused, and so is a second one during a trial", async (t) => {
+  const { board, ask } = await online(t);
+  const joins = board.joins.length;
+  t.regex(JSON.stringify(await ask({ ssid: "" })), /BAD_PARAMS.*1 to 32 bytes/);
+  t.regex(JSON.stringify(await ask({ ssid: "moved", password: "short" })), /BAD_PARAMS.*8 to 64 bytes/);
+  t.regex(JSON.stringify(await ask(null)), /BAD_PARAMS/);
+  await board.clock.advance(10_000);
+  t.is(board.joins.length, joins);
+  await ask({ ...NEW, password: "wrong horse" });
+  t.regex(JSON.stringify(await ask(NEW)), /another Wi-Fi is on trial/);
+});
+
+test("a Wi-Fi that can't be stored is left again", async (t) => {
+  const { board, ask, published } = await online(t);
+  await ask(NEW);
+  board.refused = "wifi";
+  await board.clock.advance(120_000);
+  t.is(published(), "not kept: it could not be stored");
+  t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
+});

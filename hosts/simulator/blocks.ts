@@ -1,6 +1,6 @@
 import type { File, Files } from "embedded:storage/files";
 import type { Blocks } from "../../src/port.js";
-import { isThere } from "./files.js";
+import { mayBeThere } from "./files.js";
 
 export const SECTOR = 4096;
 
@@ -69,5 +69,10 @@ export class FileBlocks implements Blocks {
 }
 
 function open(files: Files, path: string): File {
-  return files.openFile({ path, mode: isThere(files, path) ? "r+" : "w+" });
+  if (!mayBeThere(files, path)) return files.openFile({ path, mode: "w+" });
+  try {
+    return files.openFile({ path, mode: "r+" });
+  } catch {
+    return files.openFile({ path, mode: "w+" });
+  }
 }

@@ -64,7 +64,7 @@ function below(all: Files, folder: string): Files {
     openFile: (options) => all.openFile({ ...options, path: at(options.path) }),
     createDirectory: (path) => all.createDirectory(at(path)),
     delete: (path) => all.delete(at(path)),
-    scan: (path) => all.scan(path === undefined ? folder : at(path)),
+    scan: (path) => all.scan(path === "" ? folder : at(path)),
     move: (from, to) => all.move(at(from), at(to)),
   };
 }

@@ -1,17 +1,24 @@
 import type { Files } from "embedded:storage/files";
 
-/** Whether it is there. Opening what is not there throws, and the SDK prints each exception, though it is caught: nobody would find the lines that matter. */
-export function isThere(files: Files, path: string): boolean {
+/**
+ * Whether it may be there. Opening what is not throws, and the SDK prints each exception, though it is caught: nobody would find the lines that
+ * matter. The root can't be looked at: the SDK's second look at it goes on where the first one ended.
+ */
+export function mayBeThere(files: Files, path: string): boolean {
   const end = path.lastIndexOf("/");
   const name = path.slice(end + 1);
-  for (const one of end < 0 ? files.scan() : files.scan(path.slice(0, end))) if (one === name) return true;
-  return false;
+  try {
+    for (const one of files.scan(path.slice(0, Math.max(0, end)))) if (one === name) return true;
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** What a file holds; undefined if there is none, or it can't be read. */
 export function readWhole(files: Files, path: string): Uint8Array | undefined {
   try {
-    if (!isThere(files, path)) return undefined;
+    if (!mayBeThere(files, path)) return undefined;
     const file = files.openFile({ path });
     try {
       const bytes = new Uint8Array(file.status().size);

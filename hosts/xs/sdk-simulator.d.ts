@@ -18,8 +18,8 @@ declare module "embedded:storage/files" {
     openFile(options: { path: string; mode?: "r" | "r+" | "w" | "w+" }): File;
     createDirectory(path: string): boolean;
     delete(path: string): boolean;
-    /** The names in a folder, or in the root. Throws for a folder that is not there. */
-    scan(folder?: string): Iterable<string>;
+    /** The names in a folder. Throws for one that is not there, and for "". */
+    scan(folder: string): Iterable<string>;
     /** Takes the place of what is there. */
     move(from: string, to: string): void;
   }

@@ -28,6 +28,8 @@ export interface WorkerRun {
   entry: string;
   start: Extract<ToWorker, { kind: "start" }>;
   emit: (event: Event) => void;
+  /** A heartbeat. `lives`: of the agent too. */
+  beat?: ((lives: boolean) => void) | undefined;
   /** Called with the process id before the worker gets any message. */
   born: (pid: number) => void;
   /** Asks it to stop. */
@@ -62,6 +64,7 @@ function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) =
   });
   child.on("message", (message: FromWorker) => {
     if (message.kind === "event") run.emit(message.event);
+    if (message.kind === "heartbeat") run.beat?.(message.lives);
     if (message.kind !== "failed") return;
     failure = message.reason;
     unfit = message.unfit;
@@ -117,10 +120,11 @@ function send(child: ChildProcess, message: ToWorker): void {
   if (child.connected) child.send(message, () => {});
 }
 
-/** The environment without the secrets: an application has no need of them. */
+/** The environment without the secrets, and without the way to systemd: an application has no need of them. */
 function environment(): NodeJS.ProcessEnv {
   const { MOTE_TOKEN, MOTE_PROVISION_KEY, MOTE_PROVISION_SECRET, ...rest } = process.env;
-  return rest;
+  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, ...own } = rest;
+  return own;
 }
 
 const LONGEST_LINE = 2000;

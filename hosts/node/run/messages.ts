@@ -47,7 +47,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { kind: "event"; event: Event }
-  /** Every 5 s: the event loop turns. */
-  | { kind: "heartbeat" }
+  /** Every 5 s: the event loop turns. `lives`: so does the agent, by its own signs. */
+  | { kind: "heartbeat"; lives: boolean }
   /** Before it ends by a mistake: why. `unfit`: the image is none. */
   | { kind: "failed"; reason: string; unfit: boolean };

@@ -1,6 +1,7 @@
 // The process that outlives every image: it starts the worker, starts it again, and goes back to the image before when one fails.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { eventLine } from "../../shared/event-lines.js";
 import { setDamagedAside } from "../boot-record.js";
 import { FAILED, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "../files.js";
@@ -9,7 +10,8 @@ import { Lock } from "../lock.js";
 import { forgetStart, prepareStart, type Start } from "../start-up.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import type { Lines } from "./lines.js";
-import type { WorkerConfig } from "./messages.js";
+import type { Event, WorkerConfig } from "./messages.js";
+import type { ServiceManager } from "./service-manager.js";
 
 export interface SuperviseOptions {
   config: WorkerConfig;
@@ -25,6 +27,8 @@ export interface SuperviseOptions {
   /** The device was reset, and is started again: nobody pulled a plug. */
   again?: boolean;
   patience?: Patience;
+  /** Who started this process and waits for its signs of life. */
+  manager?: ServiceManager | undefined;
   /** After a crash: the first and the longest wait, in milliseconds. Default 1,000 and 60,000. */
   delays?: { first: number; longest: number };
 }
@@ -136,12 +140,13 @@ class Supervisor {
   }
 
   async #runOnce(start: Start): Promise<WorkerEnd> {
-    const { config, lines, stop, kill, worker = WORKER, patience = PATIENCE } = this.#options;
+    const { config, stop, kill, worker = WORKER, patience = PATIENCE, manager } = this.#options;
     const before = { crash: this.#crash, interrupted: this.#first, crashes: this.#crashes.length };
     const end = await runWorker({
       entry: worker,
       start: { kind: "start", config, ...before, ...start },
-      emit: (event) => lines.tell(event),
+      emit: (event) => this.#tell(event),
+      beat: (lives) => manager?.beat(lives),
       born: (pid) => this.#lock.worker(pid),
       stop,
       kill,
@@ -176,6 +181,12 @@ class Supervisor {
     }
   }
 
+  #tell(event: Event): void {
+    const { lines, manager } = this.#options;
+    lines.tell(event);
+    manager?.event(event, lines.clean(eventLine(event)));
+  }
+
   #noteCrash(): void {
     const now = performance.now();
     this.#crashes = [...this.#crashes, now].filter((at) => now - at < RECENT_MS);
@@ -189,15 +200,15 @@ class Supervisor {
 
   /** The wait before the next start: short after a wanted restart and before the way back, growing after crashes. */
   async #rest(end: WorkerEnd, start: Start, ranMs: number): Promise<void> {
-    const { lines, stop } = this.#options;
+    const { lines } = this.#options;
     this.#first = false;
     if (ranMs >= WELL_MS) this.#delay = this.#delays.first;
     this.#crash = end.code === RESTART ? false : lines.clean(end.reason);
     if (end.code === RESTART) this.#crashes = [];
-    if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), stop);
+    if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), this.#options.stop);
     const pending = start.state === "pending";
     if (!pending) this.#noteCrash();
-    lines.tell({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
+    this.#tell({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
     if (!pending) await this.#pauseLonger();
   }
 }

@@ -10,6 +10,7 @@ import { watchNetwork } from "../network.js";
 import { agentOptions, follow } from "./drive.js";
 import { ImageError, loadImage } from "./image.js";
 import type { FromWorker, ToWorker } from "./messages.js";
+import { SignsOfLife } from "./signs-of-life.js";
 import { storedImageInfo, storeImageInfo } from "./stored-image-info.js";
 
 const HEARTBEAT_MS = 5000;
@@ -19,6 +20,7 @@ const LAST_WORDS_MS = 500;
 
 type StartMessage = Extract<ToWorker, { kind: "start" }>;
 
+const signs = new SignsOfLife();
 let agent: Agent | undefined;
 let begun: Recovery | undefined;
 let ending = false;
@@ -36,7 +38,7 @@ function sendMessage(message: FromWorker, sent: () => void = () => {}): void {
 /** Ends the process once what was sent before has left it. */
 function exit(code: number): void {
   setTimeout(() => process.exit(code), LAST_WORDS_MS);
-  sendMessage({ kind: "heartbeat" }, () => process.exit(code));
+  sendMessage({ kind: "heartbeat", lives: false }, () => process.exit(code));
 }
 
 function within(ms: number, work: Promise<unknown>): Promise<void> {
@@ -85,13 +87,14 @@ async function start({
   interrupted,
   crashes,
 }: StartMessage): Promise<void> {
-  const host: NodeHost = createHost({
+  const machine: NodeHost = createHost({
     stateDir: config.stateDir,
     ca: config.ca,
     insecureTls: config.insecureTls,
     log: (level, line) => sendMessage({ kind: "event", event: { event: "log", level, line } }),
     restart: (reason) => void end(reason === "reset" ? RESET : RESTART, false),
   });
+  const host: NodeHost = { ...machine, open: signs.watch(machine.open) };
   const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
   begun = recovery;
   const image = recovery.active ? undefined : await loadImage(path);
@@ -118,10 +121,13 @@ async function start({
     watchNetwork(host.clock, () => made.networkReturned());
     return made.start();
   }
+  // It is right that it opens no connection for hours.
+  signs.expectWakes(intervalMs);
   wakeAgain(made, host, sample, woken);
 }
 
 function woken({ kept: _, ...wake }: Wake): boolean {
+  signs.sign();
   sendMessage({ kind: "event", event: { event: "wake", ...wake } });
   return !ending;
 }
@@ -137,4 +143,4 @@ process.on("uncaughtException", fail);
 process.on("unhandledRejection", fail);
 process.on("disconnect", () => void end(STOPPED, true));
 process.on("message", receive);
-setInterval(() => sendMessage({ kind: "heartbeat" }), HEARTBEAT_MS).unref();
+setInterval(() => sendMessage({ kind: "heartbeat", lives: signs.lives }), HEARTBEAT_MS).unref();

@@ -8,6 +8,7 @@ import { commission, joined, keptIn, pemOf } from "../../../hosts/node/run/commi
 import { agentOptions } from "../../../hosts/node/run/drive.js";
 import { Lines } from "../../../hosts/node/run/lines.js";
 import type { WorkerConfig } from "../../../hosts/node/run/messages.js";
+import { ServiceManager } from "../../../hosts/node/run/service-manager.js";
 import { supervise } from "../../../hosts/node/run/supervisor.js";
 import type { Values } from "../../../hosts/shared/commissioning/values.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
@@ -122,13 +123,20 @@ export function runCommand(program: Command): void {
 
 async function run(given: RunFlags): Promise<void> {
   const stopping = stopSignals();
-  let code = await runOnce(given, stopping, false);
-  while (code === RESET) code = await runOnce(given, stopping, true);
+  const manager = ServiceManager.of(process.env, process.pid);
+  stopping.stop.addEventListener("abort", () => manager?.stopping(), { once: true });
+  let code = await runOnce(given, stopping, false, manager);
+  while (code === RESET) code = await runOnce(given, stopping, true, manager);
   process.exit(code);
 }
 
 /** Until it is stopped, or reset: then what was kept is another thing. `again`: after a reset. */
-async function runOnce(given: RunFlags, stopping: Stop, again: boolean): Promise<number> {
+async function runOnce(
+  given: RunFlags,
+  stopping: Stop,
+  again: boolean,
+  manager: ServiceManager | undefined,
+): Promise<number> {
   const flags = await inState(() => commissioned(given, stopping.stop));
   if (stopping.stop.aborted) return STOPPED;
   const config = configure(flags);
@@ -136,7 +144,8 @@ async function runOnce(given: RunFlags, stopping: Stop, again: boolean): Promise
   const { token, provisioning } = config;
   const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
   const lines = new Lines(process.stdout, flags.log, secrets);
-  return inState(() => supervise({ config, app, lines, again, ...stopping }));
+  manager?.warnBy((line) => lines.tell({ event: "log", level: "warn", line }));
+  return inState(() => supervise({ config, app, lines, again, manager, ...stopping }));
 }
 
 /** What fails in here is the state directory's. */

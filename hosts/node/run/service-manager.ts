@@ -1,4 +1,4 @@
-// What a service manager (systemd) is told of a device: that it is ready, that it lives, how it does, that it ends (sd_notify).
+// Notifies the service manager (systemd) of a device: that it is ready, that it lives, how it does, that it ends (sd_notify).
 import { execFile } from "node:child_process";
 import type { Event } from "./messages.js";
 
@@ -33,7 +33,7 @@ export class ServiceManager {
     this.#now = now;
   }
 
-  /** Undefined where nobody wants to be told. */
+  /** Undefined where nobody waits for it. */
   static of(env: NodeJS.ProcessEnv, pid: number): ServiceManager | undefined {
     const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = env;
     if (!NOTIFY_SOCKET) return undefined;
@@ -42,7 +42,7 @@ export class ServiceManager {
     return new ServiceManager(notifier(env), watchdogMs);
   }
 
-  /** Where it is said, once, that systemd can't be told. */
+  /** Where it is logged, once, that systemd can't be notified. */
   warnBy(warn: (line: string) => void): void {
     this.#warn = warn;
   }
@@ -53,7 +53,7 @@ export class ServiceManager {
     if (event !== "started" || this.#ready) return;
     this.#ready = true;
     this.#status = line.slice(0, LONGEST_STATUS);
-    this.#tell("READY=1");
+    this.#notify("READY=1");
   }
 
   /** The worker gave a sign of life. `lives`: so did the agent in it. */
@@ -62,24 +62,24 @@ export class ServiceManager {
     const now = this.#now();
     if (now - this.#fed < this.#everyMs || this.#busy) return;
     this.#fed = now;
-    this.#tell("WATCHDOG=1");
+    this.#notify("WATCHDOG=1");
   }
 
   stopping(): void {
     if (this.#stopping) return;
     this.#stopping = true;
     this.#status = undefined;
-    this.#tell("STOPPING=1");
+    this.#notify("STOPPING=1");
   }
 
-  #tell(what: string): void {
+  #notify(what: string): void {
     const variables = this.#status === undefined ? [what] : [what, `STATUS=${this.#status}`];
     this.#status = undefined;
     this.#busy = true;
     this.#send(variables, (error) => {
       this.#busy = false;
       if (error === null) return;
-      this.#warn?.(`systemd can't be told (${what}): ${error.message.split("\n")[0]}`);
+      this.#warn?.(`systemd can't be notified (${what}): ${error.message.split("\n")[0]}`);
       this.#warn = undefined;
     });
   }

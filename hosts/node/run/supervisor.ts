@@ -72,6 +72,7 @@ class Supervisor {
     this.#delays = options.delays ?? { first: 1000, longest: 60_000 };
     this.#delay = this.#delays.first;
     this.#first = options.again !== true;
+    options.manager?.warnBy((line) => options.lines.tell({ event: "log", level: "warn", line }));
   }
 
   async run(): Promise<number> {
@@ -145,7 +146,7 @@ class Supervisor {
     const end = await runWorker({
       entry: worker,
       start: { kind: "start", config, ...before, ...start },
-      emit: (event) => this.#tell(event),
+      emit: (event) => this.#report(event),
       beat: (lives) => manager?.beat(lives),
       born: (pid) => this.#lock.worker(pid),
       stop,
@@ -181,7 +182,7 @@ class Supervisor {
     }
   }
 
-  #tell(event: Event): void {
+  #report(event: Event): void {
     const { lines, manager } = this.#options;
     lines.tell(event);
     manager?.event(event, lines.clean(eventLine(event)));
@@ -208,7 +209,7 @@ class Supervisor {
     if (end.code === RESTART) return pause(Math.max(0, this.#delays.first - ranMs), this.#options.stop);
     const pending = start.state === "pending";
     if (!pending) this.#noteCrash();
-    this.#tell({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
+    this.#report({ event: "crash", reason: end.reason, retryMs: pending ? 0 : this.#delay });
     if (!pending) await this.#pauseLonger();
   }
 }

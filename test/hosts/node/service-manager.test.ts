@@ -84,7 +84,7 @@ test("one that hangs is not followed by more; what fails is said once", (t) => {
   rig.manager.beat(true);
   for (const done of rig.late.splice(0)) done();
   t.is(rig.sent.length, 2);
-  t.deepEqual(said, ["systemd can't be told (READY=1): spawn systemd-notify ENOENT"]);
+  t.deepEqual(said, ["systemd can't be notified (READY=1): spawn systemd-notify ENOENT"]);
 });
 
 test("without systemd there is none; a watchdog of another process is not ours", (t) => {

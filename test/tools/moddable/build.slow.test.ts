@@ -164,13 +164,20 @@ withSdk("a manifest of the project that takes the options away does not get its 
   t.deepEqual((await checked(options(sdk, "esp32", { folder, out }))).wrong, []);
 });
 
+/** The lean one asks nobody. */
+const FILLED_IN = {
+  baseUrl: "http://192.168.1.10:8080",
+  wifi: { ssid: "home" },
+  provisioning: { key: "k", secret: "s" },
+};
+
 for (const template of TEMPLATES)
   withSdk(`${template}: a new project builds as it was written, and all of it is in ROM`, async (t, sdk) => {
     const folder = join(place, `new-${template}`);
     newProject(folder, template);
     for (const target of ["esp32/nodemcu", "esp32/esp32c3"]) {
       const out = join(folder, "build", target.replace("/", "-"));
-      const { wrong, figures } = await checked(options(sdk, target, { folder, out }));
+      const { wrong, figures } = await checked(options(sdk, target, { folder, out, config: FILLED_IN }));
       t.deepEqual(wrong, [], target);
       t.deepEqual(figures.unpreloaded, [], target);
     }

@@ -121,31 +121,26 @@ export function runCommand(program: Command): void {
     .action(run);
 }
 
+type Life = Stop & { manager: ServiceManager | undefined };
+
 async function run(given: RunFlags): Promise<void> {
-  const stopping = stopSignals();
-  const manager = ServiceManager.of(process.env, process.pid);
-  stopping.stop.addEventListener("abort", () => manager?.stopping(), { once: true });
-  let code = await runOnce(given, stopping, false, manager);
-  while (code === RESET) code = await runOnce(given, stopping, true, manager);
+  const life = { ...stopSignals(), manager: ServiceManager.of(process.env, process.pid) };
+  life.stop.addEventListener("abort", () => life.manager?.stopping(), { once: true });
+  let code = await runOnce(given, life, false);
+  while (code === RESET) code = await runOnce(given, life, true);
   process.exit(code);
 }
 
 /** Until it is stopped, or reset: then what was kept is another thing. `again`: after a reset. */
-async function runOnce(
-  given: RunFlags,
-  stopping: Stop,
-  again: boolean,
-  manager: ServiceManager | undefined,
-): Promise<number> {
-  const flags = await inState(() => commissioned(given, stopping.stop));
-  if (stopping.stop.aborted) return STOPPED;
+async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<number> {
+  const flags = await inState(() => commissioned(given, life.stop));
+  if (life.stop.aborted) return STOPPED;
   const config = configure(flags);
   const app = flags.app === undefined ? undefined : load("--app", flags.app);
   const { token, provisioning } = config;
   const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
   const lines = new Lines(process.stdout, flags.log, secrets);
-  manager?.warnBy((line) => lines.tell({ event: "log", level: "warn", line }));
-  return inState(() => supervise({ config, app, lines, again, manager, ...stopping }));
+  return inState(() => supervise({ config, app, lines, again, ...life }));
 }
 
 /** What fails in here is the state directory's. */

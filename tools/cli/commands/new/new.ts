@@ -30,17 +30,18 @@ export function newCommand(program: Command): void {
     .addHelpText("after", HELP)
     .action((folder: string, { template, json }: NewFlags) => {
       const files = newProject(folder, template);
-      const next = nextSteps(folder);
+      const next = nextSteps(folder, template);
       if (json) return outJson({ folder: resolve(folder), template, files, next });
       for (const name of files) process.stdout.write(`${plain(join(folder, name))}\n`);
       process.stdout.write(`\nNext:\n${next.map((step) => `  ${plain(step)}\n`).join("")}`);
     });
 }
 
-/** The simulator needs nothing filled in. */
-const nextSteps = (folder: string): string[] => [
+/** The simulator needs nothing filled in; a board that can't ask its owner needs all. */
+const nextSteps = (folder: string, template: Template): string[] => [
   `cd ${folder} && npm install`,
   "npm run simulator",
+  ...(template === "lean" ? ["$EDITOR secrets.json manifest.json"] : []),
   "npm run esp32 -- --target esp32/nodemcu",
 ];
 

@@ -49,6 +49,14 @@ export function sdkVersion(path: string): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
+/** What to say of an SDK that is another than it should be; undefined: nothing. */
+export function sdkDoubt({ path }: Sdk): string | undefined {
+  const version = sdkVersion(path);
+  return version === undefined || version === SDK_VERSION
+    ? undefined
+    : `warning: the SDK at ${path} is ${version}, and this was made for ${SDK_VERSION}: if the build fails, begin there`;
+}
+
 const tscPath = (): string => join(PROJECT, "node_modules", "typescript", "package.json");
 
 const INSTALL = `The SDK's guide installs it (https://www.moddable.com/documentation/Moddable%20SDK%20-%20Getting%20Started, Linux):

@@ -18,6 +18,7 @@ class Application {
   private readonly _climate = new Climate();
   private readonly _switch = new Switch();
   private _intervalMs: number;
+  private _sensor = "";
   private _cancel = (): void => {};
 
   constructor(agent: Agent, host: AppHost) {
@@ -33,12 +34,21 @@ class Application {
   private _sample(): void {
     this._cancel = this._host.clock.timer(this._intervalMs, () => this._sample());
     const reading = this._climate.read();
+    this._report(typeof reading === "string" ? reading : "ok");
     if (typeof reading === "string") {
-      this._host.log("warn", reading);
+      this._agent.telemetry.record({ upSeconds: Math.round(this._host.clock.now() / 1000) });
       return;
     }
     this._agent.telemetry.record({ ...reading });
     this._host.log("info", `${reading.temperature} °C, ${reading.humidity} %`);
+  }
+
+  /** How the sensor does, once a change: as a client attribute, for whoever is far away. */
+  private _report(sensor: string): void {
+    if (sensor === this._sensor) return;
+    this._sensor = sensor;
+    this._agent.attributes.publish({ sensor });
+    if (sensor !== "ok") this._host.log("warn", sensor);
   }
 
   /** RPC: { "on": true }. What it throws is the caller's to read. */

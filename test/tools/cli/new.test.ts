@@ -150,6 +150,9 @@ test("a folder that the SDK's makefiles can't build in, and a name that is none,
   ] as const)
     t.throws(() => newProject(join(place, name)), { instanceOf: UsageError, message: why }, name);
   t.deepEqual(readdirSync(place), before);
+  writeFileSync(join(place, "a-file"), "");
+  for (const name of [join(place, "a-file", "sub"), "/proc/greenhouse"])
+    t.throws(() => newProject(name), { instanceOf: UsageError, message: /can't be made \(E\w+\)/ }, name);
 });
 
 test("as JSON it says where it is, of what it was made, its files, and what comes next", async (t) => {

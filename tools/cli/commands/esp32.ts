@@ -16,9 +16,9 @@ import { partsOf } from "../../moddable/esp32/flash-image.js";
 import { reportImage } from "../../moddable/esp32/image-report.js";
 import { firmwareOf, writeWebInstall } from "../../moddable/esp32/web-install.js";
 import { onPath } from "../../moddable/program.js";
-import { findSdk, PROJECT } from "../../moddable/sdk.js";
+import { findSdk, PROJECT, sdkDoubt } from "../../moddable/sdk.js";
 import { type Weight, weighOurs } from "../../moddable/weigh.js";
-import { outJson } from "../output/table.js";
+import { note, outJson } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 import { duration, UsageError } from "../usage.js";
 import { FLASH_BAUD, flash } from "./flash.js";
@@ -127,6 +127,8 @@ function flashSize(text: string): FlashSize {
 
 async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<number> {
   const build = optionsOf(folder, flags);
+  const doubt = sdkDoubt(build.sdk);
+  if (doubt !== undefined) note(doubt);
   if (flags.json && !flags.check) throw new UsageError("--json is for --check");
   if (flags.check) return check(build, flags.json === true);
   if (flags.emulate && !flags.build) return emulateBoard(build, flags);

@@ -8,7 +8,7 @@ import { pause } from "../../cli/stop.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
 import { limitedBy } from "../../tour/tour.js";
 import { buildProgram } from "../build.js";
-import { type Sdk, SdkError } from "../sdk.js";
+import { type Sdk, SdkError, sdkDoubt } from "../sdk.js";
 import { openDisplay } from "./display.js";
 import { type End, SimulatorRun } from "./simulator.js";
 
@@ -45,6 +45,8 @@ export async function runProject(
       say(`platform ${own.url} (the console is there, too); Ctrl-C ends both`);
       say(`operator: mote-cli login --url ${own.url} --username tenant@thingsboard.org (password: tenant)`);
     }
+    const doubt = sdkDoubt(sdk);
+    if (doubt !== undefined) process.stderr.write(`${doubt}\n`);
     say("building for the simulator: the first time takes a minute");
     const program = await buildProject(sdk, path, configOf(path, flags, own));
     if (stop.aborted) return STOPPED;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { codeOf } from "../../../../hosts/node/files.js";
 import { outJson, plain } from "../../output/table.js";
 import { UsageError } from "../../usage.js";
 import { originOf } from "./origin.js";
@@ -50,11 +51,23 @@ export function newProject(folder: string, template: Template = "sensor"): strin
   const path = resolve(folder);
   checkPlace(folder, path);
   const files = filesOf(path, template, originOf(path));
+  makeFolder(path);
   for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(path, name)), { recursive: true });
+    makeFolder(dirname(join(path, name)));
     writeFileSync(join(path, name), text, { flag: "wx", mode: name === SECRETS ? 0o600 : 0o644 });
   }
   return Object.keys(files);
+}
+
+/** One after the other: below /proc, Node's own way through all of them finds no end. Throws UsageError. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    throw new UsageError(`${path} can't be made (${codeOf(error)})`);
+  }
 }
 
 /** What the SDK's makefiles read as something else than part of a path. */

@@ -115,6 +115,58 @@ browserTest(
   },
 );
 
+browserTest(
+  "a board with another partition table is warned of, and erased before it is written",
+  async (t) => {
+    const [web, built] = [join(folder, "moved"), join(folder, "built-again")];
+    mkdirSync(built);
+    writeFileSync(join(built, "flash_args"), "0x8000 partition-table.bin\n");
+    for (const [version, table] of [
+      ["1.1.0", "one"],
+      ["1.2.0", "two"],
+    ] as const) {
+      writeFileSync(join(built, "partition-table.bin"), table);
+      writeWebInstall(
+        { directory: built, folder: built, chip: "esp32c3" },
+        { name: "greenhouse", version },
+        web,
+      );
+    }
+    const moved = await startPlatform({ port: 0, flashPage: web });
+    t.teardown(() => moved.close());
+    const { page, errors } = await openPage({ width: 1024 });
+    t.teardown(() => page.close());
+    const { commissioning, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
+    const running = { version: "1.1.0" };
+    const board = new Improv({
+      ...{ host, commissioning, url: () => "" },
+      get info() {
+        return ["greenhouse", running.version, "ESP32-C3", "mote-1"] as const;
+      },
+      write: (bytes) =>
+        void page.evaluate(
+          (all) => (globalThis as never as { fromDevice(b: number[]): void }).fromDevice(all),
+          [...bytes],
+        ),
+      scan: (_, done) => done(),
+    });
+    const reader = new FrameReader(
+      host.clock,
+      () => {},
+      (kind, data) => board.frame(kind, data),
+    );
+    await page.addInitScript(FAKE_SERIAL);
+    await page.exposeFunction("toDevice", (bytes: number[]) => reader.feed(Uint8Array.from(bytes)));
+    await page.goto(`${moved.url}/flash`);
+    await page.getByRole("alert").getByText("greenhouse 1.1.0.").waitFor();
+    await keep(page, "flash-table");
+    await page.getByRole("button", { name: "Connect a board" }).click();
+    await page.getByText("Install greenhouse").click();
+    await page.getByText("All data on the device will be erased").waitFor();
+    t.deepEqual(errors, []);
+  },
+);
+
 test("the page and what is built in are for this machine alone, and nothing beside them is served", async (t) => {
   const { port } = platform.address;
   const status = (path: string, headers: Record<string, string> = {}): Promise<number | undefined> =>

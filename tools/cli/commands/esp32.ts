@@ -185,8 +185,12 @@ async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<num
 }
 
 function forThePage({ folder }: BuildOptions, image: Image, directory: string): string {
-  const chips = writeWebInstall(image, firmwareOf(folder), directory).join(", ");
-  return `for a page with <esp-web-install-button manifest="manifest.json">: ${directory} (${chips}). What is built in, a key or a password too, is in it for all who can read it.`;
+  const { chips, erased } = writeWebInstall(image, firmwareOf(folder), directory);
+  if (erased.length > 0)
+    note(
+      `warning: boards with ${erased.join(", ")} have another partition table: they are erased before they are written, and lose Wi-Fi, token and the points that wait`,
+    );
+  return `for a page with <esp-web-install-button manifest="manifest.json">: ${directory} (${chips.join(", ")}). What is built in, a key or a password too, is in it for all who can read it.`;
 }
 
 /** Nothing is started here: the SDK's way would end other programs of its name. */

@@ -6,6 +6,7 @@ import { Body, type Observer, type PowerCycle } from "./device.js";
 import type { Dice } from "./dice.js";
 import { CAUSES, CONNECTS } from "./faults.js";
 import { Asked } from "./promises/asked.js";
+import { watchCodes } from "./promises/codes.js";
 import { Points } from "./promises/points.js";
 import { check } from "./promises/promises.js";
 import { Shared } from "./promises/shared-attributes.js";
@@ -136,6 +137,7 @@ export class SimulatedRun {
         this.note(text);
       });
     }
+    watchCodes(agent, (what) => this.fail(what));
     this.shared.subscribe(agent, powerCycle);
     this.asked.handle(agent, powerCycle);
     if (this.#sleeps) this.#wake(agent, powerCycle);

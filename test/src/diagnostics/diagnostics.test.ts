@@ -1,14 +1,11 @@
 // How a device does, as its operator learns it: counters against the world's own count, codes over restarts, and never more than hourly.
 import anyTest from "ava";
-import { FAILURES } from "../../../src/agent/firmware/failures.js";
 import { Diagnostics, type DiagnosticsOptions, type Health } from "../../../src/diagnostics/index.js";
 import type { Agent, AgentOptions } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
-import { RPC_ERRORS } from "../../../src/wire/rpc.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { fakeHost } from "../../fakes/host.js";
 import type { SeenRequest } from "../../fakes/server.js";
-import { SimulatedRun } from "../../simulation/simulated-run.js";
 import { Lamp } from "../agent/firmware/updates/lamp.js";
 import { NAME, type Rig, startRig, test } from "../agent/rig.js";
 import { FakeAgent } from "./fake-agent.js";
@@ -290,37 +287,3 @@ test("a name that is taken is reported as refused provisioning, each time that i
   t.true((reported?.times ?? 0) >= 1);
   await stop(rig, running);
 });
-
-/** The closed list, as diagnostics.ts documents it. */
-const CODES = [
-  /^lost$/,
-  /^busy (408|429|5\d\d)$/,
-  /^refused (4\d\d|500|provisioning)$/,
-  new RegExp(`^fw (${Object.keys(FAILURES).join("|")})$`),
-  new RegExp(`^rpc (${Object.keys(RPC_ERRORS).join("|")})$`),
-  /^(BAD_VALUE|TOO_LARGE|TIMEOUT|REFUSED|STOPPED)$/,
-];
-
-anyTest(
-  "whatever goes wrong, in forty simulated runs of everything, has a code of the closed list",
-  async (t) => {
-    const seen = new Set<string>();
-    for (let seed = 7001; seed <= 7040; seed++) {
-      const run = new SimulatedRun(seed);
-      const boot = run.boot.bind(run);
-      run.boot = () => {
-        boot();
-        run.agent?.on("error", ({ code }) => seen.add(code));
-        run.agent?.on("refused", ({ what }) => what === "provisioning" && seen.add("refused provisioning"));
-        run.agent?.on("rpc", ({ error }) => error && seen.add(`rpc ${error}`));
-      };
-      await run.execute();
-      t.deepEqual(run.failures, [], `seed ${seed}`);
-    }
-    t.deepEqual(
-      [...seen].filter((code) => !CODES.some((one) => one.test(code))),
-      [],
-    );
-    t.true(seen.size > 15, [...seen].join(", "));
-  },
-);

@@ -6,6 +6,8 @@ const AWAY_S = 90;
 const STILL_MS = 60_000;
 const CUT_AFTER_MS = 4000;
 const WIFI_MS = 120_000;
+/** No short start any more. */
+const STEADY_MS = 20_000;
 
 export const OUTAGE: Case = {
   name: "outage",
@@ -61,7 +63,7 @@ export const QUICK_STARTS: Case = {
       board.on();
       await bench.seen();
       check((await bench.client("moteRecovery")) === undefined, "one short start is recovery mode already");
-      await new Promise((go) => setTimeout(go, 20_000));
+      await new Promise((go) => setTimeout(go, STEADY_MS));
       await board.off();
       const cuts = async (): Promise<number> => {
         for (let start = 0; start < 3; start++) await cut();
@@ -76,6 +78,7 @@ export const QUICK_STARTS: Case = {
       await board.off();
       board.on();
       await reads("moteRecovery", "quick power cycles");
+      await new Promise((go) => setTimeout(go, STEADY_MS));
       await board.off();
       const from = await cuts();
       board.type("set wifi another");

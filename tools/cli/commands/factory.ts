@@ -8,8 +8,9 @@ import { isOpen, refuseTracked, writeSecret } from "../../moddable/factory/keep-
 import { findNvsTool, makeNvs } from "../../moddable/factory/nvs-image.js";
 import { findFirmware, nvsOf } from "../../moddable/flash/firmware.js";
 import { note, out, outJson, table } from "../output/table.js";
+import { interruptible, Steps } from "../steps.js";
 import { UsageError } from "../usage.js";
-import { FLASH_BAUD, flash } from "./flash.js";
+import { baudOption, flash } from "./flash.js";
 
 interface FactoryFlags {
   csv: string;
@@ -51,7 +52,7 @@ export function factoryCommand(program: Command): void {
     .option("--device <name>", "erase the board at the port, and write program and NVS for this device")
     .option("--target <name>", "which build, where there are several")
     .option("--port <device>", "the serial port of the board (default: the only one)")
-    .option("--baud <rate>", "of writing", Number, FLASH_BAUD)
+    .addOption(baudOption())
     .addOption(new Option("--yes", "erase a board that is not new without asking"))
     .option("--json", "JSON on the standard output, for programs")
     .addHelpText("after", HELP)
@@ -69,13 +70,7 @@ async function factory(folder = ".", flags: FactoryFlags): Promise<void> {
   const to = resolve(flags.out);
   mkdirSync(to, { recursive: true, mode: 0o700 });
   await refuseTracked(to);
-  const tool = await findNvsTool();
-  const made = [];
-  for (const device of chosen ? [chosen] : devices) {
-    const file = join(to, `${device.name}.nvs.bin`);
-    writeSecret(file, await makeNvs(tool, device, nvs.size));
-    made.push({ name: device.name, file, offset: nvs.offset, ...gives(device) });
-  }
+  const made = await makeAll(chosen ? [chosen] : devices, to, nvs);
   if (!chosen) {
     show(made, flags.json);
     return;
@@ -83,6 +78,27 @@ async function factory(folder = ".", flags: FactoryFlags): Promise<void> {
   const { json, target, port, yes, baud } = flags;
   const more = made.map(({ offset, file }) => ({ offset, file }));
   await flash(programs, { baud, log: false, erase: true, ...defined({ json, target, port, yes }) }, more);
+}
+
+/** Ctrl-C leaves whole images, and nothing on the way. */
+async function makeAll(
+  devices: readonly FactoryDevice[],
+  folder: string,
+  { offset, size }: ReturnType<typeof nvsOf>,
+): Promise<Made[]> {
+  const tool = await findNvsTool();
+  const steps = new Steps();
+  steps.plan(...devices.map(({ name }) => name));
+  const made: Made[] = [];
+  await interruptible(steps, async () => {
+    for (const device of devices) {
+      const { name } = device;
+      const file = join(folder, `${name}.nvs.bin`);
+      await steps.run(name, async () => writeSecret(file, await makeNvs(tool, device, size)));
+      made.push({ name, file, offset, ...gives(device) });
+    }
+  });
+  return made;
 }
 
 type Made = { readonly name: string; readonly file: string; readonly offset: number } & ReturnType<

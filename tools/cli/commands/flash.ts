@@ -1,5 +1,5 @@
 // `mote flash`: a build, or a folder for a web page, onto the board at a serial port; then what it prints.
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { INTERRUPTED } from "../../../hosts/node/exit.js";
 import { decoder } from "../../moddable/esp32/crash-decoder.js";
 import type { Part } from "../../moddable/esp32/flash-image.js";
@@ -25,6 +25,7 @@ export interface FlashFlags {
 
 /** As ESP-IDF has it. */
 export const FLASH_BAUD = 460_800;
+const [LEAST_BAUD, MOST_BAUD] = [9_600, 5_000_000];
 
 const HELP = `
 Writes the program alone, each part verified: Wi-Fi, token, settings and waiting points stay. It refuses a program for another chip, for a larger
@@ -38,6 +39,15 @@ Examples:
   mote flash ./page --port /dev/ttyUSB0 --no-log what mote esp32 --web wrote
   mote flash ./greenhouse --erase                another partition table, or a new beginning`;
 
+export const baudOption = (): Option =>
+  new Option("--baud <rate>", "of writing; less at a bad cable").argParser(baud).default(FLASH_BAUD);
+
+function baud(text: string): number {
+  const rate = Number(text);
+  if (Number.isSafeInteger(rate) && rate >= LEAST_BAUD && rate <= MOST_BAUD) return rate;
+  throw new InvalidArgumentError(`It is a number from ${LEAST_BAUD} to ${MOST_BAUD}.`);
+}
+
 export function flashCommand(program: Command): void {
   program
     .command("flash")
@@ -45,7 +55,7 @@ export function flashCommand(program: Command): void {
     .argument("[folder]", "a project that was built, or a folder of mote esp32 --web (default: this one)")
     .option("--port <device>", "the serial port of the board (default: the only one)")
     .option("--target <name>", "which build, where there are several for the chip")
-    .option("--baud <rate>", "of writing", Number, FLASH_BAUD)
+    .addOption(baudOption())
     .option("--erase", "erase all that the board stored, token and waiting points too; asks first")
     .option("--yes", "do not ask")
     .option("--no-log", "end when it is written")

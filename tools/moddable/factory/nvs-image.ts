@@ -33,6 +33,8 @@ export async function makeNvs(
 ): Promise<Buffer> {
   // For this user alone, as files in it have secrets.
   const folder = mkdtempSync(join(tmpdir(), "mote-factory-"));
+  const clean = (): void => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", clean);
   const [rows, image] = [join(folder, "nvs.csv"), join(folder, "nvs.bin")];
   try {
     writeFileSync(rows, rowsFor(device), { mode: 0o600 });
@@ -41,7 +43,8 @@ export async function makeNvs(
       throw new SdkError(`nvs_partition_gen made no image for ${device.name} (${code})`);
     return readFileSync(image);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    process.off("exit", clean);
+    clean();
   }
 }
 

@@ -134,6 +134,10 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     "the board is in secure download mode: what it holds can't be read, and only what its maker signed may be written",
   ],
   [
+    /device disconnected|Device not configured|Input\/output error|could not open port/,
+    "the port went away while the board was asked. A chip with USB of its own takes it along at a reset: try again; if it does, hold BOOT, press RESET, let go of both, then try again",
+  ],
+  [
     /Failed to connect|No serial data received|Wrong boot mode|Invalid head of packet/,
     "there is no answer from the board's download mode. Hold BOOT, press RESET, let go of both, then try again; a cable that only charges has no data lines",
   ],

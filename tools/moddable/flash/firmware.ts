@@ -41,7 +41,8 @@ function webManifest(folder: string): Manifest | undefined {
 }
 
 function ofWeb(folder: string, { name, version, builds }: Manifest): Flashable[] {
-  return builds.map(({ chipFamily, parts }) => {
+  return builds.map((build) => {
+    const { chipFamily, parts } = (build ?? {}) as Partial<Manifest["builds"][number]>;
     const chip = String(chipFamily).toLowerCase().replaceAll("-", "");
     const files = [parts].flat().map((part) => {
       const { path, offset } = (part ?? {}) as { path: unknown; offset: unknown };

@@ -139,11 +139,13 @@ function openPort(port: string): Readable | undefined {
   const { status, error } = spawnSync("stty", words, { stdio: "ignore" });
   if (error) throw new SdkError("the log needs stty, which this system has not: --no-log leaves it out");
   if (status !== 0) return undefined;
-  const fd = openSync(port, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY);
+  let fd: number | undefined;
   try {
+    fd = openSync(port, constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY);
     return new ReadStream(fd);
   } catch {
-    closeSync(fd);
+    // It went away in between, or the system has not made it ours yet.
+    if (fd !== undefined) closeSync(fd);
     return undefined;
   }
 }

@@ -1,7 +1,9 @@
 // `mote factory` with tools that are played: what it writes, what it refuses, and that it shows no secret.
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,7 +16,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import test from "ava";
 import { fakeEsptool, ROWS, tableOf, writeWeb } from "../../../moddable/flash/board.js";
-import { killAll } from "../../commands.js";
+import { killAll, launch } from "../../commands.js";
 import { Recording } from "../recording.js";
 
 test.after.always(killAll);
@@ -78,7 +80,9 @@ test("each device has an image of its own, for its maker's eyes alone, and one i
   );
   t.true(readFileSync(join(images, "lamp-1.nvs.bin")).includes(`token,data,base64,${token}\n`));
   chmodSync(list, 0o600);
+  chmodSync(join(images, "lamp-1.nvs.bin"), 0o644);
   await run(...given, "--json");
+  t.is(statSync(join(images, "lamp-1.nvs.bin")).mode & 0o777, 0o600);
 
   const calls = fakeEsptool(bin, {});
   const flash = [...given, "--device", "lamp-2", "--port", port];
@@ -100,4 +104,32 @@ test("each device has an image of its own, for its maker's eyes alone, and one i
   recording.compare(t, "boards/factory");
   // Nothing of it is left on the way.
   t.deepEqual(readdirSync(temporary), []);
+});
+
+test("Ctrl-C says which devices have their image, and leaves no secret on the way", async (t) => {
+  const home = mkdtempSync(join(tmpdir(), "mote-factory-"));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const [bin, page, temporary, list] = ["bin", "page", "tmp", "devices.csv"].map((name) =>
+    join(home, name),
+  ) as [string, string, string, string];
+  for (const folder of [bin, page, temporary]) mkdirSync(folder);
+  writeWeb(page, [{ chip: "esp32c3" }]);
+  writeFileSync(list, LIST, { mode: 0o600 });
+  // "lamp-2" in base64.
+  const slow = NVS_TOOL.replace("cp ", 'grep -q bGFtcC0y "$4" && touch "$5.waits" && exec sleep 5\ncp ');
+  writeFileSync(join(bin, "python3"), slow, { mode: 0o755 });
+  const env = { PATH: [bin, process.env.PATH].join(delimiter), IDF_PYTHON_ENV_PATH: "", TMPDIR: temporary };
+  const images = join(home, "images");
+  const child = launch(["factory", page, "--csv", list, "--out", images], env);
+  let said = "";
+  child.stderr?.on("data", (text) => (said += text));
+  const waits = (): boolean =>
+    readdirSync(temporary).some((name) => existsSync(join(temporary, name, "nvs.bin.waits")));
+  while (!waits()) await new Promise((go) => setTimeout(go, 50));
+  child.kill("SIGINT");
+  const [code] = await once(child, "close");
+  t.is(code, 130);
+  t.is(said, "interrupted; done: lamp-1; under way, and perhaps done: lamp-2; not begun: lamp-3\n");
+  t.deepEqual(readdirSync(temporary), []);
+  t.deepEqual(readdirSync(images), ["lamp-1.nvs.bin"]);
 });

@@ -21,6 +21,8 @@ export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
 /** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
 export function start(application: Application, commission?: Commissioner): Agent | undefined {
   const made = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
+  // The engine itself says that it ends, and not by what.
+  Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
   const go: Go = (host, configured) => {
     const settings = readConfig(configured);
     const agent = Array.isArray(settings) ? settings.join("; ") : agentOf(host, settings.options);
@@ -46,6 +48,11 @@ export function start(application: Application, commission?: Commissioner): Agen
     return agent;
   };
   return commission ? commission(made, config, go) : go(made, config);
+}
+
+function lastWords(error: unknown): string {
+  if (!(error instanceof Error)) return "what was thrown is no error";
+  return error.stack ?? `${error.name}: ${error.message}`;
 }
 
 /** The agent, or what is wrong with its options. */

@@ -240,6 +240,24 @@ withSdk(
   },
 );
 
+withSdk("what a program throws in the simulator is printed, with its line", async (t, sdk) => {
+  const folder = join(place, "thrower");
+  newProject(folder, "minimal");
+  const main = readFileSync(join(folder, "main.ts"), "utf8");
+  writeFileSync(
+    join(folder, "main.ts"),
+    main.replace(
+      "agent.telemetry.record(",
+      'throw new Error("a pin too many");\n      agent.telemetry.record(',
+    ),
+  );
+  const env = { MODDABLE: sdk.path };
+  const { code, out } = await mote(["simulator", folder, "--headless", "--for", "1m"], env);
+  t.is(code, 1, out);
+  t.regex(out, /Error: a pin too many\n[^\n]*main\.ts:8\)/);
+  t.notRegex(out, /# Exception/);
+});
+
 withSdk("a project whose data take a key along with a certificate is built for nothing", async (t, sdk) => {
   const folder = join(place, "careless");
   newProject(folder);

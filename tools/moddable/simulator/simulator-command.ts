@@ -83,6 +83,8 @@ async function runFolder(folder: string, flags: Flags): Promise<number> {
   const sdk = findSdk();
   if (flags.ca !== undefined)
     throw new UsageError("--ca is for the sample; a project names its own in config.ca");
+  if ((flags.provisionKey === undefined) !== (flags.provisionSecret === undefined))
+    throw new UsageError("--provision-key and --provision-secret go together");
   const stateDir = resolve(flags.state ?? mkdtempSync(join(tmpdir(), "mote-simulator-")));
   const { stop } = stopSignals();
   try {

@@ -63,6 +63,22 @@ export const delivery: readonly Mutant[] = [
     tests: ["src/agent/queue/storage-heals.test.js"],
   },
   {
+    name: "what flash can't be read of for a moment is given up at once",
+    promise: LOST,
+    file: `${AGENT}/queue/unread-hold.ts`,
+    find: "const isPatient = now - (this._since ?? now) < this.ms;",
+    replace: "const isPatient = false;",
+    tests: ["src/agent/queue/flash-unread.test.js"],
+  },
+  {
+    name: "a queue that is read late is read while a batch is on its way",
+    promise: LOST,
+    file: `${AGENT}/queue/unread-hold.ts`,
+    find: "return !this._isSending || this._ring.count === 0;",
+    replace: "return true;",
+    tests: ["src/agent/queue/flash-unread.test.js"],
+  },
+  {
     name: "what ends with a stop is not counted in the store",
     promise: LOST,
     file: `${AGENT}/queue/flash-retry.ts`,

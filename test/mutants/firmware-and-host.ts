@@ -126,4 +126,12 @@ export const firmwareAndHost: readonly Mutant[] = [
     replace: "const lock = { release() {} };",
     tests: ["hosts/node/host.test.js"],
   },
+  {
+    name: "another Wi-Fi is kept before the platform was reached through it",
+    promise: "A device is never out of reach",
+    file: "hosts/esp32/commissioning/wifi-trial.ts",
+    find: "if (wifi.online && (await this._reached())) return this._over(true);",
+    replace: "if (wifi.online) return this._over(true);",
+    tests: ["hosts/esp32/wifi-trial.test.js"],
+  },
 ];

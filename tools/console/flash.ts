@@ -42,4 +42,7 @@ function guard(wanted: Manifest): void {
   by("layout").textContent =
     `The partition table is another than that of ${wanted.name} ${versions.join(", ")}. A board with one of these is erased before it is written, and so is one that does not say what it runs: its Wi-Fi, its token and the points that wait are lost. Let it deliver them first.`;
   by("layout").hidden = false;
+  by("commands").append(
+    h("p", {}, `On a board with ${versions.join(", ")} first: `, h("code", {}, "esptool erase-flash")),
+  );
 }

@@ -161,6 +161,7 @@ browserTest(
     await page.exposeFunction("toDevice", (bytes: number[]) => reader.feed(Uint8Array.from(bytes)));
     await page.goto(`${moved.url}/flash`);
     await page.getByRole("alert").getByText("greenhouse 1.1.0.").waitFor();
+    await page.getByText("On a board with 1.1.0 first: esptool erase-flash").waitFor();
     await keep(page, "flash-table");
     await page.getByRole("button", { name: "Connect a board" }).click();
     await page.getByText("Install greenhouse").click();

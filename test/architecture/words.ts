@@ -24,13 +24,13 @@ const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\bgreeted\b/, "first read done"],
 ];
 
-/** The same for what a board runs, its hosts, their tests and the documents; elsewhere these words still stand. */
+/** The same for all but the tests of the tools, where these words still stand. */
 const GONE_FROM_AGENT: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\b(?:un)?told\b|\btell(?:s|ing)\b|[_#]tell/i, "reported, notified, logged, said, learnt"],
 ];
 /** They have a stored member of that name, which no renaming may change. */
 const STORED_MEMBERS = /agent\/lifecycle\/(?:recovery|wake|sleep-cycle)(?:\.test)?\.ts$/;
-const AGENT = /^(?:src|hosts|docs|examples|test\/(?!tools\/)|[A-Z]+\.md)/;
+const AGENT = /^(?:src|hosts|tools|docs|examples|test\/(?!tools\/)|[A-Z]+\.md)/;
 
 /** The same for the agent's names: plain English in other places. */
 const GONE_FROM_SOURCES: readonly (readonly [gone: RegExp, instead: string])[] = [

@@ -128,7 +128,7 @@ export const firmwareAndHost: readonly Mutant[] = [
   },
   {
     name: "another Wi-Fi is kept before the platform was reached through it",
-    promise: "A device is never out of reach",
+    promise: "Its owner gives it another Wi-Fi",
     file: "hosts/esp32/commissioning/wifi-trial.ts",
     find: "if (wifi.online && (await this._reached())) return this._over(true);",
     replace: "if (wifi.online) return this._over(true);",

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { InvalidArgumentError, Option } from "commander";
 
-/** Wrong usage: told without a stack, exit code 2. */
+/** Wrong usage: reported without a stack, exit code 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }

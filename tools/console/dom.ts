@@ -69,9 +69,9 @@ export function setHeading(element: HTMLHeadingElement, text: string): void {
 
 /** Says something to everybody, screen readers included; an error stays longer. Removed by the result, or by `hush`. */
 export function tell(text: string, isError = false, ...more: readonly Child[]): () => void {
-  const told = document.getElementById("told");
+  const messages = document.getElementById("messages");
   const line = h("p", { className: isError ? "bad" : "" }, text, ...more);
-  told?.append(line);
+  messages?.append(line);
   // What has a button of its own stays until that has no use any more.
   if (more.length === 0) setTimeout(() => line.remove(), isError ? 12_000 : 4_000);
   return () => line.remove();
@@ -79,10 +79,10 @@ export function tell(text: string, isError = false, ...more: readonly Child[]): 
 
 /** Takes away all that was said: it was about somebody who is not here any more. */
 export function hush(): void {
-  document.getElementById("told")?.replaceChildren();
+  document.getElementById("messages")?.replaceChildren();
 }
 
-/** Runs what a person asked for; what fails is told. */
+/** Runs what a person asked for; what fails is shown. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

@@ -94,7 +94,7 @@ export class Session {
     throw new OperatorError(response.status, message ?? `status ${response.status}`);
   }
 
-  /** A package's file, told as it goes: fetch tells no progress. */
+  /** A package's file, reported as it goes: fetch reports no progress. */
   upload(
     packageId: string,
     file: File,
@@ -138,7 +138,7 @@ export class Session {
         // The platform does not know the session any more; what else breaks a line heals.
         if (error instanceof OperatorError && error.status === 401) throw error;
       }
-      this.#tell("line", { up: false });
+      this.#notify("line", { up: false });
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
@@ -149,7 +149,7 @@ export class Session {
     if (response.status === 401) await this.operator.refresh();
     if (!response.ok || !response.body) return;
     onOpen();
-    this.#tell("line", { up: true });
+    this.#notify("line", { up: true });
     const decoder = new TextDecoder();
     let text = "";
     for await (const piece of response.body) {
@@ -164,10 +164,10 @@ export class Session {
     const found = /^event: (\w+)\ndata: (.*)$/.exec(text);
     if (!found) return;
     const [, kind = "", data = ""] = found;
-    if (Object.hasOwn(this.#listeners, kind)) this.#tell(kind as keyof Events, JSON.parse(data));
+    if (Object.hasOwn(this.#listeners, kind)) this.#notify(kind as keyof Events, JSON.parse(data));
   }
 
-  #tell<K extends keyof Events>(kind: K, event: Events[K]): void {
+  #notify<K extends keyof Events>(kind: K, event: Events[K]): void {
     for (const listener of [...this.#listeners[kind]]) listener(event);
   }
 }

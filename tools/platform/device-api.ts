@@ -30,7 +30,7 @@ export interface DeviceApiOptions {
   rateLimits?: RateLimitSpecs;
   /** A proxy stands in front: it answers 504 after 50 s, and the server's own limit is then 300 s unless given. Default false. */
   behindProxy?: boolean;
-  /** Told of a fault of the local platform's own: the device gets an empty 500. */
+  /** Called with a fault of the local platform's own: the device gets an empty 500. */
   onError?: (error: unknown) => void;
 }
 
@@ -99,7 +99,7 @@ export class DeviceApi {
     return response(413, text, undefined, corsHeaders(request));
   }
 
-  /** Calls `respond` once, unless the device hangs up first, which is told by calling the result, or a fault takes the answer. */
+  /** Calls `respond` once, unless the device hangs up first, which calling the result says, or a fault takes the answer. */
   handle(request: DeviceRequest, respond: (response: DeviceResponse) => void): () => void {
     const [path] = split(request.url);
     const target = findRoute(path.slice(BASE.length));
@@ -112,7 +112,7 @@ export class DeviceApi {
       open = false;
       note(status, plan?.names);
     };
-    const told = (answer: DeviceResponse): void => {
+    const answered = (answer: DeviceResponse): void => {
       end(answer.status);
       respond(answer);
     };
@@ -121,10 +121,10 @@ export class DeviceApi {
           plan,
           this.#core.clock,
           (answered) => this.#serve(request, target, skewOf(plan), answered),
-          told,
+          answered,
           () => end(0),
         )
-      : this.#serve(request, target, 0, told);
+      : this.#serve(request, target, 0, answered);
     return () => {
       if (!open) return;
       end(0);

@@ -52,6 +52,6 @@ export interface PlatformServerOptions {
   seed?: number;
   /** Default: the machine's. */
   clock?: Clock;
-  /** Told, in a line without secrets, of faults of the local platform's own. Default: nobody. */
+  /** Called, with a line without secrets, at faults of the local platform's own. Default: nobody. */
   log?: (line: string) => void;
 }

@@ -28,7 +28,7 @@ export interface Platform {
   readonly views: TableViews;
   /** Ends open polls at once; resolves when the port is free. */
   close(): Promise<void>;
-  /** As a server that is told to stop: takes no new connection, and resolves when what is open has come to its own end. */
+  /** As a server that is to stop: takes no new connection, and resolves when what is open has come to its own end. */
   drain(): Promise<void>;
 }
 

@@ -45,7 +45,7 @@ export interface CommissionOptions {
 }
 
 /** What was kept in a state directory at commissioning. A reset that was cut short is left to who has the lock. */
-export function keptIn(stateDir: string, url: string | undefined): Values {
+export function storedValues(stateDir: string, url: string | undefined): Values {
   const keeper = keeperOf(stateDir);
   finishInterrupted(keeper, () => {});
   return readStoredSettings(keeper, url);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import test from "ava";
 import type { Event } from "../../../hosts/node/run/messages.js";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, mote, storyOf } from "../../tools/cli/commands.js";
+import { killAll, launch, mote, processOutput } from "../../tools/cli/commands.js";
 import type { Story } from "./session.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-commission-"));
@@ -46,7 +46,7 @@ test.serial(
     const state = join(place, "greenhouse");
     const args = ["run", "--state", state, "--device-name", "greenhouse-7", "--log", "json"];
     const child = launch([...args, "--commission"]);
-    const story = storyOf(child);
+    const story = processOutput(child);
     const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
     t.regex(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
     t.notRegex(await page(url), /Wi-Fi/);
@@ -60,7 +60,7 @@ test.serial(
     await t.throwsAsync(page(url));
     child.kill("SIGTERM");
     await eventOf(story, "stopped");
-    const again = storyOf(launch([...args, "--commission"]));
+    const again = processOutput(launch([...args, "--commission"]));
     await eventOf(again, "online");
     t.false(again.events.some(({ event }) => event === "commissioning"));
     const shown = JSON.stringify([story.events, again.events]);
@@ -69,7 +69,9 @@ test.serial(
 );
 
 test.serial("another name for this machine, and another page, get nothing of it", async (t) => {
-  const story = storyOf(launch(["run", "--state", join(place, "alone"), "--log", "json", "--commission"]));
+  const story = processOutput(
+    launch(["run", "--state", join(place, "alone"), "--log", "json", "--commission"]),
+  );
   const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
   const { port } = new URL(url);
   const asked = (headers: Record<string, string>, method = "GET") =>
@@ -94,7 +96,7 @@ test.serial("another name for this machine, and another page, get nothing of it"
 test.serial("stopped while it waits, it ends in good order and keeps nothing", async (t) => {
   const state = join(place, "stopped");
   const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
-  const story = storyOf(child);
+  const story = processOutput(child);
   await eventOf(story, "commissioning");
   const ended = new Promise((resolve) => child.once("close", resolve));
   child.kill("SIGTERM");
@@ -110,14 +112,14 @@ test.serial(
     t.teardown(() => platform.close());
     const state = join(place, "kept");
     const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
-    const story = storyOf(child);
+    const story = processOutput(child);
     const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
     await fillIn(url, { url: platform.url, ...PROVISION });
     await eventOf(story, "online");
     child.kill("SIGTERM");
     await eventOf(story, "stopped");
     const plain = launch(["run", "--state", state, "--log", "json"]);
-    await eventOf(storyOf(plain), "online");
+    await eventOf(processOutput(plain), "online");
     plain.kill("SIGTERM");
     const { code, err } = await mote(["run", "--state", state, "--url", "nonsense"]);
     t.is(code, 2);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, mote, storyOf } from "../../tools/cli/commands.js";
+import { killAll, launch, mote, processOutput } from "../../tools/cli/commands.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-reset-"));
 const TOKEN = "token-of-the-owner";
@@ -20,7 +20,7 @@ async function commissioned(t: ExecutionContext, name: string) {
   const { core } = platform;
   const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, TOKEN);
   const child = launch(["run", "--state", join(place, name), "--log", "json", "--commission"]);
-  const story = storyOf(child);
+  const story = processOutput(child);
   const pages = () => story.events.filter(({ event }) => event === "commissioning");
   await story.until(() => pages().length > 0);
   const url = String(pages()[0]?.url);
@@ -56,7 +56,7 @@ test.serial("a reset that a kill cut short is completed, and its token is not re
   t.is(plain.code, 2);
   t.regex(plain.err, /--token, or --provision-key .* needed/);
   const again = launch(["run", "--state", state, "--log", "json", "--commission"]);
-  const story = storyOf(again);
+  const story = processOutput(again);
   await story.until(() => story.events.some(({ event }) => event === "commissioning"));
   t.deepEqual(
     readdirSync(join(state, "store")).filter((name) => /reset|token/.test(name)),

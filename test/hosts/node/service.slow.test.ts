@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import test from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, storyOf } from "../../tools/cli/commands.js";
+import { killAll, launch, processOutput } from "../../tools/cli/commands.js";
 
 const run = promisify(execFile);
 const missing = ["systemd-notify", "systemd-analyze", "python3"].find((name) => {
@@ -57,7 +57,9 @@ withTools("systemd hears that it is ready, that it lives, how it does, and that 
     // Four times in it: each second.
     ...{ NOTIFY_SOCKET: socket, WATCHDOG_USEC: "4000000" },
   });
-  await storyOf(child).until(({ events }) => events.some(({ event }) => event === "telemetry.delivered"));
+  await processOutput(child).until(({ events }) =>
+    events.some(({ event }) => event === "telemetry.delivered"),
+  );
   const late = Date.now() + 60_000;
   while (!heard.some((line) => line.includes("WATCHDOG=1")) && Date.now() < late)
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, mote, storyOf } from "../../tools/cli/commands.js";
+import { killAll, launch, mote, processOutput } from "../../tools/cli/commands.js";
 
 test.after.always(killAll);
 
@@ -19,7 +19,7 @@ test("mote run --cycle connects in every n-th wake, reports each, and delivers a
     ["run", "--url", platform.url, "--state", state, "--interval", "1s", "--cycle", "2", "--log", "json"],
     { MOTE_PROVISION_KEY: "KEY", MOTE_PROVISION_SECRET: "SECRET" },
   );
-  const story = storyOf(child);
+  const story = processOutput(child);
   const wakes = () => story.events.filter(({ event }) => event === "wake");
   await story.until(() => wakes().filter(({ reason }) => reason === "schedule").length >= 2);
   t.is(wakes()[0]?.reason, "start");

@@ -8,7 +8,7 @@ import test from "ava";
 import * as EXIT from "../../../hosts/node/exit.js";
 import { CRASHES, image } from "../../hosts/node/images.js";
 import { temporaryState } from "../../hosts/node/session.js";
-import { killAll, launch, mote, storyOf } from "./commands.js";
+import { killAll, launch, mote, processOutput } from "./commands.js";
 
 /** A file that is there, and holds no certificate. */
 const NO_PEM = process.argv[1] ?? "";
@@ -119,7 +119,7 @@ test.serial(
       MOTE_URL: "http://127.0.0.1:1",
       MOTE_STATE: state,
     });
-    const story = storyOf(child);
+    const story = processOutput(child);
     await story.until(({ events }) => events.some(({ event }) => event === "offline"));
     child.kill("SIGTERM");
     t.deepEqual(await once(child, "close"), [0, null]);
@@ -204,7 +204,7 @@ test.serial("run: the application that crashes is told and tried again", async (
     "--log",
     "json",
   ]);
-  const story = storyOf(child);
+  const story = processOutput(child);
   await story.until(({ starts }) => starts.length === 2);
   child.kill("SIGINT");
   t.deepEqual(await once(child, "close"), [0, null]);
@@ -269,7 +269,7 @@ for (const given of [true, false]) {
 
 test.serial("platform: as json one line with the address, and no secret that was given", async (t) => {
   const child = launch(["platform", "--no-state", "--port", "0", "--log", "json"], SECRETS);
-  const story = storyOf(child);
+  const story = processOutput(child);
   await story.until(({ events }) => events.length === 1);
   child.kill("SIGTERM");
   await once(child, "close");

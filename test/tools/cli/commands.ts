@@ -47,7 +47,7 @@ export async function mote(args: string[], env: Record<string, string> = {}): Pr
   return result;
 }
 
-export function storyOf(child: ChildProcess): Story {
+export function processOutput(child: ChildProcess): Story {
   const story = new Story();
   if (child.stdout) createInterface(child.stdout).on("line", (line) => story.add(JSON.parse(line)));
   return story;

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import test from "ava";
 import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform/network.js";
-import { killAll, launch, mote, storyOf } from "./commands.js";
+import { killAll, launch, mote, processOutput } from "./commands.js";
 
 test.after.always(killAll);
 
@@ -10,7 +10,7 @@ test.serial("platform: limits and times given on the command line hold", async (
   const limits = ["--rate-limit", "device-telemetry=1:600", "--rate-limit", "device-points=3:600"];
   const times = ["--async-cap", "50ms", "--request-timeout", "20ms", "--lag", "1h"];
   const child = launch(["platform", "--no-state", "--port", "0", "--log", "json", ...limits, ...times]);
-  const story = storyOf(child);
+  const story = processOutput(child);
   await story.until(({ events }) => events.length === 1);
   const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;
   const request = async (path: string, body?: object): Promise<[number, string]> => {
@@ -96,7 +96,7 @@ test.serial(
   "platform: open to the network it names its addresses, and the well-known passwords don't hold",
   async (t) => {
     const child = launch(["platform", "--no-state", "--port", "0", "--host", "0.0.0.0", "--log", "json"]);
-    const story = storyOf(child);
+    const story = processOutput(child);
     await story.until(({ events }) => events.length === 1);
     const { url, urls, adminPassword } = story.events[0] as unknown as Record<string, string>;
     t.deepEqual(urls ?? [], reachable(String(url), "0.0.0.0"));
@@ -139,7 +139,7 @@ test.serial("platform: client-side RPCs are answered with --rule-chain alone", a
       "100ms",
       ...more,
     ]);
-    const story = storyOf(child);
+    const story = processOutput(child);
     await story.until(({ events }) => events.length === 1);
     const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;
     const post = (path: string, body: object) =>

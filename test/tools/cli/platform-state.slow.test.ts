@@ -12,7 +12,7 @@ import { Operator } from "../../../tools/operator/operator.js";
 import { generator } from "../../../tools/platform/core/common/random.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { SEED } from "../../sample.js";
-import { killAll, launch, mote, storyOf } from "./commands.js";
+import { killAll, launch, mote, processOutput } from "./commands.js";
 
 const KEYS = { MOTE_PROVISION_KEY: "state-key", MOTE_PROVISION_SECRET: "state-secret" };
 const KILLS = 20;
@@ -43,7 +43,7 @@ interface Running {
 
 async function run(state: string, port = 0): Promise<Running> {
   const child = launch(["platform", "--port", String(port), "--state", state, "--log", "json"], KEYS);
-  const story = storyOf(child);
+  const story = processOutput(child);
   await story.until(({ events }) => events.length === 1);
   return { child, url: String(story.events[0]?.url) };
 }
@@ -208,7 +208,7 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
     complaint += text;
   });
   const closed = once(child, "close");
-  const story = storyOf(child);
+  const story = processOutput(child);
   await story.until(({ events }) => events.length === 1);
   const url = String(story.events[0]?.url);
   await provision(url, "device");

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
-import { killAll, launch, mote, storyOf } from "./commands.js";
+import { killAll, launch, mote, processOutput } from "./commands.js";
 
 test.after.always(killAll);
 
@@ -35,7 +35,7 @@ test.serial(
       "1h",
     ];
     const child = launch(args, limits);
-    const story = storyOf(child);
+    const story = processOutput(child);
     await story.until(({ events }) => events.length === 1);
     const { url, views } = story.events[0] as unknown as { url: string; views: unknown };
     t.deepEqual(views, [{ id: VIEW, name: "Counts" }]);

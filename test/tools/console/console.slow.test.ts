@@ -321,7 +321,7 @@ test("a device that somebody else deletes leaves the list, and its own page says
   await rig.operator().devices.delete(gone.id);
   await page.getByRole("row", { name: /deleted-1/ }).waitFor({ state: "detached" });
   await page.getByRole("row", { name: /deleted-2/ }).waitFor();
-  t.is(await page.locator("#told").textContent(), "");
+  t.is(await page.locator("#messages").textContent(), "");
   const other = await device("deleted-3");
   await page.goto(`${rig.platform().url}/#/device/${other.id}`);
   await part(page, "Claiming").getByText("No customer owns this device.").waitFor();
@@ -333,7 +333,7 @@ test("a device that somebody else deletes leaves the list, and its own page says
   await page.goto(`${rig.platform().url}/#/device/${gone.id}`);
   await page.getByRole("heading", { name: "No such device", level: 1 }).waitFor();
   t.is(await page.title(), "No such device · Mote console");
-  t.is(await page.locator("#told").textContent(), "");
+  t.is(await page.locator("#messages").textContent(), "");
 });
 
 test("a page that stays open goes on live when its token ends, and asks for a login when the session does", async (t) => {

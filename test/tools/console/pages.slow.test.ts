@@ -442,7 +442,7 @@ test("markup of a device is text on every page, and so is a name that only anoth
   await page.getByRole("button", { name: `Delete ${MARKUP}` }).click();
   await page.getByRole("dialog").getByText(MARKUP).waitFor();
   await answer(page, "Delete");
-  await page.locator("#told").getByText(MARKUP).waitFor();
+  await page.locator("#messages").getByText(MARKUP).waitFor();
   t.is(await page.locator("img").count(), 0);
   await page.getByRole("button", { name: "Undo" }).click();
   t.deepEqual(errors, []);

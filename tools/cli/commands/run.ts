@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { RESET, STOPPED } from "../../../hosts/node/exit.js";
 import { codeOf } from "../../../hosts/node/files.js";
 import { LockedError } from "../../../hosts/node/lock.js";
-import { commission, joined, keptIn, pemOf } from "../../../hosts/node/run/commissioning.js";
+import { commission, joined, pemOf, storedValues } from "../../../hosts/node/run/commissioning.js";
 import { agentOptions } from "../../../hosts/node/run/drive.js";
 import { Lines } from "../../../hosts/node/run/lines.js";
 import type { WorkerConfig } from "../../../hosts/node/run/messages.js";
@@ -160,7 +160,7 @@ async function commissioned(flags: RunFlags, stop: AbortSignal): Promise<RunFlag
   if (!state || (!when && !existsSync(join(state, "store")))) return flags;
   const stateDir = resolve(state);
   const given: Values = { url, token, key: provisionKey, secret: provisionSecret };
-  const before = joined(given, keptIn(stateDir, url));
+  const before = joined(given, storedValues(stateDir, url));
   const isKnown = before.url && (before.token || before.key);
   if (!when || (isKnown && when !== "again")) return withValues(flags, before);
   const ca = flags.ca === undefined ? undefined : load("--ca", flags.ca).toString();
@@ -169,7 +169,7 @@ async function commissioned(flags: RunFlags, stop: AbortSignal): Promise<RunFlag
   const done = await commission({ stateDir, given, deviceName, ca, stop, open });
   if (done) lines.tell({ event: "commissioned" });
   // What the owner said last comes before what the command line said first.
-  return withValues(flags, done ? joined(keptIn(stateDir, url), given) : before);
+  return withValues(flags, done ? joined(storedValues(stateDir, url), given) : before);
 }
 
 function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): RunFlags {

@@ -1,4 +1,4 @@
-// What all commands of an operator share: the login, the device that is meant, how a failure is told.
+// What all commands of an operator share: the login, the device that is meant, how a failure is reported.
 import { type Command, Option } from "commander";
 import { REFUSED } from "../../../hosts/node/exit.js";
 import { OperatorError } from "../../operator/error.js";

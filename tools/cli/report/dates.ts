@@ -1,4 +1,4 @@
-// Dates come as milliseconds since 1970, and nothing tells them from other numbers.
+// Dates come as milliseconds since 1970, and nothing distinguishes them from other numbers.
 import type { Cell, Row } from "../../../src/report/index.js";
 
 const DIGITS = /^-?\d{1,16}$/;

@@ -52,7 +52,7 @@ export async function writeReport(
     if (stop.aborted) throw new ExitError(INTERRUPTED, "interrupted");
     // Whoever read along has enough.
     if (error instanceof ReportError && error.code === "STOPPED") return;
-    throw told(error, flags);
+    throw asFailure(error, flags);
   } finally {
     close();
   }
@@ -150,7 +150,7 @@ const CODES: Partial<Record<ReportErrorCode, number>> = {
   BUSY,
 };
 
-function told(error: unknown, flags: ReportFlags): unknown {
+function asFailure(error: unknown, flags: ReportFlags): unknown {
   if (!(error instanceof ReportError)) return error;
   const { code, status = 0, message } = error;
   const isBroken = status >= 500 && code !== "BUSY";

@@ -78,7 +78,7 @@ function actions(place: Place, { scope, key, value, take }: Entry): Cell {
   const waits = session.deletions.has(path);
   const remove = async (): Promise<void> => {
     const guard = guardOf(scope, key, await updateState(place));
-    const usual = `The device is told that the ${scope} attribute is gone. For ten seconds it can be undone.`;
+    const usual = `The device is notified that the ${scope} attribute is gone. For ten seconds it can be undone.`;
     await session.deletions.ask({ path, name: `attribute ${key}` }, guard ?? usual);
   };
   const make = (): Node => {

@@ -5,7 +5,7 @@ import { rounded, tick } from "../model/format.js";
 import { rowsOf, type Series } from "../model/series.js";
 
 const HEIGHT = 180;
-/** As many colours as lines can be told apart; their style sheet names them --line-0 and so on. */
+/** As many colours as lines can be distinguished; their style sheet names them --line-0 and so on. */
 export const COLOURS = 6;
 /** Of an axis: a digit, and the space around a label, in CSS pixels. */
 const [DIGIT, SPACE] = [7, 16];

@@ -16,7 +16,7 @@ export type State = "waiting" | "undone" | "sent" | "failed";
 export interface Options {
   /** `leaving`: the page goes away, so that nobody is there to hear of the answer. */
   send(deletion: Deletion, leaving: boolean): Promise<void>;
-  /** Told of each step; `error` with `failed`. */
+  /** Called at each step; `error` with `failed`. */
   onState(deletion: Deletion, state: State, error?: unknown): void;
   /** Calls back after so long, unless the result is called. */
   timer(ms: number, callback: () => void): () => void;

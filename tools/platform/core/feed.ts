@@ -13,7 +13,7 @@ export type Happening =
   /** A device came, went or changed. */
   | { kind: "device"; deviceId: string };
 
-/** Tells each listener, in order; what one of them throws is its own affair. */
+/** Notifies each listener, in order; what one of them throws is its own affair. */
 export class Feed<T> {
   readonly #listeners = new Set<(what: T) => void>();
 

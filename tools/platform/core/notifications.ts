@@ -8,7 +8,7 @@ export interface AttributeSession {
   notify(json: string): void;
 }
 
-/** Changes of shared attributes, told to the polls open at that moment and to nobody later. */
+/** Changes of shared attributes, sent to the polls open at that moment and to nobody later. */
 export class Notifications {
   readonly #sessions = new Set<AttributeSession>();
   readonly #order: Order;
@@ -30,19 +30,19 @@ export class Notifications {
   updated(values: readonly (readonly [string, Value])[]): void {
     if (values.length === 0) return;
     const members = this.#order(values).map(([key, value]) => `${quoted(key)}:${valueJson(value)}`);
-    this.#tell(`{${members.join(",")}}`);
+    this.#notify(`{${members.join(",")}}`);
   }
 
   /** `{"deleted":["k1","k2"]}`: also of keys there never were. */
   deleted(keys: readonly string[]): void {
-    if (keys.length > 0) this.#tell(JSON.stringify({ deleted: this.#order(keys) }));
+    if (keys.length > 0) this.#notify(JSON.stringify({ deleted: this.#order(keys) }));
   }
 
   forgetSubscribers(): void {
     this.#sessions.clear();
   }
 
-  #tell(json: string): void {
+  #notify(json: string): void {
     const sessions = [...this.#sessions];
     this.#sessions.clear();
     for (const session of sessions) session.notify(json);

@@ -22,7 +22,7 @@ export interface PlatformOptions {
   lagMs?: number;
   /** What values, points and packages may take in memory, in bytes. Default 512 MiB. */
   budgetBytes?: number;
-  /** In which order attributes are told of. Default: as they came. */
+  /** In which order attributes are listed. Default: as they came. */
   order?: Order;
   /** Hears of what is to be kept. Default: nobody does. */
   journal?: Journal;
@@ -82,7 +82,7 @@ export class PlatformCore {
     this.#later(() => this.#set(device, "CLIENT_SCOPE", values));
   }
 
-  /** Shared ones are told to open polls, changed or not. */
+  /** Shared ones are sent to open polls, changed or not. */
   saveAttributes(device: Device, scope: Scope, values: Values): void {
     this.#set(device, scope, values);
     if (scope === "SHARED_SCOPE") device.notifications.updated(values);
@@ -109,7 +109,7 @@ export class PlatformCore {
   createDevice(fields: DeviceFields, token?: string): Device {
     this.#checkAssignment(fields, fields.profileId);
     const device = this.devices.create(fields, token);
-    this.#tellAssigned(device);
+    this.#notifyAssigned(device);
     this.deviceChanged(device);
     return device;
   }
@@ -117,17 +117,17 @@ export class PlatformCore {
   /** Throws Refused. */
   updateDevice(device: Device, fields: DeviceFields): void {
     this.#checkAssignment(fields, fields.profileId);
-    this.#tellingChanges([device], () => this.devices.update(device, fields));
+    this.#notifyingChanges([device], () => this.devices.update(device, fields));
     this.deviceChanged(device);
   }
 
-  /** It is kept, and those who look on are told. */
+  /** It is kept, and those who look on hear of it. */
   deviceChanged(device: Device): void {
     if (this.#exists(device)) this.devices.save(device);
     this.feed.tell({ kind: "device", deviceId: device.id });
   }
 
-  /** After a restart: assignments of which a device was not told are told. */
+  /** After a restart: assignments that a device has not heard of are sent. */
   resume(): void {
     for (const device of this.devices.list())
       for (const type of TYPES) {
@@ -141,7 +141,7 @@ export class PlatformCore {
     const known =
       request.deviceName === undefined ? undefined : this.devices.byName(request.deviceName.trim());
     const result = this.#provisioning.provision(request);
-    if (result.status === "SUCCESS" && !known) this.#tellAssigned(result.device);
+    if (result.status === "SUCCESS" && !known) this.#notifyAssigned(result.device);
     if (result.status === "SUCCESS") this.deviceChanged(result.device);
     return result;
   }
@@ -157,7 +157,7 @@ export class PlatformCore {
   updateProfile(profile: Profile, fields: ProfileFields): void {
     this.#checkAssignment(fields, profile.id);
     const devices = this.devices.list().filter((device) => device.profileId === profile.id);
-    this.#tellingChanges(devices, () => this.profiles.update(profile, fields));
+    this.#notifyingChanges(devices, () => this.profiles.update(profile, fields));
   }
 
   /** Throws Refused. */
@@ -203,8 +203,8 @@ export class PlatformCore {
       throw new Refused(`Can't assign ${what} with different deviceProfile!`);
   }
 
-  /** Runs a change and tells the devices whose package is another one after it. */
-  #tellingChanges(devices: readonly Device[], change: () => void): void {
+  /** Runs a change and notifies the devices whose package is another one after it. */
+  #notifyingChanges(devices: readonly Device[], change: () => void): void {
     const before = devices.map((device) => TYPES.map((type) => this.assigned(device, type)));
     change();
     devices.forEach((device, index) => {
@@ -215,7 +215,7 @@ export class PlatformCore {
     });
   }
 
-  #tellAssigned(device: Device): void {
+  #notifyAssigned(device: Device): void {
     for (const type of TYPES) {
       const target = this.assigned(device, type);
       if (target) this.#ota.changed(device, type, target);

@@ -14,7 +14,7 @@ const SAFE_ENDINGS = new Set([
   ...["png", "jpe", "jpeg", "jpg", "gif", "wbmp", "bmp"],
 ]);
 
-/** Text of the platform. An error is told without it to who can't read any; what isn't an error is not told at all. */
+/** Text of the platform. Who can't read any gets an error without it, and what isn't an error not at all. */
 export function textAnswer(request: DeviceRequest, status: number, text: string): DeviceResponse {
   const accepted = acceptedTypes(request.headers.accept);
   const wanted = accepted && negotiate(accepted, TEXTS);

@@ -171,7 +171,7 @@ export class Exchange {
     this.#end(textAnswer(this.request, status, text));
   }
 
-  /** An error as the platform's framework tells it. */
+  /** An error as the platform's framework answers it. */
   answerError(status: number, message: string | null, headers: Headers = {}): void {
     this.#end(errorAnswer(this.request, status, message, this.now(), headers));
   }
@@ -201,7 +201,7 @@ export class Exchange {
     this.hang();
   }
 
-  /** No answer comes, and the device isn't told so before the server's limit. */
+  /** No answer comes, and the device doesn't hear so before the server's limit. */
   hang(): void {
     const { asyncCapMs } = this.rules;
     if (asyncCapMs !== undefined && this.isOpen)

@@ -64,7 +64,7 @@ export function errorJson(status: number, message: string | null, now: number): 
   return JSON.stringify({ message, errorCode: ERROR_CODES[status] ?? 2, status, timestamp: now });
 }
 
-/** An error that the platform tells of only when all else is over: without the headers that its other answers have. */
+/** An error that the platform sends only when all else is over: without the headers that its other answers have. */
 export function lateError(
   status: number,
   message: string,
@@ -75,7 +75,7 @@ export function lateError(
   return { status, headers: { ...headers, "Content-Type": "application/json" }, body, chunked: true };
 }
 
-/** A fault in the platform's own code, told with its message in Latin letters. */
+/** A fault in the platform's own code, answered with its message in Latin letters. */
 export function faultAnswer(status: number, message: string, now: number): DeviceResponse {
   const json = JSON.stringify({ status, message, errorCode: ERROR_CODES[status] ?? 2, timestamp: now });
   const latin = json.replace(/[^\0-\xff]/gu, "?");

@@ -42,7 +42,7 @@ function isBad(error: unknown): error is Error {
   return error instanceof JsonSyntaxError || error instanceof ShapeError || error instanceof MemberError;
 }
 
-/** Reads the members in the platform's order, because the first that is wrong is the one it tells of. */
+/** Reads the members in the platform's order, because the first that is wrong is the one it names. */
 function read(exchange: Exchange): ProvisionRequest {
   const json = exchange.json();
   if (!(json instanceof Map)) throw new ShapeError(cantParse(json));

@@ -14,7 +14,7 @@ export interface Route {
   /** Reads the parameters; the message of a 400 if they are wrong. */
   readonly bind?: (exchange: Exchange) => string | undefined;
   readonly body?: "needed" | "optional";
-  /** The method of the platform's own code, as it tells of it to who sends no body. */
+  /** The method of the platform's own code, as who sends no body gets to read it. */
   readonly method?: string;
   /** Answers with JSON and nothing else: an Accept without it is a 406. */
   readonly producesJson?: boolean;

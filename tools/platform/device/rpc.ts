@@ -24,7 +24,7 @@ export function bindAnswer(exchange: Exchange): string | undefined {
   return wrongNumber("requestId", "java.lang.Integer", exchange.id);
 }
 
-/** Any text is an answer; whether one was awaited is not told. */
+/** Any text is an answer; whether one was awaited is not said. */
 export function answerRpc(exchange: Exchange): void {
   if (!exchange.admit()) return;
   exchange.device.rpc.answer(Number(parseInteger(exchange.id, 32)), exchange.text());

@@ -25,7 +25,7 @@ import { PROXIES, type ProxyName } from "./proxies.js";
  * - `eviction`: GET firmware and software is an empty 500, as when the file leaves the platform's cache between check and read.
  * - `clock-skew` `{ms}`: the platform's clock is so much ahead (less than 0: behind), in the Date of the answer and all it says or stores.
  *
- * - `provisioning-failure`: POST provision is told FAILURE and the platform did nothing, as under load; the name stays free.
+ * - `provisioning-failure`: POST provision is answered FAILURE and the platform did nothing, as under load; the name stays free.
  * - `proxy` `{by, at}`: a proxy in front answers in its own bytes and closes: `by` is one of haproxy-503, haproxy-504, haproxy-400,
  *   nginx-499, nginx-502, nginx-504, nginx-413, nginx-414, nginx-400. `at` as with `status`, default `request`.
  *

@@ -187,7 +187,7 @@ export class Connection {
     if (this.#waiting.length > 0) setImmediate(() => this.#advance());
   }
 
-  /** An error in the body, told of by what stands around the platform. */
+  /** An error in the body, reported by what stands around the platform. */
   #fail(status: number, message: string): void {
     const passed = this.#passed;
     this.#passed = undefined;

@@ -10,7 +10,7 @@ export interface Service {
   serves(url: string): boolean;
   /** Calls `respond` once at most. The result is called when the device hung up before. */
   handle(request: DeviceRequest, respond: (answer: DeviceResponse) => void): () => void;
-  /** The operator's API: the request's own bytes and body go into `Passed`; `done` tells whether the connection stays. */
+  /** The operator's API: the request's own bytes and body go into `Passed`; `done` says whether the connection stays. */
   pass(socket: Socket, request: Prepared, done: (stays: boolean) => void): Passed;
   /** Milliseconds since 1970. */
   now(): number;

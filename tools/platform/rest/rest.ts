@@ -31,7 +31,7 @@ const HEADERS = {
   "Referrer-Policy": "strict-origin-when-cross-origin",
 };
 
-/** The operator's API, on the real platform's paths. `onError` is told of faults of the local platform's own: their caller gets a 500. */
+/** The operator's API, on the real platform's paths. `onError` is called with faults of the local platform's own: their caller gets a 500. */
 export function restRoutes(
   app: FastifyInstance,
   context: RestContext,
@@ -49,11 +49,11 @@ export function restRoutes(
     (_request, text, done) => done(null, text),
   );
   app.setErrorHandler(async (error: Error | FastifyError, _request, reply) => {
-    const told = toRestError(error);
-    if (!told) onError(error);
-    const { status } = told ?? { status: 500 };
+    const known = toRestError(error);
+    if (!known) onError(error);
+    const { status } = known ?? { status: 500 };
     if (status === 401) reply.headers(HEADERS).type("application/json;charset=ISO-8859-1");
-    return reply.code(status).send(errorBody(told ?? new RestError(500, "Internal error"), now()));
+    return reply.code(status).send(errorBody(known ?? new RestError(500, "Internal error"), now()));
   });
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split("?", 1)[0]?.slice(1) ?? "";

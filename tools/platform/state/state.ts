@@ -14,7 +14,7 @@ export interface StateOptions {
 
 /**
  * The platform's state on disk. Changes are gathered for one turn of the event loop and written in one transaction, which is synced before
- * any answer of that turn goes out: so nobody was told of what a crash takes back, and a thousand devices cost a few syncs, not a thousand.
+ * any answer of that turn goes out: so nobody heard of what a crash takes back, and a thousand devices cost a few syncs, not a thousand.
  */
 export class State implements Journal {
   readonly database: Database;

@@ -168,7 +168,7 @@ async function follow(watches: UpdateWatch[], flags: PushFlags, steps: Steps): P
     });
     // Where not all fit, those that are over come last.
     const open = updates.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)));
-    progress.show(open.map(drawn), updates.map(told));
+    progress.show(open.map(drawn), updates.map(lineOf));
     if (updates.every(isOver) || Date.now() >= deadline) return conclude(updates, flags);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
@@ -180,10 +180,10 @@ function isOver({ end }: Update): boolean {
 
 function drawn(update: Update): string {
   const share = update.end === "updated" ? 1 : (update.progress ?? 0) / 100;
-  return `${bar(share)}  ${told(update)}`;
+  return `${bar(share)}  ${lineOf(update)}`;
 }
 
-function told({ device, state, error, end }: Update): string {
+function lineOf({ device, state, error, end }: Update): string {
   const why = error === undefined || end === "updated" ? "" : `: ${plain(error)}`;
   return `${plain(device.name)}  ${plain(state)}${why}`;
 }

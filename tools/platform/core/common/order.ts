@@ -1,6 +1,6 @@
 import { generator } from "./random.js";
 
-/** In which order the platform tells of things that have none. */
+/** In which order the platform lists things that have none. */
 export type Order = <T>(items: readonly T[]) => readonly T[];
 
 /** As they came. */

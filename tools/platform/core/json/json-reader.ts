@@ -1,4 +1,4 @@
-// The platform's JSON parser: Gson 2.13, lenient. Its messages reach devices, so the place and the path that it tells of an error are its own too.
+// The platform's JSON parser: Gson 2.13, lenient. Its messages reach devices, so the place and the path that it gives of an error are its own too.
 
 import { type Json, JsonNumber, type JsonObject } from "./json.js";
 import { Cursor, END, LF } from "./json-cursor.js";

@@ -18,7 +18,7 @@ const PACE_MS = 600;
 const GAP_MS = 5;
 const ALL = ["title", "version", "ts", "state", "size", "checksum", "checksum_algorithm", "url", "tag"];
 
-/** Tells devices of the package they shall run. */
+/** Notifies devices of the package they shall run. */
 export class OtaQueue {
   readonly #clock: Clock;
   readonly #store: OtaStore;

@@ -100,7 +100,7 @@ export class Packages {
     return created;
   }
 
-  /** Of a file elsewhere the platform knows what it is told. */
+  /** Of a file elsewhere the platform knows what it is given. */
   describe(target: OtaPackage, check: Pick<OtaPackage, "algorithm" | "checksum" | "size">): void {
     Object.assign(target, check);
     this.#save(target);

@@ -93,11 +93,11 @@ function create({ core }: RestContext, request: FastifyRequest): OtaPackage {
     profileId,
     url,
   });
-  if (url !== undefined) core.packages.describe(target, told(body));
+  if (url !== undefined) core.packages.describe(target, descriptionOf(body));
   return target;
 }
 
-function told(body: Record<string, unknown>): Pick<OtaPackage, "algorithm" | "checksum" | "size"> {
+function descriptionOf(body: Record<string, unknown>): Pick<OtaPackage, "algorithm" | "checksum" | "size"> {
   const { dataSize } = body;
   return {
     algorithm: algorithmOf(textField(body, "checksumAlgorithm")),

@@ -1,6 +1,8 @@
 // The local platform's options on the command line, in processes of its own.
 import { once } from "node:events";
+import { stripVTControlCharacters } from "node:util";
 import test from "ava";
+import { qrCode } from "../../../tools/cli/commands/platform/greeting.js";
 import { isLoopback, passwordFor, reachable } from "../../../tools/cli/commands/platform/network.js";
 import { killAll, launch, mote, processOutput } from "./commands.js";
 
@@ -113,6 +115,17 @@ test.serial(
     t.notRegex(out, /of-my-own/);
   },
 );
+
+test("platform: a QR code is light on dark on any terminal with colours, and plain elsewhere", (t) => {
+  const plain = qrCode("http://192.168.0.2:8080/", { isTTY: false, hasColors: () => true });
+  t.true(plain.every((line) => /^[ █▀▄]+$/.test(line)));
+  // Four modules of margin: two lines at the top.
+  t.regex(plain.slice(0, 2).join(""), /^█+$/);
+  const coloured = qrCode("http://192.168.0.2:8080/", { isTTY: true, hasColors: () => true });
+  t.true(coloured.every((line) => line.startsWith("\u001b[97m\u001b[40m")));
+  t.deepEqual(coloured.map(stripVTControlCharacters), plain);
+  t.deepEqual(qrCode("http://192.168.0.2:8080/", { isTTY: true, hasColors: () => false }), plain);
+});
 
 test("platform: what is loopback, and which password holds", (t) => {
   for (const host of ["127.0.0.1", "127.9.9.9", "localhost", "::1"]) t.true(isLoopback(host), host);

@@ -1,4 +1,5 @@
 // What `mote platform` says when it is there.
+import { styleText } from "node:util";
 import { renderUnicodeCompact } from "uqr";
 import { calledAs } from "../../called-as.js";
 import { plain } from "../../output/table.js";
@@ -84,6 +85,15 @@ export function nextSteps(
 }
 
 function consoleCode(address: string): string[] {
-  const code = renderUnicodeCompact(address, { border: 2 }).split("\n");
-  return [`The console on a phone of the same network, ${address}:`, ...code];
+  return [`The console on a phone of the same network, ${address}:`, ...qrCode(address)];
+}
+
+/** As a QR code, light on dark whatever the terminal's own colours are: not every phone reads one the other way round. */
+export function qrCode(
+  address: string,
+  screen: { isTTY?: boolean; hasColors?: () => boolean } = process.stdout,
+): string[] {
+  const lines = renderUnicodeCompact(address, { border: 4 }).split("\n");
+  const isColoured = screen.isTTY === true && screen.hasColors?.() === true;
+  return isColoured ? lines.map((line) => styleText(["whiteBright", "bgBlack"], line)) : lines;
 }

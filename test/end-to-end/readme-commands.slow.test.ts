@@ -1,15 +1,17 @@
 // Every command of README and docs, run as it stands there: with this test's address in place of theirs, and its long runs cut short.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import test from "ava";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
 import { Played } from "../tools/console/played.js";
+import { fakeEsptool, fakeNvsTool, writeBuild, writeWeb } from "../tools/moddable/flash/board.js";
 
 const PAGES = readdirSync("docs").filter((name) => name.endsWith(".md"));
 const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs", name))].map((file) =>
@@ -82,11 +84,11 @@ function argumentsOf(line: string): string[] {
 }
 
 /** Ends by itself, with 0. */
-const ends = (line: string): Promise<Result> => mote(argumentsOf(line), surroundings());
+const ends = (line: string, env = surroundings()): Promise<Result> => mote(argumentsOf(line), env);
 
 /** Goes on until it is asked to stop, which is good once it has said `expected`. */
-async function lasts(line: string, expected: RegExp): Promise<Result> {
-  const child = launch(argumentsOf(line), surroundings());
+async function lasts(line: string, expected: RegExp, env = surroundings()): Promise<Result> {
+  const child = launch(argumentsOf(line), env);
   const exited = once(child, "exit");
   let said = "";
   for await (const text of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
@@ -114,6 +116,42 @@ async function updates(line: string): Promise<Result> {
   return ended;
 }
 
+/**
+ * With a new board at a port that prints a line, builds and a list that lie where the reader's would, and Espressif's tools played: neither need be
+ * installed here. The only port of a machine is not looked for, as this one may have another.
+ */
+async function atBoard(
+  line: string,
+  run: (line: string, env: Record<string, string>) => Promise<Result>,
+): Promise<Result> {
+  const [bin, page] = [join(home, "bin"), join(home, "page")];
+  for (const folder of [bin, page]) mkdirSync(folder, { recursive: true });
+  writeBuild(join(home, "built"), { chip: "esp32c3" });
+  writeWeb(page, [{ chip: "esp32c3" }]);
+  writeFileSync(join(home, "devices.csv"), "name,label\nlamp-7,hidden-label\n", { mode: 0o600 });
+  const calls = fakeEsptool(bin, {});
+  fakeNvsTool(bin);
+  const board = createServer((socket) => socket.write("info: Wi-Fi: online\r\n"));
+  await once(board.listen(0, "127.0.0.1"), "listening");
+  const { port } = board.address() as { port: number };
+  const here = `${line.replace(/ --port \S+/, "")} --port socket://127.0.0.1:${port}`
+    .replace(/\.\.\/\S+/, join(home, "built"))
+    .replace(/ \.\/|(?<=--csv )/g, (space) => `${space.replace("./", "")}${home}/`);
+  const env = {
+    ...surroundings(),
+    PATH: [bin, process.env.PATH].join(delimiter),
+    IDF_PYTHON_ENV_PATH: "",
+  };
+  try {
+    const result = await run(here, env);
+    const hasWritten = / write-flash .*0x20000 /.test(readFileSync(calls, "utf8"));
+    const isMeantTo = !line.includes("--out") || line.includes("--device");
+    return hasWritten === isMeantTo ? result : { ...result, code: 1 };
+  } finally {
+    board.close();
+  }
+}
+
 /** By the beginning of what follows `npx mote-cli `. */
 const RUN: Record<string, (line: string) => Promise<Result>> = {
   run: (line) => lasts(line, /online/),
@@ -136,6 +174,9 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   },
   doctor: (line) => ends(`${line} --quick`),
   fleet: ends,
+  flash: (line) =>
+    atBoard(line, line.includes("--no-log") ? ends : (here, env) => lasts(here, /Wi-Fi: online/, env)),
+  factory: (line) => atBoard(line, ends),
   report: ends,
 };
 

@@ -15,18 +15,19 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import test from "ava";
-import { fakeEsptool, ROWS, tableOf, writeWeb } from "../../../moddable/flash/board.js";
+import {
+  fakeEsptool,
+  fakeNvsTool,
+  NVS_TOOL,
+  ROWS,
+  tableOf,
+  writeWeb,
+} from "../../../moddable/flash/board.js";
 import { killAll, launch } from "../../commands.js";
 import { Recording } from "../recording.js";
 
 test.after.always(killAll);
 
-/** As nvs_partition_gen is called; the image is the rows that it was given. */
-const NVS_TOOL = `#!/bin/sh
-[ "$2" = esp_idf_nvs_partition_gen ] || exit 1
-[ "$3" = --help ] && exit 0
-cp "$4" "$5" && truncate -s $(($6)) "$5" && cat "$4"
-`;
 const SECRETS = ["hidden-label", "hidden-token", "hidden-key", "hidden-secret", "hidden-password"];
 const LIST = `name,label,url,token,key,secret,ssid,password
 lamp-1,hidden-label,https://p.example.com,hidden-token,,,home,hidden-password
@@ -44,14 +45,13 @@ test("each device has an image of its own, for its maker's eyes alone, and one i
   writeWeb(page, [{ chip: "esp32c3" }]);
   for (const [file, text] of [
     [port, ""],
-    [join(bin, "python3"), NVS_TOOL],
     [list, LIST],
     [join(home, "broken.csv"), `name,token\nlamp-1,hidden-token\n../lamp-2,\n`],
     [join(home, "latin.csv"), Buffer.from([0x6e, 0xff])],
     [join(home, "table"), tableOf(ROWS)],
   ] as const)
     writeFileSync(file, file === port ? "" : text);
-  chmodSync(join(bin, "python3"), 0o755);
+  fakeNvsTool(bin);
   chmodSync(list, 0o644);
   const temporary = join(home, "tmp");
   mkdirSync(temporary);
@@ -117,7 +117,7 @@ test("Ctrl-C says which devices have their image, and leaves no secret on the wa
   writeFileSync(list, LIST, { mode: 0o600 });
   // "lamp-2" in base64.
   const slow = NVS_TOOL.replace("cp ", 'grep -q bGFtcC0y "$4" && touch "$5.waits" && exec sleep 5\ncp ');
-  writeFileSync(join(bin, "python3"), slow, { mode: 0o755 });
+  fakeNvsTool(bin, slow);
   const env = { PATH: [bin, process.env.PATH].join(delimiter), IDF_PYTHON_ENV_PATH: "", TMPDIR: temporary };
   const images = join(home, "images");
   const child = launch(["factory", page, "--csv", list, "--out", images], env);

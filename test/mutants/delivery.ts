@@ -71,6 +71,14 @@ export const delivery: readonly Mutant[] = [
     tests: ["src/agent/queue/flash-unread.test.js"],
   },
   {
+    name: "a queue that could not be read is not tried between two attempts to send",
+    promise: LOST,
+    file: `${AGENT}/telemetry/telemetry.ts`,
+    find: "this._outbox.hold?.judged();",
+    replace: "",
+    tests: ["src/agent/queue/flash-unread.test.js"],
+  },
+  {
     name: "a queue that is read late is read while a batch is on its way",
     promise: LOST,
     file: `${AGENT}/queue/unread-hold.ts`,

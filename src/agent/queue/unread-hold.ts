@@ -50,6 +50,11 @@ export class UnreadHold {
     return this.on;
   }
 
+  /** The batch that was built last is answered, or lost: until the next is built, which may be minutes in an outage, none is under way. */
+  judged(): void {
+    this._isSending = false;
+  }
+
   /** No batch is under way whose points were numbered before. */
   get quiet(): boolean {
     return !this._isSending || this._ring.count === 0;

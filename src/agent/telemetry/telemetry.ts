@@ -141,6 +141,7 @@ export class Telemetry implements Job {
     await this._channel.ready();
     const request = this._session.running ? this._request(step) : undefined;
     this._step = request ? this._judge(step, await this._channel.send(request)) : "wait";
+    this._outbox.hold?.judged();
     return 0;
   }
 

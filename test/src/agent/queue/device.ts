@@ -29,6 +29,8 @@ export class Device {
   up = false;
   /** For so long the platform holds each answer to a POST back. */
   answerMs = 0;
+  /** What it answers to a POST; what is refused has not arrived. */
+  status = 200;
   recorded = 0;
   host!: Host;
   agent!: Agent;
@@ -37,8 +39,9 @@ export class Device {
   constructor(sectors = 16) {
     this.blocks = new FakeFlash(sectors * 512, 512);
     serve(this.net, ({ method, path, body, reply }) => {
-      if (method === "POST" && path.endsWith("telemetry")) this.#take(JSON.parse(body));
-      const answer = () => reply(200, method === "GET" ? "{}" : "");
+      const status = method === "POST" ? this.status : 200;
+      if (status === 200 && path.endsWith("telemetry")) this.#take(JSON.parse(body));
+      const answer = () => reply(status, method === "GET" ? "{}" : "");
       if (method === "POST" && this.answerMs > 0) this.clock.timer(this.answerMs, answer);
       else answer();
     });

@@ -108,6 +108,24 @@ test("flash can be read again while a batch is on its way: the answer to that ta
   t.deepEqual(device.dropped, {});
 });
 
+test("the platform refuses all that is sent since flash could not be read: flash is tried between two attempts, and what came meanwhile is there when the power goes", async (t) => {
+  const device = await stopped(64);
+  device.blocks.fails = all;
+  device.up = true;
+  device.status = 403;
+  device.start();
+  await device.record(120_000);
+  device.blocks.fails = undefined;
+  // The longest wait for the next try of flash; attempts to send are minutes apart by now.
+  await device.record(61_000);
+  device.gone();
+  device.status = 200;
+  t.is(await device.lost(), 0);
+  t.deepEqual(device.dropped, {});
+  t.is(device.arrived.size, device.recorded);
+  t.deepEqual(device.dropped, {});
+});
+
 test("a sector that can't be read for good holds delivery up for a minute: its points are counted, the others delivered", async (t) => {
   const device = new Device();
   device.start({ telemetry: { bufferBytes: 1024 } });

@@ -160,8 +160,7 @@ export class Telemetry implements Job {
     const body =
       step === "send" ? this._nextBatch()?.body : this._reporter[step === "probe" ? "probe" : "body"]();
     this._sentAt = this._session.host.clock.now();
-    if (!body) return undefined;
-    return { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
+    return body && { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
   }
 
   private _nextBatch(): Batch | undefined {

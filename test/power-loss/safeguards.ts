@@ -86,8 +86,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/telemetry/telemetry.ts`,
     edits: [
       [
-        "    this._sentAt = this._session.host.clock.now();\n    if (!body)",
-        "    this._sentAt = this._session.host.clock.now();\n    if (this._batch) this._outbox.confirm(this._batch.number + this._batch.points);\n    if (!body)",
+        "    this._sentAt = this._session.host.clock.now();\n    return body",
+        "    this._sentAt = this._session.host.clock.now();\n    if (this._batch) this._outbox.confirm(this._batch.number + this._batch.points);\n    return body",
       ],
     ],
   },

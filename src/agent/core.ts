@@ -56,13 +56,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.session = new PlatformSession(host, target, checked.connections, this.events);
     this.time = new Time(host);
     this.outbox = new Outbox(host, this.time, options.telemetry ?? {});
-    this.telemetry = new Telemetry(
-      this.session,
-      this.events,
-      this.time,
-      this.outbox,
-      options.telemetry ?? {},
-    );
+    this.telemetry = new Telemetry(this.session, this.events, this.time, this.outbox);
     const timing = rememberedTiming(host, target);
     this.attributes = new AttributesApi(this.session, this.events, timing, checked.attributes);
     this.handlers = new Handlers(host, this.answerBytes);

@@ -106,7 +106,7 @@ export const delivery: readonly Mutant[] = [
     name: "the back-off has no jitter",
     promise: "Whatever the network sends",
     file: "src/net/retry/backoff.ts",
-    find: "const share = this._throw();",
+    find: "const share = thrown(host);",
     replace: "const share = 1;",
     tests: ["src/net/retry/backoff.test.js"],
   },

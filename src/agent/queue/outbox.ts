@@ -30,11 +30,11 @@ export class Outbox {
   readonly ring: Ring;
   /** Longest text of a point's values, in bytes. */
   readonly maxText: number;
+  readonly settings: TelemetrySettings;
   /** Undefined without blocks. */
   readonly hold: UnreadHold | undefined;
   private readonly _host: Host;
   private readonly _time: Time;
-  private readonly _settings: TelemetrySettings;
   private readonly _staging: Staging | undefined;
   private readonly _sectors: Sectors | undefined;
   private readonly _inMemory: Drops = { full: 0, refused: 0, unreadable: 0 };
@@ -46,8 +46,8 @@ export class Outbox {
   constructor(host: Host, time: Time, options: TelemetryOptions) {
     this._host = host;
     this._time = time;
-    this._settings = telemetrySettings(options);
-    const { bufferBytes, batchBytes } = this._settings;
+    this.settings = telemetrySettings(options);
+    const { bufferBytes, batchBytes } = this.settings;
     this.ring = new Ring(new Uint8Array(bufferBytes + roomOf(batchBytes)), bufferBytes);
     if (host.blocks.size > 0) this._staging = this._stage();
     const sectors = this._staging?.sectors;
@@ -194,7 +194,7 @@ export class Outbox {
   }
 
   private _stage(): Staging {
-    const staging = new Staging(this._host, this.ring, this._settings, this);
+    const staging = new Staging(this._host, this.ring, this.settings, this);
     const { sectors } = staging;
     if (!sectors.usable) return staging;
     const { lastStamp, epoch, tick } = sectors.state;
@@ -206,7 +206,7 @@ export class Outbox {
 
   /** Where in the ring a record of `length` bytes goes, or -1. */
   private _reserve(length: number): number {
-    const { durable, drop } = this._settings;
+    const { durable, drop } = this.settings;
     const sectors = this._sectors;
     if (sectors?.usable && (durable || this.ring.pending >= STAGE_BYTES))
       if (!sectors.place(length) && sectors.usable) return -1;

@@ -1,21 +1,25 @@
 import type { Purpose } from "../../net/connection-pool.js";
-import { Backoff } from "../../net/retry/backoff.js";
+import { delay, FIRST_MS, grown, LONGEST_MS } from "../../net/retry/backoff.js";
 import type { Outcome } from "../../net/retry/outcome.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
 import type { Sender } from "./watcher.js";
 
-/** One loop's access to the platform: its own back-off for "busy", and the session's for "lost". */
+/**
+ * One loop's access to the platform: its own back-off for "busy", and the session's for "lost".
+ * An agent has eight of these: an object for each back-off would take a board 24 slots.
+ */
 export class RequestChannel implements Sender {
   private readonly _session: PlatformSession;
   private readonly _purpose: Purpose;
-  private readonly _backoff: Backoff;
+  private readonly _longestMs: number;
+  private _grownMs = FIRST_MS;
   private _until = 0;
 
   /** `longestMs`: what a hold grows to, about; 5 min if not given. */
-  constructor(session: PlatformSession, purpose: Purpose, longestMs?: number) {
+  constructor(session: PlatformSession, purpose: Purpose, longestMs = LONGEST_MS) {
     this._session = session;
     this._purpose = purpose;
-    this._backoff = new Backoff(session.host, longestMs);
+    this._longestMs = longestMs;
   }
 
   /** Resolves when a request may be sent: there is a token, and no back-off runs. Also when the session stops: check `session.running`. */
@@ -46,8 +50,10 @@ export class RequestChannel implements Sender {
 
   /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
   hold(retryAfterMs?: number): void {
-    const delay = this._backoff.next();
-    this._until = this._session.host.clock.now() + (retryAfterMs ?? delay);
+    const { host } = this._session;
+    const ms = delay(host, this._grownMs, this._longestMs);
+    this._until = host.clock.now() + (retryAfterMs ?? ms);
+    this._grownMs = grown(this._grownMs, this._longestMs);
   }
 
   /** The next `ready()` waits `ms`, and a `hold()` after it no longer for that. */
@@ -58,7 +64,7 @@ export class RequestChannel implements Sender {
   /** The platform took something: the next `hold()` is a short one again. */
   clear(): void {
     this._until = 0;
-    this._backoff.reset();
+    this._grownMs = FIRST_MS;
   }
 
   /** Whether something was answered in the second half of a poll sent at `since`. With one connection nothing else can be. */

@@ -1,6 +1,5 @@
 import type { Host } from "../../port.js";
 import { FRAME_BYTES } from "../../wire/telemetry.js";
-import type { TelemetrySettings } from "../options/telemetry.js";
 import type { Outbox } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 import { type Batch, BatchWriter, buildBatch } from "./batch.js";
@@ -12,7 +11,6 @@ export class BatchSource {
   private readonly _host: Host;
   private readonly _time: Time;
   private readonly _outbox: Outbox;
-  private readonly _settings: TelemetrySettings;
   private readonly _writer: BatchWriter;
   /** Keys of the first point that the platform has already, and which point that is. */
   private _keysDone = 0;
@@ -27,24 +25,23 @@ export class BatchSource {
   /** Bytes that wait, about. */
   private _bytes = 0;
 
-  constructor(host: Host, time: Time, outbox: Outbox, settings: TelemetrySettings) {
+  constructor(host: Host, time: Time, outbox: Outbox) {
     this._host = host;
     this._time = time;
     this._outbox = outbox;
-    this._settings = settings;
-    this.limit = new BatchLimit(settings.batchPoints);
-    const { bufferBytes, batchBytes, timestamps } = settings;
+    this.limit = new BatchLimit(outbox.settings.batchPoints);
+    const { bufferBytes, batchBytes, timestamps } = outbox.settings;
     this._writer = new BatchWriter(outbox.ring.bytes, bufferBytes, batchBytes, timestamps === "platform");
   }
 
   /** As many points wait as go in one request. */
   get full(): boolean {
-    return this._outbox.waiting >= this.limit.points || this._bytes >= this._settings.batchBytes;
+    return this._outbox.waiting >= this.limit.points || this._bytes >= this._outbox.settings.batchBytes;
   }
 
   /** ms until the oldest point has waited long enough for others. */
   get untilDue(): number {
-    const due = this._oldestAt + this._settings.batchAgeMs - this._host.clock.now();
+    const due = this._oldestAt + this._outbox.settings.batchAgeMs - this._host.clock.now();
     return Math.max(0, Math.ceil(due));
   }
 
@@ -53,7 +50,7 @@ export class BatchSource {
     const { waiting } = this._outbox;
     if (waiting === 1) this._oldestAt = this._host.clock.now();
     this._bytes += bytes + FRAME_BYTES;
-    return waiting === 1 || waiting >= this.limit.points || this._bytes >= this._settings.batchBytes;
+    return waiting === 1 || waiting >= this.limit.points || this._bytes >= this._outbox.settings.batchBytes;
   }
 
   /** The next batch; undefined if nothing waits, or the time stamp of the first point is not known yet. */

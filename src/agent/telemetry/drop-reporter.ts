@@ -14,18 +14,16 @@ export class DropReporter {
   private readonly _host: Host;
   private readonly _time: Time;
   private readonly _outbox: Outbox;
-  private readonly _timestamps: "device" | "platform";
   private _guessed = 0;
   private _guessedReported = 0;
   private _guessedSent = 0;
   private _dropsSent = 0;
   private _sentAt = Number.NEGATIVE_INFINITY;
 
-  constructor(host: Host, time: Time, outbox: Outbox, timestamps: "device" | "platform") {
+  constructor(host: Host, time: Time, outbox: Outbox) {
     this._host = host;
     this._time = time;
     this._outbox = outbox;
-    this._timestamps = timestamps;
   }
 
   /** The platform took points whose time stamp is a guess. */
@@ -65,7 +63,7 @@ export class DropReporter {
   }
 
   private _encode(values: Record<string, number>): Uint8Array {
-    const ts = this._timestamps === "device" ? this._time.now() : undefined;
+    const ts = this._outbox.settings.timestamps === "device" ? this._time.now() : undefined;
     return this._host.encode(JSON.stringify(ts === undefined ? values : { ts, values }));
   }
 

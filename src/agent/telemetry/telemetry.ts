@@ -8,7 +8,6 @@ import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { checkTs, PointEncoder } from "../../wire/telemetry.js";
 import { checkDeadline, EXCHANGE_MS } from "../common/deadline.js";
 import type { Events } from "../common/events.js";
-import { type TelemetryOptions, telemetrySettings } from "../options/telemetry.js";
 import { DropNotifier, type Drops, type Outbox } from "../queue/index.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../session/index.js";
@@ -50,15 +49,14 @@ export class Telemetry implements Job {
   /** Points wait, and the time stamp of the first is not known. */
   private _stuck = false;
 
-  constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox, given: TelemetryOptions) {
+  constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox) {
     this._session = session;
     this._channel = new RequestChannel(session, "uplink");
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
-    const settings = telemetrySettings(given);
-    this._source = new BatchSource(session.host, time, outbox, settings);
-    this._reporter = new DropReporter(session.host, time, outbox, settings.timestamps);
+    this._source = new BatchSource(session.host, time, outbox);
+    this._reporter = new DropReporter(session.host, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
     this.verdict = new Verdict(session.host, this._source.limit);
     const notifier = new DropNotifier(session.host, events);

@@ -1,7 +1,7 @@
 import type { Host } from "../../port.js";
 
-const FIRST_MS = 1000;
-const LONGEST_MS = 300_000;
+export const FIRST_MS = 1000;
+export const LONGEST_MS = 300_000;
 /** However the dice fall, and if the host has none. */
 const SHORTEST_MS = 100;
 
@@ -15,7 +15,6 @@ const SHORTEST_MS = 100;
 export class Backoff {
   private readonly _host: Pick<Host, "random">;
   private readonly _longestMs: number;
-  /** Grows on beyond the longest, to twice that: then it was thrown once at its longest. */
   private _grownMs = FIRST_MS;
 
   constructor(host: Pick<Host, "random">, longestMs = LONGEST_MS) {
@@ -25,27 +24,37 @@ export class Backoff {
 
   /** ms, whole, 100 to 330,000, or a tenth more than `longestMs`. `tookMs`: so long the attempt waited in vain. */
   next(tookMs = 0): number {
-    const longest = this._longestMs;
-    const grown = this._grownMs;
-    const atLongest = grown >= 2 * longest;
-    if (!atLongest) this._grownMs = grown * 2;
-    const share = this._throw();
-    const ms = atLongest ? longest * (0.9 + 0.2 * share) : Math.min(longest, Math.max(grown, tookMs)) * share;
-    return Math.max(SHORTEST_MS, Math.round(ms));
+    const ms = delay(this._host, this._grownMs, this._longestMs, tookMs);
+    this._grownMs = grown(this._grownMs, this._longestMs);
+    return ms;
   }
 
   /** The next delay is a short one again. */
   reset(): void {
     this._grownMs = FIRST_MS;
   }
+}
 
-  /** 0 to 1, 1 excluded. */
-  private _throw(): number {
-    // An agent has a dozen of these, and throws seldom: the buffer is not kept.
-    const dice = new Uint8Array(4);
-    this._host.random(dice);
-    return (((dice[0] as number) * 256 + (dice[1] as number)) * 256 + (dice[2] as number)) / 2 ** 24;
-  }
+/** As `Backoff.next`, for who keeps `grownMs` himself: `FIRST_MS`, and after each delay what `grown` makes of it. */
+export function delay(host: Pick<Host, "random">, grownMs: number, longestMs: number, tookMs = 0): number {
+  const share = thrown(host);
+  const ms =
+    grownMs >= 2 * longestMs
+      ? longestMs * (0.9 + 0.2 * share)
+      : Math.min(longestMs, Math.max(grownMs, tookMs)) * share;
+  return Math.max(SHORTEST_MS, Math.round(ms));
+}
+
+/** It grows on beyond the longest, to twice that: then it was thrown once at its longest. */
+export const grown = (grownMs: number, longestMs: number): number =>
+  grownMs >= 2 * longestMs ? grownMs : grownMs * 2;
+
+/** 0 to 1, 1 excluded. */
+function thrown(host: Pick<Host, "random">): number {
+  // That is seldom: the buffer is not kept.
+  const dice = new Uint8Array(4);
+  host.random(dice);
+  return (((dice[0] as number) * 256 + (dice[1] as number)) * 256 + (dice[2] as number)) / 2 ** 24;
 }
 
 /** By chance: 0 to 1, 1 excluded. */

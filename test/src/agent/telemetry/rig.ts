@@ -60,7 +60,7 @@ export class TelemetryRig {
     this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized: nothing };
     this.session.watcher = this.watcher;
     this.outbox = new Outbox(this.host, this.time, options);
-    this.telemetry = new Telemetry(this.session, events, this.time, this.outbox, options);
+    this.telemetry = new Telemetry(this.session, events, this.time, this.outbox);
     serve(this.host.net, (request) => this.#serve(request));
   }
 

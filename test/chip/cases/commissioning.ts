@@ -1,12 +1,11 @@
 import { officialClient } from "../../hosts/shared/commissioning/official-client.js";
+import { expectedOf, visit } from "../../hosts/shared/commissioning/official-visit.js";
 import { Bench, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
-import { authority, DEVICE, PROFILE, urlOf } from "../rig.js";
+import { authority, DEVICE, PROFILE, TITLE, urlOf } from "../rig.js";
 
 /** A network that is joined, and a platform that answers. */
 const CHECK_MS = 90_000;
-/** Of Improv. */
-const [READY, PROVISIONED] = [2, 4];
 
 export const CABLE: Case = {
   name: "cable",
@@ -56,36 +55,25 @@ export const IMPROV: Case = {
   async run({ say }) {
     const bench = await Bench.open("improv", { bare: "but the Wi-Fi" }, "soft");
     const { board } = bench;
-    const place = `${urlOf({})}/entities/devices?textSearch=${DEVICE}`;
+    const { client, received } = await officialClient((bytes) => board.send(bytes));
+    board.onBytes = received;
+    const visited = {
+      client,
+      about: `${TITLE} 1.0.0 on ESP32-C3, ${DEVICE}`,
+      place: `${urlOf({})}/entities/devices?textSearch=${DEVICE}`,
+      wifi: GIVEN,
+      ...{ bootMs: ONLINE_MS, checkMs: CHECK_MS },
+      running: () => bench.seen(),
+    };
     try {
-      const { client, received } = await officialClient((bytes) => board.send(bytes));
-      board.onBytes = received;
-      const began = Date.now();
       board.on();
-      await client.initialize(ONLINE_MS);
-      const bootMs = Date.now() - began;
-      say(JSON.stringify(client.info));
-      check(client.state === READY, `state ${client.state}`);
-      check(
-        client.info?.chipFamily === "ESP32-C3" && client.info.name === DEVICE,
-        JSON.stringify(client.info),
-      );
-      const asked = Date.now();
-      await client.requestCurrentState();
-      const answerMs = Date.now() - asked;
-      check(answerMs < 1000, `answered after ${answerMs} ms`);
-      const host = await client.getHostname().catch((error) => error);
-      check(host === "UNKNOWN_RPC_COMMAND", `a command that nobody knows: ${host}`);
-      await client.provision(...GIVEN, CHECK_MS);
-      check(client.nextUrl === place, `led to ${client.nextUrl}`);
+      const { lines, firstMs, slowestMs } = await visit(visited);
+      for (const line of lines) say(line);
+      const expected = expectedOf(visited);
+      check(lines.join("\n") === expected.join("\n"), `the client was to show\n${expected.join("\n")}`);
+      check(slowestMs < 1000, `answered after ${slowestMs} ms`);
       await bench.seen();
-      await client.requestCurrentState();
-      check(client.state === PROVISIONED && client.nextUrl === place, `${client.state} ${client.nextUrl}`);
-      const again = await client.provision("another", "password", CHECK_MS).catch((error) => error);
-      check(again === "UNKNOWN_ERROR", `a board that runs took another Wi-Fi: ${again}`);
-      await bench.seen();
-      await client.close();
-      return { bootMs, answerMs };
+      return { bootMs: firstMs, answerMs: slowestMs };
     } finally {
       await bench.close();
     }

@@ -239,9 +239,7 @@ export class FakeBoard {
       mote_memory: () => 0,
       mote_chip: () => 0,
       mote_serial_flow: () => 0,
-      mote_serial_send: (from, count) => {
-        this.modules.framed.push(Buffer.from(from.slice(0, count)));
-      },
+      mote_serial_send: (from, count) => this.modules.sendWhole(new Uint8Array(from.slice(0, count))),
       mote_usb_read: (into) => {
         if (!this.usb) return -1;
         const bytes = this.usb.in.splice(0, into.byteLength);

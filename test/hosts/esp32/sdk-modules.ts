@@ -18,6 +18,8 @@ export class FakeSdkModules implements SdkModules {
   shown = "";
   /** What the serial line was handed in one piece. */
   readonly framed: Buffer[] = [];
+  /** Called with all that the serial line sends, as the other end gets it. */
+  onSerial: (bytes: Uint8Array) => void = () => {};
   /** All that went out by the page and the name server. */
   readonly sent: Buffer[] = [];
   readonly pressed = new Set<number>();
@@ -47,6 +49,7 @@ export class FakeSdkModules implements SdkModules {
     return {
       write: (bytes: Uint8Array) => {
         this.shown += Buffer.from(bytes).toString();
+        this.onSerial(bytes.slice());
       },
       close: () => {
         this.typed = undefined;
@@ -58,6 +61,12 @@ export class FakeSdkModules implements SdkModules {
     this.#check("pin");
     this.asked.push(pin);
     return { read: () => (this.pressed.has(pin) ? 0 : 1) };
+  }
+
+  /** As ESP-IDF takes it for the first serial line. */
+  sendWhole(bytes: Uint8Array): void {
+    this.framed.push(Buffer.from(bytes));
+    this.onSerial(bytes);
   }
 
   type(line: string): void {

@@ -141,12 +141,12 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
   if (flags.web !== undefined) process.stdout.write(`${forThePage(build, image, flags.web)}\n`);
   if (flags.build) return 0;
   const program = { ...firmwareOf(build.folder), ...image, target: build.target, parts: partsOf(image) };
-  const { port } = await flash([program], {
+  const { cable } = await flash([program], {
     ...(flags.port && { port: flags.port }),
     baud: FLASH_BAUD,
     log: false,
   });
-  process.stdout.write(`${afterFlashing(build, image.folder, port)}\n`);
+  process.stdout.write(`${afterFlashing(build, image.folder, cable.path)}\n`);
   return 0;
 }
 

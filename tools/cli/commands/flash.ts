@@ -7,10 +7,11 @@ import { findEsptool } from "../../moddable/flash/esptool.js";
 import { type Flashable, findFirmware } from "../../moddable/flash/firmware.js";
 import { type Flashed, flashBoard } from "../../moddable/flash/flash-board.js";
 import { checkPort, choosePort, listPorts } from "../../moddable/flash/ports.js";
+import { ReturningPort } from "../../moddable/flash/returning-port.js";
 import { followSerial } from "../../moddable/flash/serial-log.js";
 import { confirm } from "../ask.js";
 import { ExitError } from "../exit-error.js";
-import { out, outJson, plain } from "../output/table.js";
+import { note, out, outJson, plain } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 
 export interface FlashFlags {
@@ -81,7 +82,7 @@ export async function flash(
   say(`esptool   ${esptool.version}`);
   const flashed = await whole(() =>
     flashBoard(esptool, programs, {
-      port,
+      cable: new ReturningPort(port, say),
       baud: flags.baud,
       target: flags.target,
       erase: flags.erase === true,
@@ -99,6 +100,7 @@ export async function flash(
     `written   ${flashed.firmware.parts.length} parts, ${flashed.bytes.toLocaleString("en")} bytes, verified`,
   );
   if (flags.log) await showLog(flashed, say);
+  else note("a board that does not start is in its download mode still: let go of BOOT and press RESET");
   return flashed;
 }
 
@@ -121,8 +123,8 @@ async function whole<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const reportOf = ({ port, board, firmware, bytes, table }: Flashed, erased: boolean) => ({
-  port,
+const reportOf = ({ cable, board, firmware, bytes, table }: Flashed, erased: boolean) => ({
+  port: cable.path,
   chip: board.chip,
   mac: board.mac,
   flashBytes: board.flashBytes ?? null,
@@ -135,14 +137,15 @@ const reportOf = ({ port, board, firmware, bytes, table }: Flashed, erased: bool
   erased,
 });
 
-async function showLog({ port, firmware }: Flashed, say: (line: string) => void): Promise<void> {
+async function showLog({ cable, firmware }: Flashed, say: (line: string) => void): Promise<void> {
   const { folder, chip } = firmware;
   const decode = folder === undefined ? () => [] : decoder({ directory: folder, folder, chip }, process.env);
   say(
-    `-- what ${port} prints; Ctrl-C ends it${folder === undefined ? ". A crash has no names of functions here: they come from a build" : ""}`,
+    `-- what ${cable.path} prints; Ctrl-C ends it${folder === undefined ? ". A crash has no names of functions here: they come from a build" : ""}`,
   );
   await followSerial({
-    port,
+    port: cable.path,
+    look: () => cable.look(),
     stop: stopSignals().stop,
     line: (coloured) => {
       const text = coloured.replace(COLOUR, "");

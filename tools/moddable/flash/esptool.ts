@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { onPath, tryRun } from "../program.js";
 import { SdkError } from "../sdk.js";
+import { PortAwayError } from "./returning-port.js";
 
 /** Its commands have the names that are used here since then. */
 const LEAST = 5;
@@ -57,7 +58,7 @@ function candidates(env: NodeJS.ProcessEnv): Command[] {
 export async function identify({ command, env }: Esptool, port: string): Promise<FoundBoard> {
   const { code, text } = await runQuietly(command, ["--port", port, "--after", "no-reset", "flash-id"], env);
   const board = readIdentity(text);
-  if (code !== 0 || board === undefined) throw new SdkError(whyNot(port, text));
+  if (code !== 0 || board === undefined) throw whyNot(port, text);
   return board;
 }
 
@@ -79,7 +80,7 @@ export async function readFlash(
 ): Promise<void> {
   const words = ["--port", port, "--after", "no-reset", "read-flash", `${offset}`, `${bytes}`, file];
   const { code, text } = await runQuietly(command, words, env);
-  if (code !== 0) throw new SdkError(whyNot(port, text));
+  if (code !== 0) throw whyNot(port, text);
 }
 
 /** Has the board leave its download mode, where its cable can do that. */
@@ -114,11 +115,15 @@ export function writeParts({ command, env }: Esptool, writing: Writing): Promise
 }
 
 /** By its words: what is in the way, and what to do. Its last lines where nothing is known of them. */
-export function whyNot(port: string, text: string): string {
+export function whyNot(port: string, text: string): SdkError {
   const known = REASONS.find(([pattern]) => pattern.test(text));
   const last = text.trim().split("\n").slice(-4).join("\n");
-  return known ? `${port}: ${known[1]}` : `esptool could not speak to the board at ${port}:\n${last}`;
+  if (!known) return new SdkError(`esptool could not speak to the board at ${port}:\n${last}`);
+  const [pattern, reason] = known;
+  return new (pattern === AWAY ? PortAwayError : SdkError)(`${port}: ${reason}`);
 }
+
+const AWAY = /device disconnected|Device not configured|Input\/output error|could not open port/;
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
@@ -134,7 +139,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     "the board is in secure download mode: what it holds can't be read, and only what its maker signed may be written",
   ],
   [
-    /device disconnected|Device not configured|Input\/output error|could not open port/,
+    AWAY,
     "the port went away while the board was asked. A chip with USB of its own takes it along at a reset: try again; if it does, hold BOOT, press RESET, let go of both, then try again",
   ],
   [

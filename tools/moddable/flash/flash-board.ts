@@ -7,9 +7,10 @@ import { SdkError } from "../sdk.js";
 import { type Esptool, type FoundBoard, identify, readFlash, restart, writeParts } from "./esptool.js";
 import { checkParts, choose, type Flashable, megabytes } from "./firmware.js";
 import { changesBetween, isErased, readTable, TABLE_BYTES, TABLE_OFFSET } from "./partition-table.js";
+import type { ReturningPort } from "./returning-port.js";
 
 export interface Flashing {
-  readonly port: string;
+  readonly cable: ReturningPort;
   readonly baud: number;
   /** A target of a project that was built for several. */
   readonly target?: string | undefined;
@@ -20,12 +21,14 @@ export interface Flashing {
   /** The output is for a program. */
   readonly aside: boolean;
   say(line: string): void;
+  /** How long a board may keep silent before that is said; 5 s if not given. */
+  readonly lateMs?: number;
   /** Asked before all is erased; rejects where the answer is no. */
   confirm(question: string): Promise<void>;
 }
 
 export interface Flashed {
-  readonly port: string;
+  readonly cable: ReturningPort;
   readonly board: FoundBoard;
   readonly firmware: Flashable;
   readonly bytes: number;
@@ -42,21 +45,49 @@ export async function flashBoard(
   programs: readonly Flashable[],
   how: Flashing,
 ): Promise<Flashed> {
-  const { port, baud, erase, aside, say } = how;
-  const board = await identify(esptool, port);
-  say(`board     ${nameOf(board)}, at ${port}`);
+  const { cable, baud, erase, aside, say } = how;
+  const board = await whileLate(how, () => cable.ask((port) => identify(esptool, port)));
+  say(`board     ${nameOf(board)}, at ${cable.path}`);
+  cable.onRenamed = (port) => checkSame(esptool, port, board);
   const fit = await decide(esptool, programs, board, how).catch(async (error) => {
     // It goes on with the program that it has.
-    await restart(esptool, port);
+    if (cable.isThere) await restart(esptool, cable.path);
     throw error;
   });
   const { parts } = fit.firmware;
-  const code = await writeParts(esptool, { port, chip: board.chip, baud, erase, parts, aside });
+  await cable.back();
+  const code = await writeParts(esptool, { port: cable.path, chip: board.chip, baud, erase, parts, aside });
   if (code !== 0)
     throw new SdkError(
-      `esptool ended with ${code}: the program on the board may not be whole. Flash it again; at a bad cable a lower --baud helps`,
+      `esptool ended with ${code}: the program on the board may not be whole. ${cable.isThere ? "Flash it again; at a bad cable a lower --baud helps" : `${cable.path} went away meanwhile: hold BOOT, press RESET, let go of both, then flash it again; without a hub, by a short cable, it stays`}`,
     );
-  return { port, board, ...fit };
+  return { cable, board, ...fit };
+}
+
+/** esptool asks for up to half a minute, and nothing of it is shown. */
+async function whileLate<T>({ cable, say, lateMs = LATE_MS }: Flashing, step: () => Promise<T>): Promise<T> {
+  const timer = setTimeout(
+    () =>
+      say(
+        `board     no answer from ${cable.path} yet. If it has a button BOOT: hold it, press RESET, let go of both`,
+      ),
+    lateMs,
+  );
+  try {
+    return await step();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const LATE_MS = 5000;
+
+async function checkSame(esptool: Esptool, port: string, { mac }: FoundBoard): Promise<void> {
+  const there = await identify(esptool, port);
+  if (there.mac !== mac)
+    throw new SdkError(
+      `the board at ${port} is another one, with MAC ${there.mac} in place of ${mac}: nothing was written. --port says which`,
+    );
 }
 
 /** All that is looked at before anything is written. Throws SdkError for a refusal, and what `confirm` throws. */
@@ -64,19 +95,19 @@ async function decide(
   esptool: Esptool,
   programs: readonly Flashable[],
   board: FoundBoard,
-  { port, target, erase, more = [], say, confirm }: Flashing,
+  { cable, target, erase, more = [], say, confirm }: Flashing,
 ): Promise<Pick<Flashed, "firmware" | "bytes" | "table">> {
   const chosen = choose(programs, board.chip, target);
   const firmware = { ...chosen, parts: [...chosen.parts, ...more] };
   say(`firmware  ${firmware.name} ${firmware.version}, ${firmware.target}`);
   const { bytes } = checkParts(firmware, board.flashBytes);
-  const { table, changes } = await compareTables(esptool, port, firmware);
+  const { table, changes } = await compareTables(esptool, cable, firmware);
   if (table === "changed" && !erase)
     throw new SdkError(
       `the partition table of this program is not the one on the board: what the board stored would be read at the wrong place. Nothing was written. With --erase it is, and ${LOST} are lost: let the board deliver first\n${changes.map((line) => `  ${line}`).join("\n")}`,
     );
   if (erase && table !== "none")
-    await confirm(`Erase all that ${nameOf(board)} at ${port} stored? ${LOST} are lost.`);
+    await confirm(`Erase all that ${nameOf(board)} at ${cable.path} stored? ${LOST} are lost.`);
   say(`stored    ${STORED[erase && table !== "none" ? "erased" : table]}`);
   return { firmware, bytes, table };
 }
@@ -94,11 +125,11 @@ const nameOf = ({ chip, mac, flashBytes }: FoundBoard): string =>
 /** Reads the board's own table. */
 async function compareTables(
   esptool: Esptool,
-  port: string,
+  cable: ReturningPort,
   { parts }: Flashable,
 ): Promise<{ table: Flashed["table"]; changes: string[] }> {
   const ours = parts.find(({ offset }) => offset === TABLE_OFFSET);
-  const before = await tableOf(esptool, port);
+  const before = await cable.ask((port) => tableOf(esptool, port));
   if (isErased(before)) return { table: "none", changes: [] };
   if (ours === undefined) return { table: "same", changes: [] };
   const changes = changesBetween(readTable(before), readTable(readFileSync(ours.file)));

@@ -21,6 +21,8 @@ export interface SerialLog {
   /** What is to be known about it, and the way on. */
   note(text: string): void;
   readonly stop: AbortSignal;
+  /** By which name the port is there, if it may be another one after a reset. */
+  readonly look?: () => string | undefined;
   /** Opens the port; undefined while it is not there. */
   readonly open?: (port: string) => Readable | undefined;
   /** Calls back after so many ms, unless what it returns is called before. */
@@ -32,10 +34,13 @@ export async function followSerial({ open = openPort, timer = after, ...log }: S
   const watch = new Watch(log);
   let isAway = false;
   let isFirst = true;
+  let { port } = log;
   while (!log.stop.aborted) {
-    const stream = open(log.port);
+    const found = log.look?.() ?? port;
+    const stream = open(found);
     if (stream) {
-      if (isAway) log.note(`${log.port} is back`);
+      if (isAway) log.note(found === port ? `${port} is back` : `it is back, as ${found}`);
+      port = found;
       const quiet = isFirst ? timer(QUIET_MS, () => watch.quiet()) : () => {};
       isFirst = false;
       await read(stream, log.stop, (text) => {
@@ -48,7 +53,7 @@ export async function followSerial({ open = openPort, timer = after, ...log }: S
     }
     if (!isAway || stream)
       log.note(
-        `${log.port} went away: a chip with USB of its own takes it along at a reset. Waiting; if it stays away, plug the board in again`,
+        `${port} went away: a chip with USB of its own takes it along at a reset. Waiting; if it stays away, plug the board in again`,
       );
     isAway = true;
     await pause(timer, log.stop);

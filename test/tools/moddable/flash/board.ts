@@ -99,6 +99,8 @@ export interface Played {
   readonly table?: string;
   /** A command of it, and what it says as it fails. */
   readonly fails?: readonly [command: string, text: string];
+  /** Takes its port along at the first of this command: it is `to` then, if it comes back at all. */
+  readonly goes?: { readonly at: string; readonly to?: string; readonly mac?: string };
 }
 
 /** Puts an `esptool` into `folder` that plays this, and notes its arguments in the file that is returned. */
@@ -122,6 +124,12 @@ function play(fs: typeof import("node:fs"), folder: string): void {
   fs.appendFileSync(`${folder}/calls.txt`, `${args.join(" ")}\n`);
   const { version = "5.6.0", chip = "ESP32-C3", flash = "4MB", fails } = played;
   const port = args[args.indexOf("--port") + 1];
+  const { goes } = played;
+  const hasGone = fs.existsSync(`${folder}/gone`);
+  if (port && args.includes("--port") && !port.includes("://") && !fs.existsSync(port)) {
+    console.log(`Could not open ${port}, the port is busy or doesn't exist.`);
+    process.exit(2);
+  }
   if (fails && args.includes(fails[0])) {
     console.log(fails[1]);
     process.exit(2);
@@ -129,7 +137,14 @@ function play(fs: typeof import("node:fs"), folder: string): void {
   if (args.includes("version")) console.log(`esptool v${version}\n${version}`);
   else {
     console.log(`esptool v${version}\nConnected to ${chip} on ${port}:\nChip type: ${chip}`);
-    console.log("MAC:                c4:0a:24:fe:10:01\n");
+    console.log(`MAC:                ${(hasGone && goes?.mac) || "c4:0a:24:fe:10:01"}\n`);
+  }
+  if (goes && port && !hasGone && args.includes(goes.at)) {
+    fs.writeFileSync(`${folder}/gone`, "");
+    fs.rmSync(port);
+    if (goes.to) fs.writeFileSync(goes.to, "");
+    console.log("A fatal error occurred: device disconnected");
+    process.exit(2);
   }
   if (args.includes("flash-id")) console.log(`Detected flash size: ${flash}`);
   if (args.includes("write-flash")) console.log("Hash of data verified.");

@@ -182,5 +182,5 @@ test("a board is what flash-id says, and what is in the way is said with the way
     ["Failed to connect to ESP32-C3: No serial data received.", /Hold BOOT/],
     ["A serial exception error occurred: x", /could not speak.*\nA serial exception/],
   ] as const)
-    t.regex(whyNot("/dev/ttyUSB0", text), said);
+    t.regex(whyNot("/dev/ttyUSB0", text).message, said);
 });

@@ -49,7 +49,7 @@ test("a board that stays in its download mode is said, once for each time it get
 });
 
 /** Time that passes when it is told to. */
-function played(ports: (Readable | undefined)[]) {
+function played(ports: (Readable | undefined)[], look?: () => string | undefined) {
   const timers = new Set<{ ms: number; then: () => void }>();
   const log = watched();
   const stop = new AbortController();
@@ -66,8 +66,13 @@ function played(ports: (Readable | undefined)[]) {
       }
     await new Promise((go) => setImmediate(go));
   };
-  const over = followSerial({ ...log, stop: stop.signal, open: () => ports.shift(), timer });
-  return { log, stop, pass, over, timers };
+  const opened: string[] = [];
+  const open = (port: string) => {
+    opened.push(port);
+    return ports.shift();
+  };
+  const over = followSerial({ ...log, ...(look && { look }), stop: stop.signal, open, timer });
+  return { log, stop, pass, over, timers, opened };
 }
 
 test("a port that goes away at a reset is waited for, and its lines go on", async (t) => {
@@ -86,6 +91,22 @@ test("a port that goes away at a reset is waited for, and its lines go on", asyn
   stop.abort();
   await over;
   t.is(timers.size, 0);
+});
+
+test("one that comes back by another name is read there", async (t) => {
+  const [first, second] = [new PassThrough(), new PassThrough()];
+  let name = "/dev/x";
+  const { log, stop, pass, over, opened } = played([first, second], () => name);
+  await pass(0);
+  name = "/dev/y";
+  first.end();
+  for (let n = 0; n < 6; n++) await pass(250);
+  second.write("two\r\n");
+  await pass(0);
+  t.deepEqual([opened, log.lines], [["/dev/x", "/dev/y"], ["two"]]);
+  t.deepEqual(log.notes.slice(1), ["it is back, as /dev/y"]);
+  stop.abort();
+  await over;
 });
 
 test("a board that prints nothing is said after ten seconds; one that answers late is not", async (t) => {

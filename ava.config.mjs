@@ -12,7 +12,10 @@ const SHARED = [
   ["board", /^(hosts\/(esp32|shared\/commissioning)|tools\/moddable|examples)\//],
   ["parts", /^(src\/(?!agent\/)|hosts\/(port|shared\/x509)\/|(architecture|bench)\/)/],
   ["tools", /^(tools\/(cli|operator|doctor|fleet|tour|console\/model)|hosts\/node)\//],
+  ["xs", /^xs\//],
 ];
+/** Its tests run one after the other, and what builds a board's modules does so in half the time once it is warm. */
+const IN_TURN = ["xs"];
 /**
  * What awaits before it declares its tests can't share a process. What speaks over sockets or starts processes does not either: AVA begins all
  * tests of a process at once, and their deadlines would run out behind one another's work.
@@ -23,6 +26,8 @@ const ALONE =
 /** Those that take longest begin first, in this order: one that began last would have the machine to itself in the end. */
 const LONG = [
   ...[
+    "processes/xs",
+    "processes/agent",
     "power-loss/suites/firmware",
     "xs/long",
     "fuzz/fuzz",
@@ -59,7 +64,7 @@ function quick() {
     .filter((file) => {
       const [name] = SHARED.find(([, fits]) => fits.test(file)) ?? [];
       const text = readFileSync(at(`dist/test/${file}`), "utf8");
-      if (name === undefined || ALONE.test(text)) return true;
+      if (name === undefined || (!IN_TURN.includes(name) && ALONE.test(text))) return true;
       imports[name] = `${imports[name] ?? ""}import "../test/${file}";\n`;
       return false;
     });
@@ -70,7 +75,7 @@ function quick() {
 const FILES = { quick, slow: () => ["dist/test/**/*.slow.test.js"] };
 
 const place = (file) => {
-  const index = LONG.findIndex((begin) => file.includes(`/test/${begin}`));
+  const index = LONG.findIndex((begin) => file.includes(`/${begin}`));
   return index < 0 ? LONG.length : index;
 };
 

@@ -24,13 +24,12 @@ const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\bgreeted\b/, "first read done"],
 ];
 
-/** The same for all but the tests of the tools, where these words still stand. */
-const GONE_FROM_AGENT: readonly (readonly [gone: RegExp, instead: string])[] = [
+/** The same, but for members that are stored. */
+const GONE_BUT_STORED: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\b(?:un)?told\b|\btell(?:s|ing)\b|[_#]tell/i, "reported, notified, logged, said, learnt"],
 ];
 /** They have a stored member of that name, which no renaming may change. */
 const STORED_MEMBERS = /agent\/lifecycle\/(?:recovery|wake|sleep-cycle)(?:\.test)?\.ts$/;
-const AGENT = /^(?:src|hosts|tools|docs|examples|test\/(?!tools\/)|[A-Z]+\.md)/;
 
 /** The same for the agent's names: plain English in other places. */
 const GONE_FROM_SOURCES: readonly (readonly [gone: RegExp, instead: string])[] = [
@@ -43,8 +42,8 @@ const SOURCES = /^(?:src|hosts)\//;
 
 /** Words gone from the file at `path`. */
 function goneAt(path: string): (readonly [gone: RegExp, instead: string])[] {
-  const fromAgent = AGENT.test(path) && !STORED_MEMBERS.test(path) ? GONE_FROM_AGENT : [];
-  return [...GONE, ...fromAgent, ...(SOURCES.test(path) ? GONE_FROM_SOURCES : [])];
+  const butStored = STORED_MEMBERS.test(path) ? [] : GONE_BUT_STORED;
+  return [...GONE, ...butStored, ...(SOURCES.test(path) ? GONE_FROM_SOURCES : [])];
 }
 
 /** Places where a text has one of them, as lines for people. */

@@ -4,7 +4,7 @@ import test from "ava";
 import { INTERRUPTED } from "../../../hosts/node/exit.js";
 import { askSecret } from "../../../tools/cli/ask.js";
 
-/** `modes`: whether the terminal was told to leave the echo to the program. */
+/** `modes`: whether the terminal is asked to leave the echo to the program. */
 function terminal(isTTY: boolean) {
   const modes: boolean[] = [];
   const setRawMode = (mode: boolean): void => void modes.push(mode);

@@ -53,13 +53,13 @@ test.serial("wrong usage ends with exit code 2, and the nearest name is proposed
   );
 });
 
-test.serial("all that run lacks is told at once", async (t) => {
+test.serial("all that run lacks is reported at once", async (t) => {
   const { code, err } = await mote(["run"]);
   t.is(code, 2);
   for (const name of ["--url", "--state", "--token"]) t.true(err.includes(name), name);
 });
 
-test.serial("what the agent refuses is told as wrong usage, without the value", async (t) => {
+test.serial("what the agent refuses is reported as wrong usage, without the value", async (t) => {
   const state = temporaryState(t);
   const { code, err } = await mote([
     "run",
@@ -101,17 +101,17 @@ test.serial("help and version end with exit code 0", async (t) => {
 
 test.serial("the help names every exit code that there is", async (t) => {
   const { out } = await mote(["--help"]);
-  const told = [...out.slice(out.indexOf("Exit codes:")).matchAll(/\d+/g)].map(([code]) => Number(code));
+  const named = [...out.slice(out.indexOf("Exit codes:")).matchAll(/\d+/g)].map(([code]) => Number(code));
   // RESTART and RESET are between the worker and its own starter.
   const { RESTART: _, RESET: __, ...codes } = EXIT;
   t.deepEqual(
-    told,
+    named,
     Object.values(codes).sort((one, other) => one - other),
   );
 });
 
 test.serial(
-  "run: settings come from the environment, offline is told once, SIGTERM stops with 0, no secret shows",
+  "run: settings come from the environment, offline is reported once, SIGTERM stops with 0, no secret shows",
   async (t) => {
     const state = temporaryState(t);
     const child = launch(["run", "--log", "json"], {
@@ -126,13 +126,13 @@ test.serial(
     t.is(story.events.filter(({ event }) => event === "offline").length, 1);
     t.is(story.events.at(-1)?.event, "stopped");
     t.true(story.events.every(({ ts }) => typeof ts === "number"));
-    const told = JSON.stringify(story.events);
-    for (const secret of Object.values(SECRETS)) t.false(told.includes(secret));
+    const shown = JSON.stringify(story.events);
+    for (const secret of Object.values(SECRETS)) t.false(shown.includes(secret));
     t.false(existsSync(join(state, "lock.json")));
   },
 );
 
-test.serial("run: refused by the platform it ends with 3, if told to", async (t) => {
+test.serial("run: refused by the platform it ends with 3, if asked to", async (t) => {
   const url = await answering(t, 401);
   const args = ["run", "--url", url, "--state", temporaryState(t), "--exit-on-refusal", "--log", "json"];
   const { code, out } = await mote(args, { MOTE_TOKEN: "the-token-of-a-test" });
@@ -141,7 +141,7 @@ test.serial("run: refused by the platform it ends with 3, if told to", async (t)
   t.false(out.includes("the-token-of-a-test"));
 });
 
-test.serial("run: a file that is no image is told, with exit code 2", async (t) => {
+test.serial("run: a file that is no image is reported, with exit code 2", async (t) => {
   const state = temporaryState(t);
   const app = join(state, "app.mjs");
   writeFileSync(app, "export const firmware = { title: 'x' };");
@@ -160,7 +160,7 @@ test.serial("run: a file that is no image is told, with exit code 2", async (t) 
   t.regex(out, /the file given is no image.*firmware\.version is not a text/);
 });
 
-test.serial("run: a file that is not there is told, with exit code 2", async (t) => {
+test.serial("run: a file that is not there is reported, with exit code 2", async (t) => {
   const state = temporaryState(t);
   for (const option of ["--app", "--ca"]) {
     const { code, err } = await mote([
@@ -179,7 +179,7 @@ test.serial("run: a file that is not there is told, with exit code 2", async (t)
   }
 });
 
-test.serial("run: a state directory that can't be made is told, with exit code 1", async (t) => {
+test.serial("run: a state directory that can't be made is reported, with exit code 1", async (t) => {
   const state = join(temporaryState(t), "file");
   writeFileSync(state, "");
   const { code, err } = await mote(["run", "--url", "http://x", "--token", "t", "--state", state]);
@@ -187,7 +187,7 @@ test.serial("run: a state directory that can't be made is told, with exit code 1
   t.regex(err, /^error: the state directory can't be used: .*\n$/);
 });
 
-test.serial("run: the application that crashes is told and tried again", async (t) => {
+test.serial("run: the application that crashes is reported and tried again", async (t) => {
   const state = temporaryState(t);
   const app = join(state, "app.mjs");
   writeFileSync(app, image("1", CRASHES));

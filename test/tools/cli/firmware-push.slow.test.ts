@@ -43,7 +43,7 @@ async function made(name: string, deviceProfileId?: string): Promise<string> {
   return (await operator.devices.create({ name, ...(profile || {}) }, `${name}-token`)).id.id;
 }
 
-/** Waits for the assignment, as a device does, and reports what it is told to. */
+/** Waits for the assignment, as a device does, and reports what it is asked to. */
 async function plays(name: string, reports: Record<string, unknown>[]): Promise<void> {
   const base = `${platform.url}/api/v1/${name}-token`;
   for (;;) {
@@ -105,7 +105,7 @@ test("all devices of a profile are followed, but not those with an assignment of
   t.false(err.includes("pump-3"));
 });
 
-test("wrong usage, another image of the same version and a device that does not report are told", async (t) => {
+test("wrong usage, another image of the same version and a device that does not report are named", async (t) => {
   await made("quiet");
   t.is((await push("--title", "a", "--version", "1")).code, 2);
   t.is((await push("--title", "a", "--version", "1", "--device", "a", "--profile", "b")).code, 2);

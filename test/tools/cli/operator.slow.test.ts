@@ -60,7 +60,7 @@ test("a login is kept for the user alone, without the password", (t) => {
   t.deepEqual(Object.keys(kept), ["format", "url", "username", "token", "refreshToken"]);
 });
 
-test("a refused login, a server that is no platform and no login at all are told apart, by exit code too", async (t) => {
+test("a refused login, a server that is no platform and no login at all each say which, by exit code too", async (t) => {
   const refused = await as(["login", "--url", platform.url, "--username", USER], {
     MOTE_PLATFORM_PASSWORD: "hunter2",
   });
@@ -82,7 +82,7 @@ test("a refused login, a server that is no platform and no login at all are told
   t.regex(elsewhere.err, /no login at http:\/\/127\.0\.0\.1:9/);
 });
 
-test("what is no URL is told before a password is asked for", async (t) => {
+test("what is no URL is reported before a password is asked for", async (t) => {
   const { code, err } = await as(["login", "--url", "nonsense", "--username", USER]);
   t.is(code, 2);
   t.regex(err, /nonsense is no http/);
@@ -218,7 +218,7 @@ test("telemetry is shown as the latest values and as a range, with pages that do
   t.is((await as(["telemetry", "telemetry-1", "--from", "now", "--to", "-1h"])).code, 2);
 });
 
-test("watch tells each change once, as it comes", async (t) => {
+test("watch shows each change once, as it comes", async (t) => {
   const id = await made("watch-1");
   await device("watch-1-token", "POST", "telemetry", { ts: 1_760_000_000_000, values: { a: 1 } });
   const child = launch(["watch", "watch-1", "--json", "--interval", "50ms"], { MOTE_LOGIN: login });

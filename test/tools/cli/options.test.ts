@@ -58,7 +58,7 @@ test("every option with a duration takes it in one way, and its default has a un
   );
 });
 
-test("whoever deletes can be told not to ask", async (t) => {
+test("whoever deletes can ask for no question", async (t) => {
   const asking = all(await makeProgram()).filter((one) => /^(?:delete|forget|unassign)$/.test(one.name()));
   t.deepEqual(asking.map(pathOf), [
     "config forget",

@@ -30,7 +30,7 @@ test.serial("platform: limits and times given on the command line hold", async (
   t.deepEqual(await once(child, "close"), [0, null]);
 });
 
-test.serial("platform: wrong limits and times are told as wrong usage", async (t) => {
+test.serial("platform: wrong limits and times are reported as wrong usage", async (t) => {
   const wrong: [string[], RegExp][] = [
     [["--rate-limit", "points=1:1"], /begins with one of tenant-messages/],
     [["--rate-limit", "device-points=1"], /tokens:seconds/],
@@ -49,10 +49,10 @@ test.serial("platform: wrong limits and times are told as wrong usage", async (t
 });
 
 test.serial(
-  "platform: a key and secret that were given are not repeated, those made up are told",
+  "platform: a key and secret that were given are not repeated, those made up are shown",
   async (t) => {
     const given = { MOTE_PROVISION_KEY: "given-key", MOTE_PROVISION_SECRET: "given-secret" };
-    for (const [env, told] of [
+    for (const [env, given] of [
       [given, "as given"],
       [{}, ""],
     ] as const) {
@@ -64,7 +64,7 @@ test.serial(
       });
       t.deepEqual(await once(child, "close"), [0, null]);
       t.notRegex(out, /given-/);
-      t.regex(out, new RegExp(`provisioning secret  ${told || "[A-Za-z0-9]{20}"}\n`));
+      t.regex(out, new RegExp(`provisioning secret  ${given || "[A-Za-z0-9]{20}"}\n`));
     }
   },
 );

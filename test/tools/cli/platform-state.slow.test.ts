@@ -178,7 +178,7 @@ test.serial("with a package of 1 MB and 100,000 points it starts within seconds"
   await end(platform, "SIGKILL");
 });
 
-test.serial("a folder in use, and one that can't be, are told in a sentence", async (t) => {
+test.serial("a folder in use, and one that can't be, are reported in a sentence", async (t) => {
   const state = folder(t);
   const platform = await run(state);
   const { code, err } = await mote(["platform", "--port", "0", "--state", state]);

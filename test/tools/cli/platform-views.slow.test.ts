@@ -11,7 +11,7 @@ test.after.always(killAll);
 const VIEW = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 
 test.serial(
-  "platform: views of a file are told and served, with the limits of the environment",
+  "platform: views of a file are listed and served, with the limits of the environment",
   async (t) => {
     const at = mkdtempSync(join(tmpdir(), "mote-views-"));
     t.teardown(() => rmSync(at, { recursive: true }));

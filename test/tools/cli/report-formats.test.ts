@@ -141,7 +141,7 @@ test("a date column that is not there is wrong usage, and says what is", (t) => 
   });
 });
 
-test("labels that stand twice, and rows with labels that are no columns, are told", (t) => {
+test("labels that stand twice, and rows with labels that are no columns, are named", (t) => {
   const { remarks } = written("csv", ["a", "a"], [{ a: 1, b: 2 }, { c: 3 }]);
   t.deepEqual(remarks, [
     'Two columns have one label, and the platform sends one value for both: "a"',
@@ -169,7 +169,7 @@ test("a table fits the terminal, wide letters and long texts included", (t) => {
   );
 });
 
-test("columns that find no room are told; without a terminal nothing is cut", (t) => {
+test("columns that find no room are named; without a terminal nothing is cut", (t) => {
   const labels = Array.from({ length: 30 }, (_, i) => `column-${i}`);
   const row = Object.fromEntries(labels.map((label) => [label, "x".repeat(50)]));
   const narrow = written("table", labels, [row], { width: 40 });
@@ -180,7 +180,7 @@ test("columns that find no room are told; without a terminal nothing is cut", (t
     t.is(widths(written("table", labels, [row], manner).text)[1], 30 * 50 + 29 * 2);
 });
 
-test("a list of a million labels is refused, and thousands that stand twice are told at once", (t) => {
+test("a list of a million labels is refused, and thousands that stand twice are named at once", (t) => {
   const labels = (count: number): string[] => Array.from({ length: count }, () => "a");
   t.throws(() => written("csv", labels(1_000_000), []), { message: /the report has 1000000 columns/ });
   const began = process.cpuUsage();
@@ -206,7 +206,7 @@ test("what a platform sends does not move the cursor of a terminal", (t) => {
   t.is(plainLines("a\u001b[1m,b\r\n\u009b,\rc\n"), "a\ufffd[1m,b\n\ufffd,\ufffdc\n");
 });
 
-test("progress tells rows and bytes on a terminal, and leaves no trace", (t) => {
+test("progress shows rows and bytes on a terminal, and leaves no trace", (t) => {
   t.is(written("csv", LABELS, ROWS).progress, "\r\u001b[2K3 rows, 1.2 kB\r\u001b[2K");
 });
 

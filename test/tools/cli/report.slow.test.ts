@@ -167,7 +167,7 @@ test.serial(
   },
 );
 
-test.serial("where rows that come before their labels find no room is told", async (t) => {
+test.serial("where rows that come before their labels find no room is said", async (t) => {
   const { at, run } = await serve(t, (response) =>
     response.end('{"dataTable":[{"a":1}],"columnLabels":["a"]}'),
   );
@@ -179,7 +179,7 @@ test.serial("where rows that come before their labels find no room is told", asy
   t.deepEqual(readdirSync(at), []);
 });
 
-test.serial("wrong usage is told before anything is sent", async (t) => {
+test.serial("wrong usage is reported before anything is sent", async (t) => {
   const { asked, run, at } = await serve(t, whole);
   const wrong: [string[], RegExp][] = [
     [["--view", "x"], /UUID of a view, or its link/],
@@ -296,7 +296,7 @@ test.serial("who is named on the command line counts more than a JWT in the envi
   t.is(asked[0]?.jwt, "good-token");
 });
 
-test.serial("where nobody logs in, and what goes over http, is told", async (t) => {
+test.serial("where nobody logs in, and what goes over http, is said", async (t) => {
   const { run, url } = await serve(t, (response) => response.writeHead(404).end("x"));
   const nobody = await run(["--auth-url", `${url}/x`]);
   t.deepEqual(

@@ -12,7 +12,7 @@ const { test, device, loggedIn, pageOf } = rig;
 /** What the browser says is wrong with a field. */
 const PROBLEM = (input: unknown): string => (input as { validationMessage: string }).validationMessage;
 
-test("a wrong password is told, the right one shows the devices, with their state as it changes", async (t) => {
+test("a wrong password is named, the right one shows the devices, with their state as it changes", async (t) => {
   const one = await device("list-1");
   const { page, errors } = await openPage();
   await page.goto(rig.platform().url);
@@ -299,7 +299,7 @@ test("the keyboard reaches everything", async (t) => {
   t.deepEqual(errors, []);
 });
 
-test("a line that breaks is told, and a platform that started again asks for a login", async (t) => {
+test("a line that breaks is shown, and a platform that started again asks for a login", async (t) => {
   const own = await startPlatform({ port: 0 });
   const { page } = await loggedIn({}, own.url);
   await page.getByText("live", { exact: true }).waitFor();

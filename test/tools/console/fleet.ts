@@ -80,11 +80,11 @@ export async function makeFleet({ url }: Platform, clock: MovedClock, size: numb
   clock.offsetMs = -ASSIGNED_MS;
   for (const name of Object.keys(UPDATES))
     await operator.ota.assign(await create(`update-${name}`), pack.id.id);
-  // The platform tells one device after another.
+  // The platform notifies one device after another.
   const last = [...ids.values()].at(-1) ?? "";
-  const told = async (): Promise<boolean> =>
+  const notified = async (): Promise<boolean> =>
     "fw_version" in (await operator.attributes.get(last, "SHARED_SCOPE", ["fw_version"]));
-  while (!(await told())) await new Promise((resolve) => setTimeout(resolve, 100));
+  while (!(await notified())) await new Promise((resolve) => setTimeout(resolve, 100));
   clock.offsetMs = 0;
   const now = Date.now();
   for (const [name, reports] of Object.entries(UPDATES))

@@ -38,7 +38,7 @@ const figures = ({ code, out, err }: Result): Result => {
   };
 };
 
-test("a fleet removes its devices, or leaves them when it is told to or has no login; refused ones end it with 3", async (t) => {
+test("a fleet removes its devices, or leaves them when it is asked to or has no login; refused ones end it with 3", async (t) => {
   const rig = await startRig(t);
   const { platform, recording, env } = rig;
   await makeDevice(rig, "another");

@@ -48,7 +48,7 @@ test("a board that stays in its download mode is said, once for each time it get
   t.is(log.notes.length, 2);
 });
 
-/** Time that passes when it is told to. */
+/** Time that passes when a test says so. */
 function played(ports: (Readable | undefined)[], look?: () => string | undefined) {
   const timers = new Set<{ ms: number; then: () => void }>();
   const log = watched();

@@ -52,7 +52,7 @@ test.serial(
   "platform: a key and secret that were given are not repeated, those made up are shown",
   async (t) => {
     const given = { MOTE_PROVISION_KEY: "given-key", MOTE_PROVISION_SECRET: "given-secret" };
-    for (const [env, given] of [
+    for (const [env, said] of [
       [given, "as given"],
       [{}, ""],
     ] as const) {
@@ -64,7 +64,7 @@ test.serial(
       });
       t.deepEqual(await once(child, "close"), [0, null]);
       t.notRegex(out, /given-/);
-      t.regex(out, new RegExp(`provisioning secret  ${given || "[A-Za-z0-9]{20}"}\n`));
+      t.regex(out, new RegExp(`provisioning secret  ${said || "[A-Za-z0-9]{20}"}\n`));
     }
   },
 );

@@ -20,6 +20,7 @@ if (isManifest(manifest)) {
   by("commands").append(...esptoolCommands(manifest).map((line) => h("pre", {}, line)));
   for (const id of ["install", "command"]) by(id).hidden = false;
   guard(manifest);
+  helpAlong();
 } else {
   by("firmware").append(
     "There is no firmware to flash yet. Build it with ",
@@ -46,3 +47,29 @@ function guard(wanted: Manifest): void {
     h("p", {}, `On a board with ${versions.join(", ")} first: `, h("code", {}, "esptool erase-flash")),
   );
 }
+
+const AWAY =
+  "The port went away: a C3, C6 or S3 takes its own USB along at a reset. Close the dialog (reload this page if it does not close), and choose the port once it is back, perhaps by another name. If it stays away, plug the board in again.";
+const BACK = 'A port is back: "Connect a board" has it.';
+
+/** The dialogs say that something is wrong, and little of what to do; they lie over this page until they are closed. */
+function helpAlong(): void {
+  const { serial } = navigator as Navigator & { serial?: EventTarget };
+  const say = (text: string): void => {
+    by("port").textContent = text;
+    by("port").hidden = false;
+  };
+  serial?.addEventListener("disconnect", () => say(AWAY));
+  serial?.addEventListener("connect", () => {
+    if (by("port").textContent === AWAY) say(BACK);
+  });
+  const seen = new MutationObserver((changes) => {
+    const closed = changes.flatMap(({ removedNodes }) => [...removedNodes]).find(isDialog);
+    // One that leads to the device came to its end.
+    if (closed && !closed.shadowRoot?.querySelector("a[href]"))
+      (by("help") as HTMLDetailsElement).open = true;
+  });
+  seen.observe(document.body, { childList: true });
+}
+
+const isDialog = (node: Node): node is Element => (node as Element).localName === "ewt-install-dialog";

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
+import type { Page } from "playwright-core";
 import { Improv } from "../../../hosts/shared/commissioning/improv.js";
 import { FrameReader } from "../../../hosts/shared/commissioning/improv-frames.js";
 import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
@@ -11,6 +12,8 @@ import { type Platform, startPlatform } from "../../../tools/platform/server.js"
 import { KEY, SECRET } from "../../fakes/platform.js";
 import { rig, URL } from "../../hosts/shared/commissioning/rig.js";
 import { closeBrowser, inBrowser, keep, openPage } from "./browser.js";
+import { Played } from "./played.js";
+import { logIn } from "./rig.js";
 
 const browserTest = inBrowser(test);
 const folder = mkdtempSync(join(tmpdir(), "mote-flash-"));
@@ -38,20 +41,35 @@ test.after.always(async () => {
 
 /** A port in place of the browser's: what the page writes goes to `toDevice`, what the device sends is handed to `fromDevice` of the page. */
 const FAKE_SERIAL = `
-  let controller;
+  let controller, outgoing, isGone = false;
+  const serial = new EventTarget();
   window.fromDevice = (bytes) => controller?.enqueue(new Uint8Array(bytes));
+  // As the browser does when the cable, or the chip's own USB, is gone; then as it is back.
+  const lost = new DOMException("The device has been lost.", "NetworkError");
+  window.portGoes = () => {
+    isGone = true;
+    controller?.error(lost);
+    outgoing?.error(lost);
+    port.readable = port.writable = null;
+    serial.dispatchEvent(new Event("disconnect"));
+  };
+  window.portComes = () => {
+    isGone = false;
+    serial.dispatchEvent(new Event("connect"));
+  };
   const port = {
     readable: null, writable: null,
     getInfo: () => ({ usbVendorId: 0x303a, usbProductId: 0x1001 }),
-    setSignals: async () => {}, getSignals: async () => ({}),
+    setSignals: async () => { if (isGone) throw lost; if (window.goesAtReset) window.portGoes(); }, getSignals: async () => ({}),
     addEventListener() {}, removeEventListener() {},
     async open() {
+      if (isGone) throw lost;
       port.readable = new ReadableStream({ start: (one) => { controller = one; } });
-      port.writable = new WritableStream({ write: (bytes) => { void window.toDevice([...bytes]); } });
+      port.writable = new WritableStream({ start: (one) => { outgoing = one; }, write: (bytes) => { void window.toDevice([...bytes]); } });
     },
     async close() { port.readable = port.writable = null; },
   };
-  Object.defineProperty(navigator, "serial", { value: { requestPort: async () => port, getPorts: async () => [port], addEventListener() {} } });
+  Object.defineProperty(navigator, "serial", { value: Object.assign(serial, { requestPort: async () => port, getPorts: async () => [port] }) });
 `;
 
 browserTest(
@@ -112,6 +130,14 @@ browserTest(
     await keep(page, "flash-done");
     t.deepEqual(errors, []);
     await page.close();
+    const device = await Played.create(platform, name);
+    t.teardown(() => device.end());
+    await device.send("telemetry", { temperature: 21.5 });
+    const { page: there } = await logIn(platform.url, { width: 1024 });
+    await there.goto(place);
+    await there.getByRole("link", { name }).waitFor();
+    await keep(there, "flash-device");
+    await there.close();
     const search = await fetch(place, { redirect: "manual" });
     t.deepEqual([search.status, search.headers.get("location")], [302, `/#/?search=${name}`]);
   },
@@ -169,6 +195,132 @@ browserTest(
     t.deepEqual(errors, []);
   },
 );
+
+/** The page, at a port whose board answers by `answer`, so many ms late. */
+async function atPort(
+  t: ExecutionContext,
+  answer: (bytes: Uint8Array) => Uint8Array | undefined,
+  lateMs = 0,
+) {
+  const { page } = await openPage({ width: 1024 });
+  t.teardown(() => page.close());
+  const call = (name: string, ...given: unknown[]) =>
+    page.evaluate(
+      ([what, all]) => (globalThis as never as Record<string, (...b: unknown[]) => void>)[what]!(...all),
+      [name, given] as const,
+    );
+  await page.addInitScript(FAKE_SERIAL);
+  await page.exposeFunction("toDevice", (bytes: number[]) => {
+    const answered = answer(Uint8Array.from(bytes));
+    if (answered) setTimeout(() => void call("fromDevice", [...answered]).catch(() => {}), lateMs);
+  });
+  await page.goto(`${platform.url}/flash`);
+  const connect = () => page.getByRole("button", { name: "Connect a board" }).click();
+  const dialog = page.locator("ewt-install-dialog");
+  const close = () =>
+    dialog
+      .locator("ew-icon-button")
+      .or(dialog.getByText("Close", { exact: true }))
+      .first()
+      .click();
+  return { page, dialog, call, connect, close };
+}
+
+/** What a dialog says is a text of its own in its part of the page, where no locator looks. */
+const shows = (page: Page, text: string) =>
+  page.waitForFunction((wanted) => {
+    const { document } = globalThis as never as { document: { querySelector(name: string): Shadow | null } };
+    const message = document
+      .querySelector("ewt-install-dialog")
+      ?.shadowRoot?.querySelector("ewt-page-message");
+    return message?.shadowRoot?.textContent?.includes(wanted);
+  }, text);
+interface Shadow {
+  readonly shadowRoot?: { readonly textContent?: string; querySelector(name: string): Shadow | null };
+}
+
+/** Improv of a board that waits for its Wi-Fi, without a clock of its own. */
+function improvOf(send: (bytes: Uint8Array) => void) {
+  const { commissioning, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
+  const improv = new Improv({
+    ...{ host, commissioning, url: () => "", write: send },
+    info: ["greenhouse", "1.1.0", "ESP32-C3", "mote-1"],
+    scan: (_, done) => done(),
+  });
+  return improv.reader(host.clock);
+}
+
+function answers() {
+  let waiting: Uint8Array[] = [];
+  const read = improvOf((bytes) => waiting.push(bytes));
+  return (bytes: Uint8Array): Uint8Array => {
+    waiting = [];
+    read(bytes);
+    return Buffer.concat(waiting);
+  };
+}
+
+browserTest("a port that goes away is said with the way on, and so is its return", async (t) => {
+  const { page, call, connect, close } = await atPort(t, answers());
+  await connect();
+  await page.getByText("Connect to Wi-Fi").waitFor();
+  t.false(await page.locator("#port").isVisible());
+  await call("portGoes");
+  await shows(page, "Disconnected");
+  await close();
+  await page
+    .getByRole("status")
+    .getByText(/choose the port once it is back/)
+    .waitFor();
+  await page.getByText(/"Disconnected"\)/).waitFor();
+  await keep(page, "flash-port-away");
+  await call("portComes");
+  await page.getByText(/A port is back: "Connect a board" has it/).waitFor();
+  await connect();
+  await page.getByText("Connect to Wi-Fi").waitFor();
+});
+
+browserTest("a port that goes away at the reset before flashing is said with the way on", async (t) => {
+  const { page, dialog, connect } = await atPort(t, answers());
+  await connect();
+  await page.getByText("Update greenhouse").or(page.getByText("Install greenhouse")).first().click();
+  await page.evaluate(() => Object.assign(globalThis, { goesAtReset: true }));
+  await page.getByText("Install", { exact: true }).last().click();
+  await shows(page, "Failed to initialize");
+  await page
+    .getByRole("status")
+    .getByText(/choose the port once it is back/)
+    .waitFor();
+  // Its dialog has no way out then but one that leads back to where it waits for the port.
+  await dialog.getByText("Back").click();
+  await page
+    .getByRole("status")
+    .getByText(/reload this page if it does not close/)
+    .waitFor();
+  await page.reload();
+  await connect();
+  await t.notThrowsAsync(page.getByText("Connect to Wi-Fi").waitFor());
+});
+
+for (const [what, answer] of [
+  ["stays in its download mode", () => Buffer.from("\r\nwaiting for download\r\n")],
+  ["does not answer", () => undefined],
+] as const)
+  browserTest(`a board that ${what} is said with the way on once the dialog is closed`, async (t) => {
+    const { page, connect, close } = await atPort(t, answer);
+    await connect();
+    await page.getByText("Install greenhouse").waitFor();
+    t.is(await page.getByText("Connect to Wi-Fi").count(), 0);
+    await close();
+    await page.getByText(/stays in its download mode\. Let go of BOOT and press RESET/).waitFor();
+    await page.getByText(/does not answer, or not yet\. Press RESET/).waitFor();
+  });
+
+browserTest("a board that answers a second late is found all the same", async (t) => {
+  const { page, connect } = await atPort(t, answers(), 1200);
+  await connect();
+  await t.notThrowsAsync(page.getByText("Connect to Wi-Fi").waitFor());
+});
 
 test("the page and what is built in are for this machine alone, and nothing beside them is served", async (t) => {
   const { port } = platform.address;

@@ -82,7 +82,7 @@ const place = (file) => {
 export default {
   files: FILES[run]?.() ?? ["dist/test/**/*.test.js"],
   require: ["./dist/test/seed.js", "./dist/test/cost.js"],
-  nodeArguments: ["--enable-source-maps"],
+  nodeArguments: ["--enable-source-maps", "--max-semi-space-size=64"],
   // Nothing that ends for so long hangs; what shares a process comes to its end together.
   timeout: run ? "10m" : "3m",
   concurrency: 4,

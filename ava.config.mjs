@@ -21,7 +21,7 @@ const IN_TURN = ["xs"];
  * tests of a process at once, and their deadlines would run out behind one another's work.
  */
 const ALONE =
-  /^(?! ).*\bawait |from "(nock|node:(child_process|net|tls|https?)|.*\/(platform\/server|wire|rest-rig|commands|session)\.js)"/m;
+  /^(?! ).*\bawait |from "(nock|node:(child_process|net|tls|https?)|.*\/(platform\/server|wire|rest-rig|commands)\.js|\.\/session\.js)"/m;
 
 /** Those that take longest begin first, in this order: one that began last would have the machine to itself in the end. */
 const LONG = [

@@ -134,5 +134,12 @@ class Scanner {
   }
 }
 
+/** Each rule looks at the same files. */
+const scanned = new Map<string, readonly Token[]>();
+
 /** The tokens of a source, without comments. A template with values in it becomes one token for each piece of its text. */
-export const scan = (source: string): Token[] => new Scanner(source).run();
+export function scan(source: string): readonly Token[] {
+  const tokens = scanned.get(source) ?? new Scanner(source).run();
+  scanned.set(source, tokens);
+  return tokens;
+}

@@ -55,7 +55,7 @@ export const IMPROV: Case = {
   async run({ say }) {
     const bench = await Bench.open("improv", { bare: "but the Wi-Fi" }, "soft");
     const { board } = bench;
-    const { client, received } = await officialClient((bytes) => board.send(bytes));
+    const { client, received, damaged } = await officialClient((bytes) => board.send(bytes));
     board.onBytes = received;
     const visited = {
       client,
@@ -71,6 +71,7 @@ export const IMPROV: Case = {
       for (const line of lines) say(line);
       const expected = expectedOf(visited);
       check(lines.join("\n") === expected.join("\n"), `the client was to show\n${expected.join("\n")}`);
+      check(damaged.length === 0, `frames with something else in them: ${damaged.join(", ")}`);
       check(slowestMs < 1000, `answered after ${slowestMs} ms`);
       await bench.seen();
       return { bootMs: firstMs, answerMs: slowestMs };

@@ -248,7 +248,7 @@ export class FakeBoard {
       },
       mote_usb_write: (from, count) => {
         if (!this.usb?.read) return 0;
-        this.usb.out += Buffer.from(from, 0, count).toString();
+        this.usb.out += Buffer.from(from, 0, count).toString("latin1");
         return count;
       },
       esp_task_wdt_reset: () => {

@@ -93,7 +93,7 @@ inSimulator(
     await operator.login(TENANT.username, TENANT.password);
 
     const all: Buffer[] = [];
-    const { client, received } = await officialClient((bytes) => cable.send(bytes));
+    const { client, received, damaged } = await officialClient((bytes) => cable.send(bytes));
     cable.received = (bytes) => {
       all.push(Buffer.from(bytes));
       received(bytes);
@@ -115,6 +115,7 @@ inSimulator(
     };
     const { lines, slowestMs } = await visit(board);
     t.deepEqual(lines, expectedOf(board));
+    t.deepEqual(damaged, []);
     t.true(slowestMs < 1000, `${slowestMs} ms`);
     const sent = Buffer.concat(all).toString("latin1");
     t.regex(sent, /info: commissioning: join the Wi-Fi/);

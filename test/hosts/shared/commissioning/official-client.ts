@@ -26,7 +26,8 @@ interface Bundle {
   readonly ImprovSerial: new (port: unknown, logger: unknown) => OfficialClient;
 }
 
-const SILENT = { log() {}, error() {}, debug() {} };
+/** What the client says of a frame that something got into. */
+const DAMAGED = /checksum|unsupported version|Unable to handle/;
 let loaded: Promise<Bundle> | undefined;
 
 /** As a page loads it: its files name each other as only a bundler finds them. */
@@ -43,9 +44,12 @@ function load(): Promise<Bundle> {
 }
 
 /** A client on a new port. `send`: bytes to the device. What the device sends goes to `received`. */
-export async function officialClient(
-  send: (bytes: Uint8Array) => void,
-): Promise<{ client: OfficialClient; received: (bytes: Uint8Array) => void }> {
+export async function officialClient(send: (bytes: Uint8Array) => void): Promise<{
+  client: OfficialClient;
+  received: (bytes: Uint8Array) => void;
+  /** Frames that the client threw away: something of the device got among their bytes. */
+  damaged: string[];
+}> {
   const { ImprovSerial } = await load();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const port = {
@@ -57,5 +61,9 @@ export async function officialClient(
     writable: new WritableStream<Uint8Array>({ write: (bytes) => send(bytes) }),
   };
   const received = (bytes: Uint8Array): void => controller?.enqueue(bytes);
-  return { client: new ImprovSerial(port, SILENT), received };
+  const damaged: string[] = [];
+  const error = (text: unknown): void => {
+    if (DAMAGED.test(String(text))) damaged.push(String(text));
+  };
+  return { client: new ImprovSerial(port, { log() {}, debug() {}, error }), received, damaged };
 }

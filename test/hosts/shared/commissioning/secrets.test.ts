@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import test from "ava";
 import { commissionBy } from "../../../../hosts/esp32/commissioning/configuration.js";
 import { startBoard } from "../../../../hosts/esp32/start.js";
+import { writeFrame } from "../../../../hosts/shared/commissioning/improv-frames.js";
 import { FakePlatform } from "../../../fakes/platform.js";
 import { BUILT, FakeBoard } from "../../esp32/board.js";
 
@@ -40,6 +41,15 @@ function forms(text: string): string[] {
   return [text, json, html, url, form, ...within, bytes.toString("hex"), [...text].reverse().join("")];
 }
 
+/** Improv: its state, what runs there, and a Wi-Fi with this password, whole and damaged. */
+function improvFrames(password: string): Uint8Array[] {
+  const bytes = [...Buffer.from(password)].slice(0, 64);
+  const wifi = writeFrame(3, [1, bytes.length + 6, 4, ...Buffer.from("home"), bytes.length, ...bytes]);
+  const damaged = wifi.slice();
+  damaged[13]! ^= 1;
+  return [writeFrame(3, [2, 0]), writeFrame(3, [3, 0]), damaged, wifi];
+}
+
 test("no secret leaves by page, cable, name server or log, in clear, escaped, in base64, hex or backwards", async (t) => {
   const board = new FakeBoard({
     baseUrl: "http://platform.test",
@@ -69,6 +79,10 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
     modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
     modules.type("show");
   };
+  const improv = async (): Promise<void> => {
+    for (const frame of improvFrames(WRONG.password)) modules.typed?.(frame);
+    await board.clock.advance(60_000);
+  };
   modules.pressed.add(4);
   boot();
   await board.clock.advance(1100);
@@ -78,6 +92,7 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   look();
   await board.clock.advance(10_000);
   look();
+  await improv();
   // Everything that is wrong, with secrets where none belong.
   modules.submit({
     ssid: WRONG.secret.repeat(4),
@@ -108,15 +123,23 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
   modules.pressed.clear();
   const agent = boot();
   await board.clock.advance(10_000);
+  await improv();
   t.is(platform.points(platform.device("mote-240ac4000102"), "n").length, 1);
   // What the device got by itself is no less a secret.
   const token = JSON.parse(Buffer.from(board.nvs.get("mote")!.get("token")!.subarray(1)).toString())
     .token as string;
   void agent?.stop();
   await board.clock.advance(0);
-  const out = Buffer.concat([...modules.sent, Buffer.from(modules.shown + board.lines.join("\n"))]);
+  const out = Buffer.concat([
+    ...modules.sent,
+    ...modules.framed,
+    Buffer.from(modules.shown + board.lines.join("\n")),
+  ]);
   t.true(
-    modules.sent.length > 10 && modules.shown.length > 500 && board.lines.length > 1,
+    modules.sent.length > 10 &&
+      modules.framed.length > 10 &&
+      modules.shown.length > 500 &&
+      board.lines.length > 1,
     board.lines.join(),
   );
   const secrets = [

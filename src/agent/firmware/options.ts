@@ -47,6 +47,11 @@ export interface FirmwareOptions {
   /** Refuse versions older than this one: parts between dots are compared as numbers, `1.0.0-rc` is older than `1.0.0`. Default: none. */
   minimumVersion?: string | undefined;
   /**
+   * A new update begins after a wait drawn from 0 to so many ms, so that a fleet does not fetch it all at once. A restart or a sleep does not begin
+   * the wait again, as long as the host knows the time. Failed updates are tried again without one. 0 to 604,800,000, default 0.
+   */
+  spreadMs?: number | undefined;
+  /**
    * Bytes per request, with one or two connections (with three the image comes as one stream). A power of two, 1,024 to 65,536,
    * default 16,384; 4,096 where TLS records must stay small.
    */
@@ -74,6 +79,7 @@ export const FIRMWARE: Rules = {
     version === undefined || compareVersions(version as string, version as string) === 0
       ? undefined
       : "is a version such as 1.2.0",
+  spreadMs: [0, 0, 604_800_000],
   chunkBytes: (bytes) =>
     bytes === undefined || isChunk(bytes) ? undefined : "is a power of two from 1,024 to 65,536",
 };

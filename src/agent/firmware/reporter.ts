@@ -40,6 +40,7 @@ export class Reporter {
   /** Reports the record's state under the record's time stamp, if there is one. */
   state(record: UpdateRecord): void {
     const reported = STATES[record.state].reported;
+    if (record.state === "idle") this.running();
     if (reported === undefined) return;
     this._running = true;
     this._record({ ...this._current(), fw_state: reported, fw_error: record.error }, record.at);

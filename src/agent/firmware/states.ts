@@ -42,7 +42,7 @@ export interface UpdateRecord {
   size: number;
   checksum: string;
   etag: string;
-  /** The time stamp of the state, so that a report sent again replaces the first one; 0: not known. */
+  /** The time stamp of the state, so that a report sent again replaces the first one; 0: not known. Of `idle`: when it may begin. */
   at: number;
 }
 

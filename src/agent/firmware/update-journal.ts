@@ -88,7 +88,7 @@ export class UpdateJournal {
   enter(state: State, change: Partial<UpdateRecord> = {}): boolean {
     const { record } = this;
     if (!record) return false;
-    const next = { ...record, ...change, state, error: "", at: this._stamp(record.at) };
+    const next = { ...record, ...change, state, error: "", at: this._stamp(record) };
     if (!writeRecord(this._host, next)) return false;
     this.record = next;
     this.retryAt = undefined;
@@ -123,7 +123,7 @@ export class UpdateJournal {
   fail(failure: Failure, detail: string): void {
     const { record } = this;
     if (!record) return;
-    this.keep({ ...this.failed(failure, detail), at: this._stamp(record.at) });
+    this.keep({ ...this.failed(failure, detail), at: this._stamp(record) });
     this._schedule(this.record as UpdateRecord);
     this._host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
     this._reporter.state(this.record as UpdateRecord);
@@ -146,7 +146,7 @@ export class UpdateJournal {
   announce(state: State): void {
     const { record } = this;
     if (!record) return;
-    this.record = { ...record, at: this._stamp(record.at) };
+    this.record = { ...record, at: this._stamp(record) };
     this._reporter.state({ ...this.record, state });
   }
 
@@ -159,7 +159,8 @@ export class UpdateJournal {
 
   private _goOn(record: UpdateRecord): void {
     const { restarted } = STATES[record.state];
-    if (record.at === 0 && this.reported !== restarted) this.keep({ state: restarted, at: this._stamp(0) });
+    if (record.at === 0 && this.reported !== restarted)
+      this.keep({ state: restarted, at: this._stamp(record) });
     else this.record = { ...record, state: restarted };
     if (restarted === "failed") this._schedule(record);
     if (this.retryMs >= 0) this.retryAt = this._host.clock.now() + this.retryMs;
@@ -167,7 +168,8 @@ export class UpdateJournal {
   }
 
   /** No two states of one update get the same time stamp: the platform would keep only the later one. */
-  private _stamp(last: number): number {
+  private _stamp({ state, at }: UpdateRecord): number {
+    const last = state === "idle" ? 0 : at;
     const wall = this._host.clock.wall();
     return wall === undefined ? 0 : Math.max(Math.floor(wall), last + 1);
   }

@@ -1,4 +1,5 @@
 // The loop of an update: one step per state, each of which leads to the next state in the journal.
+
 import type { Host } from "../../port.js";
 import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import { type Image, pass } from "./admission-rules.js";
@@ -9,6 +10,7 @@ import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
 import { restart } from "./restart.js";
+import { spreadWait } from "./spread.js";
 import { STATES } from "./states.js";
 import { Trial } from "./trial.js";
 import type { UpdateJournal } from "./update-journal.js";
@@ -147,6 +149,8 @@ export class Updater implements Job {
     const image = this._pass();
     const record = this._journal.record;
     if (!image || !record) return 0;
+    const wait = spreadWait(this._host, this._options.spreadMs, this._journal);
+    if (wait > 0) return wait;
     if (image.size === 0) return this._measure(image);
     const { allow } = this._options;
     const update = { title: record.title, version: record.version, size: image.size };

@@ -146,3 +146,24 @@ test("keys of which one is missing end FAILED by the second look of a wake, as n
   torch.release("2.0.1", SIZE);
   await torch.until(() => torch.version === "2.0.1", 3 * HOUR);
 });
+
+test("a wait before the download goes on over sleeps: one is drawn, no wake stays up for it, and a wake after it begins", async (t) => {
+  const torch = new Torch({ firmware: { spreadMs: 4 * HOUR } });
+  await torch.pass(5 * MINUTE);
+  const from = torch.wakes.length;
+  torch.release("2.0.0", SIZE);
+  const drawn = new Set<string>();
+  await torch.until(() => {
+    const text = new TextDecoder().decode(torch.machine.store.values.get("firmware") ?? new Uint8Array());
+    const [, at] = /"idle".*"at":(\d+)/.exec(text) ?? [];
+    if (at !== undefined) drawn.add(at);
+    return torch.fetches.length > 0;
+  }, 5 * HOUR);
+  t.is(drawn.size, 1);
+  const late = (torch.machine.clock.wall() ?? 0) - Number([...drawn][0]);
+  t.true(late >= 0 && late < 11 * MINUTE, `${late} ms late`);
+  t.true(torch.wakes.length - from > 10, `${torch.wakes.length - from} wakes`);
+  t.true(Math.max(...torch.lasted.slice(from)) <= DEADLINE_MS);
+  await torch.untilState("UPDATED");
+  within(t, torch);
+});

@@ -51,6 +51,7 @@ for (const [name, good, bad] of [
   ],
   ["allowUnverified", [undefined, false, true], [null, 0, "true"]],
   ["allowHttp", [undefined, false, true], [null, 1, "false"]],
+  ["spreadMs", [undefined, 0, 1, 604_800_000], [-1, 1.5, 604_800_001, "10m", null]],
   ["minimumVersion", [undefined, "1.2.0", "v1-rc"], ["", "x", "1.", 1, null]],
   [
     "chunkBytes",

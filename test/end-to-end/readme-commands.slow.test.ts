@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import test from "ava";
+import { Operator } from "../../tools/operator/operator.js";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
@@ -72,6 +73,7 @@ function argumentsOf(line: string): string[] {
       `--view ${DEFAULT_VIEW.id} --from -7d --filter Device=${NAME}`,
     )
     .replace("--devices 1000", "--devices 5")
+    .replace("--soak 10m", "--soak 1s")
     .replace("--for 2m --outage 30s", "--for 4s --outage 1s --outage-after 2s");
   const words = here.slice(MOTE.length).match(/'[^']*'|\S+/g) ?? [];
   return words
@@ -100,19 +102,24 @@ async function lasts(line: string, expected: RegExp, env = surroundings()): Prom
   return { code, out: said, err: "" };
 }
 
-/** The device reports its update as soon as it is assigned. */
-async function updates(line: string): Promise<Result> {
-  const ended = ends(line);
-  for (;;) {
-    const { shared } = (await device.get("attributes?sharedKeys=fw_version")) as { shared?: object };
-    if (shared && "fw_version" in shared) break;
+/** The device reports its update as soon as it is assigned, and stays online until the command has ended. */
+async function updates(line: string, whom = device): Promise<Result> {
+  let over = false;
+  const ended = ends(line).finally(() => {
+    over = true;
+  });
+  let version: unknown;
+  while (!over) {
+    const { shared = {} } = (await whom.get("attributes?sharedKeys=fw_version")) as {
+      shared?: Record<string, unknown>;
+    };
+    if (shared.fw_version !== undefined && shared.fw_version !== version) {
+      version = shared.fw_version;
+      const current = { current_fw_title: "greenhouse", current_fw_version: version };
+      await whom.send("telemetry", { fw_state: "UPDATED", ...current });
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  await device.send("telemetry", {
-    fw_state: "UPDATED",
-    current_fw_title: "greenhouse",
-    current_fw_version: "2.0.0",
-  });
   return ended;
 }
 
@@ -152,6 +159,21 @@ async function atBoard(
   }
 }
 
+/** To the devices of a profile: there is one. */
+async function rollsOut(line: string): Promise<Result> {
+  const operator = new Operator({ url: platform.url });
+  await operator.login("tenant@thingsboard.org", "tenant");
+  const profile = await operator.profiles.save({ name: "greenhouse" });
+  const one = await Played.create(platform, "greenhouse-9");
+  await operator.devices.save({ ...(await operator.devices.get(one.id)), deviceProfileId: profile.id });
+  return updates(line, one);
+}
+
+function pushes(line: string): Promise<Result> {
+  if (!line.includes(" push ") || line.includes("--undo")) return ends(line);
+  return line.includes("--profile") ? rollsOut(line) : updates(line);
+}
+
 /** By the beginning of what follows `npx mote-cli `. */
 const RUN: Record<string, (line: string) => Promise<Result>> = {
   run: (line) => lasts(line, /online/),
@@ -161,7 +183,7 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   attributes: ends,
   rpc: ends,
   telemetry: ends,
-  firmware: (line) => (line.includes(" push ") ? updates(line) : ends(line)),
+  firmware: pushes,
   whoami: ends,
   profiles: ends,
   logs: ends,

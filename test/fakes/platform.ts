@@ -28,6 +28,7 @@ export type Fault =
   | { answer: (bytes: Uint8Array) => void }
   | undefined;
 
+/** `core`: of a platform that there is already; default: one of its own, on the same clock. */
 export class FakePlatform {
   readonly core: PlatformCore;
   readonly seen: SeenRequest[];
@@ -43,8 +44,14 @@ export class FakePlatform {
     clock: Pick<FakeClock, "now" | "wall" | "timer">,
     net: Pick<FakeNet, "onConnect">,
     as: Mode = "deployed",
+    core?: PlatformCore,
   ) {
     this.#clock = clock;
+    if (core) {
+      this.core = core;
+      this.seen = this.#open(net, as);
+      return;
+    }
     const time = {
       now: () => clock.wall() ?? clock.now(),
       timer: (ms: number, due: () => void) => clock.timer(ms, due),
@@ -56,8 +63,12 @@ export class FakePlatform {
       provisionKey: KEY,
       provisionSecret: SECRET,
     });
+    this.seen = this.#open(net, as);
+  }
+
+  #open(net: Pick<FakeNet, "onConnect">, as: Mode): SeenRequest[] {
     const api = new DeviceApi({ core: this.core, as, ruleChain: true });
-    this.seen = serve(net, (request) => this.#serve(api, request));
+    return serve(net, (request) => this.#serve(api, request));
   }
 
   device(name: string): Device {

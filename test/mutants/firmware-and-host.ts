@@ -3,6 +3,7 @@ import type { Mutant } from "./mutant.js";
 
 const UPDATE = "An update never bricks";
 const FIRMWARE = "src/agent/firmware";
+const ROLLOUT = "A rollout";
 const COMMISSIONED = "It is commissioned";
 
 export const firmwareAndHost: readonly Mutant[] = [
@@ -125,6 +126,30 @@ export const firmwareAndHost: readonly Mutant[] = [
     find: "const lock = Lock.ofHost(stateDir);",
     replace: "const lock = { release() {} };",
     tests: ["hosts/node/host.test.js"],
+  },
+  {
+    name: "a rollout goes on after a device that failed",
+    promise: ROLLOUT,
+    file: "tools/cli/rollout/rollout.ts",
+    find: "if (failed.length >= stopAt) return",
+    replace: "if (failed.length > stopAt) return",
+    tests: ["tools/cli/rollout/rollout.test.js"],
+  },
+  {
+    name: "a stage is over as soon as its devices are updated",
+    promise: ROLLOUT,
+    file: "tools/cli/rollout/device-state.ts",
+    find: "heardAt >= since + soakMs",
+    replace: "heardAt >= since",
+    tests: ["tools/cli/rollout/rollout.test.js"],
+  },
+  {
+    name: "a restart draws another wait before a download",
+    promise: ROLLOUT,
+    file: `${FIRMWARE}/spread.ts`,
+    find: "if (record.at > 0 && record.at - now <= spreadMs)",
+    replace: "if (record.at > 0 && record.at <= now)",
+    tests: ["src/agent/firmware/updates/spread.test.js"],
   },
   {
     name: "another Wi-Fi is kept before the platform was reached through it",

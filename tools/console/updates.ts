@@ -1,11 +1,14 @@
 // The fleet's updates: how many devices stand where, and which they are.
 import type { DeviceQuery, EntityData } from "../operator/entities.js";
+import { ROLLOUT_KEY } from "../operator/rollout-record.js";
 import { h, heading } from "./dom.js";
 import { ago, counted } from "./model/format.js";
+import { rolloutsOf } from "./model/rollouts.js";
 import { updateHref } from "./model/routes.js";
 import { STAGES, type Stage, stageOf } from "./model/update-stage.js";
 import { type Page, single } from "./page.js";
 import { Pager } from "./pager.js";
+import { drawRollouts } from "./rollouts.js";
 import { type Row, Table } from "./table.js";
 
 const AGAIN_MS = 2_000;
@@ -28,6 +31,7 @@ const QUERY: Omit<DeviceQuery, "page"> = {
       (key) => ({ type: "TIME_SERIES", key }) as const,
     ),
     { type: "SHARED_ATTRIBUTE", key: "fw_version" },
+    { type: "SERVER_ATTRIBUTE", key: ROLLOUT_KEY },
   ],
 };
 
@@ -46,6 +50,8 @@ interface Updating {
   progress: string;
   error: string;
   since: number;
+  /** Of a rollout by stages; empty if it is in none. */
+  note: string;
 }
 
 export function updatesPage(query: URLSearchParams): Page {
@@ -57,6 +63,7 @@ export function updatesPage(query: URLSearchParams): Page {
     const bar = h("div", { className: "stages", aria: { hidden: "true" } });
     const choices = h("div", { className: "choices", role: "group", aria: { label: "State" } });
     const table = new Table(COLUMNS, { empty: "", label: "Updates" });
+    const rollouts = h("div", { className: "rollouts" });
     const pager = new Pager((to) => {
       page = to;
       draw();
@@ -103,10 +110,12 @@ export function updatesPage(query: URLSearchParams): Page {
         .sort((one, other) => URGENT.indexOf(one.stage) - URGENT.indexOf(other.stage));
       readAt = Date.now();
       tookMs = readAt - begun;
+      drawRollouts(rollouts, rolloutsOf(all));
       draw();
     });
     place.append(
       h("div", { className: "head" }, heading("Updates"), count),
+      rollouts,
       h(
         "section",
         { className: "card", aria: { label: "Updates" } },
@@ -125,7 +134,7 @@ export function updatesPage(query: URLSearchParams): Page {
       session.on("telemetry", ({ values }) => {
         if (Object.keys(values).some((key) => key.includes("fw_"))) mark();
       }),
-      session.on("attributes", ({ scope }) => scope === "SHARED_SCOPE" && mark()),
+      session.on("attributes", ({ scope }) => scope !== "CLIENT_SCOPE" && mark()),
       session.on("device", mark),
       session.on("line", ({ up }) => up && mark()),
     ];
@@ -158,6 +167,7 @@ function updatingOf({ entityId, latest }: EntityData): Updating {
     progress: fw_progress?.value ?? "",
     error: stage === "failed" || stage === "rolledBack" ? (fw_error?.value ?? "") : "",
     since: fw_state?.ts ?? 0,
+    note: latest.SERVER_ATTRIBUTE?.[ROLLOUT_KEY]?.value ?? "",
   };
 }
 

@@ -4,6 +4,10 @@ import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } 
 
 const part = encodeURIComponent;
 
+interface DeviceQuery extends PageQuery {
+  type?: string;
+}
+
 /** Devices of the tenant. */
 export class Devices {
   readonly #rest: Rest;
@@ -26,8 +30,9 @@ export class Devices {
     return (await this.#rest.call("GET", `/api/device/${part(id)}`)) as Device;
   }
 
-  async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<Device>> {
-    const query = { pageSize, page, textSearch };
+  /** `type`: the name of their profile. */
+  async list({ pageSize = 100, page = 0, textSearch, type }: DeviceQuery = {}): Promise<Page<Device>> {
+    const query = { pageSize, page, textSearch, type };
     return (await this.#rest.call("GET", "/api/tenant/devices", { query })) as Page<Device>;
   }
 

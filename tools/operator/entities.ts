@@ -24,6 +24,8 @@ export interface DeviceQuery {
   pageSize: number;
   /** From 0. */
   page: number;
+  /** The names of their profiles. Default: all. */
+  profiles?: readonly string[];
   sort?: { key: EntityKey; direction: "ASC" | "DESC" };
   /** Names, types, labels. */
   entityFields: readonly EntityKey[];
@@ -47,9 +49,11 @@ export class Entities {
   }
 
   async devices(query: DeviceQuery): Promise<Page<EntityData>> {
-    const { pageSize, page, sort, entityFields, latestValues = [], keyFilters = [] } = query;
+    const { pageSize, page, sort, entityFields, latestValues = [], keyFilters = [], profiles } = query;
     const body = {
-      entityFilter: { type: "entityType", entityType: "DEVICE" },
+      entityFilter: profiles
+        ? { type: "deviceType", deviceTypes: profiles, deviceNameFilter: "" }
+        : { type: "entityType", entityType: "DEVICE" },
       pageLink: { pageSize, page, textSearch: null, dynamic: false, sortOrder: sort ?? null },
       ...{ entityFields, latestValues, keyFilters },
     };

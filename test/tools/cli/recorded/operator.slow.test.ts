@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "ava";
 import { startPlatform } from "../../../../tools/platform/server.js";
 import { killAll, launch } from "../commands.js";
-import { answer, ask, makeDevice, startRig } from "./rig.js";
+import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
 
 test.after.always(killAll);
 
@@ -98,6 +98,48 @@ test("packages are listed, unassigned and deleted, and profiles listed", async (
   await recording.run(["profiles", "Mote", "--json"]);
   await recording.run(["profiles", "nothere"]);
   recording.compare(t, "firmware");
+});
+
+test("a rollout goes on stage by stage, stops at a device that fails, and is taken back", async (t) => {
+  const rig = await startRig(t);
+  const { recording, operator, home } = rig;
+  const profile = await operator.profiles.save({ name: "pumps" });
+  const deviceProfileId = { entityType: "DEVICE_PROFILE", id: profile.id.id };
+  // In the order of the stages.
+  const names = ["pump-1", "pump-4", "pump-2", "pump-3"];
+  for (const name of names) await operator.devices.create({ name, deviceProfileId }, `${name}-token`);
+  const file = join(home, "image.bin");
+  writeFileSync(file, "image");
+  const push = (version: string, ...more: string[]): string[] => [
+    ...["firmware", "push", file, "--title", "pump", "--version", version, "--profile", "pumps"],
+    ...["--stages", "1,2,100%", "--soak", "1s", ...more],
+  ];
+  for (const wrong of [["--stages", "1,1"], ["--no-wait"], ["--soak", "2h"]])
+    await recording.run(push("2.0.0", ...wrong));
+  await recording.run([
+    "firmware",
+    "push",
+    file,
+    "--title",
+    "pump",
+    "--version",
+    "2.0.0",
+    "--profile",
+    "pumps",
+    "--replace",
+  ]);
+  const playing = plays(rig, names, (name, version) => version === "2.0.0" && name === "pump-4");
+  t.teardown(playing.stop);
+  await recording.run(push("2.0.0"));
+  await recording.run(push("2.0.0", "--json"));
+  await recording.run(push("2.0.1"));
+  const back = ["firmware", "push", "--title", "pump", "--version", "2.0.0", "--profile", "pumps", "--undo"];
+  await recording.run(back);
+  await recording.run([...back, "--yes"]);
+  await recording.run([...back, "--yes"]);
+  await recording.run(push("2.0.1"));
+  await recording.run(["profiles", "pumps"]);
+  recording.compare(t, "rollout");
 });
 
 test("attributes and telemetry fit the terminal, and deleting asks", async (t) => {

@@ -60,3 +60,35 @@ export async function answer(rig: Rig, name: string, answers: readonly unknown[]
     if (one !== false) await ask(rig, name, "POST", `rpc/${id}`, one);
   }
 }
+
+/** Has these devices take what they are assigned, each at once, until `stop`; those that are to fail report that they did. */
+export function plays(
+  rig: Rig,
+  names: readonly string[],
+  fails: (name: string, version: string) => boolean,
+): { stop(): void } {
+  let isOver = false;
+  const ran = new Map<string, string>();
+  const look = async (name: string): Promise<void> => {
+    const { shared = {} } = JSON.parse(await ask(rig, name, "GET", "attributes?sharedKeys=fw_version"));
+    const version: string | undefined = shared.fw_version;
+    if (version === undefined || version === ran.get(name)) return;
+    ran.set(name, version);
+    const isBad = fails(name, version);
+    await ask(rig, name, "POST", "telemetry", {
+      ...{ fw_state: isBad ? "FAILED" : "UPDATED", fw_error: isBad ? "wrong checksum" : "" },
+      ...(!isBad && { current_fw_title: "pump", current_fw_version: version }),
+    });
+  };
+  void (async () => {
+    while (!isOver) {
+      for (const name of names) if (!isOver) await look(name).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  })();
+  return {
+    stop: () => {
+      isOver = true;
+    },
+  };
+}

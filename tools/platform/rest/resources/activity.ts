@@ -5,9 +5,13 @@ import type { Device } from "../../core/devices.js";
 
 /** A device that was silent for longer is not active: the real server's default, in milliseconds. */
 const INACTIVE_MS = 600_000;
+/** The server attribute that says otherwise for one device. */
+const TIMEOUT = "inactivityTimeout";
 
-export function isActive({ lastActivityTime }: Device, now: number): boolean {
-  return lastActivityTime !== undefined && now - lastActivityTime < INACTIVE_MS;
+export function isActive({ lastActivityTime, attributes }: Device, now: number): boolean {
+  const own = attributes.get("SERVER_SCOPE", TIMEOUT)?.value;
+  const ms = typeof own === "bigint" ? Number(own) : INACTIVE_MS;
+  return lastActivityTime !== undefined && now - lastActivityTime < ms;
 }
 
 /** The server attributes of its activity: none before its first request. */

@@ -75,7 +75,9 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
     asTenant(request);
     const name = parameter(request, "deviceName");
     if (name !== undefined) return view(found(core.devices.byName(name)));
-    return pageOf(request, core.devices.list(), (device) => device.name, view);
+    const type = parameter(request, "type");
+    const isOfType = ({ profileId }: Device): boolean => !type || core.profiles.get(profileId)?.name === type;
+    return pageOf(request, core.devices.list().filter(isOfType), (device) => device.name, view);
   });
 
   app.get("/api/tenant/deviceInfos", async (request) => {

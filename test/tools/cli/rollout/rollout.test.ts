@@ -1,0 +1,321 @@
+// Rollouts by stages, over the REST of a local platform, with played devices in virtual time.
+import test from "ava";
+import { parseStages } from "../../../../tools/cli/rollout/stages.js";
+import { ROLLOUT_KEY, readRollout } from "../../../../tools/operator/rollout-record.js";
+import { began, MINUTE, type Rig, startRig } from "./rig.js";
+
+const first = async (rig: Rig): Promise<string> => {
+  const target = { packageId: "none", title: "pump", version: "0" };
+  return (await rig.rollout(target)).members.all[0]?.name ?? "";
+};
+
+test("stage follows stage when each of its devices is updated and was online for the soak; then the profile has the image", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const at = rig.clock.now();
+  const begun = new Set<number>();
+  const outcome = await rig.run(target, {}, () => {
+    if (rig.clock.now() - at < 10 * MINUTE) begun.add(began(rig, "2.0.0"));
+  });
+  t.like(outcome, { end: "done", isProfiles: true, assigned: 30, passed: 30, all: 30 });
+  t.deepEqual(rig.said, [
+    ...["stage 1: 1 of 30", "stage 1 is over"],
+    ...["stage 2: 3 of 30", "stage 2 is over"],
+    ...["stage 3: 30 of 30", "stage 3 is over"],
+  ]);
+  // Nobody but the first of them for the first ten minutes.
+  t.deepEqual([...begun], [0, 1]);
+  t.true(rig.clock.now() - at >= 30 * MINUTE && rig.clock.now() - at < 36 * MINUTE);
+  t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
+  t.is((await rig.operator.profiles.get(rig.profile.id.id)).firmwareId?.id, target.packageId);
+  // The hand-over to the profile notifies nobody: no device begins again.
+  await rig.clock.advance(10 * MINUTE);
+  t.true(rig.fleet.every(({ began: versions }) => versions.length === 1));
+  // Once more is over at once.
+  rig.said.length = 0;
+  const again = rig.clock.now();
+  t.like(await rig.run(target), { end: "done", passed: 30 });
+  t.is(rig.clock.now(), again);
+});
+
+test("the first device that fails ends it: no other device gets the image, and a second call assigns none either", async (t) => {
+  const rig = await startRig(t, 1000);
+  const target = await rig.release("2.0.0");
+  for (const one of rig.fleet) one.fate = "fails";
+  const outcome = await rig.run(target);
+  const name = await first(rig);
+  const devices = [{ device: name, why: "FAILED: the new image failed its self test" }];
+  t.like(outcome, { end: "failed", stage: 1, assigned: 1, all: 1000, passed: 0 });
+  t.deepEqual(outcome.end === "failed" && outcome.devices, devices);
+  t.deepEqual(rig.said, ["stage 1: 1 of 1000", `${name} FAILED: the new image failed its self test`]);
+  t.like(await rig.run(target), { end: "failed", stage: 1, assigned: 1 });
+  await rig.clock.advance(60 * MINUTE);
+  t.is(began(rig, "2.0.0"), 1);
+});
+
+test("a failure in a later stage, and a device in recovery mode, end it too; --stop-at bears as many as it says, less one", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const { all } = (await rig.rollout(target)).members;
+  rig.named(all[2]?.name ?? "").fate = "fails";
+  t.like(await rig.run(target), { end: "failed", stage: 2, assigned: 3, passed: 1 });
+  t.is(began(rig, "2.0.0"), 3);
+  t.like(await rig.run(target), { end: "failed", stage: 2, assigned: 3 });
+  rig.named(all[20]?.name ?? "").fate = "recovers";
+  const outcome = await rig.run(target, { stopAt: 2 });
+  t.like(outcome, { end: "failed", stage: 3, assigned: 30 });
+  const why = outcome.end === "failed" ? outcome.devices.map((one) => one.why) : [];
+  t.deepEqual(why, ["FAILED: the new image failed its self test", "in recovery mode: it divided by zero"]);
+  t.like(await rig.run(target, { stopAt: 3 }), { end: "done", passed: 28 });
+});
+
+test("what was reported before the assignment fails nothing, and a device that fails and then updates is good with the next call", async (t) => {
+  const rig = await startRig(t, 3);
+  // An old failure with a time stamp to come: the device's clock is ahead, and the platform's own QUEUED is the older one.
+  const { core } = rig.platform;
+  const ahead = core.clock.now() + 24 * 60 * MINUTE;
+  const [one] = rig.fleet;
+  core.receiveTelemetry(one!.device, ahead, [
+    ["fw_state", "FAILED"],
+    ["fw_error", "of last year"],
+  ]);
+  const target = await rig.release("2.0.0");
+  const stages = parseStages("100%");
+  one!.fate = "off";
+  t.like(await rig.run(target, { stages }), { end: "timeout", passed: 2 });
+  await rig.undo(target);
+
+  const other = await rig.release("3.0.0");
+  const second = rig.fleet[1]!;
+  second.fate = "second try";
+  t.like(await rig.run(other, { stages }), { end: "failed" });
+  await rig.clock.advance(2 * MINUTE);
+  t.is(second.version, "3.0.0");
+  t.like(await rig.run(other, { stages }), { end: "timeout", passed: 2 });
+});
+
+test("a device that is offline is named, waited for, and taken in when it is back; one that never is ends the stage in time, or stays behind", async (t) => {
+  const rig = await startRig(t, 20);
+  const target = await rig.release("2.0.0");
+  const [, second, third] = (await rig.rollout(target)).members.all.map(({ name }) => rig.named(name));
+  second!.fate = "off";
+  await rig.clock.advance(11 * MINUTE);
+  const outcome = await rig.run(target);
+  t.like(outcome, { end: "timeout", stage: 2, assigned: 2, passed: 1 });
+  t.deepEqual(outcome.end === "timeout" && outcome.devices, [
+    { device: second!.device.name, why: "offline" },
+  ]);
+  t.deepEqual(
+    rig.said.filter((line) => line.includes("offline")),
+    [`${second!.device.name} is offline`],
+  );
+  // It is back in the middle of the next call.
+  const from = rig.clock.now();
+  const back = (): void => {
+    if (rig.clock.now() - from > 30 * MINUTE) second!.fate = "good";
+    if (rig.clock.now() - from > 35 * MINUTE) third!.fate = "off";
+  };
+  const left = await rig.run(target, { leaveOffline: true }, back);
+  t.like(left, { end: "done", isProfiles: true, assigned: 20, passed: 19 });
+  t.deepEqual(left.left, [third!.device.name]);
+});
+
+test("one that is left behind needs another that showed the image to be good", async (t) => {
+  const rig = await startRig(t, 20);
+  const target = await rig.release("2.0.0");
+  rig.named(await first(rig)).fate = "off";
+  await rig.clock.advance(11 * MINUTE);
+  t.like(await rig.run(target, { leaveOffline: true }), { end: "timeout", stage: 1, assigned: 1 });
+});
+
+test("a device that falls silent after its update does not pass, and its soak begins again when it is back", async (t) => {
+  const rig = await startRig(t, 20);
+  const target = await rig.release("2.0.0");
+  const one = rig.named(await first(rig));
+  one.fate = "falls silent";
+  t.like(await rig.run(target), { end: "timeout", stage: 1, assigned: 1, passed: 0 });
+  one.fate = "good";
+  const from = rig.clock.now();
+  let passedAfter = 0;
+  const outcome = await rig.run(target, { stages: parseStages("1") }, () => {
+    passedAfter = rig.clock.now() - from;
+  });
+  t.like(outcome, { end: "done", isProfiles: false, assigned: 1 });
+  t.true(passedAfter > 9 * MINUTE, `${passedAfter} ms`);
+
+  // Away while nobody looked: a real server notes when it became inactive.
+  const other = rig.fleet.find(({ device }) => device.name !== one.device.name)!;
+  const wanted = await rig.release("3.0.0");
+  const stages = parseStages("100%");
+  await t.throwsAsync(
+    rig.run(wanted, { stages, replace: true } as object, () => {
+      if (rig.fleet.every(({ version }) => version === "3.0.0")) throw new Error("Ctrl-C");
+    }),
+    { message: "Ctrl-C" },
+  );
+  await rig.clock.advance(5 * MINUTE);
+  const at = rig.platform.core.clock.now();
+  rig.platform.core.saveAttributes(other.device, "SERVER_SCOPE", [["inactivityAlarmTime", BigInt(at)]]);
+  await rig.clock.advance(6 * MINUTE);
+  const before = rig.clock.now();
+  t.like(await rig.run(wanted, { stages }), { end: "done", passed: 20 });
+  t.true(rig.clock.now() - before > 9 * MINUTE);
+});
+
+test("a device that sleeps for longer than the platform's ten minutes passes with an inactivityTimeout of its own", async (t) => {
+  const rig = await startRig(t);
+  const one = rig.add("pump-1", "sleeps");
+  const target = await rig.release("2.0.0");
+  const wanted = { stages: parseStages("1"), timeoutMs: 120 * MINUTE };
+  t.like(await rig.run(target, wanted), { end: "timeout", assigned: 1 });
+  await rig.operator.attributes.set(one.device.id, "SERVER_SCOPE", { inactivityTimeout: 30 * MINUTE });
+  t.like(await rig.run(target, wanted), { end: "done", passed: 1 });
+});
+
+test("whatever ends it, the next call goes on where it stood: nothing is assigned twice and no soak begins again", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const from = rig.clock.now();
+  let calls = 0;
+  for (;;) {
+    let waits = 0;
+    const killed = (): void => {
+      if (++waits > 3) throw new Error("Ctrl-C");
+    };
+    calls++;
+    const outcome = await rig.run(target, {}, killed).catch(() => undefined);
+    if (outcome) {
+      t.like(outcome, { end: "done", isProfiles: true, passed: 30 });
+      break;
+    }
+    t.true(calls < 100);
+  }
+  t.true(calls > 10);
+  t.true(rig.clock.now() - from < 40 * MINUTE, "no soak began again");
+  t.true(rig.fleet.every(({ began: versions }) => versions.length === 1));
+});
+
+test("two operators with the same command at once assign every device once, and both end well", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const waiting: (() => void)[] = [];
+  const wait = (): Promise<void> => new Promise((resume) => void waiting.push(resume));
+  const clock = { now: () => rig.platform.core.clock.now(), wait };
+  const both = [rig.run(target, { clock }), rig.run(target, { clock })];
+  let over = 0;
+  for (const one of both) void one.finally(() => over++);
+  while (over < 2) {
+    await new Promise((resume) => setTimeout(resume, 1));
+    if (waiting.length + over < 2) continue;
+    await rig.clock.advance(20_000);
+    for (const resume of waiting.splice(0)) resume();
+  }
+  for (const one of both) t.like(await one, { end: "done", isProfiles: true, passed: 30 });
+  t.true(rig.fleet.every(({ began: versions }) => versions.length === 1));
+  await rig.undo(target);
+  t.deepEqual(new Set(Object.values(await rig.assigned())), new Set(["profile"]));
+});
+
+test("one that another replaces, or takes back, assigns no more and says by whom", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const next = await rig.release("3.0.0");
+  let waits = 0;
+  const outcome = await rig.run(target, {}, async () => {
+    if (++waits !== 3) return;
+    const other = await rig.rollout(next, { stages: parseStages("1") });
+    t.like(other.members.other, { record: { version: "2.0.0" }, devices: 1 });
+    await other.run();
+  });
+  const name = await first(rig);
+  t.like(outcome, { end: "overtaken", stage: 1 });
+  t.deepEqual(outcome.end === "overtaken" && outcome.devices, [{ device: name, why: "pump 3.0.0" }]);
+  t.is(began(rig, "2.0.0"), 1);
+
+  waits = 0;
+  const undone = await rig.run(next, {}, async () => {
+    if (++waits === 3) await rig.undo(next);
+  });
+  t.like(undone, { end: "overtaken" });
+  t.deepEqual(undone.end === "overtaken" && undone.devices[0]?.why, "taken back");
+});
+
+test("--undo gives each device what it had: its profile's image, its own, or none", async (t) => {
+  const rig = await startRig(t, 12);
+  const old = await rig.release("1.5.0");
+  const special = await rig.release("1.6.0");
+  await rig.operator.ota.assignToProfile(rig.profile.id.id, old.packageId);
+  await rig.clock.advance(10 * MINUTE);
+  // The first three have 1.6.0 of their own, from a rollout that went no further; another has it by hand, and takes no part.
+  t.like(await rig.run(special, { stages: parseStages("3") }), { end: "done", assigned: 3 });
+  const pinned = rig.add("pinned");
+  await rig.operator.ota.assign(pinned.device.id, special.packageId);
+  const before = await rig.assigned();
+  const target = await rig.release("2.0.0");
+  t.like(await rig.run(target), { end: "done", isProfiles: true, passed: 12, pinned: ["pinned"] });
+  t.true(rig.fleet.every(({ version }) => version === (version === "1.6.0" ? "1.6.0" : "2.0.0")));
+  t.is(pinned.version, "1.6.0");
+
+  t.like(await rig.undo(target), { devices: 12, stay: [], changed: [], failed: [] });
+  t.deepEqual(await rig.assigned(), before);
+  t.is((await rig.operator.profiles.get(rig.profile.id.id)).firmwareId?.id, old.packageId);
+  await rig.clock.advance(10 * MINUTE);
+  t.deepEqual(
+    rig.fleet.map(({ version }) => version).sort(),
+    [...Array(9).fill("1.5.0"), ...Array(4).fill("1.6.0")].sort(),
+  );
+  for (const { device } of rig.fleet)
+    t.is(readRollout(device.attributes.get("SERVER_SCOPE", ROLLOUT_KEY)?.value), undefined);
+  t.deepEqual(await rig.undo(target), { devices: 0, stay: [], changed: [], failed: [] });
+});
+
+test("--undo of an unfinished one reaches those alone that have it; one whose firmware was changed since is left as it is", async (t) => {
+  const rig = await startRig(t, 30);
+  const target = await rig.release("2.0.0");
+  const other = await rig.release("9.0.0");
+  const { all } = (await rig.rollout(target)).members;
+  rig.named(all[1]?.name ?? "").fate = "fails";
+  t.like(await rig.run(target), { end: "failed", stage: 2, assigned: 3 });
+  await rig.operator.ota.assign(all[2]?.id ?? "", other.packageId);
+  const undone = await rig.undo(target);
+  t.like(undone, { devices: 2, changed: [all[2]?.name], failed: [] });
+  t.deepEqual(undone.stay, [all[0]?.name]);
+  const after = await rig.assigned();
+  t.is(after[all[2]?.name ?? ""], "9.0.0");
+  t.is(Object.values(after).filter((version) => version === "profile").length, 29);
+});
+
+test("a device that is deleted, or given something else, in the middle of a stage is left out", async (t) => {
+  const rig = await startRig(t, 20);
+  const target = await rig.release("2.0.0");
+  const other = await rig.release("9.0.0");
+  const { all } = (await rig.rollout(target)).members;
+  let waits = 0;
+  const outcome = await rig.run(target, {}, async () => {
+    waits++;
+    if (waits === 2) await rig.operator.devices.delete(all[0]?.id ?? "");
+    if (waits === 3) await rig.operator.ota.assign(all[10]?.id ?? "", other.packageId);
+  });
+  t.like(outcome, { end: "done", all: 18, passed: 18, pinned: [all[10]?.name] });
+  t.true(rig.said.some((line) => line.includes(`${all[0]?.name} is not on the platform any more`)));
+});
+
+test("a platform that is away for minutes, and one that refuses, are told apart: the first is waited for", async (t) => {
+  const rig = await startRig(t, 10);
+  const target = await rig.release("2.0.0");
+  const { faults } = rig.platform.api;
+  t.truthy(faults);
+  const away = rig.operator.entities.devices.bind(rig.operator.entities);
+  let waits = 0;
+  rig.operator.entities.devices = async (query) => {
+    const { OperatorError } = await import("../../../../tools/operator/error.js");
+    if (waits > 1 && waits < 12) throw new OperatorError(0, "no answer");
+    return away(query);
+  };
+  const outcome = await rig.run(target, {}, () => {
+    waits++;
+  });
+  t.like(outcome, { end: "done", passed: 10 });
+  rig.operator.logout();
+  await t.throwsAsync(rig.run(target), { name: "OperatorError" });
+});

@@ -1,0 +1,73 @@
+// Follows the updates of devices until all are over, or for as long as was asked.
+import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import { ExitError } from "../../exit-error.js";
+import { eachOf, ifAnswered } from "../../operator/operator.js";
+import { type Target, type Update, type UpdateWatch, waiting } from "../../operator/updates.js";
+import { bar, Progress } from "../../output/progress.js";
+import { note, outJson, plain } from "../../output/table.js";
+import type { Steps } from "../../steps.js";
+
+const AT_A_TIME = 8;
+const LOOK_MS = 1_000;
+
+interface FollowFlags {
+  timeout: number;
+  json?: boolean;
+}
+
+export const updateOf = ({ name }: Target): string => `update of ${name}`;
+
+export async function follow(watches: UpdateWatch[], flags: FollowFlags, steps: Steps): Promise<void> {
+  const progress = new Progress();
+  const deadline = Date.now() + flags.timeout;
+  const updates = watches.map(({ device }) => waiting(device));
+  for (const { device } of watches) steps.begin(updateOf(device));
+  steps.remark = "what is assigned stays so, and the device goes on by itself: mote firmware unassign";
+  for (;;) {
+    await eachOf(watches, AT_A_TIME, async (watch) => {
+      const at = watches.indexOf(watch);
+      const known = updates[at] as Update;
+      if (isOver(known)) return;
+      const update = (await ifAnswered(watch.look())) ?? known;
+      updates[at] = update;
+      const called = update.end === "failed" ? `failed update of ${watch.device.name}` : undefined;
+      if (isOver(update)) steps.end(updateOf(watch.device), called);
+    });
+    // Where not all fit, those that are over come last.
+    const open = updates.toSorted((one, other) => Number(isOver(one)) - Number(isOver(other)));
+    progress.show(open.map(drawn), updates.map(lineOf));
+    if (updates.every(isOver) || Date.now() >= deadline) return conclude(updates, flags);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function isOver({ end }: Update): boolean {
+  return end !== undefined;
+}
+
+function drawn(update: Update): string {
+  const share = update.end === "updated" ? 1 : (update.progress ?? 0) / 100;
+  return `${bar(share)}  ${lineOf(update)}`;
+}
+
+function lineOf({ device, state, error, end }: Update): string {
+  const why = error === undefined || end === "updated" ? "" : `: ${plain(error)}`;
+  return `${plain(device.name)}  ${plain(state)}${why}`;
+}
+
+function conclude(all: readonly Update[], flags: FollowFlags): void {
+  if (flags.json)
+    outJson(
+      all.map(({ device, state, error, end }) => ({ device: device.name, state, error, end: end ?? "open" })),
+    );
+  const updated = all.filter(({ end }) => end === "updated").length;
+  const failed = all.filter(({ end }) => end === "failed").length;
+  if (updated === all.length) {
+    note(`Updated: ${updated} of ${all.length}.`);
+    return;
+  }
+  throw new ExitError(
+    UNANSWERED,
+    `updated ${updated} of ${all.length}, failed ${failed}, still open ${all.length - updated - failed}`,
+  );
+}

@@ -1,0 +1,161 @@
+// `mote firmware push --stages`, and --undo: the rollout as a command.
+import { setTimeout as wait } from "node:timers/promises";
+import { FAILED, UNANSWERED } from "../../../../hosts/node/exit.js";
+import type { Operator } from "../../../operator/operator.js";
+import type { DeviceProfile } from "../../../operator/shapes.js";
+import { confirm } from "../../ask.js";
+import { ExitError } from "../../exit-error.js";
+import { bar, Progress } from "../../output/progress.js";
+import { ago, note, outJson, plain } from "../../output/table.js";
+import type { Target } from "../../rollout/members.js";
+import type { Counts, Outcome, Report } from "../../rollout/outcome.js";
+import { Rollout } from "../../rollout/rollout.js";
+import type { Stage } from "../../rollout/stages.js";
+import { toUndo, undo } from "../../rollout/undo.js";
+import type { Steps } from "../../steps.js";
+
+export interface StageFlags {
+  stages: readonly Stage[];
+  stopAt: number;
+  soak: number;
+  timeout: number;
+  leaveOffline?: boolean;
+  replace?: boolean;
+  json?: boolean;
+}
+
+/** Of many, so many are named. */
+const NAMED = 5;
+
+export async function rollOut(
+  operator: Operator,
+  steps: Steps,
+  { target, profile, flags }: { target: Target; profile: DeviceProfile; flags: StageFlags },
+): Promise<void> {
+  const names = flags.stages.map(({ text }, at) => `stage ${at + 1} (${text})`);
+  steps.plan(...names);
+  steps.remark = "what is assigned stays so; the same command goes on, with --undo it takes all back";
+  const rollout = await Rollout.open(operator, {
+    ...{ target, profile, stages: flags.stages, stopAt: flags.stopAt, soakMs: flags.soak },
+    ...{ timeoutMs: flags.timeout, leaveOffline: flags.leaveOffline === true },
+    clock: { now: Date.now, wait },
+    report: reportOf(flags.stages.length, names, steps),
+  });
+  const { other, pinned } = rollout.members;
+  if (other && !flags.replace)
+    throw new ExitError(
+      FAILED,
+      `${plain(other.record.title)} ${plain(other.record.version)} is rolled out to ${counted(other.devices)} of the profile: take it back with --undo, or go over it with --replace`,
+    );
+  if (pinned.length > 0)
+    note(`Left out, as they have a firmware of their own assigned: ${some(pinned.map(({ name }) => name))}.`);
+  conclude(await rollout.run(), target, flags);
+}
+
+function reportOf(stages: number, names: readonly string[], steps: Steps): Report {
+  const progress = new Progress();
+  const said: string[] = [];
+  let drawn: string[] = [];
+  const draw = (): void => progress.show([...said.slice(-NAMED), ...drawn], [...said]);
+  const say = (text: string): void => {
+    said.push(text);
+    draw();
+  };
+  const name = (stage: number): string => names[stage - 1] ?? "";
+  return {
+    begins: (stage, { devices, all }) => {
+      steps.begin(name(stage));
+      say(`Stage ${stage} of ${stages}: ${devices} of ${counted(all)}.`);
+    },
+    looked: (stage, counts) => {
+      const { devices, standings } = counts;
+      drawn = [
+        `${bar(devices === 0 ? 1 : standings.passed / devices)}  stage ${stage}: ${standingsOf(counts)}`,
+      ];
+      draw();
+    },
+    ends: (stage) => {
+      steps.end(name(stage));
+      say(`Stage ${stage} of ${stages} is over.`);
+    },
+    offline: (device, since) => {
+      const when = since === 0 ? "was never heard of" : `was heard of ${ago(Date.now() - since)} ago`;
+      say(`${plain(device)} is offline and ${when}: the stage waits for it.`);
+    },
+    failed: (device, why) => say(`${plain(device)}  ${plain(why)}`),
+    note: (text) => say(plain(text)),
+  };
+}
+
+const WORDS: Readonly<Record<keyof Counts["standings"], string>> = {
+  ...{ unassigned: "not assigned yet", open: "updating", offline: "offline", soaking: "updated, watched" },
+  ...{ passed: "good", failed: "failed", left: "left behind" },
+};
+
+function standingsOf({ standings }: Counts): string {
+  const parts = Object.entries(standings).filter(([, number]) => number > 0);
+  return parts.map(([kind, number]) => `${number} ${WORDS[kind as keyof typeof WORDS]}`).join(", ");
+}
+
+function conclude(outcome: Outcome, target: Target, flags: StageFlags): void {
+  const { assigned, all, passed, stage, left } = outcome;
+  if (flags.json) outJson({ packageId: target.packageId, ...outcome });
+  const image = `${plain(target.title)} ${plain(target.version)}`;
+  const have = `${assigned} of ${counted(all)} ${assigned === 1 ? "has" : "have"} ${image} assigned`;
+  if (outcome.end === "done") {
+    if (left.length > 0)
+      note(`Left behind, as they are offline: ${some(left)}. They update when they are back.`);
+    const whose = outcome.isProfiles ? " It is the profile's firmware now." : "";
+    note(`Updated and watched: ${passed} of ${counted(all)}.${whose}`);
+    return;
+  }
+  const who = some(outcome.devices.map(({ device, why }) => `${device} (${why})`));
+  if (outcome.end === "overtaken")
+    throw new ExitError(FAILED, `somebody else changed this rollout: ${who}; no more is assigned`);
+  const why =
+    outcome.end === "failed"
+      ? `stopped in stage ${stage} of ${flags.stages.length}: ${who}`
+      : `stage ${stage} of ${flags.stages.length} is not over in time: ${who}`;
+  throw new ExitError(
+    UNANSWERED,
+    `${why}; ${have}, no more get it (the same command goes on, with --undo it takes all back)`,
+  );
+}
+
+export async function takeBack(
+  operator: Operator,
+  steps: Steps,
+  {
+    target,
+    profile,
+    flags,
+  }: { target: Target; profile: DeviceProfile; flags: { yes?: boolean; json?: boolean } },
+): Promise<void> {
+  const members = await toUndo(operator, profile, target);
+  const image = `${plain(target.title)} ${plain(target.version)}`;
+  if (members.length === 0) {
+    if (flags.json) outJson({ devices: 0, stay: [], changed: [], failed: [] });
+    else note(`No device of the profile ${plain(profile.name)} has ${image} from a rollout.`);
+    return;
+  }
+  await confirm(`Take ${image} back from ${counted(members.length)}?`, flags.yes);
+  const undone = await steps.run(`taking ${image} back`, () => undo(operator, profile, target, members));
+  const { devices, stay, changed, failed } = undone;
+  if (flags.json) outJson(undone);
+  note(`${counted(devices)} ${devices === 1 ? "has what it" : "have what they"} had before.`);
+  if (stay.length > 0) note(`Nothing was assigned before, so these go on running ${image}: ${some(stay)}.`);
+  if (changed.length > 0) note(`Given something else since, and left as they are: ${some(changed)}.`);
+  if (failed.length > 0)
+    throw new ExitError(
+      FAILED,
+      `not taken back: ${some(failed.map(({ device, why }) => `${device} (${why})`))}`,
+    );
+}
+
+const counted = (devices: number): string => (devices === 1 ? "1 device" : `${devices} devices`);
+
+function some(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  const shown = names.slice(0, NAMED).map(plain).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}

@@ -1,0 +1,64 @@
+// An image as a package of the platform.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { codeOf } from "../../../../hosts/node/files.js";
+import type { Operator } from "../../../operator/operator.js";
+import type { Algorithm, OtaPackage } from "../../../operator/shapes.js";
+import { ExitError } from "../../exit-error.js";
+import { bar, Progress } from "../../output/progress.js";
+import { note, plain } from "../../output/table.js";
+import { UsageError } from "../../usage.js";
+
+export interface Image {
+  path: string;
+  bytes: Uint8Array;
+  flags: { title: string; version: string; algorithm: Algorithm };
+}
+
+/** One of the same title, version and content is taken as it is. */
+export async function uploaded(
+  { ota }: Operator,
+  profileId: string,
+  { path, bytes, flags }: Image,
+): Promise<OtaPackage> {
+  const { title, version, algorithm } = flags;
+  const checksum = digest(algorithm, bytes);
+  const { data } = await ota.list({ textSearch: title });
+  const there = data.find((one) => one.title === title && one.version === version && one.type === "FIRMWARE");
+  if (there?.hasData) {
+    const known = there.checksumAlgorithm ?? algorithm;
+    if (there.checksum?.toLowerCase() === digest(known, bytes) && there.dataSize === bytes.length) {
+      note(`${plain(title)} ${plain(version)} is on the platform already.`);
+      return there;
+    }
+    throw new ExitError(
+      1,
+      `the platform has another image as ${plain(title)} ${plain(version)}: give it a new version`,
+    );
+  }
+  const entry = there ?? (await ota.create({ title, version, deviceProfileId: profileId }));
+  const progress = new Progress();
+  const onSent = (sent: number): void =>
+    progress.show([`${bar(sent / bytes.length)}  upload`], [`upload of ${bytes.length} bytes`]);
+  const upload = { fileName: basename(path), algorithm, onSent, ...(checksum !== undefined && { checksum }) };
+  return ota.upload(entry.id.id, bytes, upload);
+}
+
+/** Lower-case hex; undefined for those that the platform computes. */
+function digest(algorithm: Algorithm, bytes: Uint8Array): string | undefined {
+  if (algorithm.startsWith("SHA") || algorithm === "MD5")
+    return createHash(algorithm.toLowerCase()).update(bytes).digest("hex");
+  return undefined;
+}
+
+export function load(path: string): Uint8Array {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new UsageError(`${path} can't be read (${codeOf(error)})`);
+  }
+  if (bytes.length === 0) throw new UsageError(`${path} is empty`);
+  return bytes;
+}

@@ -1,0 +1,81 @@
+// Rollouts by stages as a picture, by what each device's note says of it.
+import { type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
+import { counted } from "./format.js";
+import type { Stage } from "./update-stage.js";
+
+/** Of one device: the server attribute `moteRollout`, and where it stands with its update. */
+export interface Noted {
+  note: string;
+  stage: Stage;
+}
+
+export interface RolloutStage {
+  title: string;
+  state: "done" | "now" | "failed" | "ahead";
+  note: string;
+}
+
+export interface ShownRollout {
+  name: string;
+  stages: RolloutStage[];
+}
+
+interface Found {
+  /** The latest: what is planned now. */
+  last: RolloutRecord;
+  devices: { record: RolloutRecord; stage: Stage }[];
+}
+
+/** The newest first. */
+export function rolloutsOf(all: readonly Noted[]): ShownRollout[] {
+  const found = new Map<string, Found>();
+  for (const { note, stage } of all) {
+    const record = note === "" ? undefined : readRollout(note);
+    if (!record) continue;
+    const known = found.get(record.package);
+    if (!known) found.set(record.package, { last: record, devices: [{ record, stage }] });
+    else {
+      known.devices.push({ record, stage });
+      if (record.at > known.last.at) known.last = record;
+    }
+  }
+  return [...found.values()]
+    .sort((one, other) => other.last.at - one.last.at)
+    .map(({ last, devices }) => ({
+      name: `${last.title} ${last.version}`,
+      stages: last.plan.map((most, i) =>
+        shown(
+          i,
+          most - (last.plan[i - 1] ?? 0),
+          devices.filter(({ record }) => record.stage === i + 1),
+        ),
+      ),
+    }));
+}
+
+function shown(index: number, size: number, devices: Found["devices"]): RolloutStage {
+  const count = (holds: (device: Found["devices"][number]) => boolean): number =>
+    devices.filter(holds).length;
+  const isFailed = ({ stage }: { stage: Stage }): boolean => stage === "failed" || stage === "rolledBack";
+  const failed = count(isFailed);
+  const passed = count((device) => device.record.passed === true && !isFailed(device));
+  const watched = count((device) => device.stage === "kept" && device.record.passed !== true);
+  const updating = devices.length - failed - passed - watched;
+  const parts = {
+    failed,
+    updating,
+    "updated, watched": watched,
+    good: passed,
+    "not assigned": Math.max(0, size - devices.length),
+  };
+  const state =
+    failed > 0 ? "failed" : devices.length === 0 && size > 0 ? "ahead" : passed < size ? "now" : "done";
+  return {
+    title: `Stage ${index + 1}: ${counted(size, "device")}`,
+    state,
+    note: Object.entries(parts)
+      .filter(([, number]) => number > 0)
+      .map(([text, number]) => `${number} ${text}`)
+      .join(", "),
+  };
+}

@@ -1,0 +1,36 @@
+// Rollouts by stages, each as its steps.
+import { h } from "./dom.js";
+import type { RolloutStage, ShownRollout } from "./model/rollouts.js";
+
+/** So many are shown: what came before is over. */
+const MOST = 3;
+const SAID: Record<RolloutStage["state"], string> = {
+  ...{ done: "good", now: "now", failed: "a device failed", ahead: "not yet" },
+};
+
+export function drawRollouts(place: HTMLElement, all: readonly ShownRollout[]): void {
+  const shown = all.slice(0, MOST);
+  const text = JSON.stringify(shown);
+  // Drawn again only when something changed: a reader is not thrown back.
+  if (place.dataset.shown === text) return;
+  place.dataset.shown = text;
+  place.replaceChildren(...shown.map(card));
+}
+
+function card({ name, stages }: ShownRollout): HTMLElement {
+  const steps = stages.map(({ title, state, note }) =>
+    h(
+      "li",
+      { data: { state } },
+      h("strong", {}, title),
+      h("span", { className: "said" }, SAID[state]),
+      h("span", { className: "note" }, note),
+    ),
+  );
+  return h(
+    "section",
+    { className: "card", aria: { label: `Rollout of ${name}` } },
+    h("h2", {}, `Rollout of ${name}`),
+    h("ol", { className: "steps" }, ...steps),
+  );
+}

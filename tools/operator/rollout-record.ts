@@ -1,0 +1,51 @@
+// What a staged rollout notes of each device, on the platform itself: the server attribute `moteRollout`. Whoever calls the rollout again, from
+// any machine, goes on with it; devices can't read it.
+
+export const ROLLOUT_KEY = "moteRollout";
+
+/** `{"package":"7c5e…","title":"pump","version":"2.0.0","stage":2,"plan":[1,100,1000],"at":1700000000000}` */
+export interface RolloutRecord {
+  /** The id of the package that was assigned. */
+  readonly package: string;
+  readonly title: string;
+  readonly version: string;
+  /** From 1. */
+  readonly stage: number;
+  /** How many devices have it with each stage, as it was planned then. */
+  readonly plan: readonly number[];
+  /** When it was assigned, by the operator's clock: milliseconds since 1970, as all that follow. */
+  readonly at: number;
+  /** The device's own package before; absent: it had its profile's. */
+  readonly own?: string;
+  /** The profile's package before, if it had one. */
+  readonly profile?: string;
+  /** The time stamp of what `fw_state` was before. */
+  readonly seen?: number;
+  /** When the platform had heard of it last as it was first seen to be updated, by the platform's clock: the soak begins. 0: again. */
+  readonly updatedAt?: number;
+  /** It was online for the soak. */
+  readonly passed?: boolean;
+}
+
+/** Undefined for anything else: anybody may write that attribute. */
+export function readRollout(value: unknown): RolloutRecord | undefined {
+  const found = (typeof value === "string" ? parsed(value) : value) as
+    | Partial<RolloutRecord>
+    | undefined
+    | null;
+  if (typeof found !== "object" || found === null) return undefined;
+  const { package: id, title, version, stage, plan, at } = found;
+  const texts = [id, title, version].every((text) => typeof text === "string" && text !== "");
+  const numbers = [stage, at].every(Number.isSafeInteger);
+  const isPlan =
+    Array.isArray(plan) && plan.length > 0 && plan.length <= 100 && plan.every(Number.isSafeInteger);
+  return texts && numbers && isPlan ? (found as RolloutRecord) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -131,8 +131,8 @@ export const firmwareAndHost: readonly Mutant[] = [
     name: "a rollout goes on after a device that failed",
     promise: ROLLOUT,
     file: "tools/cli/rollout/rollout.ts",
-    find: "if (failed.length >= stopAt) return",
-    replace: "if (failed.length > stopAt) return",
+    find: "if (failed.length >= stopAt)\n",
+    replace: "if (failed.length > stopAt)\n",
     tests: ["tools/cli/rollout/rollout.test.js"],
   },
   {

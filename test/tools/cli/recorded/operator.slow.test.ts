@@ -97,7 +97,7 @@ test("packages are listed, unassigned and deleted, and profiles listed", async (
   await recording.run(["profiles"]);
   await recording.run(["profiles", "Mote", "--json"]);
   await recording.run(["profiles", "nothere"]);
-  recording.compare(t, "firmware");
+  recording.compare(t, "firmware/packages");
 });
 
 test("a rollout goes on stage by stage, stops at a device that fails, and is taken back", async (t) => {
@@ -139,7 +139,7 @@ test("a rollout goes on stage by stage, stops at a device that fails, and is tak
   await recording.run([...back, "--yes"]);
   await recording.run(push("2.0.1"));
   await recording.run(["profiles", "pumps"]);
-  recording.compare(t, "rollout");
+  recording.compare(t, "firmware/rollout");
 });
 
 test("attributes and telemetry fit the terminal, and deleting asks", async (t) => {

@@ -300,7 +300,7 @@ test("a device that is deleted, or given something else, in the middle of a stag
   t.true(rig.said.some((line) => line.includes(`${all[0]?.name} is not on the platform any more`)));
 });
 
-test("a platform that is away for minutes, and one that refuses, are told apart: the first is waited for", async (t) => {
+test("a platform that is away for minutes, is waited for; one that refuses is not", async (t) => {
   const rig = await startRig(t, 10);
   const target = await rig.release("2.0.0");
   const { faults } = rig.platform.api;

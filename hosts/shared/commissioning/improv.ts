@@ -41,6 +41,8 @@ export class Improv {
   /** Somebody waits for what becomes of the Wi-Fi that was given. */
   private _isAsked = false;
   private _isScanning = false;
+  /** It has what it needs, and restarts with it: who was led to the device reads on, and is not sent back by a "stopped". */
+  private _isDone = false;
 
   constructor(options: ImprovOptions) {
     this._options = options;
@@ -67,6 +69,7 @@ export class Improv {
 
   /** To be called when commissioning changed. */
   changed(): void {
+    if (this._options.commissioning?.state === "done") this._isDone = true;
     const state = this._now();
     if (state !== this._state) {
       this._state = state;
@@ -127,7 +130,7 @@ export class Improv {
 
   private _now(): number {
     const { commissioning } = this._options;
-    return commissioning ? STATES[commissioning.state] : PROVISIONED;
+    return commissioning && !this._isDone ? STATES[commissioning.state] : PROVISIONED;
   }
 
   private _error(code: number): void {

@@ -128,6 +128,12 @@ browserTest(
     const link = page.locator("ewt-install-dialog a[href]").first();
     t.is(await link.getAttribute("href"), place);
     await keep(page, "flash-done");
+    // The board restarts with what it was given: whoever reads still may go on.
+    await host.clock.advance(11_000);
+    await sent;
+    t.is(commissioning.state, "closed");
+    await new Promise((go) => setTimeout(go, 500));
+    t.is(await link.getAttribute("href", { timeout: 1000 }).catch(() => "gone"), place);
     t.deepEqual(errors, []);
     await page.close();
     const device = await Played.create(platform, name);

@@ -169,6 +169,22 @@ async function rollsOut(line: string): Promise<Result> {
   return updates(line, one);
 }
 
+/** Its profile checks for pre-provisioned devices meanwhile. */
+async function renews(line: string): Promise<Result> {
+  const { core } = platform;
+  const profile = core.profiles.default;
+  const before = { ...profile };
+  const checked = {
+    strategy: "CHECK_PRE_PROVISIONED_DEVICES",
+    provisionKey: "k",
+    provisionSecret: "s",
+  } as const;
+  core.updateProfile(profile, { ...before, ...checked });
+  const ended = await ends(line);
+  core.updateProfile(profile, before);
+  return ended;
+}
+
 function pushes(line: string): Promise<Result> {
   if (!line.includes(" push ") || line.includes("--undo")) return ends(line);
   return line.includes("--profile") ? rollsOut(line) : updates(line);
@@ -179,7 +195,7 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   run: (line) => lasts(line, /online/),
   platform: (line) => lasts(line, /Ctrl-C stops it/),
   login: ends,
-  devices: ends,
+  devices: (line) => (line.includes("--renew") ? renews(line) : ends(line)),
   attributes: ends,
   rpc: ends,
   telemetry: ends,

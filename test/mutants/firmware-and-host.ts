@@ -133,7 +133,7 @@ export const firmwareAndHost: readonly Mutant[] = [
     file: "tools/cli/rollout/rollout.ts",
     find: "if (failed.length >= stopAt)\n",
     replace: "if (failed.length > stopAt)\n",
-    tests: ["tools/cli/rollout/rollout.test.js"],
+    tests: ["tools/cli/rollout/stops.test.js"],
   },
   {
     name: "a stage is over as soon as its devices are updated",
@@ -141,7 +141,7 @@ export const firmwareAndHost: readonly Mutant[] = [
     file: "tools/cli/rollout/device-state.ts",
     find: "heardAt >= since + soakMs",
     replace: "heardAt >= since",
-    tests: ["tools/cli/rollout/rollout.test.js"],
+    tests: ["tools/cli/rollout/stops.test.js"],
   },
   {
     name: "a restart draws another wait before a download",

@@ -1,5 +1,5 @@
 // A whole update by the whole agent, with the power going at every write, erase, activation, confirmation and event of the network: of a package on the platform,
-// of one that its maker signed, and of one on an external host, with a checksum and without.
+// of one with a wait before, of one that its maker signed, and of one on an external host, with a checksum and without.
 
 import { SECTOR } from "../../src/agent/firmware/machine.js";
 import { imageOf } from "../../src/agent/firmware/rig.js";
@@ -82,6 +82,7 @@ export const updates: Case<World>[] = [
         return begin(lamp, lamp.release("2.0.0", SIZES[as]));
       }),
   ),
+  update("2-spread", () => spread(2)),
   update("2-signed", () => signed(2)),
   update("1-url", () => external(1, true)),
   update("3-url", () => external(3, true)),
@@ -96,6 +97,12 @@ function begin(lamp: Lamp, image: Uint8Array, fetchedAgain = FETCHED_AGAIN): Wor
   const older = imageOf("0.9.0", 30_000);
   lamp.machine.slots[1].bytes.set(older);
   return { lamp, image, older, fetchedAgain, starts: 0 };
+}
+
+/** It waits before it begins, and the power goes in the wait, too. */
+function spread(connections: Connections): World {
+  const lamp = new Lamp({ connections, firmware: { spreadMs: 600_000 } });
+  return begin(lamp, lamp.release("2.0.0", SIZES.documented));
 }
 
 /** The checksum is not what is signed: two digests are made. */

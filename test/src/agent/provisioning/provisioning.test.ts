@@ -20,6 +20,35 @@ test("a new device provisions itself with a token it proposed and stored first",
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
 
+test("a pre-provisioned device that lost its token has it again once the operator let it provision once more", async (t, as) => {
+  const rig = startRig(t, as);
+  const { core } = rig.platform;
+  const profile = core.profiles.create({
+    ...{ name: "checked", strategy: "CHECK_PRE_PROVISIONED_DEVICES" },
+    ...{ provisionKey: "checked", provisionSecret: SECRET },
+  });
+  const device = core.createDevice({ name: NAME, profileId: profile.id }, "the-first-token");
+  const options = { provisioning: { key: "checked", secret: SECRET, deviceName: NAME } };
+  const first = rig.agent(options);
+  first.start();
+  await rig.clock.advance(1000);
+  t.is(first.state, "online");
+  await first.stop();
+
+  for (const key of ["token", "proposed"]) rig.store.values.delete(key);
+  const second = rig.agent(options);
+  second.start();
+  await rig.clock.advance(3_600_000);
+  t.not(second.state, "online");
+  core.deleteAttributes(device, "SERVER_SCOPE", ["provisionState"]);
+  await rig.clock.advance(601_000 * 1.5);
+  t.is(second.state, "online");
+  second.telemetry.record({ back: 1 });
+  await rig.clock.advance(60_000);
+  t.is(rig.platform.latest(rig.platform.device(NAME), "back"), 1);
+  t.is(device.credentials.credentialsId, "the-first-token");
+});
+
 test("a device whose name is not given is named after its hardware id", async (t, as) => {
   const rig = startRig(t, as);
   rig.agent({ provisioning: { key: KEY, secret: SECRET } }).start();

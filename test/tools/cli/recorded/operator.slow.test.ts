@@ -38,7 +38,44 @@ test("devices are added, listed, shown and deleted; the token is printed when it
   await recording.run(["devices", "delete", "--prefix", "a device", "--yes"]);
   await recording.run(["devices", "delete", "--prefix", "a device", "--yes"]);
   t.is(rig.platform.core.devices.list().length, 0);
-  recording.compare(t, "devices");
+  recording.compare(t, "devices/devices");
+});
+
+test("a device that lost its token may provision itself once more, where the platform allows that", async (t) => {
+  const rig = await startRig(t);
+  const { recording, operator, platform } = rig;
+  const provision = async (): Promise<unknown> => {
+    const body = { deviceName: "pump-1", provisionDeviceKey: "checked", provisionDeviceSecret: "secret" };
+    const answer = await fetch(`${platform.url}/api/v1/provision`, {
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+    return answer.json();
+  };
+  const profile = await operator.profiles.save({
+    name: "pumps",
+    provisionType: "CHECK_PRE_PROVISIONED_DEVICES",
+    provisionDeviceKey: "checked",
+    profileData: {
+      provisionConfiguration: { type: "CHECK_PRE_PROVISIONED_DEVICES", provisionDeviceSecret: "secret" },
+    },
+  });
+  await operator.devices.create({ name: "pump-1", deviceProfileId: profile.id }, "pump-1-token");
+  await recording.run(["devices", "token", "pump-1", "--renew"]);
+  t.like(await provision(), { status: "SUCCESS", credentialsValue: "pump-1-token" });
+  t.like(await provision(), { status: "FAILURE" });
+  const { out, err } = await recording.run(["devices", "token", "pump-1", "--renew"]);
+  t.notRegex(out + err, /pump-1-token/);
+  t.like(await provision(), { status: "SUCCESS", credentialsValue: "pump-1-token" });
+  t.like(await provision(), { status: "FAILURE" });
+  await recording.run(["devices", "token", "pump-1", "--renew", "--json"]);
+  await makeDevice(rig, "pump-2");
+  await recording.run(["devices", "token", "pump-2", "--renew"]);
+  const creates = (await operator.profiles.list({ textSearch: "Mote" })).data[0];
+  await operator.devices.create({ name: "pump-3", ...(creates && { deviceProfileId: creates.id }) });
+  await recording.run(["devices", "token", "pump-3", "--renew"]);
+  await recording.run(["devices", "token", "nothere", "--renew"]);
+  recording.compare(t, "devices/token");
 });
 
 test("an RPC is answered, answered with an error, kept by the platform, or not answered, each with its exit code", async (t) => {

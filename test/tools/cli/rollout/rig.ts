@@ -193,3 +193,9 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
 /** How many devices began an update to that version. */
 export const began = ({ fleet }: Rig, version: string): number =>
   fleet.filter((one) => one.began.includes(version)).length;
+
+/** The name of the device that is the first stage of 1. */
+export async function firstOf(rig: Rig): Promise<string> {
+  const target = { packageId: "none", title: "pump", version: "0" };
+  return (await rig.rollout(target)).members.all[0]?.name ?? "";
+}

@@ -1,12 +1,14 @@
 // `mote devices add, delete, token`.
 import type { Command } from "commander";
-import { FAILED, UNANSWERED } from "../../../../hosts/node/exit.js";
+import { UNANSWERED } from "../../../../hosts/node/exit.js";
 import { confirm } from "../../ask.js";
 import { ExitError } from "../../exit-error.js";
 import { devicesBeginning, findDevice, findProfile } from "../../operator/find.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions, yesOption } from "../../operator/operator.js";
 import { note, out, outJson, plain } from "../../output/table.js";
 import { UsageError } from "../../usage.js";
+import { checkHasToken } from "./credentials.js";
+import { renew } from "./renew.js";
 
 interface AddFlags extends OperatorFlags {
   profile?: string;
@@ -78,22 +80,25 @@ async function remove(named: string[], flags: DeleteFlags): Promise<void> {
   });
 }
 
+const TOKEN_HELP = `
+With --renew nothing is printed: a device that lost its token, and has its name and its profile's provisioning key still, may provision itself once more,
+and gets the token that it had. Its history stays. The platform allows that in profiles that check for pre-provisioned devices alone.`;
+
 export function tokenCommand(devices: Command): void {
   operatorOptions(devices.command("token").description("print a device's access token, and nothing else"))
     .argument("<device>", "name or id")
+    .option("--renew", "let a device that lost it provision itself once more")
+    .addHelpText("after", TOKEN_HELP)
     .action(token);
 }
 
-async function token(named: string, flags: OperatorFlags): Promise<void> {
-  await operate(flags, async (operator) => {
-    const { id } = await findDevice(operator, named);
-    const { credentialsType, credentialsId } = await operator.devices.credentials(id.id);
-    if (credentialsType !== "ACCESS_TOKEN")
-      throw new ExitError(
-        FAILED,
-        `the device has no access token: its credentials are ${plain(credentialsType)}`,
-      );
-    if (flags.json) outJson({ token: credentialsId });
-    else out(`${plain(credentialsId)}\n`);
+async function token(named: string, flags: OperatorFlags & { renew?: boolean }): Promise<void> {
+  await operate(flags, async (operator, steps) => {
+    const found = await findDevice(operator, named);
+    if (flags.renew)
+      return steps.run(`another provisioning of ${found.name}`, () => renew(operator, found, flags.json));
+    const shown = checkHasToken(await operator.devices.credentials(found.id.id));
+    if (flags.json) outJson({ token: shown });
+    else out(`${plain(shown)}\n`);
   });
 }

@@ -33,7 +33,7 @@ function checkStrategy(strategy: unknown, profile: string, device: string): void
   if (strategy === "ALLOW_CREATE_NEW_DEVICES")
     throw new ExitError(
       FAILED,
-      `the profile ${profile} lets devices create themselves, and then the platform refuses a name that is there: rename ${device} and it creates itself anew, without its history; or set the profile to check for pre-provisioned devices, and call this again`,
+      `the profile ${profile} lets devices create themselves, and then the platform refuses a name that is there: rename ${device} and it creates another of that name, without the history; or set the profile to check for pre-provisioned devices, and call this again`,
     );
   throw new ExitError(
     FAILED,

@@ -12,6 +12,8 @@
 /** Of a handshake: in all, and in one piece. */
 #define HANDSHAKE 36864
 #define PIECE 20480
+/** So many bytes from TCP, and those of the piece that it came to, are taken in before another connection has its turn: more than a record. */
+#define CAME_MOST 20480
 /** Stays free for TCP and Wi-Fi. What does not fit beside it waits for others to be done with theirs. */
 #define RESERVE 12288
 /** So long a handshake or a record waits for memory. */
@@ -77,17 +79,27 @@ static bool too_long(struct tls_connection *connection, size_t count)
 		tls_net_peek(connection->net, head, TLS_HEAD) == TLS_HEAD && tls_buffer_record(head) > connection->buffer.room;
 }
 
+/** Alerts that mean nothing are taken in within one call, as long as there are any: the other connections have their turn. */
+static bool came_enough(const struct tls_connection *connection)
+{
+	return connection->came >= CAME_MOST;
+}
+
 static int receive_below(void *context, unsigned char *into, size_t count)
 {
 	struct tls_connection *connection = context;
+	if (came_enough(connection))
+		return MBEDTLS_ERR_SSL_WANT_READ;
 	// Tickets are short: nobody has a reason to send one in several records.
 	if (connection->phase == TLS_PHASE_OPEN && tls_buffer_in_pieces(&connection->ssl))
 		return MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE;
 	if (too_long(connection, count))
 		return MBEDTLS_ERR_SSL_WANT_READ;
 	int received = tls_net_receive(connection->net, into, count);
-	if (received > 0)
+	if (received > 0) {
+		connection->came += received;
 		return received;
+	}
 	if (received == TLS_NET_AGAIN)
 		return MBEDTLS_ERR_SSL_WANT_READ;
 	return received == TLS_NET_END ? MBEDTLS_ERR_SSL_CONN_EOF : TLS_NET_BROKEN;
@@ -191,7 +203,7 @@ static bool shake(struct tls_connection *connection)
 {
 	int error = mbedtls_ssl_handshake_step(&connection->ssl);
 	if (error == MBEDTLS_ERR_SSL_WANT_READ || error == MBEDTLS_ERR_SSL_WANT_WRITE)
-		return false;
+		return came_enough(connection);
 	connection->moved = tls_seconds();
 	if (error && error != MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
 		if (connection->resumed)
@@ -310,7 +322,7 @@ static bool receive_some(struct tls_connection *connection)
 		return no_more(connection, missing);
 	int received = mbedtls_ssl_read(&connection->ssl, into, room);
 	if (received == MBEDTLS_ERR_SSL_WANT_READ || received == MBEDTLS_ERR_SSL_WANT_WRITE)
-		return false;
+		return came_enough(connection);
 	if (received == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
 		tls_sessions_keep(connection);
 		return true;
@@ -332,6 +344,7 @@ static bool exchange(struct tls_connection *connection)
 
 bool tls_connection_step(struct tls_connection *connection)
 {
+	connection->came = 0;
 	switch (connection->phase) {
 		case TLS_PHASE_NEW:
 			return dial(connection);

@@ -69,6 +69,8 @@ struct tls_connection {
 	/** Bytes of the engine's in a record of which only a part went out. */
 	size_t writing;
 	struct tls_net *net;
+	/** Bytes that came from TCP in this step. */
+	size_t came;
 	struct tls_buffer buffer;
 	/** Since when no buffer is to be had, in seconds of uptime plus one; 0: it is. */
 	uint32_t starved;

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LATE_S 20
+#define FILL_MS 50
 
 struct engine {
 	struct tls_connection *connection;
@@ -22,6 +24,10 @@ static struct tls_authorities authorities;
 static int cancelAt, steps;
 /** Handshakes under way, now and at most. */
 static int shaking, mostShaking;
+/** Bytes from TCP in one step, at most. */
+static size_t mostReceived;
+/** Before each step TCP has time to bring more than a step takes. */
+static bool patient;
 /** How often TCP refuses the rest of a record behind a ticket; -1: it takes all. */
 static int blockTimes = -1;
 /** This allocation fails; 0: none does. */
@@ -35,7 +41,13 @@ bool __wrap_tls_connection_step(struct tls_connection *connection)
 	if (++steps == cancelAt)
 		tls_close(connection);
 	enum tls_phase before = connection->phase;
+	harness_received();
+	if (patient && before == TLS_PHASE_OPEN)
+		usleep(FILL_MS * 1000);
 	bool more = __real_tls_connection_step(connection);
+	size_t received = harness_received();
+	if (received > mostReceived)
+		mostReceived = received;
 	if (blockTimes >= 0 && before == TLS_PHASE_SHAKING && connection->phase == TLS_PHASE_OPEN)
 		harness_block(blockTimes);
 	shaking += (connection->phase == TLS_PHASE_SHAKING) - (before == TLS_PHASE_SHAKING);
@@ -251,7 +263,12 @@ int main(int argc, char **argv)
 			visit(true);
 			settle();
 		}
-	else if (!strcmp(argv[1], "blocked")) {
+	else if (!strcmp(argv[1], "flood")) {
+		patient = true;
+		visit(true);
+		settle();
+		printf("received %zu in a step\n", mostReceived);
+	} else if (!strcmp(argv[1], "blocked")) {
 		blockTimes = count;
 		visit(true);
 		settle();

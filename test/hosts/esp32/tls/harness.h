@@ -7,5 +7,7 @@ void *harness_message(uint32_t ms);
 int harness_nets(void);
 /** From when a connection is open TCP takes ten bytes, and the rest only once it gave a whole record and was asked `times` in vain. */
 void harness_block(int times);
+/** Bytes that came from TCP since it was asked last. */
+size_t harness_received(void);
 /** `harness rogue KIND CERT KEY` */
 void rogue(const char *kind, const char *cert, const char *key);

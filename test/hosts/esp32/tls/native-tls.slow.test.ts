@@ -204,6 +204,23 @@ native("what no good server says once the handshake is over ends the connection"
   }
 });
 
+native(
+  "a flood of warnings that mean nothing leaves the other connections their turn, and what comes behind it is heard",
+  async (t) => {
+    const { program, good, ca } = await setUp();
+    const { certPath, keyPath } = good.chain[0]!;
+    const rogue = spawn(program, ["rogue", "warnings", certPath, keyPath]);
+    const [port] = await once(rogue.stdout, "data");
+    const [line, received] = await harness(program, "flood", 1, "localhost", Number(port), "hello", ca);
+    rogue.kill();
+    t.is(line, "opened 6 end");
+    t.log(received);
+    const [, most] = /^received (\d+) in a step$/.exec(received ?? "") ?? [];
+    // Of 2 MB; the last warning came whole.
+    t.true(Number(most) < 20_480 + 40, received);
+  },
+);
+
 /** More than the ring of a connection holds. */
 const LONG_ASK = `${Array.from({ length: 1500 }, (_, i) => i).join(" ")}.`;
 

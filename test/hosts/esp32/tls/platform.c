@@ -143,6 +143,15 @@ int tls_net_peek(struct tls_net *net, void *into, size_t count)
 	return there > 0 ? TLS_NET_AGAIN : there == 0 ? TLS_NET_END : errno == EAGAIN ? TLS_NET_AGAIN : TLS_NET_BROKEN;
 }
 
+static size_t bytesReceived;
+
+size_t harness_received(void)
+{
+	size_t count = bytesReceived;
+	bytesReceived = 0;
+	return count;
+}
+
 int tls_net_receive(struct tls_net *net, void *into, size_t count)
 {
 	if (blocked == TAKES_TEN)
@@ -155,6 +164,8 @@ int tls_net_receive(struct tls_net *net, void *into, size_t count)
 	ssize_t received = recv(net->socket, into, count, 0);
 	if (blocked == GIVES_A_RECORD && received > 5)
 		blocked = REFUSES;
+	if (received > 0)
+		bytesReceived += received;
 	return received > 0 ? (int)received : received == 0 ? TLS_NET_END : errno == EAGAIN ? TLS_NET_AGAIN : TLS_NET_BROKEN;
 }
 

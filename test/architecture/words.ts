@@ -11,7 +11,7 @@ const GONE: readonly (readonly [gone: RegExp, instead: string])[] = [
   [/\banew\b/i, "again, restarted"],
   [/\blittle-?room\b/i, "heap limit"],
   [/\bpinger\b/i, "RPC probe"],
-  [/\bstories\b|--(?:stories|lives)\b/i, "simulated runs, sleep-cycle runs"],
+  [/\bstor(?:y|ies)\b|--(?:stories|lives)\b/i, "simulated runs, sleep-cycle runs, event log"],
   [
     /\bpower[- ]cuts\b|\bPowerCut|\bcutTests\b|\bMOTE_CUT\b|npm run (?:-s )?(?:cuts|cycles)\b/i,
     "power losses",

@@ -7,7 +7,7 @@ import test from "ava";
 import type { Event } from "../../../hosts/node/run/messages.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { killAll, launch, mote, processOutput } from "../../tools/cli/commands.js";
-import type { Story } from "./session.js";
+import type { EventLog } from "./session.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-commission-"));
 const PROVISION = { key: "key-of-the-product", secret: "secret-of-the-product" };
@@ -24,9 +24,9 @@ async function fillIn(url: string, values: Record<string, string>): Promise<void
 }
 
 /** The first event of this name. */
-async function eventOf(story: Story, name: string): Promise<Event> {
-  const find = (): Event | undefined => story.events.find(({ event }) => event === name);
-  await story.until(() => find() !== undefined);
+async function eventOf(eventLog: EventLog, name: string): Promise<Event> {
+  const find = (): Event | undefined => eventLog.events.find(({ event }) => event === name);
+  await eventLog.until(() => find() !== undefined);
   return find()!;
 }
 
@@ -46,33 +46,33 @@ test.serial(
     const state = join(place, "greenhouse");
     const args = ["run", "--state", state, "--device-name", "greenhouse-7", "--log", "json"];
     const child = launch([...args, "--commission"]);
-    const story = processOutput(child);
-    const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
+    const eventLog = processOutput(child);
+    const { url } = (await eventOf(eventLog, "commissioning")) as unknown as { url: string };
     t.regex(url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
     t.notRegex(await page(url), /Wi-Fi/);
     await fillIn(url, { url: platform.url, ...PROVISION, secret: "wrong" });
     t.regex(await checked(url), /Wrong provisioning key or secret\./);
     await fillIn(url, { secret: PROVISION.secret });
     t.regex(await checked(url), /Connected\./);
-    await eventOf(story, "commissioned");
-    await eventOf(story, "online");
+    await eventOf(eventLog, "commissioned");
+    await eventOf(eventLog, "online");
     t.truthy(platform.core.devices.byName("greenhouse-7"));
     await t.throwsAsync(page(url));
     child.kill("SIGTERM");
-    await eventOf(story, "stopped");
+    await eventOf(eventLog, "stopped");
     const again = processOutput(launch([...args, "--commission"]));
     await eventOf(again, "online");
     t.false(again.events.some(({ event }) => event === "commissioning"));
-    const shown = JSON.stringify([story.events, again.events]);
+    const shown = JSON.stringify([eventLog.events, again.events]);
     for (const secret of [...Object.values(PROVISION), "wrong"]) t.false(shown.includes(secret), secret);
   },
 );
 
 test.serial("another name for this machine, and another page, get nothing of it", async (t) => {
-  const story = processOutput(
+  const eventLog = processOutput(
     launch(["run", "--state", join(place, "alone"), "--log", "json", "--commission"]),
   );
-  const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
+  const { url } = (await eventOf(eventLog, "commissioning")) as unknown as { url: string };
   const { port } = new URL(url);
   const asked = (headers: Record<string, string>, method = "GET") =>
     new Promise<number | undefined>((resolve, reject) => {
@@ -96,8 +96,8 @@ test.serial("another name for this machine, and another page, get nothing of it"
 test.serial("stopped while it waits, it ends in good order and keeps nothing", async (t) => {
   const state = join(place, "stopped");
   const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
-  const story = processOutput(child);
-  await eventOf(story, "commissioning");
+  const eventLog = processOutput(child);
+  await eventOf(eventLog, "commissioning");
   const ended = new Promise((resolve) => child.once("close", resolve));
   child.kill("SIGTERM");
   t.is(await ended, 0);
@@ -112,12 +112,12 @@ test.serial(
     t.teardown(() => platform.close());
     const state = join(place, "kept");
     const child = launch(["run", "--state", state, "--log", "json", "--commission"]);
-    const story = processOutput(child);
-    const { url } = (await eventOf(story, "commissioning")) as unknown as { url: string };
+    const eventLog = processOutput(child);
+    const { url } = (await eventOf(eventLog, "commissioning")) as unknown as { url: string };
     await fillIn(url, { url: platform.url, ...PROVISION });
-    await eventOf(story, "online");
+    await eventOf(eventLog, "online");
     child.kill("SIGTERM");
-    await eventOf(story, "stopped");
+    await eventOf(eventLog, "stopped");
     const plain = launch(["run", "--state", state, "--log", "json"]);
     await eventOf(processOutput(plain), "online");
     plain.kill("SIGTERM");

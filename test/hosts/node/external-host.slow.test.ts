@@ -62,8 +62,8 @@ test.serial(
     const listed = app.replace('version: "1"', `version: "1", urlHosts: ["${authority}"]`);
     const stateDir = temporaryState(t);
     const config = { ...configFor(stateDir), url: platform.url };
-    const { story, stop } = session(t, stateDir, Buffer.from(listed), { config, worker: WORKER });
-    await story.until(({ events }) => events.some(({ event }) => event === "online"));
+    const { eventLog, stop } = session(t, stateDir, Buffer.from(listed), { config, worker: WORKER });
+    await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
     const fields = { type: "FIRMWARE", title: "test", version: "2", tag: undefined } as const;
     const made = core.packages.create({
       ...fields,
@@ -72,7 +72,7 @@ test.serial(
     });
     Object.assign(made, { checksum: createHash("sha256").update(next).digest("hex"), algorithm: "SHA256" });
     core.updateDevice(device, { name: device.name, profileId: device.profileId, firmwareId: made.id });
-    await story.until(({ events }) =>
+    await eventLog.until(({ events }) =>
       events.some(
         ({ event, state }) => event === "firmware.state" && (state === "UPDATED" || state === "FAILED"),
       ),
@@ -80,10 +80,10 @@ test.serial(
     while (device.series.latest("fixed") === undefined)
       await new Promise((resolve) => setTimeout(resolve, 20));
     t.is(await stop(), 0);
-    t.deepEqual(story.starts, ["1 confirmed", "2 pending"]);
+    t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending"]);
     t.is(device.series.latest("fw_state")?.value, "UPDATED");
     t.true(seen.length >= 4);
     t.false(seen.join().includes(TOKEN));
-    t.false(JSON.stringify(story.events).includes("s3cret"));
+    t.false(JSON.stringify(eventLog.events).includes("s3cret"));
   },
 );

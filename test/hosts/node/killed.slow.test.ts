@@ -9,7 +9,7 @@ import test from "ava";
 import { readBoot } from "../../../hosts/node/boot-record.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { CONFIRMS, image, STAYS, updateTo } from "./images.js";
-import { Story, temporaryState } from "./session.js";
+import { EventLog, temporaryState } from "./session.js";
 
 const RUN = fileURLToPath(new URL("./stub-run.js", import.meta.url));
 const WRITER = fileURLToPath(new URL("./store-writer.js", import.meta.url));
@@ -17,18 +17,19 @@ const WRITER = fileURLToPath(new URL("./store-writer.js", import.meta.url));
 function start(
   stateDir: string,
   app: string,
-): { child: ChildProcess; story: Story; complaint: () => string } {
+): { child: ChildProcess; eventLog: EventLog; complaint: () => string } {
   const child = fork(RUN, [stateDir, app], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
-  const story = new Story();
+  const eventLog = new EventLog();
   let complaint = "";
-  if (child.stdout) createInterface(child.stdout).on("line", (line) => story.add(JSON.parse(line)));
+  if (child.stdout) createInterface(child.stdout).on("line", (line) => eventLog.add(JSON.parse(line)));
   child.stderr?.on("data", (text) => {
     complaint += text;
   });
-  return { child, story, complaint: () => complaint };
+  return { child, eventLog, complaint: () => complaint };
 }
 
-const pidOf = (story: Story): number => Number(story.events.find(({ event }) => event === "started")?.pid);
+const pidOf = (eventLog: EventLog): number =>
+  Number(eventLog.events.find(({ event }) => event === "started")?.pid);
 
 async function gone(pid: number): Promise<boolean> {
   for (let n = 0; n < 200; n++) {
@@ -76,14 +77,14 @@ test.serial("when the supervisor is killed its worker ends, and the next run sta
   const app = join(stateDir, "app.mjs");
   writeFileSync(app, image("1", STAYS));
   const first = start(stateDir, app);
-  await first.story.until(({ starts }) => starts.length === 1);
+  await first.eventLog.until(({ starts }) => starts.length === 1);
   first.child.kill("SIGKILL");
-  t.true(await gone(pidOf(first.story)));
+  t.true(await gone(pidOf(first.eventLog)));
   const second = start(stateDir, app);
-  await second.story.until(({ starts }) => starts.length === 1);
+  await second.eventLog.until(({ starts }) => starts.length === 1);
   second.child.kill("SIGTERM");
   t.deepEqual(await once(second.child, "exit"), [0, null]);
-  t.true(await gone(pidOf(second.story)));
+  t.true(await gone(pidOf(second.eventLog)));
 });
 
 test.serial("a worker that blocks outlives its killed supervisor only until the next run", async (t) => {
@@ -97,12 +98,12 @@ test.serial("a worker that blocks outlives its killed supervisor only until the 
     ),
   );
   const first = start(stateDir, app);
-  await first.story.until(({ starts }) => starts.length === 1);
+  await first.eventLog.until(({ starts }) => starts.length === 1);
   await new Promise((resolve) => setTimeout(resolve, 400));
   first.child.kill("SIGKILL");
   const second = start(stateDir, app);
-  await second.story.until(({ starts }) => starts.length === 1);
-  t.true(await gone(pidOf(first.story)));
+  await second.eventLog.until(({ starts }) => starts.length === 1);
+  t.true(await gone(pidOf(first.eventLog)));
   second.child.kill("SIGTERM");
   await once(second.child, "exit");
 });
@@ -112,7 +113,7 @@ test.serial("a second run on the directory is refused by a clear line", async (t
   const app = join(stateDir, "app.mjs");
   writeFileSync(app, image("1", STAYS));
   const first = start(stateDir, app);
-  await first.story.until(({ starts }) => starts.length === 1);
+  await first.eventLog.until(({ starts }) => starts.length === 1);
   const second = start(stateDir, app);
   t.deepEqual(await once(second.child, "exit"), [1, null]);
   t.true(second.complaint().includes(`is in use by process ${first.child.pid}`));
@@ -124,11 +125,11 @@ test.serial("the end of the channel to the parent stops a run", async (t) => {
   const stateDir = temporaryState(t);
   const app = join(stateDir, "app.mjs");
   writeFileSync(app, image("1", STAYS));
-  const { child, story } = start(stateDir, app);
-  await story.until(({ starts }) => starts.length === 1);
+  const { child, eventLog } = start(stateDir, app);
+  await eventLog.until(({ starts }) => starts.length === 1);
   child.disconnect();
   t.deepEqual(await once(child, "exit"), [0, null]);
-  t.true(await gone(pidOf(story)));
+  t.true(await gone(pidOf(eventLog)));
 });
 
 test.serial(
@@ -145,10 +146,10 @@ test.serial(
       const next = Buffer.concat([image("2", CONFIRMS), Buffer.from(`/*${"x".repeat(200_000)}*/`)]);
       writeFileSync(app, image("1", updateTo(next)));
       const first = start(stateDir, app);
-      await first.story.until(({ starts }) => starts.length === 1);
+      await first.eventLog.until(({ starts }) => starts.length === 1);
       random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
       await new Promise((resolve) => setTimeout(resolve, random % 600));
-      const latest = first.story.events.filter(({ event }) => event === "started").at(-1);
+      const latest = first.eventLog.events.filter(({ event }) => event === "started").at(-1);
       first.child.kill("SIGKILL");
       try {
         process.kill(Number(latest?.pid), "SIGKILL");
@@ -156,11 +157,11 @@ test.serial(
         // It was between two workers.
       }
       const second = start(stateDir, app);
-      await second.story.until(({ starts }) => starts.length === 1);
+      await second.eventLog.until(({ starts }) => starts.length === 1);
       second.child.kill("SIGTERM");
       t.deepEqual(await once(second.child, "exit"), [0, null]);
       const boot = readBoot(stateDir);
-      outcomes.add(second.story.starts[0] ?? "none");
+      outcomes.add(second.eventLog.starts[0] ?? "none");
       t.true(boot?.state === "confirmed" || boot?.started === false, JSON.stringify(boot));
     }
     t.log([...outcomes].join(", "));

@@ -76,9 +76,9 @@ test.serial(
     const platform = await platformFor(t);
     const stateDir = temporaryState(t);
     const first = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-    await first.story.until(({ events }) => events.some(({ event }) => event === "recovery"));
-    t.deepEqual(first.story.starts, Array(6).fill("1 confirmed"));
-    const published = first.story.events.find(({ event }) => event === "recovery");
+    await first.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+    t.deepEqual(first.eventLog.starts, Array(6).fill("1 confirmed"));
+    const published = first.eventLog.events.find(({ event }) => event === "recovery");
     t.regex(String(published?.cause), /^RangeError: sensor \*\*\* \(at /);
     const device = platform.core.devices.byName("lamp");
     const attribute = () =>
@@ -88,15 +88,15 @@ test.serial(
     // Started again by whoever looks after it: it is in recovery mode still.
     await first.stop();
     const second = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-    await second.story.until(({ events }) => events.some(({ event }) => event === "recovery"));
+    await second.eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
     t.is((await health(platform)).state, "online");
 
     assign(platform, "2", image("2", "setInterval(() => agent.telemetry.record({ fixed: 1 }), 100);"));
-    await second.story.until(({ starts }) => starts.includes("2 pending"));
+    await second.eventLog.until(({ starts }) => starts.includes("2 pending"));
     await reached(() => last(platform, "fw_state") === "UPDATED" && last(platform, "fixed") !== undefined);
     await reached(() => attribute() === "");
     t.is(await second.stop(), 0);
-    t.deepEqual(second.story.starts, ["1 confirmed", "2 pending"]);
+    t.deepEqual(second.eventLog.starts, ["1 confirmed", "2 pending"]);
   },
 );
 
@@ -114,9 +114,9 @@ test.serial("five crashes while the store takes nothing: recovery mode all the s
   const stateDir = temporaryState(t);
   // In the place of the file that is written aside.
   mkdirSync(join(stateDir, "store", ".recovery.bin.new"), { recursive: true });
-  const { story, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
-  await story.until(({ events }) => events.some(({ event }) => event === "recovery"));
-  t.deepEqual(story.starts, Array(6).fill("1 confirmed"));
-  t.true(story.events.some(({ line }) => line === 'stored value "recovery" could not be written'));
+  const { eventLog, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
+  await eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
+  t.deepEqual(eventLog.starts, Array(6).fill("1 confirmed"));
+  t.true(eventLog.events.some(({ line }) => line === 'stored value "recovery" could not be written'));
   t.is(await stop(), 0);
 });

@@ -20,26 +20,26 @@ async function commissioned(t: ExecutionContext, name: string) {
   const { core } = platform;
   const device = core.createDevice({ name: "lamp", profileId: core.profiles.default.id }, TOKEN);
   const child = launch(["run", "--state", join(place, name), "--log", "json", "--commission"]);
-  const story = processOutput(child);
-  const pages = () => story.events.filter(({ event }) => event === "commissioning");
-  await story.until(() => pages().length > 0);
+  const eventLog = processOutput(child);
+  const pages = () => eventLog.events.filter(({ event }) => event === "commissioning");
+  await eventLog.until(() => pages().length > 0);
   const url = String(pages()[0]?.url);
   const [, proof = ""] = /name="proof" value="(\w+)"/.exec(await (await fetch(url)).text()) ?? [];
   const body = new URLSearchParams({ proof, url: platform.url, token: TOKEN });
   await fetch(url, { method: "POST", body });
-  await story.until(() => story.events.some(({ event }) => event === "online"));
-  return { device, child, story, pages, state: join(place, name) };
+  await eventLog.until(() => eventLog.events.some(({ event }) => event === "online"));
+  return { device, child, eventLog, pages, state: join(place, name) };
 }
 
 test.serial(
   "after the RPC mote.reset it asks on its page again, and the token is used no more",
   async (t) => {
-    const { device, child, story, pages, state } = await commissioned(t, "asked");
+    const { device, child, eventLog, pages, state } = await commissioned(t, "asked");
     const expiresAt = Date.now() + 30_000;
     device.rpc.send({ method: "mote.reset", params: '{"confirm":true}', oneWay: false, expiresAt });
-    await story.until(() => pages().length === 2);
+    await eventLog.until(() => pages().length === 2);
     t.false(readdirSync(join(state, "store")).includes("token.bin"));
-    t.is(story.events.filter(({ event }) => event === "started").length, 1);
+    t.is(eventLog.events.filter(({ event }) => event === "started").length, 1);
     const ended = new Promise((resolve) => child.once("close", resolve));
     child.kill("SIGTERM");
     t.is(await ended, 0);
@@ -56,8 +56,8 @@ test.serial("a reset that a kill cut short is completed, and its token is not re
   t.is(plain.code, 2);
   t.regex(plain.err, /--token, or --provision-key .* needed/);
   const again = launch(["run", "--state", state, "--log", "json", "--commission"]);
-  const story = processOutput(again);
-  await story.until(() => story.events.some(({ event }) => event === "commissioning"));
+  const eventLog = processOutput(again);
+  await eventLog.until(() => eventLog.events.some(({ event }) => event === "commissioning"));
   t.deepEqual(
     readdirSync(join(state, "store")).filter((name) => /reset|token/.test(name)),
     [],

@@ -19,7 +19,7 @@ export function temporaryState(t: Teardown): string {
 const LOOK_MS = 50;
 
 /** The events of lines as they come, and waiting for one. */
-export class Story {
+export class EventLog {
   readonly events: Event[] = [];
   #look: (() => void)[] = [];
 
@@ -33,7 +33,7 @@ export class Story {
     return this.events.filter(({ event }) => event === "started").map((e) => `${e.version} ${e.state}`);
   }
 
-  async until(ready: (story: Story) => boolean, ms = 120_000): Promise<void> {
+  async until(ready: (eventLog: EventLog) => boolean, ms = 120_000): Promise<void> {
     const deadline = Date.now() + ms;
     while (!ready(this)) {
       const left = deadline - Date.now();
@@ -51,7 +51,7 @@ export class Story {
 }
 
 export interface Session {
-  story: Story;
+  eventLog: EventLog;
   stop: () => Promise<number>;
   ended: Promise<number>;
 }
@@ -63,9 +63,9 @@ export function session(
   app?: Buffer,
   more: Partial<SuperviseOptions> = {},
 ): Session {
-  const story = new Story();
+  const eventLog = new EventLog();
   const output = {
-    write: (line: string) => story.add(JSON.parse(line)),
+    write: (line: string) => eventLog.add(JSON.parse(line)),
     on: () => {},
   };
   const stop = new AbortController();
@@ -85,7 +85,7 @@ export function session(
     return ended.catch(() => {});
   });
   return {
-    story,
+    eventLog,
     ended,
     stop() {
       stop.abort();

@@ -19,9 +19,9 @@ test("mote run --cycle connects in every n-th wake, reports each, and delivers a
     ["run", "--url", platform.url, "--state", state, "--interval", "1s", "--cycle", "2", "--log", "json"],
     { MOTE_PROVISION_KEY: "KEY", MOTE_PROVISION_SECRET: "SECRET" },
   );
-  const story = processOutput(child);
-  const wakes = () => story.events.filter(({ event }) => event === "wake");
-  await story.until(() => wakes().filter(({ reason }) => reason === "schedule").length >= 2);
+  const eventLog = processOutput(child);
+  const wakes = () => eventLog.events.filter(({ event }) => event === "wake");
+  await eventLog.until(() => wakes().filter(({ reason }) => reason === "schedule").length >= 2);
   t.is(wakes()[0]?.reason, "start");
   t.true(wakes().some(({ reason }) => reason === "none"));
   t.true(wakes().every((wake) => !JSON.stringify(wake).includes("format")));

@@ -10,11 +10,11 @@ import { session, temporaryState } from "./session.js";
 
 test.serial("the first image is put in, started confirmed, and stopped with exit code 0", async (t) => {
   const stateDir = temporaryState(t);
-  const { story, stop } = session(t, stateDir, image("1", STAYS));
-  await story.until(({ starts }) => starts.length === 1);
+  const { eventLog, stop } = session(t, stateDir, image("1", STAYS));
+  await eventLog.until(({ starts }) => starts.length === 1);
   t.is(await stop(), 0);
-  t.deepEqual(story.starts, ["1 confirmed"]);
-  t.deepEqual(story.events.at(-1)?.event, "stopped");
+  t.deepEqual(eventLog.starts, ["1 confirmed"]);
+  t.deepEqual(eventLog.events.at(-1)?.event, "stopped");
 });
 
 test.serial("the same file is not put in again, a changed one is", async (t) => {
@@ -24,11 +24,11 @@ test.serial("the same file is not put in again, a changed one is", async (t) => 
     [image("1", STAYS), false],
     [image("2", STAYS), true],
   ] as const) {
-    const { story, stop } = session(t, stateDir, app);
-    await story.until(({ starts }) => starts.length === 1);
+    const { eventLog, stop } = session(t, stateDir, app);
+    await eventLog.until(({ starts }) => starts.length === 1);
     await stop();
     t.is(
-      story.events.some(({ event }) => event === "firmware.flashed"),
+      eventLog.events.some(({ event }) => event === "firmware.flashed"),
       flashed,
     );
   }
@@ -40,12 +40,12 @@ test.serial(
   async (t) => {
     const stateDir = temporaryState(t);
     writeFileSync(join(stateDir, "boot.json"), '{"format":1,"act');
-    const { story, stop } = session(t, stateDir, image("1", STAYS));
-    await story.until(({ starts }) => starts.length === 1);
+    const { eventLog, stop } = session(t, stateDir, image("1", STAYS));
+    await eventLog.until(({ starts }) => starts.length === 1);
     t.is(await stop(), 0);
     t.is(readFileSync(join(stateDir, "boot.json.damaged"), "utf8"), '{"format":1,"act');
     t.true(
-      story.events.some(({ event, line }) => event === "log" && /boot\.json\.damaged/.test(String(line))),
+      eventLog.events.some(({ event, line }) => event === "log" && /boot\.json\.damaged/.test(String(line))),
     );
   },
 );
@@ -53,10 +53,10 @@ test.serial(
 test.serial(
   "only the first worker of a supervisor learns that the power went, each how many crashed",
   async (t) => {
-    const { story, stop } = session(t, temporaryState(t), image("1", CRASHES));
-    await story.until(({ starts }) => starts.length === 3);
+    const { eventLog, stop } = session(t, temporaryState(t), image("1", CRASHES));
+    await eventLog.until(({ starts }) => starts.length === 3);
     await stop();
-    const started = story.events.filter(({ event }) => event === "started");
+    const started = eventLog.events.filter(({ event }) => event === "started");
     t.deepEqual(
       started.slice(0, 3).map(({ interrupted, crashes }) => [interrupted, crashes]),
       [
@@ -72,14 +72,14 @@ test.serial("an update that confirms stays, also over the next run with the old 
   const stateDir = temporaryState(t);
   const app = image("1", updateTo(image("2", CONFIRMS)));
   const first = session(t, stateDir, app);
-  await first.story.until(({ starts }) => starts.length === 2);
-  await first.story.until(() => readBoot(stateDir)?.state === "confirmed");
+  await first.eventLog.until(({ starts }) => starts.length === 2);
+  await first.eventLog.until(() => readBoot(stateDir)?.state === "confirmed");
   await first.stop();
-  t.deepEqual(first.story.starts, ["1 confirmed", "2 pending"]);
+  t.deepEqual(first.eventLog.starts, ["1 confirmed", "2 pending"]);
   const second = session(t, stateDir, app);
-  await second.story.until(({ starts }) => starts.length === 1);
+  await second.eventLog.until(({ starts }) => starts.length === 1);
   await second.stop();
-  t.deepEqual(second.story.starts, ["2 confirmed"]);
+  t.deepEqual(second.eventLog.starts, ["2 confirmed"]);
 });
 
 for (const [what, body] of [
@@ -91,21 +91,21 @@ for (const [what, body] of [
 ] as const) {
   test.serial(`an update that ${what} is given up for the image before`, async (t) => {
     const stateDir = temporaryState(t);
-    const { story, stop } = session(t, stateDir, image("1", updateTo(image("2", body))));
-    await story.until(({ starts }) => starts.length === 3);
+    const { eventLog, stop } = session(t, stateDir, image("1", updateTo(image("2", body))));
+    await eventLog.until(({ starts }) => starts.length === 3);
     t.is(await stop(), 0);
-    t.deepEqual(story.starts, ["1 confirmed", "2 pending", "1 confirmed"]);
-    t.true(story.events.some(({ event, reason }) => event === "firmware.fallback" && reason === "failed"));
+    t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending", "1 confirmed"]);
+    t.true(eventLog.events.some(({ event, reason }) => event === "firmware.fallback" && reason === "failed"));
     t.is(readBoot(stateDir)?.state, "confirmed");
   });
 }
 
 test.serial("an update that is no image is given up for the image before", async (t) => {
   const stateDir = temporaryState(t);
-  const { story, stop } = session(t, stateDir, image("1", updateTo(Buffer.from("no module {"))));
-  await story.until(({ starts }) => starts.length === 2);
+  const { eventLog, stop } = session(t, stateDir, image("1", updateTo(Buffer.from("no module {"))));
+  await eventLog.until(({ starts }) => starts.length === 2);
   await stop();
-  t.deepEqual(story.starts, ["1 confirmed", "1 confirmed"]);
+  t.deepEqual(eventLog.starts, ["1 confirmed", "1 confirmed"]);
 });
 
 test.serial("an update that blocks its process is killed and given up", async (t) => {
@@ -117,11 +117,11 @@ test.serial("an update that blocks its process is killed and given up", async (t
     "setInterval(() => {}, 1000);",
     "setInterval(() => process.send({ kind: 'heartbeat' }), 50);",
   );
-  const { story, stop } = session(t, stateDir, image("1", old), { patience });
-  await story.until(({ starts }) => starts.length === 3);
+  const { eventLog, stop } = session(t, stateDir, image("1", old), { patience });
+  await eventLog.until(({ starts }) => starts.length === 3);
   await stop();
-  t.deepEqual(story.starts, ["1 confirmed", "2 pending", "1 confirmed"]);
-  t.true(story.events.some(({ event, reason }) => event === "crash" && reason === "no sign of life"));
+  t.deepEqual(eventLog.starts, ["1 confirmed", "2 pending", "1 confirmed"]);
+  t.true(eventLog.events.some(({ event, reason }) => event === "crash" && reason === "no sign of life"));
 });
 
 test.serial(
@@ -130,12 +130,12 @@ test.serial(
     const stateDir = temporaryState(t);
     const app = image("1", updateTo(image("2", STAYS)));
     const first = session(t, stateDir, app);
-    await first.story.until(({ starts }) => starts.length === 2);
+    await first.eventLog.until(({ starts }) => starts.length === 2);
     await first.stop();
     const second = session(t, stateDir, app);
-    await second.story.until(({ starts }) => starts.length === 1);
+    await second.eventLog.until(({ starts }) => starts.length === 1);
     await second.stop();
-    t.deepEqual(second.story.starts, ["2 pending"]);
+    t.deepEqual(second.eventLog.starts, ["2 pending"]);
   },
 );
 
@@ -145,24 +145,24 @@ test.serial(
     const stateDir = temporaryState(t);
     const app = image("1", updateTo(image("2", STAYS)));
     const first = session(t, stateDir, app);
-    await first.story.until(({ starts }) => starts.length === 2);
+    await first.eventLog.until(({ starts }) => starts.length === 2);
     const atTheCut = readBoot(stateDir);
     await first.stop();
     t.true(atTheCut?.started);
     if (atTheCut) writeBoot(stateDir, atTheCut);
     const second = session(t, stateDir, app);
-    await second.story.until(({ starts }) => starts.length === 1);
+    await second.eventLog.until(({ starts }) => starts.length === 1);
     await second.stop();
-    t.deepEqual(second.story.starts, ["1 confirmed"]);
+    t.deepEqual(second.eventLog.starts, ["1 confirmed"]);
   },
 );
 
 test.serial("a confirmed image that crashes is started again after growing waits", async (t) => {
   const stateDir = temporaryState(t);
-  const { story, stop } = session(t, stateDir, image("1", CRASHES));
-  await story.until(({ starts }) => starts.length === 5);
+  const { eventLog, stop } = session(t, stateDir, image("1", CRASHES));
+  await eventLog.until(({ starts }) => starts.length === 5);
   await stop();
-  const waits = story.events.filter(({ event }) => event === "crash").map(({ retryMs }) => retryMs);
+  const waits = eventLog.events.filter(({ event }) => event === "crash").map(({ retryMs }) => retryMs);
   t.deepEqual(waits.slice(0, 4), [20, 40, 80, 100]);
 });
 
@@ -170,40 +170,40 @@ test.serial("a damaged image is not started: the one before is", async (t) => {
   const stateDir = temporaryState(t);
   const app = image("1", updateTo(image("2", CONFIRMS)));
   const first = session(t, stateDir, app);
-  await first.story.until(
+  await first.eventLog.until(
     () => readBoot(stateDir)?.state === "confirmed" && readBoot(stateDir)?.active === "b",
   );
   await first.stop();
   damage(slotPath(stateDir, "b"));
   const second = session(t, stateDir, app);
-  await second.story.until(({ starts }) => starts.length === 1);
+  await second.eventLog.until(({ starts }) => starts.length === 1);
   await second.stop();
-  t.deepEqual(second.story.starts, ["1 confirmed"]);
+  t.deepEqual(second.eventLog.starts, ["1 confirmed"]);
 });
 
 test.serial("with both slots damaged the file's image is put in again", async (t) => {
   const stateDir = temporaryState(t);
   const app = image("1", STAYS);
   const first = session(t, stateDir, app);
-  await first.story.until(({ starts }) => starts.length === 1);
+  await first.eventLog.until(({ starts }) => starts.length === 1);
   await first.stop();
   damage(slotPath(stateDir, "a"));
   const second = session(t, stateDir, app);
-  await second.story.until(({ starts }) => starts.length === 1);
+  await second.eventLog.until(({ starts }) => starts.length === 1);
   t.is(await second.stop(), 0);
 });
 
 test.serial("without a file the minimal image runs", async (t) => {
-  const { story, stop } = session(t, temporaryState(t));
-  await story.until(({ starts }) => starts.length === 1);
+  const { eventLog, stop } = session(t, temporaryState(t));
+  await eventLog.until(({ starts }) => starts.length === 1);
   await stop();
-  t.is(story.events.find(({ event }) => event === "started")?.title, "mote-minimal");
+  t.is(eventLog.events.find(({ event }) => event === "started")?.title, "mote-minimal");
 });
 
 test.serial("two on one state directory: the second is refused and the first goes on", async (t) => {
   const stateDir = temporaryState(t);
   const first = session(t, stateDir, image("1", STAYS));
-  await first.story.until(({ starts }) => starts.length === 1);
+  await first.eventLog.until(({ starts }) => starts.length === 1);
   // This very process holds the lock: the second would take it for its own from another life.
   const lock = JSON.parse(readFileSync(join(stateDir, "lock.json"), "utf8"));
   writeFileSync(
@@ -227,22 +227,22 @@ test.serial(
     ]) {
       const stateDir = temporaryState(t);
       writeFileSync(join(stateDir, "lock.json"), JSON.stringify(held));
-      const { story, stop } = session(t, stateDir, image("1", STAYS));
-      await story.until(({ starts }) => starts.length === 1);
+      const { eventLog, stop } = session(t, stateDir, image("1", STAYS));
+      await eventLog.until(({ starts }) => starts.length === 1);
       t.is(await stop(), 0);
     }
   },
 );
 
 test.serial("what an image prints becomes log lines, without secrets", async (t) => {
-  const { story, stop } = session(
+  const { eventLog, stop } = session(
     t,
     temporaryState(t),
     image("1", `console.log("to everybody: token-of-a-test"); console.error("oh"); ${STAYS}`),
   );
-  await story.until(({ events }) => events.filter(({ event }) => event === "log").length === 2);
+  await eventLog.until(({ events }) => events.filter(({ event }) => event === "log").length === 2);
   await stop();
-  const logs = story.events
+  const logs = eventLog.events
     .filter(({ event }) => event === "log")
     .map(({ level, line }) => `${level} ${line}`);
   t.deepEqual(logs.sort(), ["error oh", "info to everybody: ***"]);
@@ -251,22 +251,22 @@ test.serial("what an image prints becomes log lines, without secrets", async (t)
 test.serial("an image does not find the secrets in its environment", async (t) => {
   process.env.MOTE_PROVISION_SECRET = "very-secret";
   t.teardown(() => delete process.env.MOTE_PROVISION_SECRET);
-  const { story, stop } = session(
+  const { eventLog, stop } = session(
     t,
     temporaryState(t),
     image("1", `console.log(process.env.MOTE_PROVISION_SECRET ?? "none"); ${STAYS}`),
   );
-  await story.until(({ events }) => events.some(({ event }) => event === "log"));
+  await eventLog.until(({ events }) => events.some(({ event }) => event === "log"));
   await stop();
-  t.is(story.events.find(({ event }) => event === "log")?.line, "none");
+  t.is(eventLog.events.find(({ event }) => event === "log")?.line, "none");
 });
 
 test.serial("a worker that does not stop is killed", async (t) => {
   const stateDir = temporaryState(t);
-  const { story, stop } = session(t, stateDir, image("1", "setTimeout(() => { for (;;); }, 100);"), {
+  const { eventLog, stop } = session(t, stateDir, image("1", "setTimeout(() => { for (;;); }, 100);"), {
     patience: { ...PATIENCE, stopMs: 300 },
   });
-  await story.until(({ starts }) => starts.length === 1);
+  await eventLog.until(({ starts }) => starts.length === 1);
   await new Promise((resolve) => setTimeout(resolve, 300));
   t.is(await stop(), 0);
 });

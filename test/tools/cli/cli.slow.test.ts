@@ -119,14 +119,14 @@ test.serial(
       MOTE_URL: "http://127.0.0.1:1",
       MOTE_STATE: state,
     });
-    const story = processOutput(child);
-    await story.until(({ events }) => events.some(({ event }) => event === "offline"));
+    const eventLog = processOutput(child);
+    await eventLog.until(({ events }) => events.some(({ event }) => event === "offline"));
     child.kill("SIGTERM");
     t.deepEqual(await once(child, "close"), [0, null]);
-    t.is(story.events.filter(({ event }) => event === "offline").length, 1);
-    t.is(story.events.at(-1)?.event, "stopped");
-    t.true(story.events.every(({ ts }) => typeof ts === "number"));
-    const shown = JSON.stringify(story.events);
+    t.is(eventLog.events.filter(({ event }) => event === "offline").length, 1);
+    t.is(eventLog.events.at(-1)?.event, "stopped");
+    t.true(eventLog.events.every(({ ts }) => typeof ts === "number"));
+    const shown = JSON.stringify(eventLog.events);
     for (const secret of Object.values(SECRETS)) t.false(shown.includes(secret));
     t.false(existsSync(join(state, "lock.json")));
   },
@@ -204,11 +204,11 @@ test.serial("run: the application that crashes is reported and tried again", asy
     "--log",
     "json",
   ]);
-  const story = processOutput(child);
-  await story.until(({ starts }) => starts.length === 2);
+  const eventLog = processOutput(child);
+  await eventLog.until(({ starts }) => starts.length === 2);
   child.kill("SIGINT");
   t.deepEqual(await once(child, "close"), [0, null]);
-  const crash = story.events.find(({ event }) => event === "crash");
+  const crash = eventLog.events.find(({ event }) => event === "crash");
   t.regex(String(crash?.reason), /^Error: it crashes/);
   t.is(crash?.retryMs, 1000);
 });
@@ -269,10 +269,10 @@ for (const given of [true, false]) {
 
 test.serial("platform: as json one line with the address, and no secret that was given", async (t) => {
   const child = launch(["platform", "--no-state", "--port", "0", "--log", "json"], SECRETS);
-  const story = processOutput(child);
-  await story.until(({ events }) => events.length === 1);
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
   child.kill("SIGTERM");
   await once(child, "close");
-  t.like(story.events[0], { event: "listening" });
-  t.false(JSON.stringify(story.events).includes(SECRETS.MOTE_PROVISION_SECRET));
+  t.like(eventLog.events[0], { event: "listening" });
+  t.false(JSON.stringify(eventLog.events).includes(SECRETS.MOTE_PROVISION_SECRET));
 });

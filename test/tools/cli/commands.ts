@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { Story } from "../../hosts/node/session.js";
+import { EventLog } from "../../hosts/node/session.js";
 
 const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
 
@@ -47,8 +47,8 @@ export async function mote(args: string[], env: Record<string, string> = {}): Pr
   return result;
 }
 
-export function processOutput(child: ChildProcess): Story {
-  const story = new Story();
-  if (child.stdout) createInterface(child.stdout).on("line", (line) => story.add(JSON.parse(line)));
-  return story;
+export function processOutput(child: ChildProcess): EventLog {
+  const eventLog = new EventLog();
+  if (child.stdout) createInterface(child.stdout).on("line", (line) => eventLog.add(JSON.parse(line)));
+  return eventLog;
 }

@@ -12,9 +12,9 @@ test.serial("platform: limits and times given on the command line hold", async (
   const limits = ["--rate-limit", "device-telemetry=1:600", "--rate-limit", "device-points=3:600"];
   const times = ["--async-cap", "50ms", "--request-timeout", "20ms", "--lag", "1h"];
   const child = launch(["platform", "--no-state", "--port", "0", "--log", "json", ...limits, ...times]);
-  const story = processOutput(child);
-  await story.until(({ events }) => events.length === 1);
-  const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
+  const { url, provisionKey, provisionSecret } = eventLog.events[0] as unknown as Record<string, string>;
   const request = async (path: string, body?: object): Promise<[number, string]> => {
     const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
     const response = await fetch(`${url}/api/v1/${path}`, init);
@@ -98,9 +98,9 @@ test.serial(
   "platform: open to the network it names its addresses, and the well-known passwords don't hold",
   async (t) => {
     const child = launch(["platform", "--no-state", "--port", "0", "--host", "0.0.0.0", "--log", "json"]);
-    const story = processOutput(child);
-    await story.until(({ events }) => events.length === 1);
-    const { url, urls, adminPassword } = story.events[0] as unknown as Record<string, string>;
+    const eventLog = processOutput(child);
+    await eventLog.until(({ events }) => events.length === 1);
+    const { url, urls, adminPassword } = eventLog.events[0] as unknown as Record<string, string>;
     t.deepEqual(urls ?? [], reachable(String(url), "0.0.0.0"));
     t.regex(String(adminPassword), /^[A-Za-z0-9]{16}$/);
     for (const name of ["tenant", "customer", "sysadmin"]) {
@@ -152,9 +152,9 @@ test.serial("platform: client-side RPCs are answered with --rule-chain alone", a
       "100ms",
       ...more,
     ]);
-    const story = processOutput(child);
-    await story.until(({ events }) => events.length === 1);
-    const { url, provisionKey, provisionSecret } = story.events[0] as unknown as Record<string, string>;
+    const eventLog = processOutput(child);
+    await eventLog.until(({ events }) => events.length === 1);
+    const { url, provisionKey, provisionSecret } = eventLog.events[0] as unknown as Record<string, string>;
     const post = (path: string, body: object) =>
       fetch(`${url}/api/v1/${path}`, { method: "POST", body: JSON.stringify(body) });
     const keys = { provisionDeviceKey: provisionKey, provisionDeviceSecret: provisionSecret };

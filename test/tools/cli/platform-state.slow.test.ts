@@ -43,9 +43,9 @@ interface Running {
 
 async function run(state: string, port = 0): Promise<Running> {
   const child = launch(["platform", "--port", String(port), "--state", state, "--log", "json"], KEYS);
-  const story = processOutput(child);
-  await story.until(({ events }) => events.length === 1);
-  return { child, url: String(story.events[0]?.url) };
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
+  return { child, url: String(eventLog.events[0]?.url) };
 }
 
 async function end({ child }: Running, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
@@ -208,9 +208,9 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
     complaint += text;
   });
   const closed = once(child, "close");
-  const story = processOutput(child);
-  await story.until(({ events }) => events.length === 1);
-  const url = String(story.events[0]?.url);
+  const eventLog = processOutput(child);
+  await eventLog.until(({ events }) => events.length === 1);
+  const url = String(eventLog.events[0]?.url);
   await provision(url, "device");
   const acknowledged: number[] = [];
   for (let ts = 0; ts < 1_000; ts++) {

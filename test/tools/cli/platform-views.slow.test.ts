@@ -35,9 +35,9 @@ test.serial(
       "1h",
     ];
     const child = launch(args, limits);
-    const story = processOutput(child);
-    await story.until(({ events }) => events.length === 1);
-    const { url, views } = story.events[0] as unknown as { url: string; views: unknown };
+    const eventLog = processOutput(child);
+    await eventLog.until(({ events }) => events.length === 1);
+    const { url, views } = eventLog.events[0] as unknown as { url: string; views: unknown };
     t.deepEqual(views, [{ id: VIEW, name: "Counts" }]);
     const post = async (path: string, body: object, jwt = ""): Promise<Response> =>
       fetch(url + path, {

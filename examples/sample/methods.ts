@@ -16,7 +16,7 @@ const MOST_POINTS = 5_000;
 const FLUSH_MS = 4_000;
 
 /** The server-side RPC methods of the sample application. A wrong parameter throws, and the caller reads why. */
-export function handleMethods(agent: Agent, host: Host, application: SampleApplication): void {
+export const handleMethods = (agent: Agent, host: Host, application: SampleApplication): void => {
   agent.rpc.handle("setLed", (params) => application.setLed(member(params, "on", "boolean") as boolean));
   agent.rpc.handle("getStatus", () => application.status());
   agent.rpc.handle("echo", (params) => params);
@@ -36,7 +36,7 @@ export function handleMethods(agent: Agent, host: Host, application: SampleAppli
     }),
   );
   handleOwnCalls(agent, host);
-}
+};
 
 /** Has what `record` records leave at once and by itself: what waited before goes first. */
 async function sendApart(agent: Agent, record: () => void): Promise<{ delivered: boolean }> {
@@ -46,7 +46,7 @@ async function sendApart(agent: Agent, record: () => void): Promise<{ delivered:
 }
 
 /** What a device asks of the platform by itself, set off from the platform's side, so that an operator sees what came of it. */
-function handleOwnCalls(agent: Agent, host: Host): void {
+const handleOwnCalls = (agent: Agent, host: Host): void => {
   agent.rpc.handle("callPlatform", async (params) => {
     const method = optional(params, "method", "string") as string | undefined;
     const began = host.clock.now();
@@ -70,26 +70,26 @@ function handleOwnCalls(agent: Agent, host: Host): void {
     });
     return { claiming: true };
   });
-}
+};
 
-function member(params: unknown, name: string, type: "boolean" | "number"): unknown {
+const member = (params: unknown, name: string, type: "boolean" | "number"): unknown => {
   const value = optional(params, name, type);
   if (value === undefined) throw new TypeError(`${name}: missing`);
   return value;
-}
+};
 
-function optional(params: unknown, name: string, type: string): unknown {
+const optional = (params: unknown, name: string, type: string): unknown => {
   if (typeof params !== "object" || params === null || !Object.hasOwn(params, name)) return undefined;
   const value = (params as Record<string, unknown>)[name];
   const found = value === null ? "null" : typeof value;
   if (found !== type) throw new TypeError(`${name}: a value of type ${type} is wanted`);
   return value;
-}
+};
 
-function keys(params: unknown, name: string): string[] | undefined {
+const keys = (params: unknown, name: string): string[] | undefined => {
   const list = optional(params, name, "object");
   if (list === undefined) return undefined;
   const good = Array.isArray(list) && list.every((key) => typeof key === "string");
   if (!good) throw new TypeError(`${name}: a list of keys is wanted`);
   return list as string[];
-}
+};

@@ -40,8 +40,8 @@ export class Sampler {
 }
 
 /** The shared attribute `interval` (seconds) as milliseconds; undefined for what is no interval within the limits. */
-export function intervalOf(value: unknown): number | undefined {
+export const intervalOf = (value: unknown): number | undefined => {
   if (typeof value !== "number") return undefined;
   const ms = value * 1_000;
   return ms >= LIMITS.least && ms <= LIMITS.most ? ms : undefined;
-}
+};

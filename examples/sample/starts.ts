@@ -8,16 +8,16 @@ const ZERO = 48;
 const NINE = 57;
 
 /** How often the application was started on this machine, this time included. A record it can't read is left alone. */
-export function countStart(host: Pick<Host, "store">): number | undefined {
+export const countStart = (host: Pick<Host, "store">): number | undefined => {
   const record = host.store.get(KEY);
   const before = record ? parse(record) : 0;
   if (before === undefined) return undefined;
   const count = before + 1;
   host.store.set(KEY, format(count));
   return count;
-}
+};
 
-function parse(record: Uint8Array): number | undefined {
+const parse = (record: Uint8Array): number | undefined => {
   if (record[0] !== FORMAT || record.length < 2 || record.length > 10) return undefined;
   let count = 0;
   for (let at = 1; at < record.length; at++) {
@@ -26,12 +26,12 @@ function parse(record: Uint8Array): number | undefined {
     count = count * 10 + (digit - ZERO);
   }
   return count;
-}
+};
 
-function format(count: number): Uint8Array {
+const format = (count: number): Uint8Array => {
   const digits = String(count);
   const record = new Uint8Array(1 + digits.length);
   record[0] = FORMAT;
   for (let at = 0; at < digits.length; at++) record[1 + at] = digits.charCodeAt(at);
   return record;
-}
+};

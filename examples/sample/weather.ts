@@ -34,17 +34,17 @@ export class Room {
   }
 }
 
-function wander(
+const wander = (
   value: number,
   chance: number | undefined,
   step: number,
   least: number,
   most: number,
-): number {
+): number => {
   const next = value + (((chance ?? 0) - 127.5) / 127.5) * step;
   return Math.min(most, Math.max(least, next));
-}
+};
 
-function round(value: number, parts: number): number {
+const round = (value: number, parts: number): number => {
   return Math.round(value * parts) / parts;
-}
+};

@@ -31,11 +31,11 @@ const KEEP = 1024;
 const TIME_SERVER = "pool.ntp.org";
 
 /** To be called once, by the default function of main. */
-export function start(application: Application, commission?: Commissioner): Agent | undefined {
+export const start = (application: Application, commission?: Commissioner): Agent | undefined => {
   return startBoard(machine(), application, commission);
-}
+};
 
-function machine(): Machine {
+const machine = (): Machine => {
   const clock = new XsClock();
   const idf = new FFI() as unknown as Idf;
   const random = (into: Uint8Array): void => randomFill(into, idf);
@@ -57,7 +57,7 @@ function machine(): Machine {
     built: BUILT,
     config,
   };
-}
+};
 
 const TLS: TlsModules = {
   connect: (name, address, port, list, event) => new Tls(name, address, port, list, event),
@@ -70,10 +70,10 @@ const opener =
     secure ? new TlsSocket(name, port, list, event, TLS) : new TcpSocket(name, port, event, KEEP);
 
 /** In ROM, as they are. Without one those are trusted that come with the image. */
-function authorities(names: unknown): Uint8Array[] {
+const authorities = (names: unknown): Uint8Array[] => {
   const list: unknown[] = Array.isArray(names) ? names : names === undefined ? [] : [names];
   return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));
-}
+};
 
 /** The SDK's callbacks must throw nothing: it would restart the board. */
 const datagrams: Datagrams = {

@@ -40,10 +40,10 @@ const CONNECTIONS = 2;
  * The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. What the configuration leaves out
  * has the limits that the memory allows.
  */
-export function readConfig(
+export const readConfig = (
   config: Readonly<Record<string, unknown>>,
   limits: Limits = planMemory(SMALLEST).limits,
-): Settings | string[] {
+): Settings | string[] => {
   const wrong: string[] = [];
   const { intervalMs = DEFAULT_INTERVAL_MS } = config;
   const network = config.wifi === false ? undefined : readNetwork(config.wifi, wrong);
@@ -58,10 +58,10 @@ export function readConfig(
     options,
     ...(deadlineMs !== undefined && { deadlineMs }),
   };
-}
+};
 
 /** Undefined: no `cycle`, no sleep. */
-function readDeadline(cycle: unknown, wrong: string[]): number | undefined {
+const readDeadline = (cycle: unknown, wrong: string[]): number | undefined => {
   if (cycle === undefined) return undefined;
   if (typeof cycle !== "object" || cycle === null) {
     wrong.push("config.cycle is an object of options");
@@ -72,18 +72,18 @@ function readDeadline(cycle: unknown, wrong: string[]): number | undefined {
   if (typeof deadlineMs === "number" && deadlineMs >= least && deadlineMs <= most) return deadlineMs;
   wrong.push(`config.cycle.deadlineMs is a number from ${least} to ${most}`);
   return undefined;
-}
+};
 
 /** One connection takes one handshake. */
-function readCycle(
+const readCycle = (
   cycle: CycleOptions & { deadlineMs?: number },
-): Pick<AgentOptions, "cycle" | "connections"> {
+): Pick<AgentOptions, "cycle" | "connections"> => {
   const { deadlineMs: _, ...own } = cycle;
   return { cycle: own, connections: 1 };
-}
+};
 
 /** Objects of its own: those of the manifest lie in ROM. */
-function readOptions(config: Partial<AgentOptions>, limits: Limits): AgentOptions {
+const readOptions = (config: Partial<AgentOptions>, limits: Limits): AgentOptions => {
   const {
     baseUrl = "",
     token,
@@ -108,10 +108,10 @@ function readOptions(config: Partial<AgentOptions>, limits: Limits): AgentOption
     attributes: { answerBytes: attributeBytes, ...attributes },
     rpc: { requestBytes, answerBytes, ...rpc },
   };
-}
+};
 
 /** 1 to 32 bytes of name; no password, or one of 8 to 64 characters. */
-function readNetwork(value: unknown, wrong: string[]): Network {
+const readNetwork = (value: unknown, wrong: string[]): Network => {
   const { ssid, password = "" } = (
     typeof value === "object" && value !== null ? value : {}
   ) as Partial<Network>;
@@ -120,4 +120,4 @@ function readNetwork(value: unknown, wrong: string[]): Network {
   if (typeof password !== "string" || (password !== "" && (password.length < 8 || password.length > 64)))
     wrong.push("config.wifi.password has 8 to 64 characters, or is left out");
   return { ssid: ssid ?? "", password };
-}
+};

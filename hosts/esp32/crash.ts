@@ -98,7 +98,7 @@ export class LastWords {
 }
 
 /** The engine's words, the exception's, and the functions it came through: in a release without lines. 200 characters at most. */
-export function describe(status: unknown, exception: unknown): string {
+export const describe = (status: unknown, exception: unknown): string => {
   const said = typeof status === "string" ? status : "abort";
   if (!(exception instanceof Error)) return said.slice(0, LONGEST);
   const where = String(exception.stack ?? "")
@@ -107,4 +107,4 @@ export function describe(status: unknown, exception: unknown): string {
     .map((line) => line.trim())
     .join(", ");
   return `${said}: ${exception.name}: ${exception.message}; ${where}`.slice(0, LONGEST);
-}
+};

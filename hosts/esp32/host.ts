@@ -22,7 +22,7 @@ export interface BoardHost extends Host {
 }
 
 /** The port on a board. What is missing is logged and done without: a board that starts can be mended from afar. */
-export function createHost(machine: Machine): BoardHost {
+export const createHost = (machine: Machine): BoardHost => {
   const { clock, open, digest, encode, decode, log, idf } = machine;
   const own = new NvsStore(storage(machine, OWN), machine);
   const lastWords = new LastWords(own, machine);
@@ -57,19 +57,19 @@ export function createHost(machine: Machine): BoardHost {
     freeMemory: () => idf.esp_get_free_heap_size(),
     leastFreeMemory: () => idf.esp_get_minimum_free_heap_size(),
   };
-}
+};
 
-function partition(machine: Machine, label: string): Partition | undefined {
+const partition = (machine: Machine, label: string): Partition | undefined => {
   try {
     return machine.partition(label);
   } catch {
     machine.log("error", `no partition "${label}": is the partition table that of hosts/esp32?`);
     return undefined;
   }
-}
+};
 
 /** Without NVS nothing is kept: the device provisions again at each start. */
-function storage(machine: Machine, name: string): Domain {
+const storage = (machine: Machine, name: string): Domain => {
   try {
     return machine.storage(name);
   } catch {
@@ -79,18 +79,18 @@ function storage(machine: Machine, name: string): Domain {
     };
     return { read: () => undefined, write: fail, delete: () => {} };
   }
-}
+};
 
-function macOf(idf: Idf): string {
+const macOf = (idf: Idf): string => {
   const bytes = new Uint8Array(6);
   idf.esp_efuse_mac_get_default(bytes.buffer);
   let mac = "";
   for (const byte of bytes) mac += byte.toString(16).padStart(2, "0");
   return mac;
-}
+};
 
 /** By chance once the radio is on. */
-export function randomFill(into: Uint8Array, idf: Pick<Idf, "esp_random">): void {
+export const randomFill = (into: Uint8Array, idf: Pick<Idf, "esp_random">): void => {
   for (let at = 0; at < into.length; at += 4) {
     let word = idf.esp_random();
     for (let end = Math.min(at + 4, into.length), i = at; i < end; i++) {
@@ -98,4 +98,4 @@ export function randomFill(into: Uint8Array, idf: Pick<Idf, "esp_random">): void
       word >>>= 8;
     }
   }
-}
+};

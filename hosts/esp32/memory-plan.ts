@@ -52,7 +52,7 @@ const TLS_HANDSHAKE = 36_864;
 const TLS_RESERVE = 12_288;
 const TLS_CONNECTION = 15_000;
 
-export function planMemory({ engine, system }: Pools): MemoryPlan {
+export const planMemory = ({ engine, system }: Pools): MemoryPlan => {
   const texts = engine - STACK - AT_REST - TELEMETRY - UPDATE - GARBAGE;
   const text = powerBelow(texts / COPIES);
   const network = system - WIFI - TLS_TASK - TLS_HANDSHAKE - TLS_RESERVE;
@@ -80,11 +80,11 @@ export function planMemory({ engine, system }: Pools): MemoryPlan {
       connections: more < 1 ? 1 : more < 2 ? 2 : 3,
     },
   };
-}
+};
 
 /** The largest power of two that is no more. */
-function powerBelow(bytes: number): number {
+const powerBelow = (bytes: number): number => {
   let power: number = TEXT.least;
   while (power < TEXT.most && 2 * power <= bytes) power *= 2;
   return power;
-}
+};

@@ -8,7 +8,7 @@ const EVERY_MS = 3_600_000;
  * Client attributes: `mac`, `resetReason` (of this start), `crash` (why the run before ended, empty if it did not crash), and every hour
  * `freeMemory` and `leastFreeMemory` (bytes of the system's heap): not with `sleeps`, as each change would cost a wake another request.
  */
-export function publishHealth(agent: Agent, host: BoardHost, sleeps = false): void {
+export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
   const { reset, crash } = host.ending;
   // A wake is no reset.
   if (reset !== "deep sleep")
@@ -18,10 +18,10 @@ export function publishHealth(agent: Agent, host: BoardHost, sleeps = false): vo
     host.clock.timer(EVERY_MS, memory);
   };
   if (!sleeps) memory();
-}
+};
 
 /** For `mote.health`: both pools, in bytes; what of the engine's block and of its task's stack was never used. */
-export function memoryOf(idf: Idf, host: BoardHost): Readonly<Record<string, number>> {
+export const memoryOf = (idf: Idf, host: BoardHost): Readonly<Record<string, number>> => {
   return {
     engine: idf.mote_memory(MEMORY.engine),
     engineLeft: idf.mote_memory(MEMORY.engineLeft),
@@ -30,4 +30,4 @@ export function memoryOf(idf: Idf, host: BoardHost): Readonly<Record<string, num
     systemLeast: host.leastFreeMemory(),
     systemPiece: idf.mote_memory(MEMORY.largestFree),
   };
-}
+};

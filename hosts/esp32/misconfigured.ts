@@ -3,7 +3,7 @@ import type { BoardHost } from "./host.js";
 const LOG_AGAIN_MS = 60_000;
 
 /** A mistake in the configuration is logged every minute and restarts nothing; a new image with one must not stay: the one before it can be reached. */
-export function misconfigured(host: BoardHost, what: string): undefined {
+export const misconfigured = (host: BoardHost, what: string): undefined => {
   const logMistake = (): void => {
     host.log("error", `the configuration is wrong: ${what}`);
     if (host.slot.state() === "pending") host.restart("wrong configuration");
@@ -11,4 +11,4 @@ export function misconfigured(host: BoardHost, what: string): undefined {
   };
   logMistake();
   return undefined;
-}
+};

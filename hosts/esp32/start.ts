@@ -33,11 +33,11 @@ const SLOT_BYTES = 0x1c0000;
 const REJOIN_MS = 900_000;
 
 /** The agent, or undefined if the configuration is wrong: that is logged every minute, as nobody may be listening yet. */
-export function startBoard(
+export const startBoard = (
   machine: Machine,
   application: Application,
   commission?: Commissioner,
-): Agent | undefined {
+): Agent | undefined => {
   const host = createHost(machine);
   if (machine.idf.mote_image_state() === IMAGE.new)
     host.log(
@@ -61,15 +61,15 @@ export function startBoard(
   if (commission) return commission(machine, host, go);
   const agent = go(host, machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
-}
+};
 
-function run(
+const run = (
   machine: Machine,
   host: BoardHost,
   settings: Settings | string[],
   application: Application,
   joins?: Joins,
-): Agent | string {
+): Agent | string => {
   if (Array.isArray(settings)) return settings.join("; ");
   const deepSleep =
     settings.deadlineMs === undefined ? undefined : new DeepSleep(machine, host, settings.deadlineMs);
@@ -114,30 +114,30 @@ function run(
     });
   else agent.start();
   return agent;
-}
+};
 
 /** The power came, and quick power cycles count: see Recovery. */
 export const isPowered = ({ config }: Machine, { ending }: BoardHost): boolean =>
   ending.reset === "power on" && config.powerCycles !== false;
 
 /** A wake from sleep is no start that anybody wants counted. */
-function forDiagnostics({ idf }: Machine, host: BoardHost): AppHost["health"] {
+const forDiagnostics = ({ idf }: Machine, host: BoardHost): AppHost["health"] => {
   const { reset } = host.ending;
   return {
     reset: reset === "deep sleep" ? undefined : reset,
     freeMemory: () => host.leastFreeMemory(),
     memory: () => memoryOf(idf, host),
   };
-}
+};
 
-function attend(
+const attend = (
   agent: Agent,
   host: BoardHost,
   wifi: Wifi,
   time: TimeOfDay,
   baseUrl: string,
   sleeps: boolean,
-): void {
+): void => {
   publishHealth(agent, host, sleeps);
   let cancel = (): void => {};
   const rejoinLater = (): void => {
@@ -152,12 +152,12 @@ function attend(
   if (!baseUrl.startsWith("https:")) return;
   agent.on("online", () => time.vouch(agent.platformTime));
   agent.on("delivered", () => time.vouch(agent.platformTime));
-}
+};
 
-function forApplication({ intervalMs, options, deadlineMs }: Settings): AppHost["settings"] {
+const forApplication = ({ intervalMs, options, deadlineMs }: Settings): AppHost["settings"] => {
   return {
     intervalMs,
     version: options.firmware?.version,
     ...(deadlineMs !== undefined && { sleeps: true }),
   };
-}
+};

@@ -99,10 +99,10 @@ export class TimeOfDay {
   }
 }
 
-function readTime(store: Store): number | undefined {
+const readTime = (store: Store): number | undefined => {
   const record = store.get(KEY);
   if (record?.length !== 5 || record[0] !== FORMAT) return undefined;
   let seconds = 0;
   for (const byte of record.subarray(1)) seconds = seconds * 256 + byte;
   return seconds;
-}
+};

@@ -17,14 +17,14 @@ const EVENT_NAMES: Readonly<Partial<Record<keyof AgentEvents, string>>> = {
 };
 
 /** Calls `see` with each event of the agent. */
-export function followAgent(agent: Agent, see: (event: Event) => void): void {
+export const followAgent = (agent: Agent, see: (event: Event) => void): void => {
   for (const [name, eventName] of Object.entries(EVENT_NAMES)) {
     agent.on(name as keyof AgentEvents, (detail) => {
       const event = "stage" in detail ? `${eventName}.${detail.stage}` : eventName;
       see({ ...detail, event });
     });
   }
-}
+};
 
 /** By its name; the other members are those of the event. */
 type Event = { event: string } & Record<string, unknown>;
@@ -67,7 +67,7 @@ const SAY: Readonly<Record<string, Say>> = {
 };
 
 /** An event that is not known is its name. */
-export function eventLine(event: Event): string {
+export const eventLine = (event: Event): string => {
   const say = Object.hasOwn(SAY, event.event) ? SAY[event.event] : undefined;
   return say ? say(event) : event.event;
-}
+};

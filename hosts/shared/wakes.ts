@@ -2,12 +2,12 @@
 import type { Agent, Host, Wake, WakeOptions } from "../../src/index.js";
 
 /** Until the agent asks for a restart, or `onWake` says that it is over. `sample`: what the application returned; no function, no sample. */
-export function wakeAgain(
+export const wakeAgain = (
   agent: Agent,
   host: Pick<Host, "clock" | "log">,
   sample: unknown,
   onWake: (wake: Wake) => boolean,
-): void {
+): void => {
   const take = typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined;
   agent.runOnce({ sample: take }).then(
     (wake) => {
@@ -16,4 +16,4 @@ export function wakeAgain(
     },
     (error) => host.log("error", `a wake failed: ${error instanceof Error ? error.message : "unknown"}`),
   );
-}
+};

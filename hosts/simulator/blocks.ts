@@ -68,11 +68,11 @@ export class FileBlocks implements Blocks {
   }
 }
 
-function open(files: Files, path: string): File {
+const open = (files: Files, path: string): File => {
   if (!mayBeThere(files, path)) return files.openFile({ path, mode: "w+" });
   try {
     return files.openFile({ path, mode: "r+" });
   } catch {
     return files.openFile({ path, mode: "w+" });
   }
-}
+};

@@ -19,7 +19,7 @@ export type Commissioner = (host: SimulatorHost, config: Config, go: Go) => Agen
 export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
 
 /** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
-export function start(application: Application, commission?: Commissioner): Agent | undefined {
+export const start = (application: Application, commission?: Commissioner): Agent | undefined => {
   const made = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
   // The engine itself says that it ends, and not by what.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
@@ -48,23 +48,23 @@ export function start(application: Application, commission?: Commissioner): Agen
     return agent;
   };
   return commission ? commission(made, config, go) : go(made, config);
-}
+};
 
-function lastWords(error: unknown): string {
+const lastWords = (error: unknown): string => {
   if (!(error instanceof Error)) return "what was thrown is no error";
   return error.stack ?? `${error.name}: ${error.message}`;
-}
+};
 
 /** The agent, or what is wrong with its options. */
-function agentOf(host: SimulatorHost, options: AgentOptions): Agent | string {
+const agentOf = (host: SimulatorHost, options: AgentOptions): Agent | string => {
   try {
     return new Agent(host, options);
   } catch (error) {
     return error instanceof Error ? error.message : "unknown";
   }
-}
+};
 
-function below(all: Files, folder: string): Files {
+const below = (all: Files, folder: string): Files => {
   all.createDirectory(folder);
   const at = (path: string): string => `${folder}/${path}`;
   return {
@@ -74,9 +74,9 @@ function below(all: Files, folder: string): Files {
     scan: (path) => all.scan(path === "" ? folder : at(path)),
     move: (from, to) => all.move(at(from), at(to)),
   };
-}
+};
 
-function authorities(names: unknown): Uint8Array[] {
+const authorities = (names: unknown): Uint8Array[] => {
   const list: unknown[] = Array.isArray(names) ? names : names === undefined ? [] : [names];
   return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));
-}
+};

@@ -7,7 +7,7 @@ import { readWhole, replace } from "./files.js";
 
 const PATH = "boot.json";
 
-export function bootStore(files: Files): BootStore {
+export const bootStore = (files: Files): BootStore => {
   return {
     read() {
       const bytes = readWhole(files, PATH);
@@ -16,4 +16,4 @@ export function bootStore(files: Files): BootStore {
     },
     write: (boot) => replace(files, PATH, encode(bootText(boot))),
   };
-}
+};

@@ -38,14 +38,14 @@ export const commission: Commissioner = (host, built, go) => {
 };
 
 /** The machine's network is there: what is built in of Wi-Fi is none of its business. */
-function withSettings(host: SimulatorHost, built: Config): { config: Config; stored: Values } {
+const withSettings = (host: SimulatorHost, built: Config): { config: Config; stored: Values } => {
   finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
   const { baseUrl } = built;
   const stored = readStoredSettings(host, typeof baseUrl === "string" ? baseUrl : undefined);
   return { config: { ...withStoredSettings(built, stored), wifi: false }, stored };
-}
+};
 
-function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
+const open = (host: SimulatorHost, built: Config, port: number, go: Go): void => {
   const { config, stored } = withSettings(host, built);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
   const commissioning = new Commissioning({
@@ -82,10 +82,10 @@ function open(host: SimulatorHost, built: Config, port: number, go: Go): void {
   );
   commissioning.open();
   host.log("info", `commissioning: http://${hosts[0]}/`);
-}
+};
 
-function trusting(host: SimulatorHost, ca: string | undefined): SimulatorHost {
+const trusting = (host: SimulatorHost, ca: string | undefined): SimulatorHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
   if (typeof read === "string" || read.length === 0) return host;
   return { ...host, open: opener({ authorities: read.map((one) => fromBase64(one) ?? new Uint8Array(0)) }) };
-}
+};

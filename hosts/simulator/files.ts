@@ -4,7 +4,7 @@ import type { Files } from "embedded:storage/files";
  * Whether it may be there. Opening what is not throws, and the SDK prints each exception, though it is caught: nobody would find the lines that
  * matter. The root can't be looked at: the SDK's second look at it goes on where the first one ended.
  */
-export function mayBeThere(files: Files, path: string): boolean {
+export const mayBeThere = (files: Files, path: string): boolean => {
   const end = path.lastIndexOf("/");
   const name = path.slice(end + 1);
   try {
@@ -13,10 +13,10 @@ export function mayBeThere(files: Files, path: string): boolean {
   } catch {
     return true;
   }
-}
+};
 
 /** What a file holds; undefined if there is none, or it can't be read. */
-export function readWhole(files: Files, path: string): Uint8Array | undefined {
+export const readWhole = (files: Files, path: string): Uint8Array | undefined => {
   try {
     if (!mayBeThere(files, path)) return undefined;
     const file = files.openFile({ path });
@@ -29,10 +29,10 @@ export function readWhole(files: Files, path: string): Uint8Array | undefined {
   } catch {
     return undefined;
   }
-}
+};
 
 /** Old or new, never between: written beside, and moved into its place. Throws. */
-export function replace(files: Files, path: string, bytes: Uint8Array): void {
+export const replace = (files: Files, path: string, bytes: Uint8Array): void => {
   const beside = `${path}.new`;
   const file = files.openFile({ path: beside, mode: "w" });
   try {
@@ -43,4 +43,4 @@ export function replace(files: Files, path: string, bytes: Uint8Array): void {
     file.close();
   }
   files.move(beside, path);
-}
+};

@@ -14,7 +14,6 @@ import { bootStore } from "./boot.js";
 import { readWhole, replace } from "./files.js";
 import { FileStore } from "./store.js";
 
-const digest = digester(NativeDigest);
 const KIB = 1024;
 /** As large as the partition of a board's. */
 const BLOCKS = 640 * KIB;
@@ -34,7 +33,8 @@ export interface SimulatorHost extends Host {
 }
 
 /** The simulator as a machine: `files` (which can't be preloaded, so the caller imports it) under the root that the supervisor gave it, and the computer's own clock and network. */
-export function createHost(files: Files, options: SimulatorOptions = {}): SimulatorHost {
+export const createHost = (files: Files, options: SimulatorOptions = {}): SimulatorHost => {
+  const digest = digester(NativeDigest);
   const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
   const native = new FFI();
   // A write to a connection that is gone would end the simulator.
@@ -72,10 +72,10 @@ export function createHost(files: Files, options: SimulatorOptions = {}): Simula
       slot.close();
     },
   };
-}
+};
 
 /** Twelve random hex digits, made at the first start. */
-function hardwareId(files: Files, random: Host["random"]): string {
+const hardwareId = (files: Files, random: Host["random"]): string => {
   const kept = readWhole(files, "hardware-id");
   if (kept && kept.length === 12) return decode(kept) ?? "simulator";
   const bytes = new Uint8Array(6);
@@ -83,4 +83,4 @@ function hardwareId(files: Files, random: Host["random"]): string {
   const made = encode(bytes.toHex());
   replace(files, "hardware-id", made);
   return decode(made) ?? "simulator";
-}
+};

@@ -9,14 +9,14 @@ import { followAgent } from "../shared/event-lines.js";
 const FLUSH_MS = 2000;
 
 /** To the supervisor, by the names that `mote run --log json` has. */
-function sendEvent(event: { event: string } & Record<string, unknown>): void {
+const sendEvent = (event: { event: string } & Record<string, unknown>): void => {
   trace(`@event ${JSON.stringify(event)}\n`);
-}
+};
 
 /** Looks on: called before the application sets itself up. */
 export type Show = (agent: Agent, image: { title: string; version: string }) => void;
 
-function start(show: Show | undefined): void {
+const start = (show: Show | undefined): void => {
   const { agent: options, intervalMs, authorities, before, control } = readSettings(files);
   const host = createHost(files, { authorities: authorities.map((text) => Uint8Array.fromBase64(text)) });
   const recovery = new Recovery(host, before);
@@ -33,10 +33,10 @@ function start(show: Show | undefined): void {
     void end(agent, recovery);
   });
   agent.start();
-}
+};
 
 /** False if the application threw: a crash like any other. */
-function setUpApplication(agent: Agent, host: AppHost): boolean {
+const setUpApplication = (agent: Agent, host: AppHost): boolean => {
   try {
     setUp(agent, host);
     return true;
@@ -44,7 +44,7 @@ function setUpApplication(agent: Agent, host: AppHost): boolean {
     trace(`@crash ${error instanceof Error ? `${error.name}: ${error.message}` : "unknown"}\n`);
     return false;
   }
-}
+};
 
 const resetOf = ({ crash, powered }: LastRun): string => (crash ? "crash" : powered ? "start" : "restart");
 
@@ -56,10 +56,10 @@ async function end(agent: Agent, recovery: Recovery): Promise<void> {
 }
 
 /** What fails ends the simulator with status 1. */
-export function run(show?: Show): void {
+export const run = (show?: Show): void => {
   try {
     start(show);
   } catch (error) {
     trace(`${error instanceof Error ? `${error.message}\n${error.stack}` : "unknown"}\n@exit 1\n`);
   }
-}
+};

@@ -109,7 +109,7 @@ class Display {
 }
 
 /** Shows the agent for as long as the program runs. */
-export function show(agent: Agent, { title, version }: { title: string; version: string }): void {
+export const show = (agent: Agent, { title, version }: { title: string; version: string }): void => {
   const display = new Display(agent, `${title} ${version}`);
   const { telemetry } = agent;
   const record = telemetry.record.bind(telemetry);
@@ -121,4 +121,4 @@ export function show(agent: Agent, { title, version }: { title: string; version:
       return taken;
     },
   });
-}
+};

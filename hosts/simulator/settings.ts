@@ -3,8 +3,8 @@ import { readWhole } from "./files.js";
 import type { Settings } from "./shape.js";
 
 /** Throws if there are none: the program was not started by its supervisor. */
-export function readSettings(files: Files): Settings {
+export const readSettings = (files: Files): Settings => {
   const bytes = readWhole(files, "settings.json");
   if (!bytes) throw new Error("settings.json is missing: the supervisor writes it (npm run simulator)");
   return JSON.parse(String.fromArrayBuffer(bytes.buffer as ArrayBuffer));
-}
+};

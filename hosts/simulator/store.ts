@@ -46,11 +46,11 @@ export class FileStore implements Store {
 }
 
 /** Letters that a file system may take for others become %XX. */
-function fileName(key: string): string {
+const fileName = (key: string): string => {
   let name = "";
   for (const byte of new Uint8Array(ArrayBuffer.fromString(key))) {
     const letter = String.fromCharCode(byte);
     name += byte < 0x80 && PLAIN.includes(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
   }
   return name;
-}
+};

@@ -9,7 +9,7 @@ export interface NativeDigest {
 const ALGORITHMS = ["MD5", "SHA256", "SHA384", "SHA512"] as const;
 
 /** `digest` of the port. The native class throws on a name it does not know, so it is never asked for one. */
-export function digester(Native: new (name: (typeof ALGORITHMS)[number]) => NativeDigest): Host["digest"] {
+export const digester = (Native: new (name: (typeof ALGORITHMS)[number]) => NativeDigest): Host["digest"] => {
   return (algorithm): Digest | undefined => {
     const known = ALGORITHMS.find((name) => name === algorithm);
     if (known === undefined) return undefined;
@@ -21,4 +21,4 @@ export function digester(Native: new (name: (typeof ALGORITHMS)[number]) => Nati
       close: () => new Uint8Array(native.close()),
     };
   };
-}
+};

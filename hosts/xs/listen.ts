@@ -5,7 +5,7 @@ import type TCP from "embedded:io/socket/tcp";
  * Takes visitors, on every interface of the machine, as the SDK knows no other way. `accept` is handed the address and the connection, for TcpSocket;
  * false: it is closed. Returns what ends it. Throws if the port is taken.
  */
-export function listen(port: number, accept: (address: string, visitor: TCP) => boolean): () => void {
+export const listen = (port: number, accept: (address: string, visitor: TCP) => boolean): (() => void) => {
   const take = (visitor: TCP): void => {
     if (!accept(visitor.remoteAddress ?? "", visitor)) visitor.close();
   };
@@ -23,4 +23,4 @@ export function listen(port: number, accept: (address: string, visitor: TCP) => 
     },
   });
   return () => listener.close();
-}
+};

@@ -4,7 +4,7 @@ import Timer from "timer";
 import { isIpv4 } from "../shared/x509/ipv4.js";
 
 /** Calls `found` once, later, with an IPv4 address, or undefined if the system's resolver knows none. The simulator's takes the first one only. */
-export function resolve(name: string, found: (address: string | undefined) => void): void {
+export const resolve = (name: string, found: (address: string | undefined) => void): void => {
   const known = isIpv4(name) ? name : name === "localhost" ? "127.0.0.1" : undefined;
   if (known !== undefined) {
     Timer.set(() => found(known), 0);
@@ -15,4 +15,4 @@ export function resolve(name: string, found: (address: string | undefined) => vo
   } catch {
     Timer.set(() => found(undefined), 0);
   }
-}
+};

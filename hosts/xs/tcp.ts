@@ -194,6 +194,6 @@ export class TcpSocket implements Socket {
 }
 
 /** What the socket then takes more; undefined if it failed. (The SDK's types say that it returns nothing.) */
-function offer(tcp: TCP, bytes: Uint8Array): number | undefined {
+const offer = (tcp: TCP, bytes: Uint8Array): number | undefined => {
   return tcp.write(bytes) as number | undefined;
-}
+};

@@ -3,17 +3,17 @@ import { lazyRegExp } from "../../src/wire/text/regexp.js";
 
 const LONE = lazyRegExp(() => /[\ud800-\udfff]/u);
 
-export function encode(text: string): Uint8Array {
+export const encode = (text: string): Uint8Array => {
   let mended = text;
   if (LONE().test(text)) {
     mended = "";
     for (const char of text) mended += LONE().test(char) ? "\ufffd" : char;
   }
   return new Uint8Array(ArrayBuffer.fromString(mended));
-}
+};
 
 /** The SDK takes whole buffers only. It throws on a character that is cut, but not on one that is written too long, or that there is not. */
-export function decode(bytes: Uint8Array): string | undefined {
+export const decode = (bytes: Uint8Array): string | undefined => {
   if (NEVER.some((byte) => bytes.includes(byte)) || SECOND.some((range) => holdsOutside(bytes, range)))
     return undefined;
   const { byteOffset, byteLength } = bytes;
@@ -24,7 +24,7 @@ export function decode(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
+};
 
 /** Bytes that no UTF-8 has, as far as the SDK takes them. */
 const NEVER = [0xc0, 0xc1, 0xf5, 0xf6, 0xf7] as const;
@@ -36,10 +36,13 @@ const SECOND = [
   [0xf4, 0x80, 0x8f],
 ] as const;
 
-function holdsOutside(bytes: Uint8Array, [first, least, most]: readonly [number, number, number]): boolean {
+const holdsOutside = (
+  bytes: Uint8Array,
+  [first, least, most]: readonly [number, number, number],
+): boolean => {
   for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
     const second = bytes[at + 1];
     if (second === undefined || second < least || second > most) return true;
   }
   return false;
-}
+};

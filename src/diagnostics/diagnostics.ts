@@ -208,6 +208,6 @@ export class Diagnostics {
   }
 }
 
-function list(counted: [name: string, times: number][]): string {
+const list = (counted: [name: string, times: number][]): string => {
   return counted.map(([name, times]) => (times > 1 ? `${times}x ${name}` : name)).join(", ");
-}
+};

@@ -73,14 +73,14 @@ export class HealthRecord {
   }
 }
 
-function rows(value: unknown, most: number): [string, unknown, unknown][] {
+const rows = (value: unknown, most: number): [string, unknown, unknown][] => {
   const all: unknown[] = Array.isArray(value) ? value.slice(-most) : [];
   return all.filter(
     (row): row is [string, unknown, unknown] =>
       Array.isArray(row) && typeof row[0] === "string" && row[0].length <= LONGEST,
   );
-}
+};
 
-function count(value: unknown): number {
+const count = (value: unknown): number => {
   return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
-}
+};

@@ -203,6 +203,6 @@ export class Channel {
   }
 }
 
-function reasonOf(problem: string): string {
+const reasonOf = (problem: string): string => {
   return problem === GIVEN_UP ? problem : `unlawful answer: ${problem}`;
-}
+};

@@ -185,6 +185,6 @@ export class Connection implements ChannelListener {
 }
 
 /** The peer closed a kept connection as the request came: it has not read it, or the request bears being read twice. */
-function mayRepeat(request: Request, channel: Channel): boolean {
+const mayRepeat = (request: Request, channel: Channel): boolean => {
   return channel.keptAlive && !channel.answering && (request.repeatable || channel.handed === 0);
-}
+};

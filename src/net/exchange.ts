@@ -3,6 +3,6 @@ import type { Request } from "./http/request.js";
 import type { Outcome } from "./retry/outcome.js";
 
 /** One request to exactly one outcome. Never rejects. */
-export function exchange(connection: Connection, request: Request): Promise<Outcome> {
+export const exchange = (connection: Connection, request: Request): Promise<Outcome> => {
   return new Promise((resolve) => connection.send(request, resolve));
-}
+};

@@ -29,7 +29,7 @@ const LOOPBACK = lazyRegExp(
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
 /** Reads a base URL. `reason` completes "baseUrl ..." and quotes nothing: a URL may hold a secret. */
-export function parseTarget(url: string): ParsedTarget {
+export const parseTarget = (url: string): ParsedTarget => {
   const parts = typeof url === "string" ? SCHEME().exec(url) : null;
   if (!parts) return no("is a text that begins with http:// or https://");
   const rest = parts[2] as string;
@@ -55,10 +55,10 @@ export function parseTarget(url: string): ParsedTarget {
       authority: port === standard ? host : `${host}:${port}`,
     },
   };
-}
+};
 
 /** Where a file is: `path` begins with "/", and holds the query. Undefined for what is no absolute http or https URL without a user name. */
-export function parseUrl(url: string): { target: Target; path: string } | undefined {
+export const parseUrl = (url: string): { target: Target; path: string } | undefined => {
   const parts = SCHEME().exec(url);
   if (!parts) return undefined;
   const rest = parts[2] as string;
@@ -67,10 +67,10 @@ export function parseUrl(url: string): { target: Target; path: string } | undefi
   const tail = end < 0 ? "" : (rest.slice(end).split("#")[0] as string);
   const path = tail.startsWith("/") ? tail : `/${tail}`;
   return target.ok && PRINTABLE().test(path) ? { target: target.target, path } : undefined;
-}
+};
 
 /** What a Location means that was got from `from`, an absolute URL. */
-export function resolveUrl(from: string, location: string): string {
+export const resolveUrl = (from: string, location: string): string => {
   if (ABSOLUTE().test(location)) return location;
   const parts = SCHEME().exec(from);
   const rest = (parts?.[2] ?? "").split("#")[0] as string;
@@ -83,10 +83,10 @@ export function resolveUrl(from: string, location: string): string {
   const query = location.indexOf("?");
   const way = base + (query < 0 ? location : location.slice(0, query));
   return authority + withoutDots(way) + (query < 0 ? "" : location.slice(query));
-}
+};
 
 /** A path whose segments . and .. were followed. */
-function withoutDots(path: string): string {
+const withoutDots = (path: string): string => {
   const kept: string[] = [];
   const segments = path.split("/").slice(1);
   segments.forEach((segment) => {
@@ -96,13 +96,13 @@ function withoutDots(path: string): string {
   const last = segments.at(-1);
   if (last === "." || last === "..") kept.push("");
   return `/${kept.join("/")}`;
-}
+};
 
 /** True if the platform is on this machine, by its address or by `localhost`. */
-export function isLoopback(target: Target): boolean {
+export const isLoopback = (target: Target): boolean => {
   return LOOPBACK().test(target.name);
-}
+};
 
-function no(reason: string): ParsedTarget {
+const no = (reason: string): ParsedTarget => {
   return { ok: false, reason };
-}
+};

@@ -42,7 +42,7 @@ export class ReportError extends Error {
 }
 
 /** What an answer that is no 200 means; `401` and `403` of a login with a password mean something else. */
-export function refusal(what: "login" | "report", status: number): ReportError {
+export const refusal = (what: "login" | "report", status: number): ReportError => {
   if (status === 401 || status === 403)
     return new ReportError("FORBIDDEN", `${what}: the JWT is not valid, or has expired (${status})`, status);
   if (what === "login" && status < 500)
@@ -52,4 +52,4 @@ export function refusal(what: "login" | "report", status: number): ReportError {
   const text =
     status === 415 ? "the platform does not take JSON here (415)" : `the platform answered ${status}`;
   return new ReportError("REFUSED", `${what}: ${text}`, status);
-}
+};

@@ -9,12 +9,12 @@ const FIT = lazyRegExp(() => /^[A-Za-z0-9._~+/=-]{1,4096}$/);
 const SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /** True for a text that may be sent as a token. */
-export function isToken(token: unknown): token is string {
+export const isToken = (token: unknown): token is string => {
   return typeof token === "string" && FIT().test(token);
-}
+};
 
 /** ms from the issue of the token to its end, `exp` - `iat`; undefined if the token does not say. */
-export function lifeMs(host: Pick<Host, "decode">, token: string): number | undefined {
+export const lifeMs = (host: Pick<Host, "decode">, token: string): number | undefined => {
   const bytes = fromBase64Url(token.split(".", 3)[1] ?? "");
   const text = bytes && host.decode(bytes);
   const claims = text === undefined ? undefined : parseJson(text);
@@ -23,9 +23,9 @@ export function lifeMs(host: Pick<Host, "decode">, token: string): number | unde
   if (typeof exp !== "number" || typeof iat !== "number") return undefined;
   const life = (exp - iat) * 1000;
   return life > 0 && Number.isFinite(life) ? life : undefined;
-}
+};
 
-function fromBase64Url(text: string): Uint8Array | undefined {
+const fromBase64Url = (text: string): Uint8Array | undefined => {
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
   let [used, bits, held] = [0, 0, 0];
   for (const sign of text) {
@@ -38,4 +38,4 @@ function fromBase64Url(text: string): Uint8Array | undefined {
     bytes[used++] = held >> bits;
   }
   return bytes.subarray(0, used);
-}
+};

@@ -37,7 +37,7 @@ const ROW_BYTES = { default: 16_384, least: 256, most: 16_777_216 } as const;
 const IDLE_MS = { default: 60_000, least: 100, most: 86_400_000 } as const;
 
 /** Throws `BAD_OPTIONS` with every mistake by name. No value is quoted. */
-export function checkReportOptions(options: ReportOptions): CheckedReportOptions {
+export const checkReportOptions = (options: ReportOptions): CheckedReportOptions => {
   const wrong = Object.keys(options)
     .filter((name) => !NAMES.includes(name))
     .map((name) => `there is no option "${name}"`);
@@ -52,14 +52,14 @@ export function checkReportOptions(options: ReportOptions): CheckedReportOptions
   checkNumber("idleMs", idleMs, IDLE_MS, wrong);
   if (wrong.length > 0 || !parsed.ok) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
   return { target: parsed.target, path: `${api}/buildReport`, jwtIn, rowBytes, idleMs };
-}
+};
 
-function checkNumber(
+const checkNumber = (
   name: string,
   value: number,
   { least, most }: { least: number; most: number },
   wrong: string[],
-): void {
+): void => {
   if (!Number.isInteger(value) || value < least || value > most)
     wrong.push(`${name} is a whole number from ${least} to ${most}`);
-}
+};

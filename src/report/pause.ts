@@ -11,10 +11,10 @@ const LONGEST_MS = 20 * 86_400_000;
 export const LONGEST_WAIT_MS = 30_000;
 
 /** When a call must be over, by the host's monotonic clock. Throws `BAD_VALUE` for what is no deadline: more than 0 ms, up to 20 days. */
-export function endOf(clock: Clock, deadlineMs: number): number {
+export const endOf = (clock: Clock, deadlineMs: number): number => {
   if (deadlineMs > 0 && deadlineMs <= LONGEST_MS) return clock.now() + deadlineMs;
   throw new ReportError("BAD_VALUE", "a deadline is a number of ms, more than 0 and up to 20 days");
-}
+};
 
 /** Waits of one client: over when they are due, or all at once when the client is closed. */
 export class Pauses {
@@ -52,14 +52,14 @@ export class Pauses {
 }
 
 /** Waits as long as a busy answer asks for, and a random while more; throws what waiting would not mend before `end`. */
-export function waitBusy(
+export const waitBusy = (
   host: Host,
   pauses: Pauses,
   what: "login" | "report",
   { status, retryAfterMs = 0 }: Outcome & { kind: "busy" },
   backoff: Backoff,
   end: number,
-): Promise<void> {
+): Promise<void> => {
   // Others mean that this request is too much, or that something is broken: asking again is the user's choice.
   if (status !== 429 && status !== 503) throw refusal(what, status);
   const left = end - host.clock.now();
@@ -67,4 +67,4 @@ export function waitBusy(
   if (ms < left) return pauses.until(ms);
   const text = status === 429 ? "too many requests" : "not available";
   throw new ReportError("BUSY", `${what}: ${text} (${status}) until the deadline`, status);
-}
+};

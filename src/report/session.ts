@@ -172,10 +172,12 @@ export class Session {
   }
 }
 
-function check(options: SessionOptions): {
+const check = (
+  options: SessionOptions,
+): {
   target: Target;
   user: { username: string; password: string } | undefined;
-} {
+} => {
   const wrong: string[] = [];
   const { url, username, password, jwt, refreshToken } = options;
   const parsed = parseTarget(url);
@@ -193,4 +195,4 @@ function check(options: SessionOptions): {
   if (wrong.length > 0 || !parsed.ok) throw new ReportError("BAD_OPTIONS", wrong.join("; "));
   const user = username === undefined || password === undefined ? undefined : { username, password };
   return { target: parsed.target, user };
-}
+};

@@ -17,7 +17,7 @@ const NUMBERS_FROM = 4;
 const ROW = 9;
 
 /** False if it does not fit, and then nothing is kept, or if it could not be written. */
-export function save(host: SavedHost, tracks: Iterable<Track>): boolean {
+export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
   const now = host.clock.now();
   const rows = [...tracks].map((track) => {
     const { key, reported, last, count, min, max, mean } = track;
@@ -35,10 +35,10 @@ export function save(host: SavedHost, tracks: Iterable<Track>): boolean {
   bytes[0] = FORMAT;
   bytes.set(text, 1);
   return host.store.set(KEY, bytes);
-}
+};
 
 /** Gives the tracks what was saved. */
-export function restore(host: SavedHost, tracks: ReadonlyMap<string, Track>): void {
+export const restore = (host: SavedHost, tracks: ReadonlyMap<string, Track>): void => {
   const bytes = host.store.get(KEY);
   if (!bytes) return;
   const saved = bytes[0] === FORMAT ? parse(host.decode(bytes.subarray(1))) : undefined;
@@ -51,9 +51,9 @@ export function restore(host: SavedHost, tracks: ReadonlyMap<string, Track>): vo
     const track = Array.isArray(row) && row.length === ROW ? tracks.get(row[0]) : undefined;
     if (track && row.slice(NUMBERS_FROM).every(Number.isFinite)) fill(track, row, now, slept);
   }
-}
+};
 
-function fill(track: Track, row: unknown[], now: number, slept: number): void {
+const fill = (track: Track, row: unknown[], now: number, slept: number): void => {
   const [, reported, last, since, count, left, min, max, mean] = row as number[];
   track.reported = comparableOf(reported);
   track.last = comparableOf(last);
@@ -66,17 +66,17 @@ function fill(track: Track, row: unknown[], now: number, slept: number): void {
     max,
     mean,
   });
-}
+};
 
-function comparableOf(value: unknown): Comparable {
+const comparableOf = (value: unknown): Comparable => {
   if (typeof value === "number") return value;
   return typeof value === "string" && parse(value) !== undefined ? value : undefined;
-}
+};
 
-function parse(text: string | undefined): unknown {
+const parse = (text: string | undefined): unknown => {
   try {
     return JSON.parse(text ?? "");
   } catch {
     return undefined;
   }
-}
+};

@@ -237,6 +237,6 @@ export class Strategies {
   }
 }
 
-function merged(one: Table, other: Table): Table {
+const merged = (one: Table, other: Table): Table => {
   return Object.assign(Object.create(null), one, other);
-}
+};

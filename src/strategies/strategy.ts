@@ -43,14 +43,14 @@ const RANGES: { readonly [name: string]: Range } = {
 };
 
 /** Every mistake in a table of strategies, by key and name; no value is quoted. `keyProblem` names a key that can't be used. */
-export function checkTable(table: unknown, keyProblem: (key: string) => string | undefined): string[] {
+export const checkTable = (table: unknown, keyProblem: (key: string) => string | undefined): string[] => {
   if (!isTable(table)) return ["it is an object of keys and strategies"];
   const keys = Object.keys(table);
   if (keys.length > MOST_KEYS) return [`there are more than ${MOST_KEYS} keys`];
   return keys.flatMap((key) => keyProblem(key) ?? problemsOf(key, table[key]));
-}
+};
 
-function problemsOf(key: string, strategy: unknown): string[] {
+const problemsOf = (key: string, strategy: unknown): string[] => {
   if (!isTable(strategy)) return [`${key} is an object with ${Object.keys(RANGES).join(", ")}`];
   return Object.keys(strategy).flatMap((name) => {
     const value = strategy[name];
@@ -60,18 +60,18 @@ function problemsOf(key: string, strategy: unknown): string[] {
     const what = range.whole ? "a whole number" : "a number";
     return [`${key}.${name} is ${what} from ${range.least} to ${range.most}`];
   });
-}
+};
 
-function fits(value: unknown, { least, most, whole }: Range): boolean {
+const fits = (value: unknown, { least, most, whole }: Range): boolean => {
   if (typeof value !== "number" || !(value >= least && value <= most)) return false;
   return !whole || Number.isInteger(value);
-}
+};
 
-function isTable(value: unknown): value is Record<string, unknown> {
+const isTable = (value: unknown): value is Record<string, unknown> => {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+};
 
 /** Whether it leaves anything out. */
-export function restrains(strategy: Strategy): boolean {
+export const restrains = (strategy: Strategy): boolean => {
   return Object.values(strategy).some((value) => value !== undefined);
-}
+};

@@ -86,6 +86,6 @@ export class Track {
   }
 }
 
-export function summary(key: string, numbers: readonly number[]): Record<string, number> {
+export const summary = (key: string, numbers: readonly number[]): Record<string, number> => {
   return Object.fromEntries(PARTS.map((part, i) => [`${key}${part}`, numbers[i]!]));
-}
+};

@@ -27,32 +27,32 @@ export type Query =
   | { readonly ok: false; readonly reason: string };
 
 /** Reads the answer to GET attributes. A group that is absent is empty. */
-export function parseAttributes(text: string): Attributes {
+export const parseAttributes = (text: string): Attributes => {
   const answer = parseObject(text);
   const client = answer && group(answer, "client");
   const shared = answer && group(answer, "shared");
   return client && shared ? { ok: true, client, shared } : { ok: false };
-}
+};
 
-function group(value: JsonObject, name: string): JsonObject | undefined {
+const group = (value: JsonObject, name: string): JsonObject | undefined => {
   if (!Object.hasOwn(value, name)) return {};
   const found = value[name];
   return isObject(found) ? found : undefined;
-}
+};
 
 /** Reads what a poll of attributes/updates delivered. */
-export function parseNotification(text: string): Notification {
+export const parseNotification = (text: string): Notification => {
   const values = parseObject(text);
   if (!values) return { kind: "malformed" };
   const keys = deletedKeys(values);
   return keys === undefined ? { kind: "updated", values } : { kind: "deleted", keys };
-}
+};
 
-function deletedKeys(value: JsonObject): readonly string[] | undefined {
+const deletedKeys = (value: JsonObject): readonly string[] | undefined => {
   if (!Object.hasOwn(value, "deleted") || Object.keys(value).length !== 1) return undefined;
   const keys = value.deleted;
   return Array.isArray(keys) && keys.every(isText) ? keys : undefined;
-}
+};
 
 const isText = (item: Json): item is string => typeof item === "string";
 
@@ -60,10 +60,10 @@ const isText = (item: Json): item is string => typeof item === "string";
  * The query of GET attributes, with its `?`. Keys that cannot be asked for are refused: empty ones (the platform never answers), and those with a
  * comma (it would look for two). No key at all is refused too: the platform would answer with every attribute there is.
  */
-export function attributesQuery(ask: {
+export const attributesQuery = (ask: {
   readonly clientKeys?: readonly string[] | undefined;
   readonly sharedKeys?: readonly string[] | undefined;
-}): Query {
+}): Query => {
   const client = ask.clientKeys ?? [];
   const shared = ask.sharedKeys ?? [];
   if (!Array.isArray(client) || !Array.isArray(shared))
@@ -75,18 +75,18 @@ export function attributesQuery(ask: {
   const part = (name: string, keys: readonly string[]) =>
     keys.length === 0 ? [] : [`${name}=${keys.map(escapeText).join(",")}`];
   return { ok: true, query: `?${part("clientKeys", client).concat(part("sharedKeys", shared)).join("&")}` };
-}
+};
 
 /** Says why a key cannot be asked for, or undefined if it can. */
-export function checkAsked(key: unknown): string | undefined {
+export const checkAsked = (key: unknown): string | undefined => {
   if (typeof key !== "string" || key.trim() === "") return "an empty key can't be asked for";
   if (key === "__proto__")
     return "__proto__ is no key here: members of this name are left out of every answer";
   return key.includes(",") ? "a key with a comma can't be asked for" : undefined;
-}
+};
 
 /** Splits a list of keys, in order, so that each part takes `room` bytes of a query at most; a key longer than that stands alone. */
-export function splitKeys(keys: readonly string[], room: number): string[][] {
+export const splitKeys = (keys: readonly string[], room: number): string[][] => {
   const parts: string[][] = [];
   let left = 0;
   keys.forEach((key) => {
@@ -101,4 +101,4 @@ export function splitKeys(keys: readonly string[], room: number): string[][] {
     }
   });
   return parts;
-}
+};

@@ -16,7 +16,7 @@ export type ClaimEncoded =
   | { readonly ok: false; readonly reason: string };
 
 /** Checks and writes a claim. `reason` holds nothing of the secret. */
-export function encodeClaim(claim: Claim): ClaimEncoded {
+export const encodeClaim = (claim: Claim): ClaimEncoded => {
   const { secretKey, durationMs } = claim;
   const members: string[] = [];
   if (secretKey !== undefined) {
@@ -32,4 +32,4 @@ export function encodeClaim(claim: Claim): ClaimEncoded {
     members.push(`"durationMs":${durationMs}`);
   }
   return { ok: true, text: `{${members.join(",")}}` };
-}
+};

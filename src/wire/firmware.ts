@@ -52,7 +52,7 @@ const MAX_TEXT = 255;
 const MAX_URL = 2048;
 
 /** Reads the fw_* keys out of shared attributes. */
-export function parseAssignment(shared: JsonObject): Assigned {
+export const parseAssignment = (shared: JsonObject): Assigned => {
   if (FIRMWARE_KEYS.every((key) => memberOf(shared, key) === undefined)) return { kind: "absent" };
   const problem = ALL_KEYS.map((key) => problemOf(key, memberOf(shared, key))).find(
     (reason) => reason !== undefined,
@@ -77,12 +77,12 @@ export function parseAssignment(shared: JsonObject): Assigned {
     signature: toSignature((memberOf(shared, SIGNATURE_KEY) as string | undefined) ?? ""),
   };
   return { kind: "assigned", assignment };
-}
+};
 
 const memberOf = (shared: JsonObject, key: FirmwareKey): Json | undefined =>
   Object.hasOwn(shared, key) ? shared[key] : undefined;
 
-function problemOf(key: FirmwareKey, value: Json | undefined): string | undefined {
+const problemOf = (key: FirmwareKey, value: Json | undefined): string | undefined => {
   if (value === undefined) return undefined;
   if (key === "fw_size") {
     const right = typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_SIZE;
@@ -95,23 +95,23 @@ function problemOf(key: FirmwareKey, value: Json | undefined): string | undefine
   if (key === "fw_checksum_algorithm" && toAlgorithm(value) === undefined)
     return "fw_checksum_algorithm is not known";
   return undefined;
-}
+};
 
-function missingOf(shared: JsonObject): FirmwareKey | undefined {
+const missingOf = (shared: JsonObject): FirmwareKey | undefined => {
   const needed: FirmwareKey[] = ["fw_title", "fw_version"];
   if (memberOf(shared, "fw_url") === undefined)
     needed.push("fw_size", "fw_checksum_algorithm", "fw_checksum");
   else if (memberOf(shared, "fw_checksum") !== undefined) needed.push("fw_checksum_algorithm");
   else if (memberOf(shared, "fw_checksum_algorithm") !== undefined) needed.push("fw_checksum");
   return needed.find((key) => memberOf(shared, key) === undefined);
-}
+};
 
 /** What a failure belongs to: the same text for the same image, whatever its tag. */
-export function imageKey(assignment: Assignment): string {
+export const imageKey = (assignment: Assignment): string => {
   const { title, version, checksum, algorithm, size, signature, url } = assignment;
   const image = [title, version, checksum ?? null, algorithm ?? null, size ?? null];
   if (signature) image.push(`${signature.r}`, `${signature.s}`);
   // Another address may be all that was wrong.
   if (url !== undefined) image.push(url);
   return JSON.stringify(image);
-}
+};

@@ -19,13 +19,13 @@ export const isPlainKey = (key: string): boolean => PLAIN().test(key);
  * Says in one sentence why a key cannot be used, or undefined if it can: 1 to 255 characters, not blank, no comma (it could never be
  * asked for), no markup (`<`, `>`, `{{`), no control character, no half of a surrogate pair.
  */
-export function checkKey(key: string): string | undefined {
+export const checkKey = (key: string): string | undefined => {
   const problem = keyProblem(key);
   return problem === undefined ? undefined : `${quoteShortened(key)} ${problem}`;
-}
+};
 
 /** The same without the key itself: what is said of it. */
-export function keyProblem(key: string): string | undefined {
+export const keyProblem = (key: string): string | undefined => {
   if (UNFIT().test(key)) return unfit(key);
   const length = key.length;
   if (length * 2 > MAX_LENGTH && utf16Length(key) > MAX_LENGTH)
@@ -33,17 +33,17 @@ export function keyProblem(key: string): string | undefined {
   // Halves are rare, and quoting finds them natively.
   const halved = JSON.stringify(key).includes("\\ud") && mend(key) !== key;
   return halved ? "is a key with half of a surrogate pair" : undefined;
-}
+};
 
-function unfit(key: string): string {
+const unfit = (key: string): string => {
   if (key.trim() === "") return "is a blank key";
   if (key.includes(",")) return "is a key with a comma";
   if (key.includes("<") || key.includes(">") || key.includes("{{")) return "is a key with markup";
   return "is a key with a control character";
-}
+};
 
-function utf16Length(text: string): number {
+const utf16Length = (text: string): number => {
   let length = 0;
   for (const char of text) length += (char.codePointAt(0) as number) > 0xffff ? 2 : 1;
   return length;
-}
+};

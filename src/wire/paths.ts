@@ -22,21 +22,21 @@ export const RPC_CALL_PATH = "rpc";
 export const CLAIM_PATH = "claim";
 
 /** Percent-encodes UTF-8 for a path segment or a query. Never throws: half a surrogate pair becomes U+FFFD. */
-export function escapeText(text: string): string {
+export const escapeText = (text: string): string => {
   try {
     return encodeURIComponent(text);
   } catch {
     return encodeURIComponent(mend(text));
   }
-}
+};
 
 /** Says why an access token cannot be used (without showing it), or undefined if it can. */
-export function checkToken(token: unknown): string | undefined {
+export const checkToken = (token: unknown): string | undefined => {
   if (typeof token !== "string" || token === "") return "the access token must be a text that is not empty";
   if (token.length > MAX_TOKEN) return `the access token is longer than ${MAX_TOKEN} characters`;
   if (!UNFIT_TOKEN().test(token)) return undefined;
   return "the access token holds a character that the platform refuses in an address (/ \\ ; % or a control character), or begins or ends with a space";
-}
+};
 
 /** Before every other path. It holds the token: not for a log. */
 export const devicePrefix = (token: string): string => `${API_PREFIX}${escapeText(token)}/`;
@@ -48,11 +48,11 @@ export const rpcPollPath = (timeoutMs: number): string => `rpc?timeout=${timeout
 export const rpcAnswerPath = (id: number): string => `rpc/${id}`;
 
 /** The whole image without `part`; with it the bytes from `size * chunk` on, `size` at most (`size` > 0, the product within 31 bits). */
-export function firmwarePath(
+export const firmwarePath = (
   title: string,
   version: string,
   part?: { readonly size: number; readonly chunk: number },
-): string {
+): string => {
   const query = `title=${escapeText(title)}&version=${escapeText(version)}`;
   return `firmware?${query}${part ? `&size=${part.size}&chunk=${part.chunk}` : ""}`;
-}
+};

@@ -27,13 +27,13 @@ export type ProvisionAnswer =
   /** `reason` holds nothing of the answer. */
   | { readonly kind: "malformed"; readonly reason: string };
 
-export function encodeProvision(ask: ProvisionAsk): string {
+export const encodeProvision = (ask: ProvisionAsk): string => {
   const names = `"deviceName":${quote(ask.deviceName)}`;
   const secrets = `"provisionDeviceKey":${quote(ask.key)},"provisionDeviceSecret":${quote(ask.secret)}`;
   const token =
     ask.token === undefined ? "" : `,"credentialsType":"ACCESS_TOKEN","token":${quote(ask.token)}`;
   return `{${names},${secrets}${token}}`;
-}
+};
 
 const malformed = (what: string): ProvisionAnswer => ({
   kind: "malformed",
@@ -41,7 +41,7 @@ const malformed = (what: string): ProvisionAnswer => ({
 });
 
 /** Reads the answer. A success without an access token that can be used is malformed. */
-export function parseProvision(text: string): ProvisionAnswer {
+export const parseProvision = (text: string): ProvisionAnswer => {
   const answer = parseObject(text);
   if (!answer) return malformed("not an object");
   const { status, credentialsType, credentialsValue } = answer;
@@ -51,4 +51,4 @@ export function parseProvision(text: string): ProvisionAnswer {
   if (credentialsType !== "ACCESS_TOKEN") return malformed("credentials that are no access token");
   const problem = checkToken(credentialsValue);
   return problem === undefined ? { kind: "success", token: credentialsValue as string } : malformed(problem);
-}
+};

@@ -227,15 +227,15 @@ export class ReportReader {
   }
 }
 
-function isWithin(state: State): state is Within {
+const isWithin = (state: State): state is Within => {
   return state === "inName" || state === "inLabels" || state === "inOther" || state === "inRow";
-}
+};
 
 /** No number beyond what a double holds: read as Infinity, it would be written as nothing. */
-function isRow(row: JsonObject): row is { [label: string]: Cell } {
+const isRow = (row: JsonObject): row is { [label: string]: Cell } => {
   return Object.keys(row).every((label) => typeof row[label] !== "number" || Number.isFinite(row[label]));
-}
+};
 
-function isBlank(byte: number): boolean {
+const isBlank = (byte: number): boolean => {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
+};

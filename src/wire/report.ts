@@ -41,7 +41,7 @@ export interface RowTaker {
 }
 
 /** Says what the platform would refuse, or understand as something else; undefined if it is a question. */
-export function reportProblem(question: ReportQuestion): string | undefined {
+export const reportProblem = (question: ReportQuestion): string | undefined => {
   if (!isObject(question)) return "a report is asked for by an object";
   const { viewConfigId, rangeStartTs: start, rangeEndTs: end, filters } = question;
   if (typeof viewConfigId !== "string" || !UUID().test(viewConfigId)) return "viewConfigId is a UUID";
@@ -55,10 +55,10 @@ export function reportProblem(question: ReportQuestion): string | undefined {
     return Array.isArray(values) && values.every((value) => typeof value === "string");
   };
   return Object.keys(filters).every(isList) ? undefined : "a filter is an array of strings";
-}
+};
 
 /** The body of the request; of a question without a problem. */
-export function reportBody({ viewConfigId, rangeStartTs, rangeEndTs, filters }: ReportQuestion): string {
+export const reportBody = ({ viewConfigId, rangeStartTs, rangeEndTs, filters }: ReportQuestion): string => {
   let text = `{"viewConfigId":${quote(viewConfigId)}`;
   if (rangeStartTs !== undefined) text += `,"rangeStartTs":${rangeStartTs}`;
   if (rangeEndTs !== undefined) text += `,"rangeEndTs":${rangeEndTs}`;
@@ -69,8 +69,8 @@ export function reportBody({ viewConfigId, rangeStartTs, rangeEndTs, filters }: 
     text += `,"filters":{${members.join(",")}}`;
   }
   return `${text}}`;
-}
+};
 
-function isTime(ts: unknown): boolean {
+const isTime = (ts: unknown): boolean => {
   return ts === undefined || (Number.isInteger(ts) && (ts as number) >= 0 && (ts as number) <= LAST_TS);
-}
+};

@@ -55,7 +55,7 @@ const ID_TEXT = lazyRegExp(() => /^-?\d{1,10}$/);
  * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `problem`,
  * because a request without an answer holds up those behind it. Without a usable id it can't be answered: `ok` is false.
  */
-export function parseRpcRequest(text: string, whole: boolean): RpcParsed {
+export const parseRpcRequest = (text: string, whole: boolean): RpcParsed => {
   if (!whole) return fromBeginning(text, "too-large");
   const parsed = parseJson(text);
   if (!parsed.ok) return fromBeginning(text, problemOf(parsed.reason));
@@ -67,60 +67,60 @@ export function parseRpcRequest(text: string, whole: boolean): RpcParsed {
   if (typeof method !== "string")
     return { ok: true, id, method: "", params: undefined, problem: "malformed", hash };
   return { ok: true, id, method, params: params === undefined ? null : params, problem: undefined, hash };
-}
+};
 
 const problemOf = (reason: JsonProblem): RpcProblem => (reason === "too-deep" ? "too-large" : "malformed");
 
-function fromBeginning(text: string, problem: RpcProblem): RpcParsed {
+const fromBeginning = (text: string, problem: RpcProblem): RpcParsed => {
   const found = findMembers(text);
   const id = toId(jsonOf(found.id));
   if (id === undefined) return { ok: false };
   const method = jsonOf(found.method);
   const name = typeof method === "string" ? method : "";
   return { ok: true, id, method: name, params: undefined, problem, hash: hashText(text) };
-}
+};
 
 /** A signed 32-bit integer, written as a number or as decimal digits. */
-function toId(value: unknown): number | undefined {
+const toId = (value: unknown): number | undefined => {
   const id = typeof value === "string" && ID_TEXT().test(value) ? Number(value) : value;
   if (typeof id !== "number" || (id | 0) !== id) return undefined;
   return id | 0;
-}
+};
 
 /** FNV-1a over the code points. */
-function hashText(text: string): number {
+const hashText = (text: string): number => {
   let hash = 0x811c9dc5 | 0;
   for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) as number), 0x01000193);
   return hash >>> 0;
-}
+};
 
 export type RpcAnswer =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly code: "HANDLER_FAILED" | "ANSWER_TOO_LARGE"; readonly reason: string };
 
 /** A handler's result as a body of `limit` bytes at most; undefined is answered as null. */
-export function encodeAnswer(value: unknown, limit = RPC_LIMIT): RpcAnswer {
+export const encodeAnswer = (value: unknown, limit = RPC_LIMIT): RpcAnswer => {
   const encoded = encodeJson(value ?? null, "free", limit);
   if (!encoded.ok && !encoded.tooLarge)
     return { ok: false, code: "HANDLER_FAILED", reason: `the answer: ${encoded.reason}` };
   if (encoded.ok && fits(encoded.text, limit)) return encoded;
   return { ok: false, code: "ANSWER_TOO_LARGE", reason: `the answer takes more than ${limit} bytes` };
-}
+};
 
 /** A structured error as a body. The message is cut at 200 characters. */
-export function encodeError(code: RpcErrorCode, message: string = RPC_ERRORS[code]): string {
+export const encodeError = (code: RpcErrorCode, message: string = RPC_ERRORS[code]): string => {
   const short = message.length > MAX_MESSAGE ? message.slice(0, MAX_MESSAGE) : message;
   return `{"error":{"code":"${code}","message":${quote(short)}}}`;
-}
+};
 
 /** A call of the platform; parameters left out are sent as null, which the platform asks for. */
-export function encodeCall(
+export const encodeCall = (
   method: unknown,
   params: unknown,
   limit = RPC_LIMIT,
 ):
   | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean } {
+  | { readonly ok: false; readonly reason: string; readonly tooLarge: boolean } => {
   if (typeof method !== "string" || method === "") {
     return { ok: false, reason: "the method must be a text that is not empty", tooLarge: false };
   }
@@ -130,7 +130,7 @@ export function encodeCall(
   const text = `{"method":${quote(method)},"params":${encoded.text}}`;
   if (fits(text, limit)) return { ok: true, text };
   return { ok: false, reason: `the call takes more than ${limit} bytes`, tooLarge: true };
-}
+};
 
 export type CallAnswer =
   | { readonly kind: "answer"; readonly value: Json }
@@ -139,7 +139,7 @@ export type CallAnswer =
   | { readonly kind: "malformed"; readonly reason: JsonProblem };
 
 /** Reads the answer to a call. */
-export function parseCallAnswer(text: string): CallAnswer {
+export const parseCallAnswer = (text: string): CallAnswer => {
   const parsed = parseJson(text);
   if (!parsed.ok) return { kind: "malformed", reason: parsed.reason };
   const { value } = parsed;
@@ -147,4 +147,4 @@ export function parseCallAnswer(text: string): CallAnswer {
     return { kind: "error", error: value.error as Json };
   }
   return { kind: "answer", value };
-}
+};

@@ -62,12 +62,12 @@ export class Shapes {
 }
 
 /** Undefined if these are not the keys of `shape`, or a value is none that is written here. Without a call for most: it would cost as much as all else. */
-function textOf(
+const textOf = (
   shape: Shape,
   keys: readonly string[],
   object: Readonly<Record<string, unknown>>,
   limit: number,
-): string | undefined {
+): string | undefined => {
   const { keys: known, before } = shape;
   const count = known.length;
   if (count === 0 || keys.length !== count) return undefined;
@@ -90,9 +90,9 @@ function textOf(
     text += before[i] + scalar;
   }
   return `${text}}`;
-}
+};
 
-function scalarText(value: unknown, limit: number): string | undefined {
+const scalarText = (value: unknown, limit: number): string | undefined => {
   switch (typeof value) {
     case "number":
       return numberText(value);
@@ -106,4 +106,4 @@ function scalarText(value: unknown, limit: number): string | undefined {
     default:
       return undefined;
   }
-}
+};

@@ -14,6 +14,12 @@ import { Shapes } from "./shapes.js";
 import type { Encoded } from "./text/encode.js";
 import { encodeValues, VALUES_LIMIT } from "./values.js";
 
+const ascii = (text: string): Uint8Array => {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+};
+
 const TS_FIRST = 1_000_000_000_000;
 const TS_END = 10_000_000_000_000;
 /** What stands before the text of a point that is not the first. */
@@ -39,7 +45,7 @@ const ZERO = 0x30;
  * Values of one point as text. Beyond what `encodeValues` refuses: keys `ts` and `values` in one point, which the platform would read as a time
  * stamp and lose the rest. Refused with both kinds of time stamps, since a stored point may be sent under either.
  */
-export function encodePoint(values: unknown, limit = VALUES_LIMIT): Encoded {
+export const encodePoint = (values: unknown, limit = VALUES_LIMIT): Encoded => {
   const encoded = encodeValues(values, limit);
   if (!encoded.ok) return encoded;
   if (Object.hasOwn(values as object, "ts") && Object.hasOwn(values as object, "values")) {
@@ -50,7 +56,7 @@ export function encodePoint(values: unknown, limit = VALUES_LIMIT): Encoded {
     };
   }
   return encoded;
-}
+};
 
 /** `encodePoint` for one point after the other: those with the keys of one before are written the quick way. */
 export class PointEncoder {
@@ -66,10 +72,10 @@ export class PointEncoder {
 }
 
 /** Says why a time stamp cannot be used, or undefined if it can: whole milliseconds of 13 digits (2001 to 2286), which catches seconds. */
-export function checkTs(ts: unknown): string | undefined {
+export const checkTs = (ts: unknown): string | undefined => {
   if (typeof ts === "number" && Number.isInteger(ts) && ts >= TS_FIRST && ts < TS_END) return undefined;
   return "ts must be a whole number of milliseconds since 1970, of 13 digits";
-}
+};
 
 /**
  * What stands before each point with a time stamp, `,{"ts":1700000000000,"values":`. It lies in the bytes that it is copied in, as a copy within them
@@ -114,10 +120,4 @@ export class PointFrame {
       high = (high / 10) | 0;
     }
   }
-}
-
-function ascii(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
 }

@@ -14,11 +14,11 @@ export const VALUES_LIMIT = 65_536;
  * Checks and writes one set of values: keys after `checkKey`; values string, boolean, finite number below 2^63 in size, BigInt of 64 bits, JSON of 32 levels
  * at most. Refused besides: an empty set, null (the platform drops it; nulls in arrays stay), undefined, functions, Dates, cycles. `limit` in characters.
  */
-export function encodeValues(values: unknown, limit = VALUES_LIMIT): Encoded {
+export const encodeValues = (values: unknown, limit = VALUES_LIMIT): Encoded => {
   if (!isObject(values))
     return { ok: false, reason: "values must be an object of keys and values", tooLarge: false };
   const encoded = encodeJson(values, "stored", limit);
   if (encoded.ok && encoded.text === "{}")
     return { ok: false, reason: "there are no values", tooLarge: false };
   return encoded;
-}
+};

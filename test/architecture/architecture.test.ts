@@ -119,6 +119,10 @@ test("no typed array of src lives at module level, tables that are only read asi
   }
 });
 
+test("a function of a module that a board runs is an arrow function, which has no prototype", async (t) => {
+  t.deepEqual(offences(await boardSources(), rules.declaredFunctions), []);
+});
+
 test("no class of src has a static that holds a value", (t) => {
   t.deepEqual(offences(src, rules.classStatics), []);
 });

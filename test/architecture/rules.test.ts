@@ -169,6 +169,16 @@ const samples: [rule: (source: string) => string[], good: string[], bad: string[
     ],
   ],
   [
+    rules.declaredFunctions,
+    [
+      "const f = (x: number): number => x;",
+      "async function f() {}",
+      "function* f() {}",
+      "class A { function = 1; f() { function g() {} } }",
+    ],
+    ["function f() {}", "const a = 1;\nexport function f<T>(x: T): T { return x; }"],
+  ],
+  [
     rules.classStatics,
     ["class A { static make(): A { return new A(); } }", "x.static = 1;"],
     [

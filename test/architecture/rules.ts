@@ -95,6 +95,18 @@ export function classStatics(source: string): string[] {
   return found;
 }
 
+/** Functions of a module that `function` declares, but for its default: each has a prototype that nobody uses, 48 bytes of a board's ROM. An async one has none. */
+export function declaredFunctions(source: string): string[] {
+  const tokens = scan(source);
+  return tokens
+    .filter(({ kind, text, depth }, i) => {
+      const [before, next] = [tokens[i - 1]?.text, tokens[i + 1]?.text];
+      const declares = kind === "word" && text === "function" && depth === 0;
+      return declares && !/^(?:async|default|=)$/.test(before ?? "") && next !== "*";
+    })
+    .map((token) => at(token, `function ${tokens[tokens.indexOf(token) + 1]?.text}`));
+}
+
 const MEMBER_BEGINS = /^(?:[{,;}*]|get|set|async|static)$/;
 
 /** Methods whose name is computed: the linker strips what no code names. */

@@ -7,12 +7,12 @@ import { chipName } from "./pins.js";
 import type { AccessPoint } from "./sdk-modules.js";
 
 /** What a board says of itself by Improv, and where its platform shows it: the list of devices, searched for its name. */
-export function aboutBoard(
+export const aboutBoard = (
   { config, idf }: Machine,
   host: BoardHost,
   deviceName: string | undefined,
   platform: () => Pick<Values, "url" | "token">,
-): Pick<ImprovOptions, "host" | "info" | "url"> {
+): Pick<ImprovOptions, "host" | "info" | "url"> => {
   const { title = "mote", version = "" } = membersOf<{ title: string; version: string }>(config.firmware);
   const name = deviceName ?? `mote-${host.hardwareId}`;
   const chip = chipName((idf as unknown as AccessPoint).mote_chip());
@@ -27,4 +27,4 @@ export function aboutBoard(
       return `${url.endsWith("/") ? url.slice(0, -1) : url}/entities/devices${search}`;
     },
   };
-}
+};

@@ -9,7 +9,7 @@ export interface Pin {
 }
 
 /** Calls `held` once the button was pressed without a break for `ms`; then not again before it was let go. Returns what ends it. */
-export function whenHeld(pin: Pin, clock: Clock, ms: number, held: () => void): () => void {
+export const whenHeld = (pin: Pin, clock: Clock, ms: number, held: () => void): (() => void) => {
   let pressedFor = 0;
   let cancel = (): void => {};
   const look = (): void => {
@@ -20,10 +20,10 @@ export function whenHeld(pin: Pin, clock: Clock, ms: number, held: () => void): 
   };
   cancel = clock.timer(LOOK_MS, look);
   return () => cancel();
-}
+};
 
 /** Calls `done` with whether the button is pressed now and stays so for `ms`; not from within this call. */
-export function isHeld(pin: Pin, clock: Clock, ms: number, done: (held: boolean) => void): void {
+export const isHeld = (pin: Pin, clock: Clock, ms: number, done: (held: boolean) => void): void => {
   const began = clock.now();
   const look = (): void => {
     if (pin.read() !== 0) done(false);
@@ -31,4 +31,4 @@ export function isHeld(pin: Pin, clock: Clock, ms: number, done: (held: boolean)
     else clock.timer(LOOK_MS, look);
   };
   clock.timer(LOOK_MS, look);
-}
+};

@@ -23,13 +23,13 @@ const BAUD = 115_200;
 const ROOM = 64;
 
 /** Opens what there is. `attach` is handed each cable and gives what reads its bytes. Returns what closes them; one that can't be had is logged, but on a board that runs. */
-export function openCables(
+export const openCables = (
   modules: SdkModules,
   machine: Machine,
   host: BoardHost,
   options: CableOptions,
   attach: (cable: Cable) => (bytes: Uint8Array) => void,
-): (() => void)[] {
+): (() => void)[] => {
   if (options.serial === false) return [];
   const native = machine.idf as unknown as AccessPoint & Usb;
   const closing: (() => void)[] = [];
@@ -46,15 +46,15 @@ export function openCables(
   open(() => openSerial(modules, native, options, attach));
   open(() => openUsb(native, host, options, attach));
   return closing;
-}
+};
 
 /** A debug build has the debugger on its line: then there is none. */
-function openSerial(
+const openSerial = (
   modules: SdkModules,
   native: AccessPoint,
   { serial: given, isRunning }: CableOptions,
   attach: (cable: Cable) => (bytes: Uint8Array) => void,
-): (() => void) | undefined {
+): (() => void) | undefined => {
   const pins = given || serialPins(native.mote_chip());
   if (!pins) return undefined;
   const { receive, transmit } = pins;
@@ -65,26 +65,26 @@ function openSerial(
   });
   if (!isRunning) native.mote_serial_flow();
   return () => serial.close();
-}
+};
 
-function sendWhole(native: AccessPoint, bytes: Uint8Array): void {
+const sendWhole = (native: AccessPoint, bytes: Uint8Array): void => {
   const buffer = new Uint8Array(ROOM);
   for (let at = 0; at < bytes.length; at += ROOM) {
     const part = bytes.subarray(at, at + ROOM);
     buffer.set(part);
     native.mote_serial_send(buffer.buffer, part.length);
   }
-}
+};
 
-function openUsb(
+const openUsb = (
   usb: Usb,
   host: BoardHost,
   { isRunning }: CableOptions,
   attach: (cable: Cable) => (bytes: Uint8Array) => void,
-): (() => void) | undefined {
+): (() => void) | undefined => {
   let read: ((bytes: Uint8Array) => void) | undefined;
   const line = UsbLine.open(usb, host.clock, (bytes) => read?.(bytes), isRunning ? SELDOM_MS : undefined);
   if (!line) return undefined;
   read = attach(line);
   return () => line.close();
-}
+};

@@ -17,7 +17,7 @@ export interface Commission {
 }
 
 /** What is wrong with `config.commission`, on a chip by CONFIG_IDF_FIRMWARE_CHIP_ID. */
-export function checkCommission(value: unknown, chip: number): string | undefined {
+export const checkCommission = (value: unknown, chip: number): string | undefined => {
   const { button, password, serial } = membersOf<Commission>(value);
   if (value !== undefined && (typeof value !== "object" || value === null))
     return "config.commission is an object";
@@ -29,10 +29,10 @@ export function checkCommission(value: unknown, chip: number): string | undefine
   if (serial !== undefined && serial !== false && !(isPin(serial?.receive) && isPin(serial?.transmit)))
     return "config.commission.serial is { receive, transmit }, two pins, or false";
   return undefined;
-}
+};
 
 /** `config` with something in place of what its owner will give: the rest must be right all the same. */
-export function asIfGiven(config: Config): Config {
+export const asIfGiven = (config: Config): Config => {
   if (!isIncomplete(config)) return config;
   const { ssid } = membersOf<{ ssid: unknown }>(config.wifi);
   const { key } = membersOf<{ key: unknown }>(config.provisioning);
@@ -42,6 +42,6 @@ export function asIfGiven(config: Config): Config {
     ...(!config.baseUrl && { baseUrl: "http://any" }),
     ...(!config.token && !key && { token: "any", provisioning: undefined }),
   };
-}
+};
 
 const isPin = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;

@@ -10,13 +10,13 @@ import { commissionBy } from "./configuration.js";
 import type { SdkModules } from "./sdk-modules.js";
 
 /** The SDK's callbacks must throw nothing: it would restart the board. */
-function guarded(step: () => void): void {
+const guarded = (step: () => void): void => {
   try {
     step();
   } catch {
     // The visitor asks again.
   }
-}
+};
 
 const modules: SdkModules = {
   listen,
@@ -73,11 +73,11 @@ interface Waiting {
   room: number;
 }
 
-function pump(serial: Serial, waiting: Waiting, room: number): void {
+const pump = (serial: Serial, waiting: Waiting, room: number): void => {
   const count = Math.min(room, waiting.bytes.length);
   if (count > 0) serial.write(waiting.bytes.slice(0, count));
   waiting.bytes = waiting.bytes.subarray(count);
   waiting.room = room - count;
-}
+};
 
 export const commission: Commissioner = (machine, host, go) => commissionBy(modules, machine, host, go);

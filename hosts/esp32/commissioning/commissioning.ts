@@ -46,12 +46,12 @@ const RETRY_OPEN_MS = 250;
 const WARN_AFTER = 20;
 
 /** Opens it for 10 minutes. The radio is on when this returns. */
-export function openCommissioning(
+export const openCommissioning = (
   modules: SdkModules,
   machine: Machine,
   host: BoardHost,
   options: CommissionOptions,
-): Commissioning {
+): Commissioning => {
   const { clock } = machine;
   const air = machine.idf as unknown as AccessPoint;
   const joiner = new Joiner(machine.makeRadio, air, clock);
@@ -89,10 +89,10 @@ export function openCommissioning(
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
   return commissioning;
-}
+};
 
 /** Until each step succeeded once: the SDK has no network to listen in before another task brought the access point up. */
-function keepTrying(host: BoardHost, closing: (() => void)[], steps: readonly (() => void)[]): void {
+const keepTrying = (host: BoardHost, closing: (() => void)[], steps: readonly (() => void)[]): void => {
   let [left, tries] = [steps, 0];
   let cancel = (): void => {};
   closing.push(() => cancel());
@@ -111,34 +111,34 @@ function keepTrying(host: BoardHost, closing: (() => void)[], steps: readonly ((
     if (left.length > 0) cancel = host.clock.timer(RETRY_OPEN_MS, round);
   };
   round();
-}
+};
 
 /** The page. Not for the network that is being joined: its owner need not be the device's. */
-function listen(modules: SdkModules, machine: Machine, server: PageServer): () => void {
+const listen = (modules: SdkModules, machine: Machine, server: PageServer): (() => void) => {
   return modules.listen(
     HTTP,
     (address, visitor) =>
       address.startsWith(VISITORS) && server.accept((event) => machine.taken(visitor, event)),
   );
-}
+};
 
 /** Every name leads to the page, so that a phone shows it by itself. */
-function answerNames(modules: SdkModules): () => void {
+const answerNames = (modules: SdkModules): (() => void) => {
   return modules.datagrams(DNS, (packet, answer) => {
     const bytes = answerDns(packet, ADDRESS);
     if (bytes) answer(bytes);
   });
-}
+};
 
 /** What reads the bytes of a cable: a text console and Improv of its own, side by side. */
-function consoleOn(
+const consoleOn = (
   machine: Machine,
   host: BoardHost,
   commissioning: Commissioning,
   joiner: Joiner,
   options: CommissionOptions,
   cable: Cable,
-): (bytes: Uint8Array) => void {
+): ((bytes: Uint8Array) => void) => {
   const console = new Console({
     commissioning,
     write: (text) => cable.write(host.encode(text.replaceAll("\n", "\r\n"))),
@@ -162,7 +162,7 @@ function consoleOn(
   };
   const lines = new LineReader(host, (line) => console.line(line));
   return improv.reader(host.clock, (text) => lines.feed(text));
-}
+};
 
 async function check(
   machine: Machine,
@@ -182,12 +182,12 @@ async function check(
 }
 
 /** `host` with the authorities that were kept in place of those that were built in. */
-export function trusting<H extends BoardHost>(machine: Machine, host: H, ca: string | undefined): H {
+export const trusting = <H extends BoardHost>(machine: Machine, host: H, ca: string | undefined): H => {
   const read = ca === undefined ? [] : readAuthorities(ca);
   if (typeof read === "string" || read.length === 0) return host;
   const open = machine.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
   return { ...host, open };
-}
+};
 
 const label = (host: BoardHost): string | undefined => {
   const bytes = host.own.get(LABEL);
@@ -197,10 +197,10 @@ const label = (host: BoardHost): string | undefined => {
 const setLabel = (host: BoardHost, password: string): boolean =>
   password.length < 64 && host.own.set(LABEL, host.encode(password));
 
-function quietly(host: BoardHost, step: () => void): void {
+const quietly = (host: BoardHost, step: () => void): void => {
   try {
     step();
   } catch (error) {
     host.log("warn", `commissioning: ${error instanceof Error ? error.message : "unknown"}`);
   }
-}
+};

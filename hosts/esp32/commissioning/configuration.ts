@@ -44,12 +44,12 @@ const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
 const HELD_MS = 1000;
 const RESET_HELD_MS = 10_000;
 
-export function commissionBy(
+export const commissionBy = (
   modules: SdkModules,
   machine: Machine,
   made: BoardHost,
   go: Go,
-): Agent | undefined {
+): Agent | undefined => {
   finishInterrupted(made, () => void new Agent(made, NOWHERE));
   const { baseUrl } = machine.config;
   const built = withOwnName(machine.config, nameOf(made));
@@ -71,19 +71,19 @@ export function commissionBy(
   const [ms, held] = isWake ? [RESET_HELD_MS, () => resetByButton(host)] : [HELD_MS, () => ask(board)];
   isHeld(button, machine.clock, ms, (is) => (is ? held() : begin()));
   return undefined;
-}
+};
 
-function nameOf(host: BoardHost): string | undefined {
+const nameOf = (host: BoardHost): string | undefined => {
   const bytes = host.own.get(NAME);
   return bytes && host.decode(bytes);
-}
+};
 
-function resetByButton(host: BoardHost, agent = new Agent(host, NOWHERE)): void {
+const resetByButton = (host: BoardHost, agent = new Agent(host, NOWHERE)): void => {
   host.log("warn", "the button was held: Wi-Fi, token and all that waits are forgotten");
   reset(agent, host, "reset by the button");
-}
+};
 
-function buttonOf({ modules, host, config }: Board): Pin | undefined {
+const buttonOf = ({ modules, host, config }: Board): Pin | undefined => {
   const { button } = membersOf<Commission>(config.commission);
   if (button === undefined) return undefined;
   try {
@@ -92,9 +92,9 @@ function buttonOf({ modules, host, config }: Board): Pin | undefined {
     host.log("error", `config.commission.button: pin ${button} can't be had`);
     return undefined;
   }
-}
+};
 
-function run(board: Board, button: Pin | undefined): Agent | undefined {
+const run = (board: Board, button: Pin | undefined): Agent | undefined => {
   const { host, config, go } = board;
   const air = board.machine.idf as unknown as AccessPoint;
   const agent = go(host, config, (made, wifi, network) => {
@@ -106,10 +106,10 @@ function run(board: Board, button: Pin | undefined): Agent | undefined {
   if (!button) return agent;
   whenHeld(button, host.clock, RESET_HELD_MS, () => resetByButton(host, agent));
   return agent;
-}
+};
 
 /** Who looks for a device at a cable finds one that has its Wi-Fi, and where its platform shows it. */
-function answerCables({ modules, machine, host, config, stored }: Board): void {
+const answerCables = ({ modules, machine, host, config, stored }: Board): void => {
   const { serial } = membersOf<Commission>(config.commission);
   const { deviceName } = membersOf<{ deviceName: string }>(config.provisioning);
   const { url, token } = valuesOf(config, stored);
@@ -118,20 +118,20 @@ function answerCables({ modules, machine, host, config, stored }: Board): void {
     const improv = new Improv({ ...about, write: (bytes) => cable.writeWhole(bytes) });
     return improv.reader(host.clock);
   });
-}
+};
 
 /** Asks, and if nobody comes the next start is in recovery mode: three quick power cycles mean either. If somebody does, it is an ordinary one. */
-function noteCycles({ machine, host, config }: Board): Recovery {
+const noteCycles = ({ machine, host, config }: Board): Recovery => {
   const image = membersOf<{ version: string }>(config.firmware).version ?? "";
   const recovery = new Recovery(host, { image, crash: false, powered: isPowered(machine, host) });
   recovery.close();
   return recovery;
-}
+};
 
 /**
  * Asks the owner, who sees `wrong`, if that is why. A restart follows, but where nobody came: then points are recorded, as far as it is known for whom.
  */
-function ask(board: Board, wrong?: string, isAskedFor = false): undefined {
+const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
   const { modules, machine, host, built, config, stored } = board;
   const isNew = isIncomplete(config);
   // An image on trial that asks has lost what the one before knew.
@@ -162,20 +162,20 @@ function ask(board: Board, wrong?: string, isAskedFor = false): undefined {
     },
   });
   return undefined;
-}
+};
 
 /** An agent takes more stack to be made than is left behind the callbacks of a page or a line. */
-function soon(host: BoardHost, step: () => void): void {
+const soon = (host: BoardHost, step: () => void): void => {
   host.clock.timer(0, step);
-}
+};
 
 /** As a reset of the agent does, by one that knows of no platform. */
-function forget(host: BoardHost): void {
+const forget = (host: BoardHost): void => {
   reset(new Agent(host, NOWHERE), host, "reset");
-}
+};
 
 /** What could not be forgotten yet is by the next start. */
-function reset(agent: Agent, host: BoardHost, why: string): void {
+const reset = (agent: Agent, host: BoardHost, why: string): void => {
   const restart = (): void => host.restart(why);
   agent.reset().then(restart, restart);
-}
+};

@@ -85,19 +85,19 @@ const PINS: Readonly<Record<number, ChipPins>> = {
 };
 
 /** Why a button can't have this pin; undefined: it can, or the chip is not known. `serial`: the line is in use. */
-export function refusePin(chip: number, pin: unknown, serial: boolean): string | undefined {
+export const refusePin = (chip: number, pin: unknown, serial: boolean): string | undefined => {
   const pins = PINS[chip];
   if (!pins) return undefined;
   if (typeof pin !== "number" || !Number.isInteger(pin) || pin < 0 || pin >= pins.count)
     return "is no pin of this chip";
   if (serial && (pin === pins.receive || pin === pins.transmit)) return "is the serial line";
   return pins.refused.find(([, from, to = from]) => pin >= from && pin <= to)?.[0];
-}
+};
 
 /** Undefined where they are not known. */
-export function serialPins(chip: number): Pick<ChipPins, "receive" | "transmit"> | undefined {
+export const serialPins = (chip: number): Pick<ChipPins, "receive" | "transmit"> | undefined => {
   return PINS[chip];
-}
+};
 
 /** As Espressif writes it. */
 export const chipName = (chip: number): string => PINS[chip]?.name ?? "ESP32 family";

@@ -33,10 +33,10 @@ const REASONS: Readonly<Record<number, readonly [Finding["field"], string]>> = {
 };
 
 /** What `mote_wifi_reason` means; undefined for what is not known. */
-export function reasonOf(number: number): Finding | undefined {
+export const reasonOf = (number: number): Finding | undefined => {
   const known = REASONS[number];
   return known && { field: known[0], reason: known[1] };
-}
+};
 
 /** From the first word to an address. */
 const JOIN_MS = 25_000;

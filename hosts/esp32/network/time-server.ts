@@ -26,12 +26,12 @@ const ERA = 4_294_967_296;
 const [TRIES, AGAIN_MS] = [5, 5000];
 
 /** Calls `done` once, later: with seconds since 1970, or undefined if nobody answered within 25 s. */
-export function askTimeServer(
+export const askTimeServer = (
   name: string,
   datagrams: Datagrams,
   host: { readonly clock: Pick<Clock, "timer">; readonly random: Host["random"] },
   done: (seconds: number | undefined) => void,
-): void {
+): void => {
   const question = new Uint8Array(PACKET);
   // By chance instead of our time: an answer to another question is none.
   const nonce = question.subarray(ASKED_AT);
@@ -65,10 +65,10 @@ export function askTimeServer(
     }
   };
   datagrams.resolve(name, (address) => (address === undefined ? end(undefined) : ask(address)));
-}
+};
 
 /** Undefined for what is no answer to this question, or from a server that does not know the time. */
-function timeIn(bytes: Uint8Array, nonce: Uint8Array): number | undefined {
+const timeIn = (bytes: Uint8Array, nonce: Uint8Array): number | undefined => {
   const [mode = 0, stratum = 0] = bytes;
   if (bytes.length < PACKET || (mode & MODE) !== SERVER || stratum === 0) return undefined;
   for (let i = 0; i < NONCE; i++) if (bytes[REPEATED_AT + i] !== nonce[i]) return undefined;
@@ -76,4 +76,4 @@ function timeIn(bytes: Uint8Array, nonce: Uint8Array): number | undefined {
   for (let i = 0; i < 4; i++) seconds = seconds * 256 + (bytes[TIME_AT + i] as number);
   if (seconds === 0) return undefined;
   return seconds - SINCE_1900 + (seconds < ERA / 2 ? ERA : 0);
-}
+};

@@ -28,25 +28,25 @@ const HEX = lazyRegExp(() => /^[0-9a-f]{64}$/);
 export const otherSlot = (name: SlotName): SlotName => (name === "a" ? "b" : "a");
 
 /** `boot` without the image of one slot. */
-export function without(boot: Boot, name: SlotName): Boot {
+export const without = (boot: Boot, name: SlotName): Boot => {
   const { [name]: _gone, ...images } = boot.images;
   return { ...boot, images };
-}
+};
 
 /** The image before the pending one starts next, and the pending one never again. Undefined if there is none before it. */
-export function reverted(boot: Boot): Boot | undefined {
+export const reverted = (boot: Boot): Boot | undefined => {
   const before = otherSlot(boot.active);
   const image = boot.images[before];
   if (!image) return undefined;
   return { ...boot, active: before, state: "confirmed", started: false, images: { [before]: image } };
-}
+};
 
-export function bootText(boot: Boot): string {
+export const bootText = (boot: Boot): string => {
   return `${JSON.stringify({ format: FORMAT, ...boot }, undefined, 2)}\n`;
-}
+};
 
 /** Undefined for what this version can't read. An image whose record is damaged counts as none. */
-export function parseBoot(text: string): Boot | undefined {
+export const parseBoot = (text: string): Boot | undefined => {
   let value: Partial<Boot> & { format?: unknown };
   try {
     value = JSON.parse(text);
@@ -64,10 +64,10 @@ export function parseBoot(text: string): Boot | undefined {
     images: { ...imageOf("a", images?.a), ...imageOf("b", images?.b) },
     ...(typeof app === "string" && { app }),
   };
-}
+};
 
-function imageOf(name: SlotName, image: ImageRecord | undefined): Boot["images"] {
+const imageOf = (name: SlotName, image: ImageRecord | undefined): Boot["images"] => {
   if (!image || !Number.isSafeInteger(image.length) || image.length <= 0) return {};
   if (typeof image.sha256 !== "string" || !HEX().test(image.sha256)) return {};
   return { [name]: { length: image.length, sha256: image.sha256 } };
-}
+};

@@ -117,7 +117,7 @@ export class TwoSlots implements Slot {
 }
 
 /** The record of the first `length` bytes of `blocks`, by a fresh SHA-256; undefined if they cannot be read or are none. */
-export function imageRecord(blocks: Blocks, length: number, sha256: Digest): ImageRecord | undefined {
+export const imageRecord = (blocks: Blocks, length: number, sha256: Digest): ImageRecord | undefined => {
   if (!Number.isSafeInteger(length) || length <= 0 || length > blocks.size) return undefined;
   const sector = new Uint8Array(blocks.sectorSize);
   for (let at = 0; at < length; at += sector.length) {
@@ -126,4 +126,4 @@ export function imageRecord(blocks: Blocks, length: number, sha256: Digest): Ima
     sha256.write(piece);
   }
   return { length, sha256: toHex(sha256.close()) };
-}
+};

@@ -12,7 +12,7 @@ const MOST = 4;
 const SEQUENCE = 0x30;
 
 /** The certificates as base64 without blanks, or what is wrong, for people: the text is not quoted. */
-export function readAuthorities(text: string): string[] | string {
+export const readAuthorities = (text: string): string[] | string => {
   if (text.length > 2 * LONGEST) return "the certificates are too long";
   const found: string[] = [];
   let rest = text.trim();
@@ -31,10 +31,10 @@ export function readAuthorities(text: string): string[] | string {
   if (found.length > MOST || found.join("").length > LONGEST)
     return `the certificates are too long: ${LONGEST} letters at most, better that of the authority alone`;
   return found.every(isSequence) && found.length > 0 ? found : "that is no certificate (PEM)";
-}
+};
 
 /** One element of DER and nothing behind it. */
-function isSequence(base64: string): boolean {
+const isSequence = (base64: string): boolean => {
   const der = fromBase64(base64);
   if (!der || der[0] !== SEQUENCE || der.length < 64) return false;
   const size = (der[1] as number) & 0x7f;
@@ -43,10 +43,10 @@ function isSequence(base64: string): boolean {
   let length = 0;
   for (let i = 0; i < size; i++) length = length * 256 + (der[2 + i] as number);
   return der.length === 2 + size + length;
-}
+};
 
 /** Undefined for what is no base64. */
-export function fromBase64(text: string): Uint8Array | undefined {
+export const fromBase64 = (text: string): Uint8Array | undefined => {
   if (!BASE64().test(text) || text.length % 4 !== 0) return undefined;
   const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
   const bytes = new Uint8Array(Math.floor((bare * 3) / 4));
@@ -60,11 +60,11 @@ export function fromBase64(text: string): Uint8Array | undefined {
     bytes[at++] = bits >> held;
   }
   return bytes;
-}
+};
 
 /** PEM, as Node takes it. */
-export function toPem(base64: string): string {
+export const toPem = (base64: string): string => {
   let lines = "";
   for (let at = 0; at < base64.length; at += 64) lines += `${base64.slice(at, at + 64)}\n`;
   return `-----BEGIN ${CERTIFICATE}-----\n${lines}-----END ${CERTIFICATE}-----\n`;
-}
+};

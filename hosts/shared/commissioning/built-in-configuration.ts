@@ -4,20 +4,20 @@ import { sameAddress, type Values } from "./values.js";
 export type Config = Readonly<Record<string, unknown>>;
 
 /** True if the owner must be asked: for a network, a platform, or how the device proves itself there. What is empty was not filled in yet. */
-export function isIncomplete({ wifi, baseUrl, token, provisioning }: Config): boolean {
+export const isIncomplete = ({ wifi, baseUrl, token, provisioning }: Config): boolean => {
   const { ssid } = membersOf<{ ssid: unknown }>(wifi);
   const { key } = membersOf<{ key: unknown }>(provisioning);
   return wifi === undefined || ssid === "" || !baseUrl || !(token || key);
-}
+};
 
 /** With the name that a device of a series has for itself, if it has one. */
-export function withOwnName(config: Config, name: string | undefined): Config {
+export const withOwnName = (config: Config, name: string | undefined): Config => {
   if (!name) return config;
   return { ...config, provisioning: { ...membersOf<object>(config.provisioning), deviceName: name } };
-}
+};
 
 /** The manifest's configuration, with what was stored in place of what was built in. */
-export function withStoredSettings(config: Config, stored: Values): Config {
+export const withStoredSettings = (config: Config, stored: Values): Config => {
   const { ssid, password, url, token, key, secret } = stored;
   const { provisioning, token: builtToken, ...rest } = config;
   const built = membersOf<{ key: string }>(provisioning);
@@ -33,10 +33,10 @@ export function withStoredSettings(config: Config, stored: Values): Config {
     // With provisioning the agent finds its token by itself, and a reset forgets it.
     ...(token !== undefined && { token: provisioned.key ? undefined : token }),
   };
-}
+};
 
 /** What the page begins with. */
-export function valuesOf(config: Config, stored: Values): Values {
+export const valuesOf = (config: Config, stored: Values): Values => {
   const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);
   const { key, secret } = membersOf<{ key: string; secret: string }>(config.provisioning);
   const { baseUrl, token } = config as { baseUrl?: string; token?: string };
@@ -49,7 +49,7 @@ export function valuesOf(config: Config, stored: Values): Values {
     key,
     secret,
   };
-}
+};
 
 /** Of a group that may be anything. */
 export const membersOf = <T>(value: unknown): Partial<T> =>

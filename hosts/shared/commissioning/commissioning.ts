@@ -174,6 +174,6 @@ export class Commissioning {
   }
 }
 
-function without(values: Values, fields: readonly string[]): Values {
+const without = (values: Values, fields: readonly string[]): Values => {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !fields.includes(name)));
-}
+};

@@ -164,7 +164,7 @@ export class Console {
 const said = (findings: readonly Finding[]): string => findings.map(({ reason }) => `! ${reason}`).join("\n");
 
 /** Words between blanks; quoted ones may hold blanks, and \ keeps the letter behind it. Undefined: a quote is not closed. */
-export function splitWords(line: string): string[] | undefined {
+export const splitWords = (line: string): string[] | undefined => {
   const words: string[] = [];
   let [word, quote, isWord, isEscaped] = ["", "", false, false];
   for (const letter of line) {
@@ -187,4 +187,4 @@ export function splitWords(line: string): string[] | undefined {
   if (quote !== "" || isEscaped) return undefined;
   if (isWord) words.push(word);
   return words;
-}
+};

@@ -9,7 +9,7 @@ const [A, ANY, IN] = [1, 255, 1];
 const TTL = 5;
 
 /** The answer to `packet`, or undefined for what is no plain question: nothing is sent then. `address`: four numbers. */
-export function answerDns(packet: Uint8Array, address: readonly number[]): Uint8Array | undefined {
+export const answerDns = (packet: Uint8Array, address: readonly number[]): Uint8Array | undefined => {
   if (packet.length < HEADER + 5 || packet.length > LONGEST) return undefined;
   const word = (at: number): number => ((packet[at] as number) << 8) | (packet[at + 1] as number);
   // A question, opcode 0, one of them, and nothing said already. Records behind it (EDNS) are left out.
@@ -24,10 +24,10 @@ export function answerDns(packet: Uint8Array, address: readonly number[]): Uint8
   answer.set([0x84 | ((packet[2] as number) & 0x01), 0, 0, 1, 0, isKnown ? 1 : 0, 0, 0, 0, 0], 2);
   if (isKnown) answer.set([0xc0, HEADER, 0, A, 0, IN, 0, 0, 0, TTL, 0, 4, ...address], end + 4);
   return answer;
-}
+};
 
 /** Where the question's name ends; undefined if it does not, or points elsewhere. */
-function endOfName(packet: Uint8Array): number | undefined {
+const endOfName = (packet: Uint8Array): number | undefined => {
   let at = HEADER;
   while (at < packet.length && at - HEADER < LONGEST_NAME) {
     const length = packet[at++] as number;
@@ -36,4 +36,4 @@ function endOfName(packet: Uint8Array): number | undefined {
     at += length;
   }
   return undefined;
-}
+};

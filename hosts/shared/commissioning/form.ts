@@ -6,7 +6,7 @@ const PLAIN = lazyRegExp(() => /^[!-~]*$/);
 const MOST_FIELDS = 16;
 
 /** The values of `names`; undefined for what is no form: one value twice, bytes that are no UTF-8, what is not escaped. */
-export function readForm(text: string, names: readonly string[]): Record<string, string> | undefined {
+export const readForm = (text: string, names: readonly string[]): Record<string, string> | undefined => {
   if (!PLAIN().test(text)) return undefined;
   const values: Record<string, string> = {};
   const pairs = text.split("&", MOST_FIELDS + 1);
@@ -21,12 +21,12 @@ export function readForm(text: string, names: readonly string[]): Record<string,
     values[name] = value;
   }
   return values;
-}
+};
 
-function unescaped(text: string): string | undefined {
+const unescaped = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text.replace(PLUS(), " "));
   } catch {
     return undefined;
   }
-}
+};

@@ -82,7 +82,7 @@ export class FrameReader {
 }
 
 /** One frame, on a line of its own: clients look for it there. `data`: up to 255 bytes. */
-export function writeFrame(kind: number, data: ArrayLike<number>): Uint8Array {
+export const writeFrame = (kind: number, data: ArrayLike<number>): Uint8Array => {
   const bytes = new Uint8Array(DATA + data.length + 3);
   const frame = bytes.subarray(1);
   const end = DATA + data.length;
@@ -94,10 +94,10 @@ export function writeFrame(kind: number, data: ArrayLike<number>): Uint8Array {
   frame[end] = sum(frame, end);
   frame[end + 1] = NEWLINE;
   return bytes;
-}
+};
 
-function sum(bytes: Uint8Array, end: number): number {
+const sum = (bytes: Uint8Array, end: number): number => {
   let all = 0;
   for (let i = 0; i < end; i++) all += bytes[i] as number;
   return all & 0xff;
-}
+};

@@ -155,7 +155,7 @@ export class Improv {
 }
 
 /** Texts, each behind its length; an undefined one, and nothing behind it, where they don't fit. */
-function readTexts(host: Pick<Host, "decode">, bytes: Uint8Array): (string | undefined)[] {
+const readTexts = (host: Pick<Host, "decode">, bytes: Uint8Array): (string | undefined)[] => {
   const texts: (string | undefined)[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = at + 1 + (bytes[at] as number);
@@ -163,4 +163,4 @@ function readTexts(host: Pick<Host, "decode">, bytes: Uint8Array): (string | und
     at = end;
   }
   return texts;
-}
+};

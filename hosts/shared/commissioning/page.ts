@@ -43,12 +43,12 @@ interface Input {
 }
 
 /** `proof`: what a form must bring back. `name`: of the device. */
-export function page(view: View, name: string, proof: string): string {
+export const page = (view: View, name: string, proof: string): string => {
   const { state } = view;
   if (state === "checking") return frame(name, `<p role="status">${progressText(view)}</p>${AGAIN}`, 2);
   if (state !== "open") return frame(name, `<p role="status"><strong>Connected.</strong> ${DONE}</p>`);
   return frame(name, `${alerts(view)}${form(view, proof)}`);
-}
+};
 
 const DONE = "What you entered is kept, and this page closes now. You can leave it.";
 const AGAIN =
@@ -57,24 +57,24 @@ const AGAIN =
 const progressText = ({ stage }: View): string => `${escapeHtml(stage === "" ? "Checking" : stage)} &hellip;`;
 
 /** A page of one sentence. */
-export function notice(name: string, text: string): string {
+export const notice = (name: string, text: string): string => {
   return frame(name, `<p role="alert">${escapeHtml(text)}</p><p><a href="/">To the page</a></p>`);
-}
+};
 
-function frame(name: string, body: string, again?: number): string {
+const frame = (name: string, body: string, again?: number): string => {
   const refresh = again === undefined ? "" : `<meta http-equiv="refresh" content="${again}">`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">${refresh}<title>${escapeHtml(name)}</title><style>${STYLE}</style></head><body><main><h1>${escapeHtml(name)}</h1>${body}</main></body></html>`;
-}
+};
 
-function alerts({ findings }: View): string {
+const alerts = ({ findings }: View): string => {
   if (findings.length === 0) return "";
   const lines = findings.map(({ reason }) => `<div>${escapeHtml(capital(reason))}.</div>`);
   return `<div role="alert" id="wrong">${lines.join("")}</div>`;
-}
+};
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-function form(view: View, proof: string): string {
+const form = (view: View, proof: string): string => {
   const { wifi, has, ssid, url } = view;
   const secret = (name: "password" | "token" | "key" | "secret", label: string, note?: string): string =>
     input(view, {
@@ -89,15 +89,15 @@ function form(view: View, proof: string): string {
   const authority = `<label for="ca">Certificate of its authority<small>PEM, for https with a private authority. &ldquo;none&rdquo; for the one built in.</small></label><textarea id="ca" name="ca" spellcheck="false" autocapitalize="off"${has.ca ? ` placeholder="${KEPT}"` : ""}${wrong(view, "ca")}></textarea>`;
   const proofs = `<h2>This device there</h2>${secret("token", "Access token", "Or let it register by itself, with the two below.")}${secret("key", "Provisioning key")}${secret("secret", "Provisioning secret")}`;
   return `<form method="post" action="/" autocomplete="off"><input type="hidden" name="proof" value="${proof}">${network}<h2>Platform</h2>${input(view, { name: "url", label: "Address", value: url, note: "https://platform.example.com", more: 'type="text" inputmode="url"' })}<details${has.ca || wrong(view, "ca") ? " open" : ""}><summary>Private certificate</summary>${authority}</details>${proofs}<button>Check and keep</button></form><p><small>Nothing is kept before the device has connected with it.</small></p>`;
-}
+};
 
-function input(view: View, { name, label, note, value = "", more = 'type="text"' }: Input): string {
+const input = (view: View, { name, label, note, value = "", more = 'type="text"' }: Input): string => {
   const hint = note === undefined ? "" : `<small>${escapeHtml(note)}</small>`;
   return `<label for="${name}">${label}${hint}</label><input id="${name}" name="${name}" value="${escapeHtml(value)}" ${more} autocomplete="off" autocapitalize="off" spellcheck="false"${wrong(view, name)}>`;
-}
+};
 
-function wrong({ findings }: View, field: Field): string {
+const wrong = ({ findings }: View, field: Field): string => {
   return findings.some((finding) => finding.field === field)
     ? ' aria-invalid="true" aria-describedby="wrong"'
     : "";
-}
+};

@@ -53,7 +53,7 @@ export async function reach(
   return finding;
 }
 
-function optionsOf({ url, token, key, secret }: Values, deviceName?: string): AgentOptions {
+const optionsOf = ({ url, token, key, secret }: Values, deviceName?: string): AgentOptions => {
   const provisioning = key && secret ? { key, secret, ...(deviceName && { deviceName }) } : undefined;
   return {
     baseUrl: url ?? "",
@@ -62,9 +62,9 @@ function optionsOf({ url, token, key, secret }: Values, deviceName?: string): Ag
     ...(token && { token }),
     ...(provisioning && { provisioning }),
   };
-}
+};
 
-function asked(agent: Agent, { token }: Values): Promise<Finding | undefined> {
+const asked = (agent: Agent, { token }: Values): Promise<Finding | undefined> => {
   return new Promise((resolve) => {
     agent.on("refused", ({ what, reason }) => resolve({ field: what === "token" ? "token" : "key", reason }));
     agent.on("offline", ({ reason }) => resolve(unreachable(reason)));
@@ -73,19 +73,19 @@ function asked(agent: Agent, { token }: Values): Promise<Finding | undefined> {
       (error) => resolve(refused(error, token !== undefined)),
     );
   });
-}
+};
 
-function unreachable(reason: string): Finding {
+const unreachable = (reason: string): Finding => {
   for (const [said, field, meant] of WHY)
     if (reason.includes(said)) return { field, reason: `${meant} (${reason})` };
   return { field: "url", reason: `the platform can't be reached (${reason})` };
-}
+};
 
-function refused(error: unknown, isGiven: boolean): Finding {
+const refused = (error: unknown, isGiven: boolean): Finding => {
   const isRefused = error instanceof MoteError && error.code === "REFUSED";
   const reason = error instanceof MoteError ? error.message : "unknown";
   if (!isRefused) return { field: "url", reason: `the platform can't be reached (${reason})` };
   return reason.includes("401")
     ? { field: isGiven ? "token" : "key", reason: "the platform does not know the access token (401)" }
     : { field: "url", reason: `what answers there is no platform, or not well (${reason})` };
-}
+};

@@ -49,15 +49,15 @@ const PROOF_BYTES = 16;
 const TRIMMED = ["url", "ca", "token", "key", "secret"];
 
 /** `proof` of a page. Of a host whose numbers are random by now. */
-export function makeProof({ random }: Pick<Host, "random">): string {
+export const makeProof = ({ random }: Pick<Host, "random">): string => {
   const bytes = new Uint8Array(PROOF_BYTES);
   random(bytes);
   let proof = "";
   for (const byte of bytes) proof += byte.toString(16).padStart(2, "0");
   return proof;
-}
+};
 
-export function respond(request: PageRequest, context: PageContext): Answer {
+export const respond = (request: PageRequest, context: PageContext): Answer => {
   const { method, path, host } = request;
   // A name elsewhere that was made to lead here must neither read the page nor fill it in.
   if (!context.hosts.includes(host)) return context.isPortal ? toPage(context, 302) : refusal(403);
@@ -66,11 +66,11 @@ export function respond(request: PageRequest, context: PageContext): Answer {
     return { status: 200, body: page(context.commissioning.view, context.name, context.proof) };
   if (method !== "POST") return refusal(405);
   return take(request, context);
-}
+};
 
 export const refusal = (status: number): Answer => ({ status, body: "" });
 
-function take({ origin, site, type, body, host }: PageRequest, context: PageContext): Answer {
+const take = ({ origin, site, type, body, host }: PageRequest, context: PageContext): Answer => {
   if (type !== FORM) return refusal(415);
   if (origin !== undefined && origin !== `http://${host}`) return refusal(403);
   if (site !== undefined && !OWN_SITES.includes(site)) return refusal(403);
@@ -90,7 +90,7 @@ function take({ origin, site, type, body, host }: PageRequest, context: PageCont
   // While it checks there is nothing to fill in: the page says so.
   context.commissioning.give(typed as Values);
   return toPage(context, 303);
-}
+};
 
 const toPage = ({ hosts }: PageContext, status: number): Answer => ({
   status,
@@ -99,12 +99,12 @@ const toPage = ({ hosts }: PageContext, status: number): Answer => ({
 });
 
 /** In a time that does not show how much of it is right. */
-function isSame(one: string, other: string): boolean {
+const isSame = (one: string, other: string): boolean => {
   if (one.length !== other.length) return false;
   let differs = 0;
   for (let i = 0; i < one.length; i++) differs |= one.charCodeAt(i) ^ other.charCodeAt(i);
   return differs === 0;
-}
+};
 
 const HEADERS = [
   "Content-Type: text/html; charset=utf-8",
@@ -117,8 +117,8 @@ const HEADERS = [
 ].join("\r\n");
 
 /** The answer's head, for a body of so many bytes. */
-export function headOf({ status, location }: Answer, bytes: number): string {
+export const headOf = ({ status, location }: Answer, bytes: number): string => {
   const to = location === undefined ? "" : `Location: ${location}\r\n`;
   const allow = status === 405 ? "Allow: GET, HEAD, POST\r\n" : "";
   return `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}\r\n${HEADERS}\r\n${to}${allow}Content-Length: ${bytes}\r\n\r\n`;
-}
+};

@@ -20,21 +20,21 @@ export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
  * Finishes what a power loss left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
  * reset is to forget must neither be read nor written before.
  */
-export function finishInterrupted(keeper: Keeper, complete: () => void): void {
+export const finishInterrupted = (keeper: Keeper, complete: () => void): void => {
   if (keeper.store.get(RESET)) complete();
   finish(keeper);
-}
+};
 
-function finish(keeper: Keeper): void {
+const finish = (keeper: Keeper): void => {
   const change = readStored(keeper as Host, CHANGE);
   if (isObject(change)) apply(keeper as Host, change);
-}
+};
 
 /**
  * What was kept at commissioning. The token only if it belongs to `url`, or to the base URL that was kept, and if it was given: one that the device got by
  * provisioning has its name beside it, and the agent finds it by itself.
  */
-export function readStoredSettings(keeper: Keeper, url?: string): Values {
+export const readStoredSettings = (keeper: Keeper, url?: string): Values => {
   const host = keeper as Host;
   const [wifi, site, token] = [WIFI, SITE, TOKEN].map((key) => members(readStored(host, key)));
   const address = addressOf(site?.url ?? url);
@@ -49,13 +49,13 @@ export function readStoredSettings(keeper: Keeper, url?: string): Values {
     secret: site?.secret,
     token: isGiven ? token?.token : undefined,
   };
-}
+};
 
 /**
  * Keeps `values` in place of what there was. Without `isSame` the token goes too: the one that was given, or the one that the device got while
  * they were checked. False if it could not be written: then nothing has changed.
  */
-export function keep(keeper: Keeper, values: Values, isSame: boolean): boolean {
+export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean => {
   const host = keeper as Host;
   const { ssid, password, url, ca, key, secret, token } = values;
   const got = readStored(host, fresh(TOKEN));
@@ -68,14 +68,14 @@ export function keep(keeper: Keeper, values: Values, isSame: boolean): boolean {
   if (!writeStored(host, CHANGE, change)) return false;
   finish(keeper);
   return true;
-}
+};
 
 /** Keeps another Wi-Fi, in one write; false if that failed. */
-export function keepWifi(keeper: Keeper, { ssid, password }: Pick<Values, "ssid" | "password">): boolean {
+export const keepWifi = (keeper: Keeper, { ssid, password }: Pick<Values, "ssid" | "password">): boolean => {
   return writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }) });
-}
+};
 
-function apply(host: Host, { wifi, site, token }: JsonObject): void {
+const apply = (host: Host, { wifi, site, token }: JsonObject): void => {
   if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
   if (isObject(site) && !writeStored(host, SITE, site)) return;
   if (isObject(token)) {
@@ -84,7 +84,7 @@ function apply(host: Host, { wifi, site, token }: JsonObject): void {
   }
   for (const key of TOKENS) forgetStored(host, fresh(key));
   forgetStored(host, CHANGE);
-}
+};
 
 /**
  * The store for an agent that only checks: what it keeps is forgotten with it. Not so the token that it provisions, which the platform would not give
@@ -122,10 +122,10 @@ export class CheckStore implements Store {
 const isToken = (key: string): boolean => TOKENS.includes(key as (typeof TOKENS)[number]);
 
 /** The members that are texts. */
-function members(value: unknown): Record<string, string> {
+const members = (value: unknown): Record<string, string> => {
   const texts: Record<string, string> = {};
   if (!isObject(value as never)) return texts;
   for (const [name, text] of Object.entries(value as object))
     if (typeof text === "string" && text !== "") texts[name] = text;
   return texts;
-}
+};

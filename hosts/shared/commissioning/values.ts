@@ -40,7 +40,7 @@ const SHORTEST_PASSWORD = 8;
 const CONTROL = lazyRegExp(() => /[\u0000-\u001f\u007f]/);
 
 /** Why a Wi-Fi can't be joined by these, as far as it shows; undefined if it may. */
-export function checkNetwork(ssid: unknown, password: unknown): Finding | undefined {
+export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefined => {
   if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || CONTROL().test(ssid))
     return { field: "ssid", reason: `the Wi-Fi's name has 1 to ${LONGEST.ssid} bytes` };
   if (password === undefined || password === "") return undefined;
@@ -49,10 +49,10 @@ export function checkNetwork(ssid: unknown, password: unknown): Finding | undefi
     return undefined;
   const range = `${SHORTEST_PASSWORD} to ${LONGEST.password} bytes`;
   return { field: "password", reason: `the Wi-Fi's password has ${range}; an open network has none` };
-}
+};
 
 /** All that is wrong with `values`, or missing. `wifi`: whether there is a radio that needs a network. */
-export function checkValues(values: Values, wifi: boolean): Finding[] {
+export const checkValues = (values: Values, wifi: boolean): Finding[] => {
   const found: Finding[] = [];
   const network = wifi ? checkNetwork(values.ssid ?? "", values.password) : undefined;
   if (network) found.push(network);
@@ -63,9 +63,9 @@ export function checkValues(values: Values, wifi: boolean): Finding[] {
   const identity = checkIdentity(values);
   if (identity) found.push(identity);
   return found;
-}
+};
 
-function checkIdentity({ token, key, secret }: Values): Finding | undefined {
+const checkIdentity = ({ token, key, secret }: Values): Finding | undefined => {
   if (token) {
     const problem = checkToken(token);
     if (problem !== undefined) return { field: "token", reason: problem };
@@ -80,14 +80,14 @@ function checkIdentity({ token, key, secret }: Values): Finding | undefined {
       return { field, reason: `the provisioning ${what} has 1 to ${LONGEST.text} characters` };
   }
   return undefined;
-}
+};
 
 /**
  * What is meant by `typed` where `before` was kept or built in. A new network without a password is open; the same one keeps its
  * password. A token or a key takes the place of whatever the device proved itself with before. Another platform gets nothing of it: who has
  * the page for a moment must not read out what is built in by an address of his own.
  */
-export function merged(before: Values, typed: Values): Values {
+export const merged = (before: Values, typed: Values): Values => {
   const ssid = typed.ssid || before.ssid;
   const password = typed.password || (ssid === before.ssid ? before.password : undefined);
   const url = typed.url || before.url;
@@ -98,26 +98,26 @@ export function merged(before: Values, typed: Values): Values {
   const same = !typed.key && !typed.secret && isThere;
   const token = typed.token || (same ? before.token : undefined);
   return { ssid, password, url, ca, token, key, secret };
-}
+};
 
 /** True if a token that was got by `before` is the device's with `values` too. */
-export function sameIdentity(before: Values, values: Values): boolean {
+export const sameIdentity = (before: Values, values: Values): boolean => {
   return (
     sameAddress(before.url, values.url) &&
     before.token === values.token &&
     before.key === values.key &&
     before.secret === values.secret
   );
-}
+};
 
 /** The address as the agent keeps it beside the token; undefined if it is none. */
-export function addressOf(url: string | undefined): string | undefined {
+export const addressOf = (url: string | undefined): string | undefined => {
   const parsed = parseTarget(url ?? "");
   if (!parsed.ok) return undefined;
   const { secure, authority, prefix } = parsed.target;
   return `${secure ? "https" : "http"}://${authority}${prefix}`;
-}
+};
 
-export function sameAddress(one: string | undefined, other: string | undefined): boolean {
+export const sameAddress = (one: string | undefined, other: string | undefined): boolean => {
   return one === other || (addressOf(one) !== undefined && addressOf(one) === addressOf(other));
-}
+};

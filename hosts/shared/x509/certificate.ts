@@ -59,7 +59,7 @@ export interface Certificate {
 }
 
 /** Reads a certificate. Throws DerError for what is none, from its first byte to its last. */
-export function readCertificate(der: Uint8Array): Certificate {
+export const readCertificate = (der: Uint8Array): Certificate => {
   const outer = new DerReader(der);
   const parts = new DerReader(outer.next(TAG.sequence).contents);
   outer.end();
@@ -87,9 +87,9 @@ export function readCertificate(der: Uint8Array): Certificate {
     algorithm: oidText(sequence(algorithm).next(TAG.oid).contents),
     ...extensions,
   };
-}
+};
 
-function readTime(reader: DerReader): number {
+const readTime = (reader: DerReader): number => {
   const { tag, contents } = reader.next();
   const text = String.fromCharCode(...contents);
   const long = tag === TAG.time;
@@ -101,14 +101,14 @@ function readTime(reader: DerReader): number {
   const short = Number(text.slice(0, at));
   const year = long ? short : short < 50 ? 2000 + short : 1900 + short;
   return Date.UTC(year, two(0) - 1, two(2), two(4), two(6), two(8));
-}
+};
 
-function isTime(text: string): boolean {
+const isTime = (text: string): boolean => {
   for (const char of text.slice(0, -1)) if (!"0123456789".includes(char)) return false;
   return text.endsWith("Z");
-}
+};
 
-function readKey(der: Uint8Array): PublicKey {
+const readKey = (der: Uint8Array): PublicKey => {
   const info = sequence(der);
   const algorithm = oidText(sequence(info.next(TAG.sequence).whole).next(TAG.oid).contents);
   const bits = bitsOf(info.next(TAG.bits).contents);
@@ -121,14 +121,14 @@ function readKey(der: Uint8Array): PublicKey {
   const value =
     exponent.length > 6 ? Number.POSITIVE_INFINITY : exponent.reduce((n, byte) => n * 256 + byte, 0);
   return { algorithm, bits: modulus.length * 8 - Math.clz32(modulus[0]!) + 24, exponent: value };
-}
+};
 
 type Extensions = Pick<
   Certificate,
   "authority" | "pathLength" | "forServers" | "hosts" | "addresses" | "strange"
 >;
 
-function readExtensions(contents: Uint8Array | undefined): Extensions {
+const readExtensions = (contents: Uint8Array | undefined): Extensions => {
   const found = { constrained: false, mayNotSign: false, pathLength: Number.POSITIVE_INFINITY };
   const known = { forServers: true, hosts: [] as string[], addresses: [] as Uint8Array[], strange: false };
   const list = contents && sequence(contents);
@@ -150,30 +150,30 @@ function readExtensions(contents: Uint8Array | undefined): Extensions {
   }
   const { constrained, mayNotSign, pathLength } = found;
   return { ...known, authority: constrained && !mayNotSign, pathLength };
-}
+};
 
-function readConstraints(value: Uint8Array, found: { constrained: boolean; pathLength: number }): void {
+const readConstraints = (value: Uint8Array, found: { constrained: boolean; pathLength: number }): void => {
   const constraints = sequence(value);
   found.constrained = constraints.optional(TAG.boolean)?.contents[0] === 0xff;
   const length = constraints.optional(TAG.integer);
   constraints.end();
   if (length) found.pathLength = unsigned(length.contents)[0]!;
-}
+};
 
-function namesServers(value: Uint8Array): boolean {
+const namesServers = (value: Uint8Array): boolean => {
   const usages = sequence(value);
   while (!usages.done) {
     const usage = oidText(usages.next(TAG.oid).contents);
     if (usage === OID.serverAuth || usage === OID.anyUsage) return true;
   }
   return false;
-}
+};
 
-function readNames(value: Uint8Array, known: { hosts: string[]; addresses: Uint8Array[] }): void {
+const readNames = (value: Uint8Array, known: { hosts: string[]; addresses: Uint8Array[] }): void => {
   const names = sequence(value);
   while (!names.done) {
     const { tag, contents } = names.next();
     if (tag === 0x82 && contents.length <= 255) known.hosts.push(String.fromCharCode(...contents));
     else if (tag === 0x87) known.addresses.push(contents);
   }
-}
+};

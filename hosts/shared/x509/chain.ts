@@ -23,7 +23,7 @@ export interface Trust {
  * Undefined if the first of `presented` (DER) is for `name`, a host name or an IPv4 address, and one of the authorities vouches for
  * it, over others of `presented` or without. Otherwise what is wrong with it, for people, 80 characters at most.
  */
-export function refusal(presented: readonly Uint8Array[], name: string, trust: Trust): string | undefined {
+export const refusal = (presented: readonly Uint8Array[], name: string, trust: Trust): string | undefined => {
   if (presented.length > CERTIFICATES) return "certificate: too many of them";
   try {
     const [leaf, ...others] = presented.map(readCertificate);
@@ -35,7 +35,7 @@ export function refusal(presented: readonly Uint8Array[], name: string, trust: T
     if (error instanceof DerError) return "certificate: malformed";
     throw error;
   }
-}
+};
 
 class Path {
   private readonly _trust: Trust;
@@ -101,16 +101,16 @@ class Path {
   }
 }
 
-function isFor({ hosts, addresses }: Certificate, name: string): boolean {
+const isFor = ({ hosts, addresses }: Certificate, name: string): boolean => {
   if (isIpv4(name)) return addresses.some((bytes) => bytes.length === 4 && bytes.join(".") === name);
   const wanted = name.toLowerCase();
   return hosts.some((host) => matches(host.toLowerCase(), wanted));
-}
+};
 
 /** A star stands for the whole of the first label, of three at least. */
-function matches(host: string, wanted: string): boolean {
+const matches = (host: string, wanted: string): boolean => {
   if (!host.startsWith("*.")) return host === wanted && !host.includes("*");
   const dot = wanted.indexOf(".");
   const rest = host.slice(1);
   return dot > 0 && rest.indexOf(".", 1) > 0 && !rest.includes("*") && wanted.slice(dot) === rest;
-}
+};

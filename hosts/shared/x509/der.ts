@@ -85,12 +85,12 @@ export class DerReader {
 }
 
 /** The elements inside a SEQUENCE. */
-export function sequence(bytes: Uint8Array): DerReader {
+export const sequence = (bytes: Uint8Array): DerReader => {
   return new DerReader(new DerReader(bytes).next(TAG.sequence).contents);
-}
+};
 
 /** Of an OBJECT IDENTIFIER's contents: its numbers with dots between. Throws DerError. */
-export function oidText(contents: Uint8Array): string {
+export const oidText = (contents: Uint8Array): string => {
   const first = contents[0];
   if (first === undefined || first >= 120) throw new DerError("no object identifier");
   let text = `${Math.floor(first / 40)}.${first % 40}`;
@@ -105,24 +105,24 @@ export function oidText(contents: Uint8Array): string {
   }
   if (contents[contents.length - 1]! >= 0x80) throw new DerError("an object identifier ends early");
   return text;
-}
+};
 
 /** The octets of a BIT STRING of whole bytes. Throws DerError. */
-export function bitsOf(contents: Uint8Array): Uint8Array {
+export const bitsOf = (contents: Uint8Array): Uint8Array => {
   if (contents[0] !== 0) throw new DerError("bits that are no whole bytes");
   return contents.subarray(1);
-}
+};
 
-export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
+export const equalBytes = (one: Uint8Array, other: Uint8Array): boolean => {
   if (one.length !== other.length) return false;
   for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
   return true;
-}
+};
 
 /** Of a positive INTEGER's contents: without leading zeros. Throws DerError. */
-export function unsigned(contents: Uint8Array): Uint8Array {
+export const unsigned = (contents: Uint8Array): Uint8Array => {
   if (contents.length === 0 || contents[0]! >= 0x80) throw new DerError("no positive number");
   let from = 0;
   while (from < contents.length - 1 && contents[from] === 0) from++;
   return contents.subarray(from);
-}
+};

@@ -44,7 +44,7 @@ export default class StrictCertificates extends Certificates {
 }
 
 /** Both numbers of an ECDSA signature lie between 1 and `order` - 1. The SDK does not look, and with zeros its arithmetic never ends. */
-export function inRange(signature: Uint8Array, order: bigint): boolean {
+export const inRange = (signature: Uint8Array, order: bigint): boolean => {
   const numbers = sequence(signature);
   for (let i = 0; i < 2; i++) {
     const bytes = unsigned(numbers.next(TAG.integer).contents);
@@ -52,4 +52,4 @@ export function inRange(signature: Uint8Array, order: bigint): boolean {
     if (number < 1n || number >= order) return false;
   }
   return numbers.done;
-}
+};

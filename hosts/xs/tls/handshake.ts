@@ -32,11 +32,11 @@ const RSA = 1;
 const ECDSA = 3;
 
 /** In order, and `check` finds nothing wrong. */
-function inOrder(
+const inOrder = (
   kind: number,
   message: Message,
   check?: (session: TlsSession, last: number) => void,
-): Message {
+): Message => {
   return {
     ...message,
     unpacketize(session, body) {
@@ -47,30 +47,30 @@ function inOrder(
       message.unpacketize(session, body);
     },
   };
-}
+};
 
 /** With keys agreed on, and both sides using them; right after the hello only to go on with a session that was verified before. */
-function checkFinished(session: TlsSession, last: number): void {
+const checkFinished = (session: TlsSession, last: number): void => {
   const { masterSecret, serverCipher, clientCipher, clientSessionID, serverSessionID } = session;
   const before = clientSessionID && serverSessionID && same(clientSessionID, serverSessionID);
   const keys = masterSecret && serverCipher && (last === HELLO ? before : clientCipher);
   if (!keys) throw new Refused("TLS: no keys were agreed on");
-}
+};
 
-function same(one: ArrayBuffer, other: ArrayBuffer): boolean {
+const same = (one: ArrayBuffer, other: ArrayBuffer): boolean => {
   const [left, right] = [new Uint8Array(one), new Uint8Array(other)];
   return left.length === right.length && left.every((byte, i) => byte === right[i]);
-}
+};
 
 /** The key exchange of ECDHE (RFC 8422), signed by the certificate's key. */
-function checkSignature(session: TlsSession, bytes: Uint8Array): void {
+const checkSignature = (session: TlsSession, bytes: Uint8Array): void => {
   const at = 4 + (bytes[3] ?? 0);
   const [hash, kind] = [bytes[at] ?? 0, bytes[at + 1]];
   const signature = bytes.subarray(at + 4);
   const { curve, modulus } = X509.decodeSPKI(new Uint8Array(session.peerCert));
   const fits = kind === ECDSA ? curve && inRange(signature, curve.n) : kind === RSA && modulus !== undefined;
   if (!HASHES.includes(hash) || !fits) throw new Refused("TLS: a key that the server did not sign");
-}
+};
 
 const keyExchange = inOrder(KEY_EXCHANGE, handshake.serverKeyExchange);
 

@@ -4,6 +4,6 @@ export class Refused extends Error {
 }
 
 /** By its name: the modules that take the place of the SDK's are built each for itself. */
-export function isRefused(error: unknown): error is Refused {
+export const isRefused = (error: unknown): error is Refused => {
   return error instanceof Error && error.name === "Refused";
-}
+};

@@ -141,7 +141,7 @@ export class AttributeReader {
   }
 }
 
-function halves(group: string[]): string[][] {
+const halves = (group: string[]): string[][] => {
   const half = Math.ceil(group.length / 2);
   return [group.slice(0, half), group.slice(half)];
-}
+};

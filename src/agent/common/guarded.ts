@@ -1,7 +1,7 @@
 import type { Host } from "../../port.js";
 
 /** Calls what belongs to the application: an exception, or a promise that it returns and rejects, is logged as `what` and goes no further. */
-export function guarded(host: Host, what: string, call: () => unknown): void {
+export const guarded = (host: Host, what: string, call: () => unknown): void => {
   const failed = () => host.log("error", what);
   try {
     const returned = call();
@@ -9,15 +9,15 @@ export function guarded(host: Host, what: string, call: () => unknown): void {
   } catch {
     failed();
   }
-}
+};
 
 /** What `work`, which belongs to the application, resolves with; undefined if it throws or takes longer than `ms`: that is logged. Never rejects. */
-export function limited<T>(
+export const limited = <T>(
   host: Host,
   what: string,
   ms: number,
   work: () => T | Promise<T>,
-): Promise<T | undefined> {
+): Promise<T | undefined> => {
   return new Promise((resolve) => {
     const end = (failure: string) => {
       cancel();
@@ -35,4 +35,4 @@ export function limited<T>(
         () => end("failed"),
       );
   });
-}
+};

@@ -30,12 +30,12 @@ export type Passed =
   | { readonly ok: false; readonly failure: Failure; readonly detail: string };
 
 /** `known`: what was learnt of the image itself. */
-export function pass(
+export const pass = (
   assigned: Assigned,
   options: FirmwareOptions,
   session: PlatformSession,
   known: Pick<UpdateRecord, "size" | "checksum"> | undefined,
-): Passed {
+): Passed => {
   if (assigned.kind === "torn") return no("torn", `${assigned.missing} is missing`);
   if (assigned.kind === "malformed") return no("malformed", assigned.reason);
   if (assigned.kind === "absent") return no("withdrawn");
@@ -57,17 +57,17 @@ export function pass(
   if (!openDigest(algorithm, (name) => session.host.digest(name))) return no("algorithm", algorithm);
   const signed = key && signature && { key, signature };
   return { ok: true, image: { size, algorithm, checksum, unverified, url, signed } };
-}
+};
 
-function refusedPlatform({ target }: PlatformSession, options: FirmwareOptions): Failure | undefined {
+const refusedPlatform = ({ target }: PlatformSession, options: FirmwareOptions): Failure | undefined => {
   return isOpenTo(target, options) ? "insecure" : undefined;
-}
+};
 
-function refusedUrl(url: string, options: FirmwareOptions): Failure | undefined {
+const refusedUrl = (url: string, options: FirmwareOptions): Failure | undefined => {
   const file = parseUrl(url);
   return file ? refusedTarget(file.target, options) : "urlHost";
-}
+};
 
-function no(failure: Failure, detail = ""): Passed {
+const no = (failure: Failure, detail = ""): Passed => {
   return { ok: false, failure, detail };
-}
+};

@@ -85,11 +85,11 @@ export const FIRMWARE: Rules = {
 };
 
 /** As a Target has it. */
-function isAuthority(value: unknown): boolean {
+const isAuthority = (value: unknown): boolean => {
   const isOf = (scheme: string) => parseUrl(scheme + value)?.target.authority === value;
   return isOf("https://") || isOf("http://");
-}
+};
 
-function isChunk(value: unknown): boolean {
+const isChunk = (value: unknown): boolean => {
   return typeof value === "number" && value >= 1024 && value <= 65_536 && (value & (value - 1)) === 0;
-}
+};

@@ -18,13 +18,13 @@ export interface Parts {
   readonly updater: Updater;
 }
 
-export function makeParts(
+export const makeParts = (
   session: PlatformSession,
   loop: Loop,
   options: FirmwareOptions,
   events: Events,
   reports: Reports,
-): Parts | undefined {
+): Parts | undefined => {
   const keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
   const assignment = new AssignedUpdate(session.host, keys);
   const reporter = new Reporter(session.host, events, reports, options);
@@ -35,4 +35,4 @@ export function makeParts(
     journal,
     updater: new Updater(session, loop, options, assignment, journal, reporter),
   };
-}
+};

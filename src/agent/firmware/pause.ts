@@ -1,8 +1,8 @@
 import type { Clock } from "../../port.js";
 
 /** Lets other work go on. */
-export function pause(clock: Clock): Promise<void> {
+export const pause = (clock: Clock): Promise<void> => {
   return new Promise((resolve) => {
     clock.timer(0, resolve);
   });
-}
+};

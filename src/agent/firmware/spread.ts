@@ -4,7 +4,7 @@ import type { Host } from "../../port.js";
 import type { UpdateJournal } from "./update-journal.js";
 
 /** ms until the update may begin: drawn once from 0 to `spreadMs`, and kept over restarts. 0 for one that began before. */
-export function spreadWait(host: Host, spreadMs: number | undefined, journal: UpdateJournal): number {
+export const spreadWait = (host: Host, spreadMs: number | undefined, journal: UpdateJournal): number => {
   const { state, record } = journal;
   if (!spreadMs || !record || state !== "idle") return 0;
   const now = Math.floor(host.clock.wall() ?? host.clock.now());
@@ -13,4 +13,4 @@ export function spreadWait(host: Host, spreadMs: number | undefined, journal: Up
   const wait = Math.floor(spreadMs * share(host));
   journal.keep({ at: now + wait });
   return wait;
-}
+};

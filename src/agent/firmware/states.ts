@@ -52,7 +52,7 @@ export const UNKNOWN_FILE = { size: 0, checksum: "", etag: "" } as const;
 const KEY = "firmware";
 
 /** The record, or undefined if there is none that can be read. */
-export function readRecord(host: Host): UpdateRecord | undefined {
+export const readRecord = (host: Host): UpdateRecord | undefined => {
   // A new image that gave up may have left a record that only it can read: what this image wrote before says enough. On trial such is of no use.
   const kept = host.slot.state() === "pending" ? readStored(host, KEY) : readOwn(host, KEY);
   if (!isObject(kept)) return undefined;
@@ -75,20 +75,20 @@ export function readRecord(host: Host): UpdateRecord | undefined {
     etag: textOf(kept.etag),
     at: count(at),
   };
-}
+};
 
-export function writeRecord(host: Host, record: UpdateRecord): boolean {
+export const writeRecord = (host: Host, record: UpdateRecord): boolean => {
   return writeStored(host, KEY, record);
-}
+};
 
-export function deleteRecord(host: Host): void {
+export const deleteRecord = (host: Host): void => {
   host.store.delete(KEY);
-}
+};
 
-function textOf(value: unknown): string {
+const textOf = (value: unknown): string => {
   return typeof value === "string" ? value : "";
-}
+};
 
-function count(value: unknown): number {
+const count = (value: unknown): number => {
   return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
-}
+};

@@ -6,7 +6,7 @@ const VERSION = lazyRegExp(() => /^v?(\d{1,9}(?:\.\d{1,9}){0,7})(?:-([0-9A-Za-z.
  * Below zero if `a` is older than `b`, above if newer, 0 if neither; undefined if one of them is no version. Parts between dots are numbers, a missing
  * one is 0; what follows a hyphen makes it older than without, and is compared as text; what follows a plus does not count.
  */
-export function compareVersions(a: unknown, b: unknown): number | undefined {
+export const compareVersions = (a: unknown, b: unknown): number | undefined => {
   if (typeof a !== "string" || typeof b !== "string") return undefined;
   const left = VERSION().exec(a);
   const right = VERSION().exec(b);
@@ -21,4 +21,4 @@ export function compareVersions(a: unknown, b: unknown): number | undefined {
   if (left[2] === undefined) return 1;
   if (right[2] === undefined) return -1;
   return left[2] < right[2] ? -1 : 1;
-}
+};

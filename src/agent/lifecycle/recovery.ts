@@ -226,15 +226,15 @@ export class Recovery {
 const older = (ages: number[], ms: number): number[] =>
   ages.map((age) => age + ms).filter((age) => age < WINDOW_MS);
 /** Time in which the machine slept. */
-function pass(record: RecoveryRecord, ms: number): RecoveryRecord {
+const pass = (record: RecoveryRecord, ms: number): RecoveryRecord => {
   return { ...record, ages: older(record.ages, ms), leftMs: Math.max(0, record.leftMs - ms) };
-}
+};
 
-function fresh(image: string, told: boolean): RecoveryRecord {
+const fresh = (image: string, told: boolean): RecoveryRecord => {
   return { image, ages: [], leftMs: 0, cause: "", asked: false, told, cycles: 0 };
-}
+};
 
-function readRecord(host: Host): RecoveryRecord | undefined {
+const readRecord = (host: Host): RecoveryRecord | undefined => {
   const record = readStored(host, KEY);
   if (!isObject(record) || typeof record.image !== "string") return undefined;
   const { image, ages, leftMs, cause, asked, told, cycles } = record;
@@ -247,4 +247,4 @@ function readRecord(host: Host): RecoveryRecord | undefined {
     told: told === true,
     cycles: typeof cycles === "number" ? cycles : 0,
   };
-}
+};

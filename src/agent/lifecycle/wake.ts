@@ -96,7 +96,7 @@ const MEASURED_MS = 600_000;
 const WORST_DRIFT = 0.15;
 
 /** That of the wake before; as after power-on if there is none that can be read. */
-export function readMemory(host: Pick<Host, "encode">, kept: string | undefined): Memory {
+export const readMemory = (host: Pick<Host, "encode">, kept: string | undefined): Memory => {
   const memory: Memory = {
     wakes: 0,
     due: 0,
@@ -130,24 +130,24 @@ export function readMemory(host: Pick<Host, "encode">, kept: string | undefined)
     found[key] = value;
   }
   return Object.assign(memory, found);
-}
+};
 
 /** The time was learnt: `now`. How fast the machine's own clock runs shows from one such time to the next. */
-export function measure(memory: Memory, now: number): void {
+export const measure = (memory: Memory, now: number): void => {
   if (memory.told !== 0 && memory.own < MEASURED_MS) return;
   const rate = (now - memory.told) / memory.own;
   if (memory.told !== 0 && Math.abs(rate - 1) < WORST_DRIFT) memory.rate = rate;
   memory.told = now;
   memory.own = 0;
-}
+};
 
 /** In how many wakes the next attempt is, after one that came through or did not. `share` gives 0 to 1. */
-export function schedule(
+export const schedule = (
   memory: Memory,
   settings: CycleSettings,
   through: boolean,
   share: () => number,
-): void {
+): void => {
   const { everyMs, connectEvery } = settings;
   if (through) {
     // Devices that were switched on together each have their own turn from now on.
@@ -159,24 +159,24 @@ export function schedule(
     memory.step = Math.min(most, memory.step * 2);
     memory.due = Math.max(1, Math.round(memory.step * (0.5 + share())));
   }
-}
+};
 
-export function writeMemory(host: Pick<Host, "encode">, memory: Memory): string {
+export const writeMemory = (host: Pick<Host, "encode">, memory: Memory): string => {
   return sealed(host, JSON.stringify({ format: FORMAT, ...memory }));
-}
+};
 
 /** Memory that outlives a sleep may not outlive a weak battery: a checksum stands before the text. */
-function sealed(host: Pick<Host, "encode">, text: string): string {
+const sealed = (host: Pick<Host, "encode">, text: string): string => {
   const bytes = host.encode(text);
   return crc32(bytes, 0, bytes.length) + text;
-}
+};
 
-function isState(value: unknown): boolean {
+const isState = (value: unknown): boolean => {
   return typeof value === "string" && value.length <= STATE_LENGTH;
-}
+};
 
 /** No memory is so odd that a device would sleep for ever on it. */
-function isCount(value: unknown, key: string): boolean {
+const isCount = (value: unknown, key: string): boolean => {
   if (typeof value !== "number" || !(value >= -1 && value < Number.MAX_SAFE_INTEGER)) return false;
   return key === "rate" ? value > 0.8 && value < 1.25 : true;
-}
+};

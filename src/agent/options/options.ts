@@ -62,7 +62,7 @@ const RULES: Rules = {
 };
 
 /** The options with their defaults; throws `BAD_OPTIONS` with every mistake by name. */
-export function checkOptions(options: AgentOptions): CheckedOptions {
+export const checkOptions = (options: AgentOptions): CheckedOptions => {
   if (!isObject(options)) throw new MoteError("BAD_OPTIONS", "the options are an object");
   const { baseUrl, token, provisioning, connections, attributes, rpc, cycle } = options as AgentOptions;
   const wrong: string[] = [];
@@ -77,4 +77,4 @@ export function checkOptions(options: AgentOptions): CheckedOptions {
     rpc: withDefaults(rpc, RPC),
     cycle: withDefaults(cycle, CYCLE),
   };
-}
+};

@@ -11,7 +11,7 @@ export type Judge = (value: unknown) => string | undefined;
 export type Rules = { readonly [name: string]: Range | Choices | Judge | Rules };
 
 /** Adds each mistake in `options` by name to `wrong`. No value is quoted: it may be a secret. */
-export function checkRules(group: string, options: unknown, rules: Rules, wrong: string[]): void {
+export const checkRules = (group: string, options: unknown, rules: Rules, wrong: string[]): void => {
   if (!isObject(options)) {
     wrong.push(`${group.slice(0, -1)} is an object of options`);
     return;
@@ -28,9 +28,9 @@ export function checkRules(group: string, options: unknown, rules: Rules, wrong:
     const problem = typeof rule === "function" ? rule(value) : problemOf(rule as Range | Choices, value);
     if (problem !== undefined) wrong.push(`${group}${name} ${problem}`);
   }
-}
+};
 
-function problemOf(rule: Range | Choices, value: unknown): string | undefined {
+const problemOf = (rule: Range | Choices, value: unknown): string | undefined => {
   const [normal, least, most] = rule as Range;
   if (typeof normal !== "number") {
     if (value === undefined || rule.includes(value as never)) return undefined;
@@ -42,17 +42,17 @@ function problemOf(rule: Range | Choices, value: unknown): string | undefined {
   )
     return undefined;
   return `is a whole number from ${least} to ${most}`;
-}
+};
 
 /** `options` with the defaults of ranges and choices for what is left out. */
-export function withDefaults<T>(
+export const withDefaults = <T>(
   options: object | undefined,
   rules: { readonly [name: string]: Range | Choices },
-): T {
+): T => {
   const all: JsonObject = {};
   for (const [name, rule] of Object.entries(rules)) all[name] = (options as JsonObject)?.[name] ?? rule[0];
   return all as T;
-}
+};
 
 /** A text of 1 to 255 characters that can't be left out. */
 export const isText: Judge = (value) =>

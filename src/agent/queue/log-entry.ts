@@ -32,36 +32,36 @@ export interface Records {
 }
 
 /** A record of `length` bytes with those that fill its last word. */
-export function whole(length: number): number {
+export const whole = (length: number): number => {
   return (length + 3) & ~3;
-}
+};
 
 /** Writes a whole status entry to the first words. */
-export function putStatus(words: Int32Array, sequence: number, kind: number, number: number): void {
+export const putStatus = (words: Int32Array, sequence: number, kind: number, number: number): void => {
   words[1] = STATUS_BYTES | (kind << 16);
   words[2] = number;
   words[3] = number / TWO_32;
   seal(words, 0, STATUS_BYTES, sequence);
-}
+};
 
 /** Fills in the checksums of the records `from` to `to`. */
-export function seal(words: Int32Array, from: number, to: number, sequence: number): void {
+export const seal = (words: Int32Array, from: number, to: number, sequence: number): void => {
   const end = to >> 2;
   for (let at = from >> 2; at < end; ) {
     const next = at + ((((words[at + 1] as number) & 0xffff) + 3) >> 2);
     words[at] = sum(words, at, next) ^ sequence;
     at = next;
   }
-}
+};
 
 /** The length of the intact record at `at`, its last word filled, or 0 if there is none before `limit`. */
-export function soundLength(words: Int32Array, at: number, limit: number, sequence: number): number {
+export const soundLength = (words: Int32Array, at: number, limit: number, sequence: number): number => {
   if (at + STATUS_BYTES > limit) return 0;
   const length = lengthOf(words, at);
   if (length < STATUS_BYTES || at + length > limit) return 0;
   const word = at >> 2;
   return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;
-}
+};
 
 /**
  * The words behind the first, up to `end`, each moved on by a step of a shift register that comes to all 2^32 - 1 states but zero. So a change within
@@ -69,7 +69,7 @@ export function soundLength(words: Int32Array, at: number, limit: number, sequen
  * that a CRC of 32 bits would find slip through (some hundred of 3 * 10^9 in 16 words). Fewer shifts would let one bit of a word and
  * two of the next cancel each other. A CRC takes longer, as it goes by bytes.
  */
-function sum(words: Int32Array, first: number, end: number): number {
+const sum = (words: Int32Array, first: number, end: number): number => {
   let state = 0;
   for (let i = first + 1; i < end; i++) {
     state ^= words[i] as number;
@@ -77,26 +77,26 @@ function sum(words: Int32Array, first: number, end: number): number {
     state ^= (state >> 19) ^ (state >> 3);
   }
   return state;
-}
+};
 
-export function lengthOf(words: Int32Array, at: number): number {
+export const lengthOf = (words: Int32Array, at: number): number => {
   return (words[(at >> 2) + 1] as number) & 0xffff;
-}
+};
 
-export function kindOf(words: Int32Array, at: number): number {
+export const kindOf = (words: Int32Array, at: number): number => {
   return ((words[(at >> 2) + 1] as number) >> 16) & 0xff;
-}
+};
 
-export function isPoint(words: Int32Array, at: number): boolean {
+export const isPoint = (words: Int32Array, at: number): boolean => {
   return kindOf(words, at) < DONE;
-}
+};
 
-export function epochOf(words: Int32Array, at: number): number {
+export const epochOf = (words: Int32Array, at: number): number => {
   return (words[(at >> 2) + 3] as number) >>> 16;
-}
+};
 
 /** A point's time, or a status entry's number. */
-export function timeOf(words: Int32Array, at: number): number {
+export const timeOf = (words: Int32Array, at: number): number => {
   const word = (at >> 2) + 2;
   return ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
-}
+};

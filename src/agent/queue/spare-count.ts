@@ -103,6 +103,6 @@ export class SpareCount {
   }
 }
 
-function isSpare(value: unknown): value is Spare {
+const isSpare = (value: unknown): value is Spare => {
   return Array.isArray(value) && value.length === 7 && value.every((one) => Number.isSafeInteger(one));
-}
+};

@@ -100,7 +100,7 @@ export class Handlers {
 }
 
 /** The handler's own words reach the operator: 80 characters of them. What was thrown is the application's: even reading it may throw. */
-function failureOf(error: unknown): { code: RpcErrorCode; message: string } {
+const failureOf = (error: unknown): { code: RpcErrorCode; message: string } => {
   const failure: ReturnType<typeof failureOf> = { code: "HANDLER_FAILED", message: "the handler failed" };
   try {
     if (error instanceof MoteError && error.code === "BAD_PARAMS") failure.code = "BAD_PARAMS";
@@ -108,9 +108,9 @@ function failureOf(error: unknown): { code: RpcErrorCode; message: string } {
     if (typeof message === "string") failure.message = message.slice(0, 80);
   } catch {}
   return failure;
-}
+};
 
 /** What `await` would wait for. */
-function isThenable(value: unknown): boolean {
+const isThenable = (value: unknown): boolean => {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
-}
+};

@@ -219,9 +219,9 @@ const lengthOf = ({ answer }: JournalEntry): number => answer?.length ?? 0;
 /** Of the store. */
 const keys = (): string[] => [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `rpc${n}`).concat(BEFORE);
 
-function entryOf(
+const entryOf = (
   known: Pick<JournalEntry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">,
-): JournalEntry {
+): JournalEntry => {
   return {
     ...known,
     key: undefined,
@@ -230,4 +230,4 @@ function entryOf(
     acknowledgedAt: undefined,
     failures: 0,
   };
-}
+};

@@ -177,8 +177,8 @@ export class RpcPolls {
 }
 
 /** A short poll says nothing about longer ones. */
-function judgeBrief(outcome: Outcome): PollVerdict {
+const judgeBrief = (outcome: Outcome): PollVerdict => {
   if (outcome.kind === "lost") return "lost";
   if (outcome.kind === "done") return outcome.body.length > 0 ? "delivered" : "ended";
   return outcome.status === 408 ? "ended" : "busy";
-}
+};

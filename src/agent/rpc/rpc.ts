@@ -224,11 +224,11 @@ export class Rpc implements Job {
 }
 
 /** The error answer to what no handler is run for. */
-function refuse(request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined {
+const refuse = (request: RpcRequest, handler: Handler | undefined): HandlerResult | undefined => {
   if (request.problem === "too-large") return failure("PARAMS_TOO_LARGE");
   if (request.problem) return failure("BAD_PARAMS");
   return handler ? undefined : failure("METHOD_NOT_FOUND");
-}
+};
 
 const failure = (error: RpcErrorCode, message?: string): HandlerResult => ({
   text: encodeError(error, message),

@@ -41,14 +41,14 @@ export async function ask(
   throw session.counters.error("STOPPED", "the agent is stopped");
 }
 
-function pause(session: PlatformSession, ms: number): Promise<void> {
+const pause = (session: PlatformSession, ms: number): Promise<void> => {
   return new Promise((resolve) => {
     session.host.clock.timer(ms, resolve);
   });
-}
+};
 
 /** Waits for `ready`, but not beyond `end`; returns the ms that are left. */
-function within(session: PlatformSession, ready: Promise<void>, end: number): Promise<number> {
+const within = (session: PlatformSession, ready: Promise<void>, end: number): Promise<number> => {
   const clock = session.host.clock;
   return new Promise((resolve) => {
     const done = () => {
@@ -58,4 +58,4 @@ function within(session: PlatformSession, ready: Promise<void>, end: number): Pr
     const cancel = clock.timer(Math.max(0, end - clock.now()), done);
     ready.then(done);
   });
-}
+};

@@ -8,13 +8,13 @@ import { readStored, writeStored } from "../common/stored.js";
 const STORED = "poll";
 
 /** The timing of polls to `target`, with the ceiling found in an earlier run. Another base URL has another way. */
-export function rememberedTiming(host: Host, target: Target): PollTiming {
+export const rememberedTiming = (host: Host, target: Target): PollTiming => {
   const kept = readStored(host, STORED);
   if (!isObject(kept) || kept.to !== wayTo(target)) return new PollTiming();
   const { ceilingMs, restMs } = kept;
   if (typeof ceilingMs !== "number" || typeof restMs !== "number") return new PollTiming();
   return new PollTiming({ ceilingMs, restMs });
-}
+};
 
 /** To be called after polls: stores the ceiling when it has changed. */
 export class PollMemory {

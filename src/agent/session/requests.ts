@@ -23,6 +23,6 @@ export const PROBE: Request = {
 };
 
 /** A POST that may reach the platform twice without harm. */
-export function post(path: string, body: Uint8Array, deadlineMs = EXCHANGE_MS): Request {
+export const post = (path: string, body: Uint8Array, deadlineMs = EXCHANGE_MS): Request => {
   return { method: "POST", path, body, deadlineMs, limit: LIMIT, repeatable: true };
-}
+};

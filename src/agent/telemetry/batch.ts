@@ -134,12 +134,12 @@ export class BatchWriter {
  * Builds the body of the next request: `mostPoints` of the points waiting at most; if that is one, `mostKeys` of its keys from `fromKey` on.
  * Undefined if nothing waits, or the time stamp of the first point is not known yet.
  */
-export function buildBatch(
+export const buildBatch = (
   outbox: Outbox,
   times: Time,
   writer: BatchWriter,
   part: { readonly points: number; readonly keys: number; readonly fromKey: number },
-): Batch | undefined {
+): Batch | undefined => {
   const { apart } = writer;
   const { points: most } = part;
   let guessed = 0;
@@ -169,4 +169,4 @@ export function buildBatch(
   const body = writer.body();
   const { points, keys, fromKey, toKey } = writer;
   return { points, number: outbox.first, body, guessed, keys, fromKey, toKey };
-}
+};

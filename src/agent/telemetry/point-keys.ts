@@ -10,7 +10,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** The end of the member that begins at `at`: the position of the comma behind it, or of the object's closing brace. */
-export function memberEnd(bytes: Uint8Array, at: number, to: number): number {
+export const memberEnd = (bytes: Uint8Array, at: number, to: number): number => {
   let depth = 0;
   let quoted = false;
   for (let i = at; i < to; i++) {
@@ -24,21 +24,21 @@ export function memberEnd(bytes: Uint8Array, at: number, to: number): number {
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
   }
   return to;
-}
+};
 
 /** How many members the object from `from` to `to` has; it has one at least. */
-export function countMembers(bytes: Uint8Array, from: number, to: number): number {
+export const countMembers = (bytes: Uint8Array, from: number, to: number): number => {
   let members = 0;
   for (let at = from + 1; at < to; at = memberEnd(bytes, at, to) + 1) members++;
   return members;
-}
+};
 
 /** Where member `index` of the object begins. */
-export function memberAt(bytes: Uint8Array, from: number, to: number, index: number): number {
+export const memberAt = (bytes: Uint8Array, from: number, to: number, index: number): number => {
   let at = from + 1;
   for (let i = 0; i < index; i++) at = memberEnd(bytes, at, to) + 1;
   return at;
-}
+};
 
 /** Which keys a batch holds, as hashes: two that look alike are taken for the same. */
 export class KeySet {
@@ -70,7 +70,7 @@ export class KeySet {
 }
 
 /** FNV-1a of a key's text up to its colon. */
-function hashKey(bytes: Uint8Array, at: number, to: number): number {
+const hashKey = (bytes: Uint8Array, at: number, to: number): number => {
   let hash = 0x811c9dc5;
   let quoted = false;
   for (let i = at; i < to; i++) {
@@ -81,4 +81,4 @@ function hashKey(bytes: Uint8Array, at: number, to: number): number {
     hash = Math.imul(hash ^ byte, 0x01000193);
   }
   return hash;
-}
+};

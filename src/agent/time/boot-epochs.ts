@@ -12,7 +12,7 @@ export interface BootEpoch {
 }
 
 /** Those known, the latest last, and the time stamp of the last point of them all: the platform sends whole seconds, so the next time learnt may be before it. */
-export function readEpochs(host: Host): { epochs: BootEpoch[]; end: number } {
+export const readEpochs = (host: Host): { epochs: BootEpoch[]; end: number } => {
   const rows = readStored(host, STORED);
   const epochs: BootEpoch[] = [];
   if (!Array.isArray(rows)) return { epochs, end: 0 };
@@ -24,14 +24,14 @@ export function readEpochs(host: Host): { epochs: BootEpoch[]; end: number } {
   }
   const end = rows.at(-1);
   return { epochs, end: typeof end === "number" ? end : 0 };
-}
+};
 
 /** False if the store does not take them. */
-export function writeEpochs(host: Host, epochs: readonly BootEpoch[], end: number): boolean {
+export const writeEpochs = (host: Host, epochs: readonly BootEpoch[], end: number): boolean => {
   const rows = epochs.map<number | number[]>(toRow).concat(end);
   return writeStored(host, STORED, rows);
-}
+};
 
-function toRow(one: BootEpoch): number[] {
+const toRow = (one: BootEpoch): number[] => {
   return [one.epoch, one.start, one.exactFrom];
-}
+};

@@ -73,10 +73,10 @@ export class Body {
   }
 }
 
-function guarded(call: () => boolean): boolean {
+const guarded = (call: () => boolean): boolean => {
   try {
     return call();
   } catch {
     return false;
   }
-}
+};

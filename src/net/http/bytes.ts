@@ -4,31 +4,31 @@ const SPACE = 0x20;
 const TAB = 0x09;
 
 /** True for a space or a tab. */
-export function isBlank(byte: number | undefined): boolean {
+export const isBlank = (byte: number | undefined): boolean => {
   return byte === SPACE || byte === TAB;
-}
+};
 
 /** The first position that holds no blank. */
-export function skipBlanks(bytes: Uint8Array, from: number, to: number): number {
+export const skipBlanks = (bytes: Uint8Array, from: number, to: number): number => {
   while (from < to && isBlank(bytes[from])) from++;
   return from;
-}
+};
 
 /** The end of the range without the blanks at its end. */
-export function trimBlanks(bytes: Uint8Array, from: number, to: number): number {
+export const trimBlanks = (bytes: Uint8Array, from: number, to: number): number => {
   while (to > from && isBlank(bytes[to - 1])) to--;
   return to;
-}
+};
 
 /** An ASCII text in lower case, for `isText`: on XS a character of a text costs more than all else that is done with it there. */
-export function word(text: string): Uint8Array {
+export const word = (text: string): Uint8Array => {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
-}
+};
 
 /** True if the range is this word, whatever the case of its letters. */
-export function isText(bytes: Uint8Array, from: number, to: number, lower: Uint8Array): boolean {
+export const isText = (bytes: Uint8Array, from: number, to: number, lower: Uint8Array): boolean => {
   const length = to - from;
   if (length !== lower.length) return false;
   for (let i = 0; i < length; i++) {
@@ -37,10 +37,10 @@ export function isText(bytes: Uint8Array, from: number, to: number, lower: Uint8
     if (byte !== wanted && (byte + 0x20 !== wanted || wanted < 0x61 || wanted > 0x7a)) return false;
   }
   return true;
-}
+};
 
 /** The number written in decimal digits, or -1 if the range holds anything else, nothing, or more than 15 digits. */
-export function decimal(bytes: Uint8Array, from: number, to: number): number {
+export const decimal = (bytes: Uint8Array, from: number, to: number): number => {
   if (from >= to || to - from > 15) return -1;
   let value = 0;
   for (let at = from; at < to; at++) {
@@ -49,11 +49,11 @@ export function decimal(bytes: Uint8Array, from: number, to: number): number {
     value = value * 10 + digit;
   }
   return value;
-}
+};
 
 /** The value of a hexadecimal digit, or -1. */
-export function hexDigit(byte: number): number {
+export const hexDigit = (byte: number): number => {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-}
+};

@@ -4,13 +4,21 @@ import { decimal, isText, word } from "./bytes.js";
 export const DATE_BYTES = 29;
 const GMT = word(" gmt");
 const NAMES = word("janfebmaraprmayjunjulaugsepoctnovdec");
+
+/** Three letters as one number, whatever their case. */
+const lettersAt = (bytes: Uint8Array, at: number): number => {
+  const letters =
+    ((bytes[at] as number) << 16) | ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number);
+  return letters | 0x202020;
+};
+
 const MONTHS = Array.from({ length: 12 }, (_, month) => lettersAt(NAMES, month * 3));
 const COMMA = 0x2c;
 const SPACE = 0x20;
 const COLON = 0x3a;
 
 /** ms since 1970, or undefined if the range holds no such date, or a day that the month has not. Of the weekday only that it ends no line. */
-export function parseDate(bytes: Uint8Array, from: number, to: number): number | undefined {
+export const parseDate = (bytes: Uint8Array, from: number, to: number): number | undefined => {
   if (to - from !== DATE_BYTES || !hasShape(bytes, from)) return undefined;
   const month = MONTHS.indexOf(lettersAt(bytes, from + 8));
   const day = decimal(bytes, from + 5, from + 7);
@@ -25,10 +33,10 @@ export function parseDate(bytes: Uint8Array, from: number, to: number): number |
   const midnight = Date.UTC(year, month, day);
   if (day > 28 && new Date(midnight).getUTCDate() !== day) return undefined;
   return midnight + ((hour * 60 + minute) * 60 + second) * 1000;
-}
+};
 
 /** What stands between the names and numbers. */
-function hasShape(bytes: Uint8Array, from: number): boolean {
+const hasShape = (bytes: Uint8Array, from: number): boolean => {
   return (
     (bytes[from] as number) > SPACE &&
     (bytes[from + 1] as number) > SPACE &&
@@ -42,11 +50,4 @@ function hasShape(bytes: Uint8Array, from: number): boolean {
     bytes[from + 22] === COLON &&
     isText(bytes, from + 25, from + DATE_BYTES, GMT)
   );
-}
-
-/** Three letters as one number, whatever their case. */
-function lettersAt(bytes: Uint8Array, at: number): number {
-  const letters =
-    ((bytes[at] as number) << 16) | ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number);
-  return letters | 0x202020;
-}
+};

@@ -49,14 +49,14 @@ export class FileHead {
   }
 }
 
-function tagOf(bytes: Uint8Array, from: number, to: number): string | undefined {
+const tagOf = (bytes: Uint8Array, from: number, to: number): string | undefined => {
   const strong =
     to - from >= 2 && to - from <= LONGEST_TAG && bytes[from] === QUOTE && bytes[to - 1] === QUOTE;
   return strong ? asciiText(bytes, from, to) : undefined;
-}
+};
 
 /** Undefined if the range holds a blank or anything beyond printable ASCII. */
-function asciiText(bytes: Uint8Array, from: number, to: number): string | undefined {
+const asciiText = (bytes: Uint8Array, from: number, to: number): string | undefined => {
   let text = "";
   for (let at = from; at < to; at++) {
     const byte = bytes[at] as number;
@@ -64,4 +64,4 @@ function asciiText(bytes: Uint8Array, from: number, to: number): string | undefi
     text += String.fromCharCode(byte);
   }
   return text;
-}
+};

@@ -11,11 +11,11 @@ const PATH = lazyRegExp(() => /^\/[!-~]*$/);
 const HEADER = lazyRegExp(() => /^[A-Za-z-]+: [ -~]+$/);
 
 /** The bytes of a request; undefined if its path is not escaped, or its header is none. */
-export function writeRequest(
+export const writeRequest = (
   host: Pick<Host, "encode">,
   target: Target,
   request: Request,
-): Uint8Array | undefined {
+): Uint8Array | undefined => {
   if (!PATH().test(request.path)) return undefined;
   if (request.header !== undefined && !HEADER().test(request.header)) return undefined;
   const head = host.encode(headText(target, request));
@@ -31,9 +31,9 @@ export function writeRequest(
   whole.set(head);
   whole.set(body, head.length);
   return whole;
-}
+};
 
-function headText(target: Target, request: Request): string {
+const headText = (target: Target, request: Request): string => {
   const { method, path, header, body, sink } = request;
   // What is fetched by GET into a sink is an image.
   const accept = sink && method === "GET" ? "*/*" : "application/json";
@@ -42,4 +42,4 @@ function headText(target: Target, request: Request): string {
   if (body && body.length > 0) text += "Content-Type: application/json\r\n";
   if (body || method === "POST") text += `Content-Length: ${body?.length ?? 0}\r\n`;
   return `${text}\r\n`;
-}
+};

@@ -36,30 +36,30 @@ export class Backoff {
 }
 
 /** As `Backoff.next`, for who keeps `grownMs` himself: `FIRST_MS`, and after each delay what `grown` makes of it. */
-export function delay(host: Pick<Host, "random">, grownMs: number, longestMs: number, tookMs = 0): number {
+export const delay = (host: Pick<Host, "random">, grownMs: number, longestMs: number, tookMs = 0): number => {
   const share = thrown(host);
   const ms =
     grownMs >= 2 * longestMs
       ? longestMs * (0.9 + 0.2 * share)
       : Math.min(longestMs, Math.max(grownMs, tookMs)) * share;
   return Math.max(SHORTEST_MS, Math.round(ms));
-}
+};
 
 /** It grows on beyond the longest, to twice that: then it was thrown once at its longest. */
 export const grown = (grownMs: number, longestMs: number): number =>
   grownMs >= 2 * longestMs ? grownMs : grownMs * 2;
 
 /** 0 to 1, 1 excluded. */
-function thrown(host: Pick<Host, "random">): number {
+const thrown = (host: Pick<Host, "random">): number => {
   // That is seldom: the buffer is not kept.
   const dice = new Uint8Array(4);
   host.random(dice);
   return (((dice[0] as number) * 256 + (dice[1] as number)) * 256 + (dice[2] as number)) / 2 ** 24;
-}
+};
 
 /** By chance: 0 to 1, 1 excluded. */
-export function share(host: Pick<Host, "random">): number {
+export const share = (host: Pick<Host, "random">): number => {
   const dice = new Uint8Array(2);
   host.random(dice);
   return ((dice[0] as number) * 256 + (dice[1] as number)) / 65_536;
-}
+};

@@ -8,7 +8,7 @@ const WORDS = ["true", "false", "null"];
 const NOT_JSON = "foreign answer";
 
 /** `streamed`: a 200 (or a part of a file) went to a sink, so there is no body to look at. */
-export function classify(answer: Answer, streamed: boolean): Outcome {
+export const classify = (answer: Answer, streamed: boolean): Outcome => {
   const { status, body, whole, date } = answer;
   if (status === 200 || status === 204 || (status === 206 && streamed)) {
     // A captive portal answers 200 to everything, with a page.
@@ -22,14 +22,14 @@ export function classify(answer: Answer, streamed: boolean): Outcome {
   const busy = BUSY.includes(status) || (status >= 500 && (status !== 500 || !hasText));
   if (busy) return { kind: "busy", status, retryAfterMs: answer.retryAfterMs };
   return { kind: "refused", status, body };
-}
+};
 
-export function lost(reason: string): Outcome {
+export const lost = (reason: string): Outcome => {
   return { kind: "lost", reason };
-}
+};
 
 /** Looks at the first bytes only: `{`, `[`, `"`, a number, true, false or null after white space. */
-function looksLikeJson(body: Uint8Array): boolean {
+const looksLikeJson = (body: Uint8Array): boolean => {
   let at = 0;
   while (isWhite(body[at])) at++;
   const first = body[at];
@@ -37,15 +37,15 @@ function looksLikeJson(body: Uint8Array): boolean {
   if (first === undefined) return false;
   if (first >= 0x30 && first <= 0x39) return true;
   return WORDS.some((word) => beginsWith(body, at, word));
-}
+};
 
-function isWhite(byte: number | undefined): boolean {
+const isWhite = (byte: number | undefined): boolean => {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-}
+};
 
 /** As far as the body goes. */
-function beginsWith(body: Uint8Array, at: number, word: string): boolean {
+const beginsWith = (body: Uint8Array, at: number, word: string): boolean => {
   for (let i = 0; i < word.length && at + i < body.length; i++)
     if (body[at + i] !== word.charCodeAt(i)) return false;
   return true;
-}
+};

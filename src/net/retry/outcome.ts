@@ -30,6 +30,6 @@ export const SILENCE = "no answer in time";
 export const UNCONNECTED = "no connection in time";
 
 /** True if the request was sent whole and nothing came back until its deadline. */
-export function isSilence(outcome: Outcome): boolean {
+export const isSilence = (outcome: Outcome): boolean => {
   return outcome.kind === "lost" && outcome.reason === SILENCE;
-}
+};

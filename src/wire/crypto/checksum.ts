@@ -21,26 +21,26 @@ export type Algorithm = keyof typeof DIGITS;
 const HEX = lazyRegExp(() => /^[0-9a-f]+$/i);
 
 /** The algorithm of that name in any case, or undefined. */
-export function toAlgorithm(name: string): Algorithm | undefined {
+export const toAlgorithm = (name: string): Algorithm | undefined => {
   const upper = name.toUpperCase();
   return Object.hasOwn(DIGITS, upper) ? (upper as Algorithm) : undefined;
-}
+};
 
 /** True if the text can be a checksum of that algorithm. */
-export function isChecksum(algorithm: Algorithm, text: string): boolean {
+export const isChecksum = (algorithm: Algorithm, text: string): boolean => {
   return text.length === DIGITS[algorithm] && HEX().test(text);
-}
+};
 
 /** Compares without regard to case. */
-export function sameChecksum(a: string, b: string): boolean {
+export const sameChecksum = (a: string, b: string): boolean => {
   return a.toLowerCase() === b.toLowerCase();
-}
+};
 
 /** A digest of any of the seven: the small ones from here, the others from the host (undefined if it lacks one). */
-export function openDigest(
+export const openDigest = (
   algorithm: Algorithm,
   ofHost: (algorithm: string) => Digest | undefined,
-): Digest | undefined {
+): Digest | undefined => {
   switch (algorithm) {
     case "CRC32":
       return new Crc32();
@@ -51,4 +51,4 @@ export function openDigest(
     default:
       return ofHost(algorithm);
   }
-}
+};

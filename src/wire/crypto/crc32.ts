@@ -1,9 +1,7 @@
 // CRC-32 (IEEE 802.3, reflected, as in zip): of stored records, and as a checksum of firmware.
 import type { Digest } from "../../port.js";
 
-const TABLE = buildTable();
-
-function buildTable(): Int32Array {
+const buildTable = (): Int32Array => {
   const table = new Int32Array(256);
   for (let i = 0; i < 256; i++) {
     let rest = i;
@@ -11,15 +9,17 @@ function buildTable(): Int32Array {
     table[i] = rest;
   }
   return table;
-}
+};
+
+const TABLE = buildTable();
 
 /** The CRC of the bytes `from` to `to` (exclusive), 0 to 2^32 - 1; `seed` is the CRC of what came before them. */
-export function crc32(bytes: Uint8Array, from = 0, to = bytes.length, seed = 0): number {
+export const crc32 = (bytes: Uint8Array, from = 0, to = bytes.length, seed = 0): number => {
   let rest = ~seed;
   for (let i = from; i < to; i++)
     rest = (rest >>> 8) ^ (TABLE[(rest ^ (bytes[i] as number)) & 0xff] as number);
   return ~rest >>> 0;
-}
+};
 
 /** As the platform writes it: little-endian, that is reversed against the usual notation ("hello" is 86a61036). */
 export class Crc32 implements Digest {

@@ -2,11 +2,11 @@
 
 const DIGITS = "0123456789abcdef";
 
-export function toHex(bytes: Uint8Array): string {
+export const toHex = (bytes: Uint8Array): string => {
   let text = "";
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number;
     text += DIGITS.charAt(byte >> 4) + DIGITS.charAt(byte & 15);
   }
   return text;
-}
+};

@@ -14,11 +14,11 @@ const mix = (block: bigint, by: bigint, first: bigint, second: bigint): bigint =
   word(rotate(word(block * first), by) * second);
 
 /** Every bit of the word on every other. */
-function finish(value: bigint): bigint {
+const finish = (value: bigint): bigint => {
   let hash = word((value ^ (value >> 33n)) * 0xff51afd7ed558ccdn);
   hash = word((hash ^ (hash >> 33n)) * 0xc4ceb9fe1a85ec53n);
   return hash ^ (hash >> 33n);
-}
+};
 
 /** "hello" is 029bbd41b3a7d8cb191dae486a901e5b. */
 export class Murmur128 implements Digest {

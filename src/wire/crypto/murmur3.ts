@@ -35,6 +35,6 @@ export class Murmur32 implements Digest {
 }
 
 /** Of zero it makes zero, so that an empty tail needs no case of its own. */
-function mix(block: number): number {
+const mix = (block: number): number => {
   return Math.imul(rotate(Math.imul(block, 0xcc9e2d51), 15), 0x1b873593);
-}
+};

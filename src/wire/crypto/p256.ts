@@ -30,16 +30,16 @@ export interface Signature {
 }
 
 /** The point of a public key: 04, x and y as 130 hexadecimal digits. Undefined for what is no point of the curve. */
-export function toPublicKey(digits: string): Point | undefined {
+export const toPublicKey = (digits: string): Point | undefined => {
   if (!UNCOMPRESSED().test(digits)) return undefined;
   const x = BigInt(`0x${digits.slice(2, 66)}`);
   const y = BigInt(`0x${digits.slice(66)}`);
   if (x >= P || y >= P || modulo(y * y - (x * x * x - 3n * x + B), P) !== 0n) return undefined;
   return { x, y, z: 1n };
-}
+};
 
 /** r and s of a signature in DER, as hexadecimal digits; undefined for what is none. */
-export function toSignature(digits: string): Signature | undefined {
+export const toSignature = (digits: string): Signature | undefined => {
   const parts = DER().exec(digits);
   if (!parts || digits.length !== 4 + 2 * hex(parts[1])) return undefined;
   const end = 2 * hex(parts[2]);
@@ -48,7 +48,7 @@ export function toSignature(digits: string): Signature | undefined {
   if (rest.slice(0, 2) !== "02" || last.length !== 2 * hex(rest.slice(2, 4))) return undefined;
   const [r, s] = [integer(first), integer(last)];
   return r > 0n && r < N && s > 0n && s < N ? { r, s } : undefined;
-}
+};
 
 /**
  * True if the key signed this SHA-256 (64 hexadecimal digits). Takes long on a board, so `rest` is called between pieces of the work.
@@ -79,13 +79,13 @@ export async function isSignedBy(
   return modulo(r * zz, P) === sum.x || (r + N < P && modulo((r + N) * zz, P) === sum.x);
 }
 
-function modulo(value: bigint, by: bigint): bigint {
+const modulo = (value: bigint, by: bigint): bigint => {
   const rest = value % by;
   return rest < 0n ? rest + by : rest;
-}
+};
 
 /** 1/value in the group: by Euclid. */
-function invert(value: bigint): bigint {
+const invert = (value: bigint): bigint => {
   let [a, b] = [value, N];
   let [x, y] = [1n, 0n];
   while (b !== 0n) {
@@ -97,18 +97,18 @@ function invert(value: bigint): bigint {
     y = y1;
   }
   return modulo(x, N);
-}
+};
 
-function double({ x, y, z }: Point): Point {
+const double = ({ x, y, z }: Point): Point => {
   const zz = (z * z) % P;
   const yy = (y * y) % P;
   const xyy = (x * yy) % P;
   const slope = modulo(3n * (x - zz) * (x + zz), P);
   const x3 = modulo(slope * slope - 8n * xyy, P);
   return { x: x3, y: modulo(slope * (4n * xyy - x3) - 8n * yy * yy, P), z: (2n * y * z) % P };
-}
+};
 
-function add(a: Point, b: Point): Point {
+const add = (a: Point, b: Point): Point => {
   if (a.z === 0n) return b;
   if (b.z === 0n) return a;
   const aa = (a.z * a.z) % P;
@@ -123,16 +123,16 @@ function add(a: Point, b: Point): Point {
   const uhh = (u * hh) % P;
   const x = modulo(r * r - hhh - 2n * uhh, P);
   return { x, y: modulo(r * (uhh - x) - s * hhh, P), z: (((a.z * b.z) % P) * h) % P };
-}
+};
 
-function hex(byte: string | undefined): number {
+const hex = (byte: string | undefined): number => {
   return Number.parseInt(byte ?? "", 16);
-}
+};
 
 /** Of DER: 0 for what is negative, empty, or longer than it must be. */
-function integer(digits: string): bigint {
+const integer = (digits: string): bigint => {
   const first = hex(digits.slice(0, 2));
   if (!(first < 0x80) || digits.length > 66) return 0n;
   if (first === 0 && digits.length > 2 && hex(digits.slice(2, 4)) < 0x80) return 0n;
   return BigInt(`0x${digits}`);
-}
+};

@@ -41,7 +41,7 @@ const tagOf = Object.prototype.toString;
  * `stored` also refuses |x| >= 2^63 and null as a member (the platform drops it; in an array it stays) and shortens numbers;
  * `free` leaves numbers as they are, drops members that are undefined, and writes them as null in an array.
  */
-export function encodeJson(value: unknown, manner: "stored" | "free", limit: number): Encoded {
+export const encodeJson = (value: unknown, manner: "stored" | "free", limit: number): Encoded => {
   const state: State = {
     stored: manner === "stored",
     levels: [],
@@ -60,20 +60,20 @@ export function encodeJson(value: unknown, manner: "stored" | "free", limit: num
     path = "";
   }
   return { ok: false, reason: `${path === "" ? "it" : path} ${state.reason}`, tooLarge: state.tooLarge };
-}
+};
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-function stepOf({ keys, at }: Level, top: boolean): string {
+const stepOf = ({ keys, at }: Level, top: boolean): string => {
   return keys ? `${top ? "" : "."}${quoteShortened(keys[at] as string)}` : `[${at}]`;
-}
+};
 
-function refuse(state: State, reason: string): undefined {
+const refuse = (state: State, reason: string): undefined => {
   state.reason = reason;
   return undefined;
-}
+};
 
-function encodeScalar(value: unknown, state: State): string | undefined {
+const encodeScalar = (value: unknown, state: State): string | undefined => {
   switch (typeof value) {
     case "string":
       return encodeText(value, state);
@@ -92,27 +92,27 @@ function encodeScalar(value: unknown, state: State): string | undefined {
     default:
       return refuse(state, `is a ${typeof value}`);
   }
-}
+};
 
-function spend(text: string, state: State): string | undefined {
+const spend = (text: string, state: State): string | undefined => {
   state.room -= text.length;
   if (state.room >= 0) return text;
   state.tooLarge = true;
   return refuse(state, "is too large");
-}
+};
 
-function encodeText(value: string, state: State): string | undefined {
+const encodeText = (value: string, state: State): string | undefined => {
   // Before it is copied.
   return value.length > state.room ? spend(value, state) : spend(quote(value), state);
-}
+};
 
-function encodeNumber(value: number, state: State): string | undefined {
+const encodeNumber = (value: number, state: State): string | undefined => {
   if (!Number.isFinite(value)) return refuse(state, `is ${value}`);
   const text = state.stored ? numberText(value) : String(value);
   return text === undefined ? refuse(state, `is ${value}, beyond 64 bits`) : spend(text, state);
-}
+};
 
-function encodeNested(root: object, state: State): string | undefined {
+const encodeNested = (root: object, state: State): string | undefined => {
   const { levels } = state;
   let level = enter(root, state);
   while (level) {
@@ -130,13 +130,13 @@ function encodeNested(root: object, state: State): string | undefined {
     level.at++;
   }
   return undefined;
-}
+};
 
 /** Where no member is left. */
 const COMPLETE = {};
 
 /** Undefined: it is refused. */
-function enter(value: object, state: State): Level | undefined {
+const enter = (value: object, state: State): Level | undefined => {
   const { levels } = state;
   if (levels.length >= MAX_DEPTH) return refuse(state, `is nested deeper than ${MAX_DEPTH} levels`);
   if (levels.some((outer) => outer.value === value)) return refuse(state, "refers to itself");
@@ -150,10 +150,10 @@ function enter(value: object, state: State): Level | undefined {
   const level: Level = { value, keys, length, at: 0, text: isArray ? "[" : "{" };
   levels.push(level);
   return level;
-}
+};
 
 /** Writes members up to one that is an object or an array itself, which it returns; COMPLETE at the end; undefined if one is refused. */
-function writeMembers(level: Level, state: State): object | undefined {
+const writeMembers = (level: Level, state: State): object | undefined => {
   const { keys, length } = level;
   for (; level.at < length; level.at++) {
     const value = keys ? memberOf(level, keys) : (level.value as unknown[])[level.at];
@@ -167,18 +167,18 @@ function writeMembers(level: Level, state: State): object | undefined {
     level.text += written;
   }
   return COMPLETE;
-}
+};
 
 const memberOf = ({ value, at }: Level, keys: readonly string[]): unknown =>
   (value as Record<string, unknown>)[keys[at] as string];
 
-function separate(level: Level, state: State): void {
+const separate = (level: Level, state: State): void => {
   state.room--;
   if (level.at > 0) level.text += ",";
-}
+};
 
 /** Of a member of an object, with what stands before and behind it. False if it is refused. */
-function writeName(key: string, value: unknown, level: Level, state: State): boolean {
+const writeName = (key: string, value: unknown, level: Level, state: State): boolean => {
   const plain = isPlainKey(key);
   if (state.stored) {
     const problem = plain || state.levels.length > 1 ? undefined : keyProblem(key);
@@ -192,4 +192,4 @@ function writeName(key: string, value: unknown, level: Level, state: State): boo
   state.room -= 2;
   level.text += level.text === "{" ? `${name}:` : `,${name}:`;
   return true;
-}
+};

@@ -18,7 +18,7 @@ export const MAX_DEPTH = 32;
  * Members named `__proto__` are left out, so that no copy of the value can take them for a prototype. Of members of one name
  * the last counts. Bound the length before.
  */
-export function parseJson(text: string, maxDepth = MAX_DEPTH): Parsed {
+export const parseJson = (text: string, maxDepth = MAX_DEPTH): Parsed => {
   if (isDeeper(text, maxDepth)) return { ok: false, reason: "too-deep" };
   let value: Json;
   try {
@@ -29,21 +29,21 @@ export function parseJson(text: string, maxDepth = MAX_DEPTH): Parsed {
   // The name may be written with escapes.
   if (text.includes("__proto__") || text.includes("\\u")) dropProto(value);
   return { ok: true, value };
-}
+};
 
 /** The same for a text that must be an object; undefined if it is none. */
-export function parseObject(text: string): JsonObject | undefined {
+export const parseObject = (text: string): JsonObject | undefined => {
   const parsed = parseJson(text);
   return parsed.ok && isObject(parsed.value) ? parsed.value : undefined;
-}
+};
 
 /** True for an object that is neither an array nor null. */
-export function isObject(value: unknown): value is JsonObject {
+export const isObject = (value: unknown): value is JsonObject => {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+};
 
 /** Counts brackets outside strings, as far as `maxDepth`. Not by index: that is quadratic on XS. */
-function isDeeper(text: string, maxDepth: number): boolean {
+const isDeeper = (text: string, maxDepth: number): boolean => {
   // Most texts hold fewer brackets than there may be levels; `split` finds that out natively and stops at its limit.
   const brackets = text.split("{", maxDepth + 2).length + text.split("[", maxDepth + 2).length - 2;
   if (brackets <= maxDepth) return false;
@@ -62,10 +62,10 @@ function isDeeper(text: string, maxDepth: number): boolean {
     } else if (char === "}" || char === "]") depth--;
   }
   return false;
-}
+};
 
 /** Without calls of itself: those would take the engine's stack. */
-function dropProto(root: Json): void {
+const dropProto = (root: Json): void => {
   const waiting: Json[] = [root];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value !== "object" || value === null) continue;
@@ -73,4 +73,4 @@ function dropProto(root: Json): void {
     if (!Array.isArray(value) && Object.hasOwn(value, "__proto__")) delete value.__proto__;
     waiting.push(...Object.values<Json>(value));
   }
-}
+};

@@ -36,22 +36,8 @@ const SPACE = " \t\n\r";
 const MAX_NAME = 40;
 const MAX_VALUE = 1024;
 
-const STEP: { readonly [state in State]: (scan: Scan, char: string) => State } = {
-  start: (_, char) => (SPACE.includes(char) ? "start" : char === "{" ? "key" : "end"),
-  key: beginName,
-  name: (scan, char) => (endsText(scan, char, MAX_NAME) ? endName(scan) : "name"),
-  colon: (_, char) => (SPACE.includes(char) ? "colon" : char === ":" ? "value" : "end"),
-  value: beginValue,
-  text: (scan, char) => (endsText(scan, char, MAX_VALUE) ? endValue(scan) : "text"),
-  word: stepWord,
-  inner: stepInner,
-  innerText: (scan, char) => (endsText(scan, char, 0) ? "inner" : "innerText"),
-  after: (_, char) => (SPACE.includes(char) ? "after" : char === "," ? "key" : "end"),
-  end: () => "end",
-};
-
 /** Looks through the text until both are found, or it ends, or makes no sense. Of members of one name before that the last counts. */
-export function findMembers(text: string): Found {
+export const findMembers = (text: string): Found => {
   const scan: Scan = {
     id: undefined,
     method: undefined,
@@ -66,71 +52,85 @@ export function findMembers(text: string): Found {
     if (state === "end" || (scan.id !== undefined && scan.method !== undefined)) break;
   }
   return { id: scan.id, method: scan.method };
-}
+};
 
-function beginName(scan: Scan, char: string): State {
+const beginName = (scan: Scan, char: string): State => {
   if (SPACE.includes(char)) return "key";
   if (char !== '"') return "end";
   scan.token = char;
   return "name";
-}
+};
 
-function endName(scan: Scan): State {
+const endName = (scan: Scan): State => {
   const name = jsonOf(scan.token);
   scan.wanted = name === "id" || name === "method" ? name : undefined;
   return "colon";
-}
+};
 
-function beginValue(scan: Scan, char: string): State {
+const beginValue = (scan: Scan, char: string): State => {
   if (SPACE.includes(char)) return "value";
   scan.token = char;
   if (char === '"') return "text";
   if (char !== "{" && char !== "[") return "word";
   scan.depth = 1;
   return "inner";
-}
+};
 
-function endValue(scan: Scan): State {
+const endValue = (scan: Scan): State => {
   if (scan.wanted !== undefined && scan.token !== "") scan[scan.wanted] = scan.token;
   return "after";
-}
+};
 
-function stepWord(scan: Scan, char: string): State {
+const stepWord = (scan: Scan, char: string): State => {
   if (!SPACE.includes(char) && char !== "," && char !== "}") {
     keep(scan, char, MAX_VALUE);
     return "word";
   }
   endValue(scan);
   return char === "," ? "key" : char === "}" ? "end" : "after";
-}
+};
 
-function stepInner(scan: Scan, char: string): State {
+const stepInner = (scan: Scan, char: string): State => {
   if (char === '"') return "innerText";
   if (char === "{" || char === "[") scan.depth++;
   if (char === "}" || char === "]") scan.depth--;
   return scan.depth === 0 ? "after" : "inner";
-}
+};
 
 /** True at the quote that ends a string. */
-function endsText(scan: Scan, char: string, limit: number): boolean {
+const endsText = (scan: Scan, char: string, limit: number): boolean => {
   keep(scan, char, limit);
   if (scan.escaped) scan.escaped = false;
   else if (char === "\\") scan.escaped = true;
   else return char === '"';
   return false;
-}
+};
 
-function keep(scan: Scan, char: string, limit: number): void {
+const keep = (scan: Scan, char: string, limit: number): void => {
   // An empty token is one that grew too long.
   if (scan.token !== "") scan.token = scan.token.length < limit ? scan.token + char : "";
-}
+};
+
+const STEP: { readonly [state in State]: (scan: Scan, char: string) => State } = {
+  start: (_, char) => (SPACE.includes(char) ? "start" : char === "{" ? "key" : "end"),
+  key: beginName,
+  name: (scan, char) => (endsText(scan, char, MAX_NAME) ? endName(scan) : "name"),
+  colon: (_, char) => (SPACE.includes(char) ? "colon" : char === ":" ? "value" : "end"),
+  value: beginValue,
+  text: (scan, char) => (endsText(scan, char, MAX_VALUE) ? endValue(scan) : "text"),
+  word: stepWord,
+  inner: stepInner,
+  innerText: (scan, char) => (endsText(scan, char, 0) ? "inner" : "innerText"),
+  after: (_, char) => (SPACE.includes(char) ? "after" : char === "," ? "key" : "end"),
+  end: () => "end",
+};
 
 /** The value that a JSON text writes, or undefined. */
-export function jsonOf(token: string | undefined): unknown {
+export const jsonOf = (token: string | undefined): unknown => {
   if (token === undefined) return undefined;
   try {
     return JSON.parse(token);
   } catch {
     return undefined;
   }
-}
+};

@@ -16,7 +16,7 @@ const TRAILING_ZEROS = lazyRegExp(() => /\.?0+$/);
  * The text of a number that the platform stores as a number, or undefined for NaN, Infinity and |x| >= 2^63.
  * Integers leave in full; others with 15 significant digits and 15 decimals at most, never with an exponent: 0.1 + 0.2 as 0.3, 1e-16 as 0. A double without decimals (21.0) is stored as a long.
  */
-export function numberText(value: number): string | undefined {
+export const numberText = (value: number): string | undefined => {
   if (!(Math.abs(value) < LONG_END)) return undefined;
   const text = String(value);
   // Beyond 2^53 engines choose different texts for one double; its exact value is the same everywhere.
@@ -27,9 +27,9 @@ export function numberText(value: number): string | undefined {
   if (size >= 1e-6 && length <= DECIMALS + 2) return text;
   const rounded = value.toFixed(DECIMALS).replace(TRAILING_ZEROS(), "");
   return rounded === "-0" ? "0" : rounded;
-}
+};
 
 /** The text of a long, or undefined beyond 64 bits. */
-export function longText(value: bigint): string | undefined {
+export const longText = (value: bigint): string | undefined => {
   return value < LONG_MIN || value > LONG_MAX ? undefined : value.toString();
-}
+};

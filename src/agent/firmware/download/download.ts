@@ -102,6 +102,6 @@ export class Download {
 }
 
 /** For people; empty if there was no answer. */
-export function statusOf(outcome: Outcome): string {
+export const statusOf = (outcome: Outcome): string => {
   return outcome.kind === "lost" ? "" : String(outcome.status);
-}
+};

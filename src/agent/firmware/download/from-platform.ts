@@ -11,19 +11,19 @@ import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./
 const PART_DEADLINE_MS = 60_000;
 
 /** Which bytes to ask for at `offset` of an image of `end` bytes. No `size`: all of it. */
-export function nextPart(
+export const nextPart = (
   offset: number,
   end: number,
   whole: boolean,
   chunkBytes: number,
-): { size: number; chunk: number; bytes: number } | undefined {
+): { size: number; chunk: number; bytes: number } | undefined => {
   if (whole && offset === 0) return undefined;
   let size = chunkBytes;
   if (whole) size = offset;
   // The lowest bit that is set: the next offset has more zeros at its end, up to those of chunkBytes.
   else if (offset % chunkBytes !== 0) size = offset & -offset;
   return { size, chunk: offset / size, bytes: Math.min(size, end - offset) };
-}
+};
 
 export class FromPlatform implements Source {
   private readonly _session: PlatformSession;

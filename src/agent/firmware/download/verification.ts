@@ -48,7 +48,7 @@ export class Check {
 }
 
 /** Undefined if the host can't compute the checksum. */
-export function openCheck(host: Host, image: Image): Check | undefined {
+export const openCheck = (host: Host, image: Image): Check | undefined => {
   const digest = openDigest(image.algorithm, (name) => host.digest(name));
   return digest && new Check(host, image, digest);
-}
+};

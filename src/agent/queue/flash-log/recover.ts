@@ -24,7 +24,7 @@ export type Recovered =
   | { readonly kind: "failed" };
 
 /** Anchors `map`, leaves the newest sector in the page. `into` is filled if it is ready, and left else. */
-export function recover(map: SectorMap, { bytes: page, words }: Records, into: SectorState): Recovered {
+export const recover = (map: SectorMap, { bytes: page, words }: Records, into: SectorState): Recovered => {
   const state = emptyState();
   map.unread = false;
   let newest = 0;
@@ -53,10 +53,10 @@ export function recover(map: SectorMap, { bytes: page, words }: Records, into: S
   if (map.unread) return { kind: "failed" };
   Object.assign(into, state);
   return { kind: "ready", end, oldest, strange: false };
-}
+};
 
 /** Applies the records of the newest sector; returns where the next may go. */
-function replay(page: Uint8Array, words: Int32Array, state: SectorState): number {
+const replay = (page: Uint8Array, words: Int32Array, state: SectorState): number => {
   const size = page.length;
   let at = HEADER_BYTES;
   for (;;) {
@@ -70,10 +70,10 @@ function replay(page: Uint8Array, words: Int32Array, state: SectorState): number
     if (page[i] !== 0xff) return size;
   }
   return at;
-}
+};
 
 /** Sectors without a header are passed over: one was set aside when its turn came, or is damaged. */
-function findOldest(map: SectorMap, state: SectorState): number {
+const findOldest = (map: SectorMap, state: SectorState): number => {
   let oldest = state.sequence;
   let first = map.firstIn(oldest) ?? 0;
   for (let at = oldest - 1; at > state.sequence - map.count && first > state.confirmed; at--) {
@@ -83,4 +83,4 @@ function findOldest(map: SectorMap, state: SectorState): number {
     first = found;
   }
   return oldest;
-}
+};

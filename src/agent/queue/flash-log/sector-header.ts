@@ -32,7 +32,7 @@ export interface SectorState {
   reported: number;
 }
 
-export function emptyState(): SectorState {
+export const emptyState = (): SectorState => {
   return {
     sequence: 0,
     next: 0,
@@ -45,9 +45,9 @@ export function emptyState(): SectorState {
     unreadable: 0,
     reported: 0,
   };
-}
+};
 
-export function putHeader(into: Uint8Array, state: SectorState): void {
+export const putHeader = (into: Uint8Array, state: SectorState): void => {
   into[0] = 0x4d;
   into[1] = 0x6f;
   into[2] = 0x51;
@@ -65,29 +65,29 @@ export function putHeader(into: Uint8Array, state: SectorState): void {
   putU32(into, 44, state.unreadable);
   putU32(into, 48, state.reported);
   putU32(into, CRC_AT, crc32(into, 0, CRC_AT));
-}
+};
 
 /** What the first bytes of a sector are: a sound header, one of another format, or none (never used, or cut while it was written). */
-export function headerKind(bytes: Uint8Array): "sound" | "foreign" | "none" {
+export const headerKind = (bytes: Uint8Array): "sound" | "foreign" | "none" => {
   const magic = bytes[0] === 0x4d && bytes[1] === 0x6f && bytes[2] === 0x51 && bytes[3] === 0x0a;
   if (!magic || (bytes[4] as number) + (bytes[5] as number) !== 0xff) return "none";
   if (bytes[4] !== FORMAT) return "foreign";
   return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT) ? "sound" : "none";
-}
+};
 
-export function isBlank(bytes: Uint8Array): boolean {
+export const isBlank = (bytes: Uint8Array): boolean => {
   return bytes.every((byte) => byte === 0xff);
-}
+};
 
-export function sequenceOf(header: Uint8Array): number {
+export const sequenceOf = (header: Uint8Array): number => {
   return getU32(header, 8);
-}
+};
 
-export function firstOf(header: Uint8Array): number {
+export const firstOf = (header: Uint8Array): number => {
   return getU48(header, 12);
-}
+};
 
-export function readHeader(bytes: Uint8Array, state: SectorState): void {
+export const readHeader = (bytes: Uint8Array, state: SectorState): void => {
   state.epoch = getU16(bytes, 6);
   state.sequence = sequenceOf(bytes);
   state.next = firstOf(bytes);
@@ -98,10 +98,10 @@ export function readHeader(bytes: Uint8Array, state: SectorState): void {
   state.refused = getU32(bytes, 40);
   state.unreadable = getU32(bytes, 44);
   state.reported = getU32(bytes, 48);
-}
+};
 
 /** What the records `from` to `to` change. */
-export function applyRecords(state: SectorState, words: Int32Array, from: number, to: number): void {
+export const applyRecords = (state: SectorState, words: Int32Array, from: number, to: number): void => {
   for (let at = from; at < to; ) {
     const head = words[(at >> 2) + 1] as number;
     const kind = (head >> 16) & 0xff;
@@ -115,10 +115,10 @@ export function applyRecords(state: SectorState, words: Int32Array, from: number
     }
     at += ((head & 0xffff) + 3) & ~3;
   }
-}
+};
 
 /** What a status entry changes; returns how many points it deals with. No more than there are, whatever flash says. */
-export function applyStatus(state: SectorState, kind: number, number: number): number {
+export const applyStatus = (state: SectorState, kind: number, number: number): number => {
   if (kind === REPORTED) {
     state.reported = number;
     return 0;
@@ -130,35 +130,35 @@ export function applyStatus(state: SectorState, kind: number, number: number): n
   else if (kind === UNREADABLE) state.unreadable += points;
   else if (kind !== DONE) state.confirmed -= points;
   return points;
-}
+};
 
-function putU16(bytes: Uint8Array, at: number, value: number): void {
+const putU16 = (bytes: Uint8Array, at: number, value: number): void => {
   bytes[at] = value;
   bytes[at + 1] = value >>> 8;
-}
+};
 
-function getU16(bytes: Uint8Array, at: number): number {
+const getU16 = (bytes: Uint8Array, at: number): number => {
   return (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
-}
+};
 
-function putU32(bytes: Uint8Array, at: number, value: number): void {
+const putU32 = (bytes: Uint8Array, at: number, value: number): void => {
   putU16(bytes, at, value);
   putU16(bytes, at + 2, value >>> 16);
-}
+};
 
-function getU32(bytes: Uint8Array, at: number): number {
+const getU32 = (bytes: Uint8Array, at: number): number => {
   return (getU16(bytes, at) | (getU16(bytes, at + 2) << 16)) >>> 0;
-}
+};
 
-function putU48(bytes: Uint8Array, at: number, value: number): void {
+const putU48 = (bytes: Uint8Array, at: number, value: number): void => {
   const high = Math.floor(value / TWO_24);
   const low = value - high * TWO_24;
   putU16(bytes, at, low);
   bytes[at + 2] = low >>> 16;
   putU16(bytes, at + 3, high);
   bytes[at + 5] = high >>> 16;
-}
+};
 
-function getU48(bytes: Uint8Array, at: number): number {
+const getU48 = (bytes: Uint8Array, at: number): number => {
   return getU16(bytes, at) + getU32(bytes, at + 2) * 65_536;
-}
+};

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { transform } from "esbuild";
 import { type Mutant, mutants, mutate } from "./mutants.js";
 
-const PARTS = ["dist", "src", "hosts", "package.json", "ava.config.mjs"];
+const PARTS = ["dist", "src", "hosts", "tools", "package.json", "ava.config.mjs"];
 const LONGEST_MS = 120_000;
 /** What the tests draw by chance is the same each time. */
 const SEED = "1";

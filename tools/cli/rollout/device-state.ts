@@ -85,6 +85,8 @@ export function standingOf(
     return { kind: "failed", why: `FAILED: ${error || "it gave no reason"}` };
   const runs = isSame(seen.title, wanted.title) && isSame(seen.version, wanted.version);
   if (runs && recovery !== "") return { kind: "failed", why: `in recovery mode: ${recovery}` };
+  if (!runs && (record?.passed || record?.updatedAt))
+    return { kind: "failed", why: `it went back to ${seen.title} ${seen.version}` };
   if (record?.passed) return { kind: "passed" };
   if (!active) return { kind: "offline", since: heardAt };
   if (!runs || state.value !== "UPDATED")

@@ -7,6 +7,9 @@ import type { Version } from "../operator/updates.js";
 import { type Seen, seeAll } from "./device-state.js";
 import { inOrder } from "./stages.js";
 
+/** A platform may take so long until a query finds what was written. */
+const LAG_MS = 60_000;
+
 /** What is rolled out. */
 export interface Target extends Version {
   readonly packageId: string;
@@ -136,4 +139,13 @@ export async function amend(
   } catch (error) {
     outcomeOf(error);
   }
+}
+
+/** What somebody else did to a device that this rollout assigned; undefined: nothing. A query may find for a while what was there before. */
+export function otherwise({ record, seen }: Member, target: Target, now: number): string | undefined {
+  const found = seen.record;
+  if (!record || ours(found, target)) return undefined;
+  const isSure = now - record.at > LAG_MS || (found?.at ?? 0) > record.at;
+  if (!isSure) return undefined;
+  return found ? `${found.title} ${found.version}` : "taken back";
 }

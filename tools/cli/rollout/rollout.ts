@@ -2,7 +2,16 @@
 import type { Operator } from "../../operator/operator.js";
 import { eachOf, ifAnswered } from "../operator/operator.js";
 import { type Standing, seeAll, standingOf } from "./device-state.js";
-import { amend, assign, isAssigned, type Member, type Members, ours, readMembers } from "./members.js";
+import {
+  amend,
+  assign,
+  isAssigned,
+  type Member,
+  type Members,
+  otherwise,
+  ours,
+  readMembers,
+} from "./members.js";
 import type { Counts, DeviceEnd, Outcome, RolloutOptions } from "./outcome.js";
 import { plan } from "./stages.js";
 
@@ -10,8 +19,6 @@ const AT_A_TIME = 8;
 /** Between two looks so many are assigned. */
 const BATCH = 40;
 const LOOK_MS = 5_000;
-/** A platform may take so long until a query finds what was written. */
-const LAG_MS = 60_000;
 
 export class Rollout {
   readonly #operator: Operator;
@@ -128,12 +135,9 @@ export class Rollout {
     const overtaken: DeviceEnd[] = [];
     for (const member of this.#members.all) {
       member.seen = seen.get(member.id) ?? member.seen;
-      const { record } = member.seen;
-      if (record && !ours(record, target)) {
-        if (member.record) overtaken.push({ device: member.name, why: `${record.title} ${record.version}` });
-      } else if (record) member.record ??= record;
-      else if (member.record && clock.now() - member.record.at > LAG_MS)
-        overtaken.push({ device: member.name, why: "taken back" });
+      const other = otherwise(member, target, clock.now());
+      if (other !== undefined) overtaken.push({ device: member.name, why: other });
+      else member.record ??= ours(member.seen.record, target);
     }
     if (overtaken.length === 0) await this.#noteProgress();
     return overtaken;

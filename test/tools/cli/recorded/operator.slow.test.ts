@@ -299,5 +299,9 @@ test("Ctrl-C says what was done and what was not, and ends with 130", async (t) 
   writeFileSync(join(home, "image.bin"), "image");
   const push = ["firmware", "push", join(home, "image.bin"), "--title", "pump", "--version", "2.0.0"];
   await interrupted([...push, "--device", "pump-1"], async (err) => err.includes("INITIATED"));
+  await makeDevice(rig, "pump-2");
+  const rollout = ["firmware", "push", join(home, "image.bin"), "--title", "valve", "--version", "2.0.0"];
+  rollout.push("--profile", "default", "--stages", "1,100%");
+  await interrupted(rollout, async (err) => err.includes("waits for it"));
   recording.compare(t, "interrupted");
 });

@@ -31,6 +31,8 @@ export type Fate =
   | "recovers"
   /** It is heard of every 20 minutes. */
   | "sleeps"
+  /** It runs the image, and a minute later the one before again, without a word. */
+  | "goes back"
   /** It fails, and has it running with its second try. */
   | "second try";
 
@@ -42,6 +44,7 @@ export class PlayedDevice {
   /** Versions whose update it began, in order. */
   readonly began: string[] = [];
   #since = 0;
+  #backAt = Number.POSITIVE_INFINITY;
   #wanted = "";
   readonly #platform: Platform;
 
@@ -61,16 +64,29 @@ export class PlayedDevice {
       [this.#wanted, this.#since] = [wanted, now];
       if (wanted !== "" && wanted !== this.version) this.#begins(wanted);
     }
+    if (now >= this.#backAt) this.#goesBack();
+    if (wanted !== "" && wanted !== this.version) this.#updates(wanted, now);
+  }
+
+  #updates(wanted: string, now: number): void {
     const passed = now - this.#since;
-    if (wanted === "" || wanted === this.version || passed < UPDATE_MS) return;
-    if (this.fate === "fails") this.#fails();
-    else if (this.fate === "second try" && passed < 3 * UPDATE_MS) this.#fails();
-    else this.#runs(wanted);
+    if (passed < UPDATE_MS) return;
+    if (this.fate === "fails" || (this.fate === "second try" && passed < 3 * UPDATE_MS)) {
+      this.#fails();
+      return;
+    }
+    this.#runs(wanted);
+    if (this.fate === "goes back") this.#backAt = now + MINUTE;
   }
 
   #begins(version: string): void {
     this.began.push(version);
     this.#reports({ fw_state: "DOWNLOADING", fw_error: "" });
+  }
+
+  #goesBack(): void {
+    this.#backAt = Number.POSITIVE_INFINITY;
+    this.#reports({ current_fw_version: "1.0.0" });
   }
 
   #fails(): void {

@@ -61,3 +61,15 @@ test("a failure in a later stage, and a device in recovery mode, end it too; --s
   t.deepEqual(why, ["FAILED: the new image failed its self test", "in recovery mode: it divided by zero"]);
   t.like(await rig.run(target, { stopAt: 3 }), { end: "done", passed: 28 });
 });
+
+test("a device that is back at the image before without a word ends it", async (t) => {
+  const rig = await startRig(t, 5);
+  const target = await rig.release("2.0.0");
+  const name = await firstOf(rig);
+  rig.named(name).fate = "goes back";
+  const outcome = await rig.run(target);
+  t.like(outcome, { end: "failed", stage: 1, assigned: 1 });
+  t.deepEqual(outcome.end === "failed" && outcome.devices, [
+    { device: name, why: "it went back to pump 1.0.0" },
+  ]);
+});

@@ -85,16 +85,18 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   if (wrong.length > 0)
     throw new SdkError(`The board would not start with its configuration: ${wrong.join("; ")}`);
   const folder = join(directory, `xsProj-${chip.name}`, "build");
+  // The SDK's makefile goes on after a failed link: what was linked before must not pass for it.
+  for (const name of LINKED) rmSync(join(folder, name), { force: true });
   // Its default target ends every serial2xsbug of this machine, and flashes.
   const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-t", "build", "-o", out];
   const log = await run(sdk.mcconfig, words, project, sdk.env);
-  // The SDK's makefile goes on after a failed link.
   for (const name of PARTS)
     if (!existsSync(join(folder, name)))
       throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);
   return { directory, folder, chip: chip.name };
 }
 
+const LINKED = ["xs_esp32.elf", "xs_esp32.bin"];
 const PARTS = [
   "xs_esp32.bin",
   "bootloader/bootloader.bin",

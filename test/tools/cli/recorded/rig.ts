@@ -73,12 +73,13 @@ export function plays(
     const { shared = {} } = JSON.parse(await ask(rig, name, "GET", "attributes?sharedKeys=fw_version"));
     const version: string | undefined = shared.fw_version;
     if (version === undefined || version === ran.get(name)) return;
-    ran.set(name, version);
     const isBad = fails(name, version);
     await ask(rig, name, "POST", "telemetry", {
       ...{ fw_state: isBad ? "FAILED" : "UPDATED", fw_error: isBad ? "wrong checksum" : "" },
       ...(!isBad && { current_fw_title: "pump", current_fw_version: version }),
     });
+    // Not before it was reported: a request that breaks is made again with the next look.
+    ran.set(name, version);
   };
   void (async () => {
     while (!isOver) {

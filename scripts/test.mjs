@@ -28,6 +28,7 @@ function listCosts(file, seconds) {
 /** Runs the `quick` or the `slow` ones; true if all passed. */
 async function run(which, costs) {
   const env = { ...process.env, MOTE_TEST_RUN: which, MOTE_TEST_COSTS: costs, MOTE_SEED: seed };
+  if (all) env.MOTE_TEST_ALL = "1";
   const ava = join(root, "node_modules/ava/entrypoints/cli.mjs");
   const [code] = await once(spawn(process.execPath, [ava], { cwd: root, env, stdio: "inherit" }), "close");
   return code === 0;

@@ -1,4 +1,4 @@
 import { SEED } from "../sample.js";
 import { declare } from "./board.js";
 
-declare(SEED, 6);
+declare(SEED, 3);

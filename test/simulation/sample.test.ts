@@ -3,7 +3,7 @@ import test from "ava";
 import { SEED } from "../sample.js";
 import { simulateMany } from "./many.js";
 
-const RUNS = 80;
+const RUNS = 40;
 const GROUP = 20;
 
 for (let first = SEED; first < SEED + RUNS; first += GROUP) {

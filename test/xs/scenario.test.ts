@@ -1,5 +1,4 @@
-// As by default, and the lean build; scenario.slow.test.ts has the other modes and numbers of connections.
-import { leanTourOnXs, tourOnXs } from "./scenario.js";
+// As by default; scenario.slow.test.ts has the other modes and numbers of connections, and the lean build.
+import { tourOnXs } from "./scenario.js";
 
 tourOnXs("deployed", 2);
-leanTourOnXs();

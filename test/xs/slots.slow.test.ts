@@ -1,6 +1,4 @@
-// What slots.test.ts leaves out: one and three connections, and points in memory only.
 import { slotsStay, slotsStayInMemory } from "./slots.js";
 
-slotsStay(1);
-slotsStay(3);
+for (const connections of [1, 2, 3] as const) slotsStay(connections);
 slotsStayInMemory();

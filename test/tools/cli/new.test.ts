@@ -21,6 +21,7 @@ import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
 import { UsageError } from "../../../tools/cli/usage.js";
 import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { IS_SAMPLE, SEED } from "../../sample.js";
 import { mote } from "./commands.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-new-"));
@@ -63,7 +64,9 @@ test("the least of them is a main of a dozen lines", (t) => {
   t.true(text("minimal", "main.ts").trimEnd().split("\n").length <= 12);
 });
 
-for (const template of TEMPLATES)
+// A sample has one of them: the compiler takes a second each time.
+const inAnEditor = IS_SAMPLE ? TEMPLATES.slice(SEED % TEMPLATES.length).slice(0, 1) : TEMPLATES;
+for (const template of inAnEditor)
   test(`${template}: green in an editor, with nothing but its files and what npm installs`, async (t) => {
     const folder = join(place, `${template}-in-an-editor`);
     newProject(folder, template);

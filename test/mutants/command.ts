@@ -58,6 +58,7 @@ async function killer(mutant: Mutant, copy: string): Promise<string | undefined>
 
 const words = process.argv.slice(2).join(" ");
 const chosen = mutants.filter(({ name }) => name.includes(words));
+if (chosen.length === 0) throw new Error(`no mutant has this in its name: ${words}`);
 const copy = mkdtempSync(join(tmpdir(), "mote-mutants-"));
 const begun = performance.now();
 let survivors = 0;

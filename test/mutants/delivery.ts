@@ -90,8 +90,16 @@ export const delivery: readonly Mutant[] = [
     name: "what ends with a stop is not counted in the store",
     promise: LOST,
     file: `${AGENT}/queue/flash-retry.ts`,
-    find: "return log.behind ? this.spare.keep(log.state, newest, this._queue.atRisk) : this.spare.clear();",
-    replace: "return log.behind || this.spare.clear();",
+    find: "    if (this.spare.keep(log.state, newest, this._queue.atRisk)) return true;\n",
+    replace: "    if (log.behind) return true;\n",
+    tests: ["src/agent/queue/storage-heals.test.js"],
+  },
+  {
+    name: "what neither a record nor the store says waits for the next sector's turn",
+    promise: LOST,
+    file: `${AGENT}/queue/flash-retry.ts`,
+    find: "    if (!log.failing) sectors.openNext();\n",
+    replace: "",
     tests: ["src/agent/queue/storage-heals.test.js"],
   },
   {

@@ -1,7 +1,8 @@
-// Mutants of: RPC, shared attributes, what the application asks.
+// Mutants of: RPC, shared attributes, what the application asks, the store.
 import type { Mutant } from "./mutant.js";
 
 const ONCE = "No RPC runs twice";
+const STORE = "A damaged store";
 const AGENT = "src/agent";
 
 export const rpcAndAttributes: readonly Mutant[] = [
@@ -20,6 +21,14 @@ export const rpcAndAttributes: readonly Mutant[] = [
     file: `${AGENT}/rpc/rpc.ts`,
     find: "    if (acknowledged) this._acknowledged(entry);\n    else this._journal.unacknowledged(entry);",
     replace: "    this._acknowledged(entry);",
+    tests: ["src/agent/rpc/journal.test.js"],
+  },
+  {
+    name: "an answer goes to the call that took its id while the handler ran",
+    promise: ONCE,
+    file: `${AGENT}/rpc/rpc.ts`,
+    find: "!this._isAnothers(entry) && ",
+    replace: "",
     tests: ["src/agent/rpc/journal.test.js"],
   },
   {
@@ -109,5 +118,21 @@ export const rpcAndAttributes: readonly Mutant[] = [
     find: "quote(secretKey)",
     replace: 'quote("")',
     tests: ["src/agent/agent.test.js"],
+  },
+  {
+    name: "a stored value that is cut ends the agent",
+    promise: STORE,
+    file: "src/agent/common/stored.ts",
+    find: "text === undefined ? undefined : parseJson(text);",
+    replace: "text === undefined ? undefined : { ok: true as const, value: JSON.parse(text) };",
+    tests: ["src/agent/damaged-store.test.js"],
+  },
+  {
+    name: "a damaged list of client attributes ends the agent",
+    promise: STORE,
+    file: "src/agent/attributes/client-attributes.ts",
+    find: "    if (!Array.isArray(kept)) return;\n",
+    replace: "",
+    tests: ["src/agent/damaged-store.test.js"],
   },
 ];

@@ -204,8 +204,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/rpc/rpc.ts`,
     edits: [
       [
-        "    const acknowledged = await this._post(entry, text);\n",
-        "    this.watcher?.answered(method, text, true, 0);\n    const acknowledged = await this._post(entry, text);\n",
+        "    const acknowledged = !this._isAnothers(entry)",
+        "    this.watcher?.answered(method, text, true, 0);\n    const acknowledged = !this._isAnothers(entry)",
       ],
     ],
   },

@@ -6,6 +6,7 @@ import type { Outcome } from "../../net/retry/outcome.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
+import { decodeStart } from "../../wire/text/text.js";
 import { EXCHANGE_MS } from "../common/deadline.js";
 import type { DeviceRequest, PlatformSession, RequestChannel } from "../session/index.js";
 import { post } from "../session/index.js";
@@ -16,8 +17,10 @@ import { MARKER_KEY, MARKER_VALUE } from "./freshness-marker.js";
 const MARKER_LAG_MS = 10_000;
 /** Of a request line the platform takes 8 KiB with all headers. */
 const QUERY_LENGTH = 1500;
-/** A value that was too large may be another one by now, or was no answer of the platform. */
-const SKIP_MS = 10 * 60_000;
+/** A value that was too large may be another one by now. */
+const TOO_LARGE_MS = 10 * 60_000;
+/** What came in its place was no answer of the platform. */
+const STRANGE_MS = 30_000;
 
 /** Values of `keys`; a key that is not in `values` does not exist, as far as one answer can show. */
 export interface Trusted {
@@ -30,7 +33,9 @@ export class AttributeReader {
   private readonly _channel: RequestChannel;
   private readonly _limit: number;
   private readonly _client: ClientAttributes;
-  private readonly _skippedAt = new Map<string, number>();
+  /** Keys that are not asked for until then. */
+  private readonly _skipped = new Map<string, number>();
+  private readonly _logged: string[] = [];
   private _markerPostedAt: number | undefined;
 
   constructor(session: PlatformSession, channel: RequestChannel, limit: number, client: ClientAttributes) {
@@ -47,7 +52,7 @@ export class AttributeReader {
 
   /**
    * Reads `keys` in as few requests as their size allows. Undefined: no answer, or none that can be trusted; the channel waits. A key whose value alone is larger than the limit is logged once, left out,
-   * and asked for again after 10 min.
+   * and asked for again after 10 min; after 30 s if what came was not the platform's.
    */
   async read(keys: readonly string[]): Promise<Trusted | undefined> {
     const trusted: Trusted = { keys: [], values: Object.create(null) };
@@ -65,7 +70,7 @@ export class AttributeReader {
           this._channel.hold();
           return undefined;
         }
-        groups = this._smaller(group).concat(groups);
+        groups = this._smaller(group, outcome.body).concat(groups);
         continue;
       }
       if (!(await this._take(outcome, group, trusted))) return undefined;
@@ -122,22 +127,29 @@ export class AttributeReader {
     };
   }
 
-  private _smaller(group: string[]): string[][] {
+  /** `start`: of an answer for `group` that is larger than the limit. */
+  private _smaller(group: string[], start: Uint8Array): string[][] {
     if (group.length > 1) return halves(group);
+    // The platform writes client attributes first.
+    const isPlatforms = decodeStart(start).includes(`"${MARKER_KEY}":`);
+    if (!isPlatforms) this._session.counters.malformed("an answer to GET attributes");
+    const until = this._session.host.clock.now() + (isPlatforms ? TOO_LARGE_MS : STRANGE_MS);
     group.forEach((key) => {
-      if (!this._skippedAt.has(key))
-        this._session.host.log(
-          "error",
-          `a shared attribute is larger than ${this._limit} bytes and is left out`,
-        );
-      this._skippedAt.set(key, this._session.host.clock.now());
+      this._skipped.set(key, until);
+      if (isPlatforms) this._log(key);
     });
     return [];
   }
 
+  private _log(key: string): void {
+    if (this._logged.includes(key)) return;
+    this._logged.push(key);
+    const { host } = this._session;
+    host.log("error", `a shared attribute is larger than ${this._limit} bytes and is left out`);
+  }
+
   private _skips(key: string): boolean {
-    const at = this._skippedAt.get(key);
-    return at !== undefined && this._session.host.clock.now() - at < SKIP_MS;
+    return this._session.host.clock.now() < (this._skipped.get(key) ?? 0);
   }
 }
 

@@ -105,9 +105,13 @@ export class FlashRetry {
     this._timer = undefined;
   }
 
-  /** What flash can't take goes to the store. */
-  private _count({ log }: Sectors): boolean {
+  /** What flash can't take goes to the store; what the store does not take either to the next header. */
+  private _count(sectors: Sectors): boolean {
+    const { log } = sectors;
     const newest = log.unread ? -1 : log.state.sequence;
-    return log.behind ? this.spare.keep(log.state, newest, this._queue.atRisk) : this.spare.clear();
+    if (!log.behind) return this.spare.clear();
+    if (this.spare.keep(log.state, newest, this._queue.atRisk)) return true;
+    if (!log.failing) sectors.openNext();
+    return !log.behind;
   }
 }

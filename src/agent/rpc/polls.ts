@@ -9,13 +9,13 @@ import { rpcPollPath } from "../../wire/paths.js";
 import type { Loop, PlatformSession } from "../session/index.js";
 import { RequestChannel } from "../session/index.js";
 
-const OVERLAP_MS = 2000;
+export const OVERLAP_MS = 2000;
 /** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't
  *  come to an end, it is a short one now and then. */
-const SHARED_POLL_MS = 25_000;
-const SHORT_POLL_MS = 1000;
-const QUIET_MS = 50;
-const PATIENCE_MS = 5000;
+export const SHARED_POLL_MS = 25_000;
+export const SHORT_POLL_MS = 1000;
+export const QUIET_MS = 50;
+export const PATIENCE_MS = 5000;
 
 export interface EndedPoll {
   /** Polls that were sent later have higher ones. */
@@ -69,6 +69,11 @@ export class RpcPolls {
     this._ended = [];
     this._lost = false;
     this._lastEnd = this._session.host.clock.now();
+  }
+
+  /** Those that ended and were not taken yet. */
+  get ended(): readonly EndedPoll[] {
+    return this._ended;
   }
 
   /** Takes the next poll that ended. */

@@ -116,7 +116,7 @@ export class Rpc implements Job {
 
   /** False if nothing could be made of what poll number `poll` brought; else when it is done with. */
   private _take(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
-    const request = parseRpcRequest(this._session.host.decode(body) ?? decodeStart(body), whole);
+    const request = parseRpcRequest(this._textOf(body), whole);
     if (!request.ok) {
       this._session.counters.malformed("an RPC");
       this._polls.hold();
@@ -164,7 +164,7 @@ export class Rpc implements Job {
     const unknown = entry.answer === undefined;
     const text = entry.answer ?? encodeError("OUTCOME_UNKNOWN");
     const error = unknown ? "OUTCOME_UNKNOWN" : failed;
-    const acknowledged = await this._post(entry, text);
+    const acknowledged = !this._isAnothers(entry) && (await this._post(entry, text));
     if (acknowledged) this._acknowledged(entry);
     else this._journal.unacknowledged(entry);
     if (!this._session.running) return;
@@ -215,6 +215,19 @@ export class Rpc implements Job {
     const tooLarge = outcome.kind === "refused" && outcome.status === TOO_LARGE && isLong;
     if (tooLarge) this._journal.answered(entry, encodeError("ANSWER_TOO_LARGE"));
     return false;
+  }
+
+  /** A later poll brought another call under its id, while the handler ran: the platform restarted, and would take the answer for that call's. */
+  private _isAnothers({ id, hash, after }: JournalEntry): boolean {
+    return this._polls.ended.some(({ number, outcome }) => {
+      if (number < after || outcome.kind !== "done") return false;
+      const came = parseRpcRequest(this._textOf(outcome.body), false);
+      return came.ok && came.id === id && came.hash !== hash;
+    });
+  }
+
+  private _textOf(body: Uint8Array): string {
+    return this._session.host.decode(body) ?? decodeStart(body);
   }
 
   /** The text as a body with room before it, so that it is copied no more. */

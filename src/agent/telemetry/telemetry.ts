@@ -96,7 +96,8 @@ export class Telemetry implements Job {
   }
   /** Points dropped, by reason, since the durable queue began or, without one, since the agent was made. */
   get dropped(): Readonly<Drops> {
-    return this._outbox.dropped;
+    const { full, refused, unreadable } = this._outbox.dropped;
+    return { full, refused, unreadable };
   }
 
   /**

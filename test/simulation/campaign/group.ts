@@ -1,10 +1,10 @@
-// A share of the simulated runs of test:all, the seeds 1 to 2,000, in files of their own so that processes share them.
+// A share of the simulated runs of test:all, the seeds 1 to 1,200, in files of their own so that processes share them.
 import test from "ava";
 import { simulateMany } from "../many.js";
 import { FEATURED } from "../simulated-run.js";
 
 const SHARES = 8;
-const SHARE = 250;
+const SHARE = 150;
 const GROUP = 25;
 /** Besides the faults of requests and connections, those of the device, the platform and their storage. */
 const DEEDS = [
@@ -29,7 +29,7 @@ const DEEDS = [
   ],
 ];
 /** How often each fault is applied in a share at the least. */
-const LEAST = 5;
+const LEAST = 3;
 
 /** Declares the tests of share number `share`, 0 to 7. */
 export function declare(share: number): void {

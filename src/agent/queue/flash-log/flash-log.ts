@@ -61,7 +61,7 @@ export class Sectors implements Records {
     if (log.unread) this._open();
     else log.retry(now, last);
     // Where nothing can be appended the next sector is opened at once, and takes what status entries could not say.
-    if (log.usable && log.room === 0 && this._nextIsFree()) this._openNext();
+    if (log.room === 0) this.openNext();
   }
 
   /** `points` were dropped that never were on flash. The next header says so. */
@@ -95,10 +95,10 @@ export class Sectors implements Records {
     const { map, tail } = this.log;
     if (this._freeBehind === this.state.sequence && length <= map.size - tail) return true;
     while (this.usable) {
-      const free = this._nextIsFree();
+      const free = this._head.frees(this.log.next);
       if (free) this._freeBehind = this.state.sequence;
       if (free && length <= this.room) return true;
-      if (free) this._openNext();
+      if (free) this.openNext();
       else if (this._dropOldest) this._dropBefore(FULL, this.log.next + 1 - this.log.map.count);
       else return false;
     }
@@ -231,12 +231,11 @@ export class Sectors implements Records {
     this._listener.dropped(points, kind === FULL ? "full" : "unreadable");
   }
 
-  private _nextIsFree(): boolean {
-    return this._head.frees(this.log.next);
-  }
-
-  private _openNext(): void {
-    if (this.log.openNext() && this.waiting === 0) this._headToEnd();
+  /** Opens the next sector, if it is free: its header says what no record does. */
+  openNext(): void {
+    const { log } = this;
+    const isOpen = log.usable && this._head.frees(log.next) && log.openNext();
+    if (isOpen && this.waiting === 0) this._headToEnd();
   }
 
   private _status(kind: number, number: number, points: number): void {
@@ -244,7 +243,7 @@ export class Sectors implements Records {
     if (log.usable && log.writeStatus(kind, number)) return;
     log.unwritten.add(kind, points);
     // The next header says it. It can only come later if a power loss closed the sector that was free.
-    if (log.usable && this._nextIsFree()) this._openNext();
+    this.openNext();
     if (log.failing) log.unsaid = true;
   }
 }

@@ -164,6 +164,22 @@ test("a key whose value is larger than the agent takes is left out and reported,
   t.is(rig.host.lines.filter((line) => line.includes("larger than")).length, 1);
 });
 
+test("an answer that is too large and not the platform's leaves no key out for longer than a minute", async (t, as) => {
+  const rig = startRig(t, as);
+  const { seen, device } = await started(rig, 2, ["a", "b"]);
+  rig.platform.fault = ({ path }) =>
+    path.includes("sharedKeys=") ? { status: 200, body: "[".repeat(10_000) } : undefined;
+  await rig.clock.advance(90_000);
+  rig.platform.setShared(device, { a: 1, b: 2 });
+  await rig.clock.advance(1000);
+  const polled = [...seen];
+  rig.platform.fault = undefined;
+  rig.platform.setShared(device, { a: 3 });
+  await rig.clock.advance(60_000);
+  t.deepEqual([polled, seen.sort()], [[], [2, 3]]);
+  t.false(rig.host.lines.some((line) => line.includes("left out")));
+});
+
 for (const [what, fault] of [
   ["busy", { status: 503 }],
   ["refused", { status: 404 }],

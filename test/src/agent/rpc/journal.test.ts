@@ -136,6 +136,33 @@ for (const connections of [1, 2, 3] as const)
       t.deepEqual(answers, ["1", '"closed"']);
     });
 
+for (const connections of [2, 3] as const)
+  test(`${connections} connections: while a handler runs the platform restarts and hands another call out by the same id: that gets its own answer`, async (t, as) => {
+    const rig = startRig(t, as);
+    const agent = rig.agent({ connections });
+    agent.rpc.handle("open", () => new Promise((resolve) => rig.clock.timer(3000, () => resolve("opened"))));
+    agent.rpc.handle("close", () => "closed");
+    rig.platform.fault = (request) => (isPoll(request) ? "hang" : undefined);
+    agent.start();
+    await rig.clock.advance(3000);
+    const polls = () => rig.platform.seen.filter(isPoll);
+    // The next poll goes out on the connection of this one, and again if that turns out to be closed.
+    polls()[0]!.reply(200, '{"id":7,"method":"close","params":{}}');
+    await rig.clock.advance(24_000);
+    t.is(polls().length, 3, "two polls are open for two seconds before the first of them ends");
+    polls()[2]!.reply(200, '{"id":0,"method":"open","params":{}}');
+    await rig.clock.advance(1000);
+    rig.platform.fault = undefined;
+    restart(rig);
+    const results = rig.platform.rpc(rig.platform.device(NAME), "close", {}, { timeoutMs: HOUR });
+    await rig.clock.advance(1000);
+    t.is(polls().length, 4);
+    await rig.clock.advance(MINUTE);
+    t.deepEqual(text(results), ['"closed"']);
+    const answers = rig.platform.seen.filter(isAnswer).map(({ path, body }) => path.slice(-1) + body);
+    t.deepEqual(answers, ['7"closed"', '0"closed"']);
+  });
+
 const UNHEARD = (request: { method: string; path: string }) =>
   isAnswer(request) ? ("lose-answer" as const) : undefined;
 

@@ -23,8 +23,12 @@ export class Counted {
   requests = 0;
   /** Those that brought telemetry. */
   uploads = 0;
+  handshakes = 0;
+  /** Of telemetry, those that brought no firmware's title among them. */
+  points = 0;
   readonly core: PlatformCore;
   readonly #api: DeviceApi;
+  readonly #seen: SeenRequest[];
   readonly #served = new Map<Peer, { requests: number; stopIdle: () => void }>();
 
   /** `latencyMs`: one way; to connect takes one way and back. */
@@ -38,17 +42,14 @@ export class Counted {
     this.net.onBytes = ({ length }) => {
       this.bytes += length;
     };
-    serve(this.net, (request) => this.#serve(request));
+    this.#seen = serve(this.net, (request) => this.#serve(request));
     const attach = this.net.onConnect;
     this.net.onConnect = (peer) => {
+      this.handshakes++;
       attach?.(peer);
       clock.timer(latencyMs, () => peer.accept());
       return false;
     };
-  }
-
-  get handshakes(): number {
-    return this.net.peers.length;
   }
 
   /** How many values of a key are stored. */
@@ -57,13 +58,25 @@ export class Counted {
     return this.core.devices.byToken(TOKEN)?.series.range(key, all).length ?? 0;
   }
 
+  /** What is over, for runs so long that its memory counts. */
+  forget(): void {
+    this.#seen.length = 0;
+    const open = this.net.peers.filter(({ closed }) => !closed);
+    this.net.peers.splice(0, this.net.peers.length, ...open);
+    for (const { writes } of open) writes.length = 0;
+    for (const peer of this.#served.keys()) if (peer.closed) this.#served.delete(peer);
+  }
+
   #now(): number {
     return this.clock.wall() ?? 0;
   }
 
   #serve({ peer, path: url, body, method, headers }: SeenRequest): void {
     this.requests++;
-    if (url.endsWith("/telemetry")) this.uploads++;
+    if (url.endsWith("/telemetry")) {
+      this.uploads++;
+      this.points += body.split('"values":').length - 1;
+    }
     const served = this.#served.get(peer) ?? { requests: 0, stopIdle: () => {} };
     this.#served.set(peer, served);
     served.requests++;

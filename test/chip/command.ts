@@ -15,6 +15,7 @@ import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LARGE_RECORDS } from "./cases/large-records.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
+import { DAMAGED_NVS, NVS_POWER_LOSS } from "./cases/nvs.js";
 import { OPERATOR } from "./cases/operator.js";
 import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js";
@@ -44,6 +45,8 @@ const CASES: readonly Case[] = [
   ...BAD_IMAGES,
   TELEMETRY_POWER_LOSS,
   UPDATE_POWER_LOSS,
+  NVS_POWER_LOSS,
+  DAMAGED_NVS,
   LARGE_RECORDS,
   OPERATOR,
   LOAD,

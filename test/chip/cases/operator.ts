@@ -1,15 +1,11 @@
+import { hostileDeeds } from "../../hosts/hostile-operator.js";
 import { Dice } from "../../simulation/dice.js";
 import { application, Bench, imageOf } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
 
 const MINUTES = { quick: 5, whole: 60 };
-/** Of an RPC's params or an attribute: as large and as deep as the platform lets through. */
-const MOST_CHARACTERS = 65_000;
-const MOST_LEVELS = 64;
-const MOST_KEYS = 500;
 /** What the board takes of an RPC: hosts/esp32/memory-plan.ts. */
 const LIMIT = 1024;
-const AT_ONCE = 10;
 const UPDATE_EVERY_MS = 600_000;
 /** In the image: the boot loader would refuse it. */
 const SOMEWHERE = 200_000;
@@ -21,15 +17,6 @@ interface Memory {
   readonly engineLeft: number;
   readonly stackLeft: number;
 }
-
-const nested = (levels: number, inner: unknown): unknown => {
-  let value = inner;
-  for (let level = 0; level < levels; level++) value = level % 2 ? [value] : { a: value };
-  return value;
-};
-
-/** Most are small, some are as large as can be. */
-const sizeOf = (dice: Dice): number => Math.floor(MOST_CHARACTERS ** (dice.below(1000) / 999));
 
 /** Node's TLS fills records of 16 KiB. */
 export const OPERATOR: Case = {
@@ -46,19 +33,7 @@ export const OPERATOR: Case = {
       bench.ask("echo", params).catch((error: Error) => error.message);
     const share = async (values: Record<string, unknown>): Promise<unknown> =>
       bench.tenant.attributes.set(await bench.needId(), "SHARED_SCOPE", values);
-    const keys = (count: number): Record<string, unknown> =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [`key-of-some-length-${n}`, n]));
-    const text = (length: number): string => "x".repeat(Math.max(0, length));
-    const around = (): string => text(LIMIT - '{"v":""}'.length + dice.below(5) - 2);
-    const deeds: readonly (() => Promise<unknown>)[] = [
-      () => echo({ v: text(sizeOf(dice)) }),
-      () => echo({ v: nested(1 + dice.below(MOST_LEVELS), text(sizeOf(dice) / 8)) }),
-      () => echo({ v: around() }),
-      () => Promise.all(Array.from({ length: AT_ONCE }, () => echo({ v: around() }))),
-      () => share({ large: text(sizeOf(dice)) }),
-      () => share({ deep: nested(1 + dice.below(MOST_LEVELS), 1) }),
-      () => share(keys(1 + dice.below(MOST_KEYS))),
-    ];
+    const deeds = hostileDeeds(dice, LIMIT, { echo, share });
     const memories: Memory[] = [];
     let [done, updates] = [0, 0];
     try {

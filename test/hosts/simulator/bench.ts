@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
-import type { TelemetryOptions } from "../../../src/index.js";
+import type { AgentOptions, TelemetryOptions } from "../../../src/index.js";
 import { findSdk } from "../../../tools/moddable/sdk.js";
 import { SimulatedDevice, simulatedImage } from "../../../tools/moddable/simulator/device.js";
 import { Operator } from "../../../tools/operator/operator.js";
+import type { Clock } from "../../../tools/platform/core/common/clock.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 import { TENANT } from "../../../tools/tour/hints.js";
 import { screen } from "./rig.js";
@@ -34,9 +35,11 @@ export async function openBench(
     connections = 3 as 1 | 2 | 3,
     intervalMs = INTERVAL_MS,
     telemetry = {} as TelemetryOptions,
+    agent = {} as Partial<AgentOptions>,
+    clock = undefined as Clock | undefined,
   } = {},
 ): Promise<Bench> {
-  const platform = await startPlatform({ port: 0, ruleChain: true });
+  const platform = await startPlatform({ port: 0, ruleChain: true, ...(clock && { clock }) });
   const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
   const { url, ca } = secure ? await secured(t, platform.address.port) : { url: platform.url, ca: undefined };
   const events: Bench["events"] = [];
@@ -50,6 +53,7 @@ export async function openBench(
         provisioning: { ...platform.profile, deviceName: DEVICE },
         connections,
         telemetry,
+        ...agent,
       },
       line: (line) => void lines.push(line),
       event: (event) => void events.push(event),

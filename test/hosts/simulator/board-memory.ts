@@ -34,9 +34,12 @@ export function boardMemory(block: number, slots: number): BoardMemory {
   return { slots, stack, chunks: block - (slots + stack) * SLOT };
 }
 
-/** The sample application in that memory. */
-export function boardProgram({ slots, stack, chunks }: BoardMemory): Promise<string> {
-  const folder = join(OUT, `board-${slots}-${chunks}`);
+/** The sample application in that memory. `modules` take the place of its own, by name, in a program that is called `name`. */
+export function boardProgram(
+  { slots, stack, chunks }: BoardMemory,
+  { name = "board", modules = {} as Record<string, string> } = {},
+): Promise<string> {
+  const folder = join(OUT, `${name}-${slots}-${chunks}`);
   const creation = {
     static: 0,
     chunk: { initial: chunks, incremental: 0 },
@@ -45,7 +48,7 @@ export function boardProgram({ slots, stack, chunks }: BoardMemory): Promise<str
     keys: { initial: 64, incremental: 32 },
   };
   mkdirSync(join(PROJECT, folder), { recursive: true });
-  const manifest = { include: [PROGRAM], platforms: { lin: { creation } } };
+  const manifest = { include: [PROGRAM], modules, platforms: { lin: { creation } } };
   writeFileSync(join(PROJECT, folder, "manifest.json"), JSON.stringify(manifest, null, 2));
   return programOf(folder);
 }

@@ -3,7 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { fileURLToPath } from "node:url";
 
 /** `quick`: all but the *.slow.test.ts. `slow`: those. Undefined: what the command line names. */
-const { MOTE_TEST_RUN: run } = process.env;
+const { MOTE_TEST_RUN: run, MOTE_TEST_ALL: isAll } = process.env;
+/** What the slow tests run in full. */
+const SAMPLES = /(^|\/)sample(-board)?\.test\.js$/;
 
 /** The start of a process costs as much as most test files, so those that all happen in memory share some: the first that fits takes a file. */
 const SHARED = [
@@ -59,7 +61,7 @@ function quick() {
   const imports = {};
   const files = readdirSync(at("dist/test"), { recursive: true }).filter((file) => file.endsWith(".test.js"));
   const alone = files
-    .filter((file) => !file.endsWith(".slow.test.js"))
+    .filter((file) => !file.endsWith(".slow.test.js") && !(isAll && SAMPLES.test(file)))
     .sort()
     .filter((file) => {
       const [name] = SHARED.find(([, fits]) => fits.test(file)) ?? [];

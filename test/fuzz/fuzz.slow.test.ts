@@ -1,4 +1,4 @@
 // More: npm run fuzz
 import { declare } from "./declare.js";
 
-declare(20_000);
+declare(12_000);

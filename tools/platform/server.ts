@@ -7,6 +7,7 @@ import { DEFAULT_VIEW, TableViews } from "./core/reports/table-views.js";
 import type { DeviceApi } from "./device-api.js";
 import { Front } from "./http/front.js";
 import { LARGEST_HEAD } from "./http/head.js";
+import { KEEP_ALIVE_LIMITS } from "./http/keep-alive.js";
 import { NodeClock } from "./node-clock.js";
 import type { PlatformServerOptions } from "./options.js";
 import { createApi, createCore, kept, openIdentity, openProfile, openState } from "./parts.js";
@@ -32,8 +33,6 @@ export interface Platform {
   drain(): Promise<void>;
 }
 
-/** Idle connections end after a minute, busy ones after 100 requests: the real server's defaults. */
-const KEEP_ALIVE = { idleMs: 60_000, requests: 100 };
 const BODY_BYTES = 16_777_216;
 
 /** Starts the local platform. Rejects with an error that says so when the port is taken, or the state can't be read. */
@@ -48,11 +47,11 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   const api = createApi(options, core, onError);
   const profile = openProfile(core, options.profile);
   const { app, rest } = createApp();
-  const { tlsCert, tlsKey, idleMs = KEEP_ALIVE.idleMs } = options;
+  const { tlsCert, tlsKey, idleMs = KEEP_ALIVE_LIMITS.idleMs } = options;
   const front = new Front({
     tlsCert,
     tlsKey,
-    limits: { idleMs, requests: KEEP_ALIVE.requests },
+    limits: { idleMs, requests: KEEP_ALIVE_LIMITS.requests },
     rest,
     service: {
       refuse: (request) => api.refuse(request),

@@ -79,7 +79,7 @@ function argumentsOf(line: string): string[] {
   return words
     .map((word) => word.replace(/^'|'$/g, ""))
     .map((word) =>
-      /^(?:image\.bin|week\.csv|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house))$/.test(word)
+      /^(?:image\.bin|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house))$/.test(word)
         ? join(home, word.replace("../", ""))
         : word,
     );

@@ -1,4 +1,5 @@
 // `mote run --cycle`: a device that sleeps between its samples, as processes.
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +26,9 @@ test("mote run --cycle connects in every n-th wake, reports each, and delivers a
   t.is(wakes()[0]?.reason, "start");
   t.true(wakes().some(({ reason }) => reason === "none"));
   t.true(wakes().every((wake) => !JSON.stringify(wake).includes("format")));
+  const ended = once(child, "exit");
   child.kill("SIGTERM");
+  await ended;
 });
 
 test("a cycle that makes no sense is refused by the options' names", async (t) => {

@@ -33,8 +33,10 @@ const DEADLINE = { default: 30_000, least: 1000, most: 600_000 } as const;
 const CHUNK = 4096;
 /** Points are on flash when they are recorded: memory for more of them would be taken from what the platform sends. */
 const TELEMETRY = { bufferBytes: 2048, batchBytes: 4096 };
-/** Of the agent, where nobody says how many. */
-const CONNECTIONS = 2;
+/** Each connection takes memory of TLS. */
+const SECURE = "https:";
+/** The agent's own default, and its most. */
+const CONNECTIONS = 3;
 
 /**
  * The settings, or all that is wrong with them; the agent checks its options itself. No value is quoted: it may be a secret. What the configuration leaves out
@@ -96,7 +98,9 @@ const readOptions = (config: Partial<AgentOptions>, limits: Limits): AgentOption
     cycle,
   } = config;
   const { requestBytes, answerBytes, attributeBytes } = limits;
-  const most = connections ?? (limits.connections < CONNECTIONS ? limits.connections : undefined);
+  const isLimited =
+    baseUrl.slice(0, SECURE.length).toLowerCase() === SECURE && limits.connections < CONNECTIONS;
+  const most = connections ?? (isLimited ? limits.connections : undefined);
   return {
     baseUrl,
     ...(cycle && readCycle(cycle)),

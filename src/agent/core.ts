@@ -17,6 +17,8 @@ import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
 
 const FLUSH_MS = 5000;
+/** With fewer than three connections an RPC is followed by a look at the attributes; not each of many. */
+const AFTER_RPC_MS = 10_000;
 /** For points that flash does not take, before a stop. */
 const SAVE_MS = 2000;
 /** A wake has no minute to wait for flash that can't be read. */
@@ -172,9 +174,12 @@ export class Core implements SessionWatcher, RpcWatcher {
 
   // As the watcher of RPCs.
 
-  pollEnded(poll: number, heard: boolean): void {
+  pollEnded(poll: number, heard: boolean, delivered: boolean): void {
     if (heard) this.reset.pollHeard(poll);
-    if (this.session.mode !== 3 && !this.session.connections.shortPolls) this.attributes.loop.readSoon();
+    // After each of many RPCs it would cost as much again.
+    const since = delivered ? AFTER_RPC_MS : 0;
+    if (this.session.mode !== 3 && !this.session.connections.shortPolls)
+      this.attributes.loop.readAgain(since);
     // With one connection what waits now would wait for the whole of the next poll.
     if (this.session.mode === 1) void this.telemetry.flush(FLUSH_MS);
   }

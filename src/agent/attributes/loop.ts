@@ -30,6 +30,7 @@ export class AttributeLoop implements Job {
   private readonly _loop: Loop;
   private _keys: string[] = [];
   private _readAt: number | undefined;
+  private _lookedAt = Number.NEGATIVE_INFINITY;
   private _alone = false;
   private _firstReadDone = false;
   /** Called with the keys whose value changed, or that are gone. */
@@ -70,6 +71,11 @@ export class AttributeLoop implements Job {
     const at = this._session.host.clock.now() + inMs;
     if (this._readAt === undefined || at < this._readAt) this._readAt = at;
     if (this._looks()) this.wake();
+  }
+
+  /** As `readSoon`, but not before the last look is `sinceMs` old. */
+  readAgain(sinceMs: number): void {
+    this.readSoon(Math.max(0, this._lookedAt + sinceMs - this._session.host.clock.now()));
   }
 
   /** All was read and sent, and nothing is to be read again in a moment. */
@@ -127,6 +133,7 @@ export class AttributeLoop implements Job {
 
   private async _read(): Promise<void> {
     this._readAt = undefined;
+    this._lookedAt = this._session.host.clock.now();
     const trusted = await this._reader.read(this._wanted());
     if (!this._session.running) return;
     // A notification that came meanwhile is newer than what was read; its poll's successor asks for another read.

@@ -21,9 +21,9 @@ export interface AgentOptions {
   /** How the device gets a token by itself. */
   provisioning?: ProvisioningOptions | undefined;
   /**
-   * Connections to the platform: 3: telemetry, RPC poll and attribute poll have one each. 2 (default): shared attributes are read at each end
-   * of an RPC poll, every 30 s at least. 1: everything takes turns: what is recorded waits up to 25 s, and the platform loses
-   * one-way RPCs sent between two polls.
+   * Connections to the platform: 3 (default): telemetry, RPC poll and attribute poll have one each. 2 (default of the lean build): no attribute
+   * poll: shared attributes are read every 30 s. 1: everything takes turns: what is recorded waits up to 25 s, and the platform loses one-way
+   * RPCs sent between two polls. A board over https has as many by default as its memory plan allows.
    */
   connections?: 1 | 2 | 3 | undefined;
   /** The running firmware, and how it is updated. Without it the agent reports no version and takes no update. */
@@ -52,7 +52,7 @@ const RULES: Rules = {
     const problem = token === undefined ? undefined : checkToken(token);
     return problem && `can't be used: ${problem}`;
   },
-  connections: [2, 1, MOST_CONNECTIONS],
+  connections: [MOST_CONNECTIONS, 1, MOST_CONNECTIONS],
   attributes: ATTRIBUTES,
   rpc: RPC,
   cycle: CYCLE,
@@ -72,7 +72,7 @@ export const checkOptions = (options: AgentOptions): CheckedOptions => {
   if (wrong.length > 0 || !parsed.ok) throw new MoteError("BAD_OPTIONS", wrong.join("; "));
   return {
     target: parsed.target,
-    connections: connections ?? 2,
+    connections: connections ?? MOST_CONNECTIONS,
     attributes: withDefaults(attributes, ATTRIBUTES),
     rpc: withDefaults(rpc, RPC),
     cycle: withDefaults(cycle, CYCLE),

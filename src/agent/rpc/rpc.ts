@@ -29,8 +29,8 @@ const SMALL = 256;
 
 /** Notified of what comes of RPCs. */
 export interface RpcWatcher {
-  /** Poll number `poll` ended; if it brought an RPC, that was answered. `heard`: the platform held it or brought one, as far as one can know. */
-  pollEnded(poll: number, heard: boolean): void;
+  /** Poll number `poll` ended; an RPC that it brought (`delivered`) was answered. `heard`: the platform held it or brought one, as far as one can know. */
+  pollEnded(poll: number, heard: boolean, delivered: boolean): void;
   /** An answer was posted, also one that a run before this one gave. `acknowledged`: a 200 came for it. `nextPoll`: the number of the next poll. */
   answered(method: string, text: string, acknowledged: boolean, nextPoll: number): void;
 }
@@ -110,7 +110,7 @@ export class Rpc implements Job {
     await taken;
     this._journal.pollEnded(this._polls.oldest);
     if (!delivered) this._journal.tidy();
-    this.watcher?.pollEnded(number, delivered || verdict === "ended");
+    this.watcher?.pollEnded(number, delivered || verdict === "ended", delivered);
     return 0;
   }
 

@@ -14,6 +14,7 @@ test("a good configuration becomes options for the agent and the application", (
     intervalMs: 60_000,
     options: {
       baseUrl: GOOD.baseUrl,
+      connections: 2,
       provisioning: GOOD.provisioning,
       firmware: { chunkBytes: 4096, title: "greenhouse", version: "1.0.0" },
       telemetry: { bufferBytes: 2048, batchBytes: 4096 },
@@ -29,8 +30,8 @@ test("the agent chooses how many connections; who says how many gets them", (t) 
     return Array.isArray(settings) ? settings : settings.options.connections;
   };
   t.is(connectionsOf({ baseUrl: "http://platform.test" }), undefined);
-  t.is(connectionsOf({}), undefined);
-  t.is(connectionsOf({ connections: 2 }), 2);
+  t.is(connectionsOf({}), 2, "over TLS as many as the memory allows");
+  t.is(connectionsOf({ connections: 3 }), 3);
 });
 
 test("what lies in ROM is copied", (t) => {

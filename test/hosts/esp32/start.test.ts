@@ -219,7 +219,7 @@ async function assign({ board, platform }: Rig, image: Uint8Array): Promise<void
   platform.fault = (request) => {
     const { pathname, searchParams } = new URL(request.path, "http://platform.test");
     if (!pathname.endsWith("/firmware")) return undefined;
-    const size = Number(searchParams.get("size"));
+    const size = Number(searchParams.get("size") ?? image.length);
     const from = Number(searchParams.get("chunk")) * size;
     const bytes = image.subarray(from, from + size);
     request.peer.send(answer(200, "", { "Content-Length": `${bytes.length}` }));

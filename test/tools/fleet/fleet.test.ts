@@ -57,7 +57,7 @@ test("a fleet without a key, without a platform and with a refused key says what
   t.regex(refused.err, /2 of 2 devices were refused: /);
   const many = await mote(["fleet", "--devices", "90000000", "--url", platform.url, ...wrong]);
   t.is(many.code, 2);
-  t.regex(many.err, /180000000 connections need 180000064 open files, and this shell allows \d+: ulimit -n/);
+  t.regex(many.err, /270000000 connections need 270000064 open files, and this shell allows \d+: ulimit -n/);
 });
 
 test("a network that is cut breaks what is open and lets nothing come about, until it is mended", async (t) => {

@@ -133,7 +133,7 @@ interface Session {
 /** Throws UsageError. */
 function optionsOf(flags: Flags, own: Platform | undefined): AgentOptions {
   const { url, token, provisionKey: key, provisionSecret: secret } = flags;
-  const connections = Number(flags.connections ?? (flags.headless ? 3 : 2)) as 1 | 2 | 3;
+  const connections = Number(flags.connections ?? 3) as 1 | 2 | 3;
   const deviceName = flags.deviceName ?? `simulator-${randomBytes(2).toString("hex")}`;
   if (own) return { baseUrl: own.url, provisioning: { ...own.profile, deviceName }, connections };
   if (!token && !(key && secret)) {

@@ -1,3 +1,4 @@
+import { Dice } from "../../../simulation/dice.js";
 import { details, NAME, type Rig, startRig, test } from "../rig.js";
 
 const started = async (rig: Rig, connections: 1 | 2 | 3, keys: string[] = ["interval"]) => {
@@ -36,18 +37,49 @@ for (const [connections, boundMs] of [
   });
 }
 
-for (const connections of [1, 2] as const) {
-  test(`${connections} connection(s): an RPC ends the poll, and the values are read after it was answered`, async (t, as) => {
+for (const connections of [2, 3] as const) {
+  test(`${connections} connection(s): an RPC takes its answer and the next poll, and no look at the attributes`, async (t, as) => {
     const rig = startRig(t, as);
-    const { agent, seen, device } = await started(rig, connections);
+    const { agent, device } = await started(rig, connections);
     agent.rpc.handle("reload", () => "done");
-    rig.platform.setShared(device, { interval: 5 });
+    await rig.clock.advance(1000);
+    const before = rig.platform.seen.length;
     const results = rig.platform.rpc(device, "reload", null);
     await rig.clock.advance(1000);
     t.is(results.length, 1);
-    t.deepEqual(seen, [5]);
+    t.deepEqual(
+      rig.platform.seen
+        .slice(before)
+        .map(({ method, path }) => `${method} ${path.replace(/.*\/rpc/, "rpc")}`),
+      ["POST rpc/0", rig.platform.seen.at(-1)!.path.replace(/.*\/rpc/, "GET rpc")],
+    );
   });
 }
+
+test("with the default connections half of the changes reach the application within a second, beside points each 5 s", async (t, as) => {
+  const rig = startRig(t, as);
+  const dice = new Dice(1);
+  const agent = rig.agent();
+  const waits: number[] = [];
+  let changedAt = 0;
+  agent.attributes.subscribe("interval", () => waits.push(rig.clock.now() - changedAt));
+  agent.start();
+  await rig.clock.advance(5000);
+  const device = rig.platform.device(NAME);
+  const end = rig.clock.now() + 30 * 60_000;
+  for (let value = 0; rig.clock.now() < end; value++) {
+    changedAt = rig.clock.now();
+    rig.platform.setShared(device, { interval: value });
+    const next = 10_000 + dice.below(50_000);
+    for (let ms = 0; ms < next; ms += 5000) {
+      agent.telemetry.record({ value: ms });
+      await rig.clock.advance(Math.min(5000, next - ms));
+    }
+  }
+  waits.sort((a, b) => a - b);
+  t.true(waits.length >= 40, `${waits.length}`);
+  t.true(waits[waits.length >> 1]! <= 1000, `${waits}`);
+});
 
 test("three connections: a change while a poll is open is seen at once", async (t, as) => {
   const rig = startRig(t, as);

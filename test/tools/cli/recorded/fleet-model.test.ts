@@ -33,6 +33,6 @@ test("a fleet is computed: a table, JSON, a picture; and what makes no sense is 
   await recording.run([...args, "--point-bytes", "100"]);
   const drawn = readFileSync(svg, "utf8");
   t.is(drawn.split('class="line"').length - 1, 8);
-  t.regex(drawn, /<title>20 devices, a point every 1 min, 2 connections, https, started over /);
+  t.regex(drawn, /<title>20 devices, a point every 1 min, 3 connections, https, started over /);
   recording.compare(t, "fleet-model");
 });

@@ -59,7 +59,7 @@ export function fleetCommand(program: Command): void {
     .addOption(
       new Option("--provision-secret <secret>", "of the device profile").env("MOTE_PROVISION_SECRET"),
     )
-    .addOption(connectionsOption("2"))
+    .addOption(connectionsOption("3"))
     .addOption(durationOption("--interval <duration>", "between two points of a device", "1s"))
     .addOption(durationOption("--ramp <duration>", "until all have started (default: 1s for each 100)"))
     .addOption(durationOption("--for <duration>", "how long (default: until Ctrl-C)"))

@@ -7,6 +7,7 @@ import type { Network } from "./network/wifi.js";
  *
  *     "config": {
  *       "wifi": { "ssid": "...", "password": "..." },                            no password: an open network; false: none
+ *       "wifi": { ..., "second": { "ssid": "...", "password": "..." } },         joined where the first can't be
  *       "commission": { "button": 4, ... },                                      of mote/commission: see commissioning/check-configuration.ts
  *       "intervalMs": 60000,                                                     for the application; default 60,000
  *       "ca": "ca.der",                                                          a resource, or a list of them; for https
@@ -115,13 +116,16 @@ const readOptions = (config: Partial<AgentOptions>, limits: Limits): AgentOption
 };
 
 /** 1 to 32 bytes of name; no password, or one of 8 to 64 characters. */
-const readNetwork = (value: unknown, wrong: string[]): Network => {
-  const { ssid, password = "" } = (
-    typeof value === "object" && value !== null ? value : {}
-  ) as Partial<Network>;
+const readNetwork = (value: unknown, wrong: string[], name = "config.wifi"): Network => {
+  const {
+    ssid,
+    password = "",
+    second,
+  } = (typeof value === "object" && value !== null ? value : {}) as Partial<Network>;
   if (typeof ssid !== "string" || ssid === "" || ssid.length > 32)
-    wrong.push("config.wifi.ssid is a text of 1 to 32 characters");
+    wrong.push(`${name}.ssid is a text of 1 to 32 characters`);
   if (typeof password !== "string" || (password !== "" && (password.length < 8 || password.length > 64)))
-    wrong.push("config.wifi.password has 8 to 64 characters, or is left out");
-  return { ssid: ssid ?? "", password };
+    wrong.push(`${name}.password has 8 to 64 characters, or is left out`);
+  const other = second && readNetwork(second, wrong, `${name}.second`);
+  return { ssid: ssid ?? "", password, ...(other && { second: other }) };
 };

@@ -21,9 +21,9 @@ export type Application = (agent: Agent, host: AppHost) => unknown;
 
 /** Calls `go` with what there is, now or after its owner was asked, or restarts instead (commissioning/configuration.ts). */
 export type Commissioner = (machine: Machine, host: BoardHost, go: Go) => Agent | undefined;
-/** Starts the agent by this configuration; or says what is wrong with it. `joins` is called before, of a board with Wi-Fi that stays awake. */
+/** Starts the agent by this configuration; or says what is wrong with it. `joins` is called before, of a board with Wi-Fi; it has no `wifi` if it sleeps. */
 export type Go = (host: BoardHost, config: Machine["config"], joins?: Joins) => Agent | string;
-export type Joins = (agent: Agent, wifi: Wifi, network: Network) => void;
+export type Joins = (agent: Agent, wifi: Wifi | undefined, network: Network) => void;
 
 /** More than the longest time between two requests of an agent that works. */
 const SILENCE_MS = 1_800_000;
@@ -95,7 +95,7 @@ const run = (
   } catch (error) {
     return error instanceof Error ? error.message : "unknown";
   }
-  if (settings.network && !deepSleep) joins?.(agent, wifi, settings.network);
+  if (settings.network) joins?.(agent, deepSleep ? undefined : wifi, settings.network);
   attend(agent, host, wifi, time, settings.options.baseUrl, deepSleep !== undefined);
   const image = settings.options.firmware?.version ?? "";
   const { reset, crash } = host.ending;

@@ -154,9 +154,17 @@ export const firmwareAndHost: readonly Mutant[] = [
   {
     name: "another Wi-Fi is kept before the platform was reached through it",
     promise: "Its owner gives it another Wi-Fi",
-    file: "hosts/esp32/commissioning/wifi-trial.ts",
-    find: "if (wifi.online && (await this._reached())) return this._over(true);",
-    replace: "if (wifi.online) return this._over(true);",
-    tests: ["hosts/esp32/wifi-trial.test.js"],
+    file: "hosts/esp32/commissioning/remote-wifi.ts",
+    find: "if (wifi.online && (await this._reached())) return this._over(wifi, true);",
+    replace: "if (wifi.online) return this._over(wifi, true);",
+    tests: ["hosts/esp32/remote-wifi.test.js"],
+  },
+  {
+    name: "a second Wi-Fi has no turn",
+    promise: "Its owner gives it another Wi-Fi",
+    file: "hosts/esp32/network/wifi.ts",
+    find: "(this._isSecond && second) || this._network",
+    replace: "this._network",
+    tests: ["hosts/esp32/network/wifi.test.js"],
   },
 ];

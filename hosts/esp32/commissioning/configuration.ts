@@ -6,13 +6,16 @@ import {
   membersOf,
   valuesOf,
   withOwnName,
+  withSecondWifi,
   withStoredSettings,
 } from "../../shared/commissioning/built-in-configuration.js";
 import { Improv } from "../../shared/commissioning/improv.js";
 import {
   finishInterrupted,
+  keepSecond,
   keepWifi,
   readStoredSettings,
+  storedSecond,
 } from "../../shared/commissioning/stored-settings.js";
 import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
@@ -26,8 +29,8 @@ import { isHeld, type Pin, whenHeld } from "./button.js";
 import { openCables } from "./cables.js";
 import { type Commission, checkCommission } from "./check-configuration.js";
 import { openCommissioning, trusting } from "./commissioning.js";
+import { RemoteWifi } from "./remote-wifi.js";
 import type { AccessPoint, SdkModules } from "./sdk-modules.js";
-import { WifiTrial } from "./wifi-trial.js";
 
 interface Board {
   readonly modules: SdkModules;
@@ -54,7 +57,7 @@ export const commissionBy = (
   const { baseUrl } = machine.config;
   const built = withOwnName(machine.config, nameOf(made));
   const stored = readStoredSettings(made, typeof baseUrl === "string" ? baseUrl : undefined);
-  const config = withStoredSettings(built, stored);
+  const config = withSecondWifi(withStoredSettings(built, stored), built, storedSecond(made));
   const host = trusting(machine, made, stored.ca);
   const chip = (machine.idf as unknown as AccessPoint).mote_chip();
   const wrong = checkCommission(config.commission, chip);
@@ -98,7 +101,15 @@ const run = (board: Board, button: Pin | undefined): Agent | undefined => {
   const { host, config, go } = board;
   const air = board.machine.idf as unknown as AccessPoint;
   const agent = go(host, config, (made, wifi, network) => {
-    new WifiTrial({ agent: made, wifi, host, air, network, keep: (other) => keepWifi(host, other) });
+    new RemoteWifi({
+      agent: made,
+      wifi,
+      host,
+      air,
+      network,
+      keep: (other) => keepWifi(host, other),
+      keepSecond: (second) => keepSecond(host, second),
+    });
   });
   if (typeof agent === "string") return ask(board, agent);
   // A board that sleeps is gone before anybody is answered.

@@ -17,9 +17,14 @@ export interface Radio {
 
 export type MakeRadio = (changed: () => void) => Radio;
 
-export interface Network {
+export interface AccessPoint {
   readonly ssid: string;
   readonly password?: string | undefined;
+}
+
+export interface Network extends AccessPoint {
+  /** Joined where the first can't be. */
+  readonly second?: AccessPoint | undefined;
 }
 
 type State = "off" | "joining" | "online" | "waiting";
@@ -33,12 +38,15 @@ const NEXT: { readonly [S in State]: { readonly [H in Happening]?: State } } = {
   waiting: { due: "joining", up: "online", stop: "off" },
 } as const;
 
-/** From joining to an address; some access points never answer. */
+/** From joining to an address; some access points never answer. Of two networks each has half: both are tried in a wake from sleep. */
 const JOIN_MS = 30_000;
 const FIRST_MS = 1000;
 const LONGEST_MS = 60_000;
 
-/** Joins the network and joins it again, as the SDK does not: after 1 s, doubled up to a minute, half of it by chance. */
+/**
+ * Joins the network and joins it again, as the SDK does not: after 1 s, doubled up to a minute, half of it by chance. Where there is a second one, they take
+ * turns: the other is next when one could not be joined, or was left because it leads nowhere. One that was lost is tried first.
+ */
 export class Wifi {
   private readonly _make: MakeRadio;
   private _network: Network;
@@ -47,6 +55,8 @@ export class Wifi {
   private _state: State = "off";
   private _radio: Radio | undefined;
   private _delayMs = FIRST_MS;
+  /** The second network's turn. */
+  private _isSecond = false;
   private _cancel: () => void = () => {};
   /** It left the network by itself, and no attempt to join it failed since. */
   private _own = false;
@@ -75,13 +85,20 @@ export class Wifi {
   use(network: Network): void {
     this.stop();
     this._network = network;
+    this._isSecond = false;
     this._delayMs = FIRST_MS;
     this.start();
+  }
+
+  /** From the next time on that the first can't be joined. */
+  setSecond(second: AccessPoint | undefined): void {
+    this._network = { ...this._network, second };
   }
 
   /** The network is joined and leads nowhere: an address that ran out is not reported by the driver. Does nothing unless online. */
   rejoin(): void {
     if (!this.online) return;
+    this._takeTurns();
     this._happens("late");
     this._own = true;
   }
@@ -89,6 +106,7 @@ export class Wifi {
   private _happens(what: Happening): void {
     const next = NEXT[this._state][what];
     if (next === undefined) return;
+    if (this._state === "joining" && next === "waiting") this._takeTurns();
     this._state = next;
     this._cancel();
     this._cancel = () => {};
@@ -98,11 +116,16 @@ export class Wifi {
     else this._hangUp();
   }
 
+  private _takeTurns(): void {
+    this._isSecond = !this._isSecond && this._network.second !== undefined;
+  }
+
   private _join(): void {
-    this._later(JOIN_MS, "late");
+    const { second } = this._network;
+    this._later(second ? JOIN_MS / 2 : JOIN_MS, "late");
     try {
       this._radio ??= this._make(() => this._changed());
-      const { ssid, password } = this._network;
+      const { ssid, password } = (this._isSecond && second) || this._network;
       if (this._radio.connection >= 500) this._happens("up");
       else this._radio.connect({ SSID: ssid, ...(password ? { password } : {}) });
     } catch {
@@ -112,7 +135,7 @@ export class Wifi {
 
   private _arrived(): void {
     this._delayMs = FIRST_MS;
-    this._host.log("info", "Wi-Fi: online");
+    this._host.log("info", this._isSecond ? "Wi-Fi: online, by the second network" : "Wi-Fi: online");
     const returned = !this._own;
     this._own = false;
     this.onOnline(returned);
@@ -121,7 +144,8 @@ export class Wifi {
   private _wait(why: Happening): void {
     const delay = this._delayMs;
     this._own = false;
-    this._delayMs = Math.min(LONGEST_MS, delay * 2);
+    // The second network has its first try as soon as the first one had.
+    if (!this._isSecond) this._delayMs = Math.min(LONGEST_MS, delay * 2);
     this._host.random(this._dice);
     const ms = Math.round(delay * (0.5 + (this._dice[0] as number) / 512));
     // A radio that did not answer may never do so: the next attempt has a new one.

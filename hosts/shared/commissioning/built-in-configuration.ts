@@ -35,6 +35,14 @@ export const withStoredSettings = (config: Config, stored: Values): Config => {
   };
 };
 
+/** With the second Wi-Fi that was kept in place of the one that was built in; null: with none. */
+export const withSecondWifi = (config: Config, built: Config, kept: object | null | undefined): Config => {
+  const wifi = membersOf<{ ssid: string }>(config.wifi);
+  if (!wifi.ssid) return config;
+  const second = kept === undefined ? membersOf<{ second: object }>(built.wifi).second : (kept ?? undefined);
+  return { ...config, wifi: { ...wifi, second } };
+};
+
 /** What the page begins with. */
 export const valuesOf = (config: Config, stored: Values): Values => {
   const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);

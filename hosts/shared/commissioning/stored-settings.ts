@@ -5,7 +5,7 @@
 import { forgetStored, readStored, writeStored } from "../../../src/agent/common/stored.js";
 import type { Host, Store } from "../../../src/port.js";
 import { isObject, type JsonObject } from "../../../src/wire/text/json.js";
-import { addressOf, type Values } from "./values.js";
+import { addressOf, checkNetwork, type Values } from "./values.js";
 
 /** The agent's, and the new ones while they are checked. */
 const TOKENS = ["token", "proposed"] as const;
@@ -60,8 +60,11 @@ export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean =
   const { ssid, password, url, ca, key, secret, token } = values;
   const got = readStored(host, fresh(TOKEN));
   const given = token === undefined ? got : { url: addressOf(url), token };
+  const before = storedWifi(keeper);
+  // Who gives another Wi-Fi may be another owner.
+  const second = before.ssid === ssid ? before.second : undefined;
   const change = {
-    wifi: ssid === undefined ? undefined : { ssid, password },
+    wifi: ssid === undefined ? undefined : { ssid, password, second },
     site: { url, ca, key, secret },
     token: isSame ? undefined : given,
   };
@@ -70,9 +73,30 @@ export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean =
   return true;
 };
 
-/** Keeps another Wi-Fi, in one write; false if that failed. */
-export const keepWifi = (keeper: Keeper, { ssid, password }: Pick<Values, "ssid" | "password">): boolean => {
-  return writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }) });
+type AccessPoint = Pick<Values, "ssid" | "password">;
+
+/** Keeps another Wi-Fi beside the second one, in one write; false if that failed. */
+export const keepWifi = (keeper: Keeper, { ssid, password }: AccessPoint): boolean => {
+  const { second } = storedWifi(keeper);
+  return writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }), second });
+};
+
+/** Keeps a second Wi-Fi, or that there is none, beside the first, in one write; false if that failed. */
+export const keepSecond = (keeper: Keeper, second: AccessPoint | undefined): boolean => {
+  return writeStored(keeper as Host, WIFI, { ...storedWifi(keeper), second: second ?? null });
+};
+
+/** The second Wi-Fi as it was kept; null: there is none, whatever is built in. */
+export const storedSecond = (keeper: Keeper): AccessPoint | null | undefined => {
+  const { second } = storedWifi(keeper);
+  if (!isObject(second)) return second === null ? null : undefined;
+  const { ssid, password } = second as AccessPoint;
+  return checkNetwork(ssid, password) ? undefined : { ssid, password };
+};
+
+const storedWifi = (keeper: Keeper): JsonObject => {
+  const wifi = readStored(keeper as Host, WIFI);
+  return isObject(wifi) ? wifi : {};
 };
 
 const apply = (host: Host, { wifi, site, token }: JsonObject): void => {

@@ -34,6 +34,16 @@ test("the agent chooses how many connections; who says how many gets them", (t) 
   t.is(connectionsOf({ connections: 3 }), 3);
 });
 
+test("a second network is one like the first, or wrong under its own name", (t) => {
+  const second = { ssid: "shed", password: "another horse" };
+  const settings = readConfig({ ...GOOD, wifi: { ...GOOD.wifi, second } });
+  t.deepEqual(Array.isArray(settings) ? settings : settings.network, { ...GOOD.wifi, second });
+  t.deepEqual(readConfig({ ...GOOD, wifi: { ...GOOD.wifi, second: { password: "short" } } }), [
+    "config.wifi.second.ssid is a text of 1 to 32 characters",
+    "config.wifi.second.password has 8 to 64 characters, or is left out",
+  ]);
+});
+
 test("what lies in ROM is copied", (t) => {
   const settings = readConfig(GOOD);
   t.true(!Array.isArray(settings) && settings.options.provisioning !== GOOD.provisioning);

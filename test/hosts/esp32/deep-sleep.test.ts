@@ -107,6 +107,28 @@ test("a power loss forgets what is kept asleep, and nothing else", async (t) => 
   t.is(nights.platform.points(nights.platform.device(NAME), "n").length, nights.n);
 });
 
+test("an access point that is away, or never answers, leaves a wake time for the second network", async (t) => {
+  for (const answers of [true, false]) {
+    const second = { ssid: "shed", password: "another horse" };
+    const cycle = { ...CONFIG.cycle, deadlineMs: 30_000 };
+    const nights = new Nights(t, { ...CONFIG, cycle, wifi: { ...CONFIG.wifi, second } });
+    const { board } = nights;
+    board.onRadio = (radio) => {
+      radio.onConnect = () => {
+        const isThere = radio.asked.at(-1)!.SSID === second.ssid;
+        if (answers || isThere)
+          board.clock.timer(2000, () => radio.connection === 300 && radio.become(isThere ? 500 : 200));
+      };
+    };
+    await nights.wake();
+    t.deepEqual(
+      board.joins.slice(0, 2).map(({ SSID }) => SSID),
+      ["home", "shed"],
+    );
+    t.is(nights.platform.points(nights.platform.device(NAME), "n").length, 1, `answers: ${answers}`);
+  }
+});
+
 test("an access point that is away costs a wake its deadline, and the attempts grow rare", async (t) => {
   const nights = new Nights(t);
   nights.board.onRadio = () => {};

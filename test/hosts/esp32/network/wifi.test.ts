@@ -153,3 +153,77 @@ test("what happens in the SDK's callback stays in it", (t) => {
   t.notThrows(() => radios[0]!.become(500));
   t.true(host.lines.some((line) => line.includes("mine")));
 });
+
+const TWO: Network = { ...HOME, second: { ssid: "shed", password: "another horse" } };
+
+/** The names asked for, as each is refused until one of `near` was. */
+async function joins({ radios, asked, clock }: ReturnType<typeof rig>, near: string, most = 20) {
+  const from = asked.length;
+  for (let n = from; n < from + most; n++) {
+    while (asked.length === n) await clock.advance(50);
+    const { SSID } = asked[n]!;
+    radios.at(-1)!.become(SSID === near ? 500 : 200);
+    if (SSID === near) break;
+  }
+  return asked.slice(from).map(({ SSID }) => SSID);
+}
+
+test("two networks take turns until one is joined; the second has its turn within seconds", async (t) => {
+  const all = rig(TWO);
+  const began = all.clock.now();
+  all.wifi.start();
+  all.radios[0]!.become(200);
+  t.deepEqual(await joins(all, "shed"), ["shed"]);
+  t.deepEqual(all.asked[1], { SSID: "shed", password: "another horse" });
+  t.true(all.clock.now() - began <= 1100);
+  t.true(all.wifi.online);
+});
+
+test("of two networks that are gone each is asked for at least each two minutes", async (t) => {
+  const all = rig(TWO);
+  all.wifi.start();
+  all.radios[0]!.become(200);
+  await joins(all, "neither", 15);
+  const began = all.clock.now();
+  const later = await joins(all, "neither", 4);
+  t.deepEqual([...new Set(later)].sort(), ["home", "shed"]);
+  t.true(all.clock.now() - began <= 240_000);
+});
+
+test("a network that was lost is asked for first, and the other one after it", async (t) => {
+  const all = rig(TWO);
+  all.wifi.start();
+  all.radios[0]!.become(500);
+  all.radios[0]!.become(200);
+  t.deepEqual(await joins(all, "shed"), ["home", "shed"]);
+  all.radios.at(-1)!.become(200);
+  t.deepEqual(await joins(all, "home"), ["shed", "home"]);
+});
+
+test("one that leads nowhere makes way for the other, and one that never answers does so after 15 s", async (t) => {
+  const all = rig(TWO);
+  all.wifi.start();
+  all.radios[0]!.become(500);
+  all.wifi.rejoin();
+  t.deepEqual(await joins(all, "shed"), ["shed"]);
+  all.wifi.rejoin();
+  while (all.asked.length === 2) await all.clock.advance(50);
+  const began = all.clock.now();
+  while (all.asked.length === 3) await all.clock.advance(50);
+  t.is(all.asked[2]!.SSID, "home");
+  t.is(all.asked[3]!.SSID, "shed");
+  t.true(all.clock.now() - began <= 17_000);
+});
+
+test("a second network that comes later is asked for once the first is gone; one that goes is not asked for again", async (t) => {
+  const all = rig();
+  all.wifi.start();
+  all.radios[0]!.become(500);
+  all.wifi.setSecond(TWO.second);
+  t.is(all.asked.length, 1);
+  all.radios[0]!.become(200);
+  t.deepEqual(await joins(all, "shed"), ["home", "shed"]);
+  all.wifi.setSecond(undefined);
+  all.radios.at(-1)!.become(200);
+  t.deepEqual(await joins(all, "home"), ["home"]);
+});

@@ -1,5 +1,6 @@
 // The RPC `mote.wifi`: a board takes another Wi-Fi on trial, and has one that works however that ends.
 import test, { type ExecutionContext } from "ava";
+import type { Network } from "../../../hosts/esp32/network/wifi.js";
 import { BUILT } from "./board.js";
 import { HOME, NAME, PRODUCT, rig, SOFTWARE } from "./commissioning-rig.js";
 
@@ -7,18 +8,19 @@ const NEW = { ssid: "moved", password: "another horse" };
 const [WRONG_PASSWORD, NO_NETWORK] = [15, 201];
 
 /** A board in the Wi-Fi "home" that hears "moved" as well; the platform answers in the networks of `ways`. */
-async function online(t: ExecutionContext) {
-  const all = rig(t, { ...PRODUCT, wifi: HOME });
+async function online(t: ExecutionContext, wifi: Network = HOME) {
+  const all = rig(t, { ...PRODUCT, wifi });
   const { board, platform, boot } = all;
   const known = [HOME, NEW];
   const ways = new Set([HOME.ssid, NEW.ssid]);
+  const near = new Set([HOME.ssid, NEW.ssid]);
   let joined = "";
   board.onRadio = (radio) => {
     radio.onConnect = () =>
       void board.clock.timer(500, () => {
         if (radio.connection !== 300) return;
         const { SSID, password } = radio.asked.at(-1) ?? { SSID: "" };
-        const found = known.find(({ ssid }) => ssid === SSID);
+        const found = known.find(({ ssid }) => ssid === SSID && near.has(ssid));
         board.reason = !found ? NO_NETWORK : found.password === password ? 0 : WRONG_PASSWORD;
         if (board.reason === 0 && joined !== SSID)
           for (const peer of board.net.peers) Object.assign(peer, { send: () => {}, onData: undefined });
@@ -41,7 +43,7 @@ async function online(t: ExecutionContext) {
     return result?.kind === "answer" ? JSON.parse(result.text) : result;
   };
   const device = () => platform.device(NAME);
-  return { ...all, ways, ask, device, published: () => platform.attributes(device()).moteWifi };
+  return { ...all, ways, near, ask, device, published: () => platform.attributes(device()).moteWifi };
 }
 
 test("another Wi-Fi that leads to the platform is kept, also over a restart, and no point is lost on the way", async (t) => {
@@ -120,4 +122,67 @@ test("a Wi-Fi that can't be stored is left again", async (t) => {
   await board.clock.advance(120_000);
   t.is(published(), "not kept: it could not be stored");
   t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password });
+});
+
+/** Whether it is in reach is not asked: it may be a router that is not switched on yet. */
+test("a second Wi-Fi is kept without a trial, is joined when the first is gone, and its password is shown nowhere", async (t) => {
+  const { board, platform, boot, ask, device, near } = await online(t);
+  const joins = board.joins.length;
+  t.deepEqual(await ask({ second: NEW }), { second: "kept" });
+  await board.clock.advance(10_000);
+  t.is(board.joins.length, joins, "it stays where it is");
+  near.delete(HOME.ssid);
+  board.time = BUILT + 2000;
+  boot(undefined, SOFTWARE);
+  await board.clock.advance(75_000);
+  t.deepEqual(board.joins.slice(-2), [
+    { SSID: HOME.ssid, password: HOME.password },
+    { SSID: NEW.ssid, password: NEW.password },
+  ]);
+  t.is(platform.points(device(), "n").length, 2);
+  t.false(board.lines.some((line) => line.includes("horse")));
+  t.false(JSON.stringify(platform.attributes(device())).includes("horse"));
+});
+
+test("a second Wi-Fi can be forgotten, also one that was built in; what can't be one, or stored, is refused", async (t) => {
+  const { board, boot, ask, near } = await online(t, { ...HOME, second: NEW });
+  t.regex(JSON.stringify(await ask({ second: { ssid: "" } })), /BAD_PARAMS.*1 to 32 bytes/);
+  t.regex(JSON.stringify(await ask({ second: 1 })), /BAD_PARAMS/);
+  board.refused = "wifi";
+  t.regex(JSON.stringify(await ask({ second: null })), /could not be stored/);
+  board.refused = undefined;
+  near.delete(HOME.ssid);
+  boot(undefined, SOFTWARE);
+  await board.clock.advance(60_000);
+  t.is(board.joins.at(-1)!.SSID, NEW.ssid);
+  t.deepEqual(await ask({ second: null }), { second: "forgotten" });
+  boot(undefined, SOFTWARE);
+  await board.clock.advance(60_000);
+  t.is(board.joins.at(-1)!.SSID, HOME.ssid);
+  t.is(new Set(board.joins.slice(-3).map(({ SSID }) => SSID)).size, 1);
+});
+
+test("a trial leaves the second Wi-Fi as it is, and is not helped by it", async (t) => {
+  const { board, boot, ask, published, near } = await online(t);
+  await ask({ second: { ssid: "shed" } });
+  await ask(NEW);
+  t.regex(JSON.stringify(await ask({ second: null })), /another Wi-Fi is on trial/);
+  await board.clock.advance(120_000);
+  t.is(published(), "kept");
+  near.clear();
+  boot(undefined, SOFTWARE);
+  await board.clock.advance(20_000);
+  t.deepEqual([...new Set(board.joins.slice(-2).map(({ SSID }) => SSID))].sort(), [NEW.ssid, "shed"]);
+});
+
+test("the power goes while a second Wi-Fi is kept: the first is there, with the second or without", async (t) => {
+  for (const ms of [0, 50, 200, 1000]) {
+    const { board, boot, platform, device } = await online(t);
+    platform.rpc(device(), "mote.wifi", { second: NEW });
+    await board.clock.advance(ms);
+    board.powerOff();
+    boot();
+    await board.clock.advance(15_000);
+    t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password }, `after ${ms} ms`);
+  }
 });

@@ -1,0 +1,128 @@
+// The RPC `mote.wifi`: another Wi-Fi from afar, taken on trial. It is kept only after the platform was reached through it; else, and after a power loss, the one
+// before is joined again. Nothing of it is stored before, so that no cut leaves a board with a network that does not work. A second network is kept without
+// trial: the first is still there, and the second may be that of a router which is not switched on yet.
+import { type Agent, type Json, MoteError } from "../../../src/index.js";
+import { isObject } from "../../../src/wire/text/json.js";
+import { checkNetwork } from "../../shared/commissioning/values.js";
+import type { BoardHost } from "../host.js";
+import type { AccessPoint, Network, Wifi } from "../network/wifi.js";
+import { type Air, reasonOf } from "./wifi-connection.js";
+
+const METHOD = "mote.wifi";
+/** For the answer to arrive. */
+const BEGIN_MS = 3000;
+const TRIAL_MS = 300_000;
+const LOOK_MS = 5000;
+/** A handshake of a chip takes seconds. */
+const READ_MS = 15_000;
+/** A password is wrong that was refused so often: an access point that is busy refuses one, too. */
+const REFUSALS = 3;
+
+export interface RemoteWifiOptions {
+  readonly agent: Agent;
+  /** Undefined: the board sleeps, and is not awake for long enough to try one. */
+  readonly wifi: Wifi | undefined;
+  readonly host: BoardHost;
+  readonly air: Air;
+  /** The networks that are joined. */
+  readonly network: Network;
+  /** Keeps another in place of the first, for all starts from now on; false if that failed. */
+  keep(network: AccessPoint): boolean;
+  /** As `keep`, in place of the second; undefined: there is none any more. */
+  keepSecond(second: AccessPoint | undefined): boolean;
+}
+
+/** Throws `BAD_PARAMS` with the reason. */
+const accessPointOf = (params: Json): AccessPoint => {
+  const { ssid, password } = isObject(params) ? params : {};
+  const finding = checkNetwork(ssid, password);
+  if (finding) throw new MoteError("BAD_PARAMS", finding.reason);
+  return { ssid: ssid as string, ...(password ? { password: password as string } : {}) };
+};
+
+/** How a trial ended is the client attribute `moteWifi`: "kept", or "not kept: " and why. No password is in it, nor in an answer or a log. */
+export class RemoteWifi {
+  private readonly _options: RemoteWifiOptions;
+  private _network: Network;
+  /** On trial, until when, and what was learnt. */
+  private _tried: AccessPoint | undefined;
+  private _endsAt = 0;
+  private _refusals = 0;
+  private _reason = "the Wi-Fi was not joined";
+
+  constructor(options: RemoteWifiOptions) {
+    this._options = options;
+    this._network = options.network;
+    options.agent.rpc.handle(METHOD, (params) => this._asked(params));
+  }
+
+  private _asked(params: Json): Json {
+    const { second } = isObject(params) ? params : {};
+    if (this._tried) throw new Error("another Wi-Fi is on trial");
+    if (second !== undefined) return this._keepSecond(second === null ? undefined : accessPointOf(second));
+    const tried = accessPointOf(params);
+    const { host, wifi } = this._options;
+    if (!wifi) throw new Error("a board that sleeps takes a second Wi-Fi only");
+    this._tried = tried;
+    host.clock.timer(BEGIN_MS, () => this._begin(wifi, tried));
+    return { trial: "begins", seconds: TRIAL_MS / 1000 };
+  }
+
+  private _keepSecond(second: AccessPoint | undefined): Json {
+    const { wifi, keepSecond } = this._options;
+    if (!keepSecond(second)) throw new Error("it could not be stored");
+    this._network = { ...this._network, second };
+    wifi?.setSecond(second);
+    return { second: second ? "kept" : "forgotten" };
+  }
+
+  private _begin(wifi: Wifi, network: AccessPoint): void {
+    const { host, air } = this._options;
+    this._endsAt = host.clock.now() + TRIAL_MS;
+    this._refusals = 0;
+    this._reason = "the Wi-Fi was not joined";
+    air.mote_wifi_reason();
+    host.log("info", "Wi-Fi: another one is on trial");
+    wifi.use(network);
+    this._later(wifi);
+  }
+
+  private _later(wifi: Wifi): void {
+    this._options.host.clock.timer(LOOK_MS, () => void this._look(wifi));
+  }
+
+  private async _look(wifi: Wifi): Promise<void> {
+    const { host, air } = this._options;
+    if (wifi.online && (await this._reached())) return this._over(wifi, true);
+    const found = reasonOf(air.mote_wifi_reason());
+    if (found) this._reason = found.reason;
+    else if (wifi.online) this._reason = "the Wi-Fi was joined, but the platform was not reached";
+    if (found?.field === "password") this._refusals++;
+    if (this._refusals >= REFUSALS || host.clock.now() >= this._endsAt) this._over(wifi, false);
+    else this._later(wifi);
+  }
+
+  /** Nothing that was asked before can answer through the new network. */
+  private async _reached(): Promise<boolean> {
+    try {
+      await this._options.agent.attributes.read({ clientKeys: ["mac"], deadlineMs: READ_MS });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private _over(wifi: Wifi, isReached: boolean): void {
+    const { agent, host, keep } = this._options;
+    const tried = { ...(this._tried as AccessPoint), second: this._network.second };
+    const isKept = isReached && keep(tried);
+    if (isReached && !isKept) this._reason = "it could not be stored";
+    this._tried = undefined;
+    if (isKept) this._network = tried;
+    if (isKept) wifi.setSecond(tried.second);
+    else wifi.use(this._network);
+    const moteWifi = isKept ? "kept" : `not kept: ${this._reason}`;
+    host.log(isKept ? "info" : "error", `Wi-Fi: another one is ${moteWifi}`);
+    agent.attributes.publish({ moteWifi });
+  }
+}

@@ -50,7 +50,8 @@ const TLS_TASK = 9000;
 const TLS_HANDSHAKE = 36_864;
 /** Kept free by native/tls for TCP and Wi-Fi. */
 const TLS_RESERVE = 12_288;
-const TLS_CONNECTION = 15_000;
+/** One that waits: no ring, no buffer for a record, no certificate (native-tls.slow.test.ts). */
+const TLS_CONNECTION = 9600;
 
 export const planMemory = ({ engine, system }: Pools): MemoryPlan => {
   const texts = engine - STACK - AT_REST - TELEMETRY - UPDATE - GARBAGE;

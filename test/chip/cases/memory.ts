@@ -20,7 +20,7 @@ const QUICK_MS = 600_000;
 const NOISE = 4096;
 
 async function peaks(secure: boolean): Promise<Figures> {
-  const more = { connections: secure ? 2 : 3 };
+  const more = { connections: 3 };
   const bench = await Bench.open(secure ? "memory-tls" : "memory", { secure, more });
   try {
     await bench.online();

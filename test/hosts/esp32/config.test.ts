@@ -1,5 +1,6 @@
 import test from "ava";
 import { readConfig } from "../../../hosts/esp32/config.js";
+import { planMemory, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
 
 const GOOD = {
   baseUrl: "https://platform.example.com",
@@ -14,7 +15,6 @@ test("a good configuration becomes options for the agent and the application", (
     intervalMs: 60_000,
     options: {
       baseUrl: GOOD.baseUrl,
-      connections: 2,
       provisioning: GOOD.provisioning,
       firmware: { chunkBytes: 4096, title: "greenhouse", version: "1.0.0" },
       telemetry: { bufferBytes: 2048, batchBytes: 4096 },
@@ -25,12 +25,17 @@ test("a good configuration becomes options for the agent and the application", (
 });
 
 test("the agent chooses how many connections; who says how many gets them", (t) => {
-  const connectionsOf = (config: object): unknown => {
-    const settings = readConfig({ ...GOOD, ...config });
+  const connectionsOf = (config: object, system = SMALLEST.system): unknown => {
+    const settings = readConfig({ ...GOOD, ...config }, planMemory({ ...SMALLEST, system }).limits);
     return Array.isArray(settings) ? settings : settings.options.connections;
   };
   t.is(connectionsOf({ baseUrl: "http://platform.test" }), undefined);
-  t.is(connectionsOf({}), 2, "over TLS as many as the memory allows");
+  t.is(connectionsOf({}), undefined);
+  for (const [system, most] of [
+    [130_000, 2],
+    [120_000, 1],
+  ] as const)
+    t.is(connectionsOf({}, system), most, "over TLS as many as the memory allows");
   t.is(connectionsOf({ connections: 3 }), 3);
 });
 

@@ -175,24 +175,20 @@ static bool connect_below(struct tls_connection *connection)
 
 static bool opened(struct tls_connection *connection)
 {
-	struct tls_ring in, out;
 	tls_trust_drop(connection);
-	if (!tls_ring_make(&in, RING_IN) || !tls_ring_make(&out, RING_OUT)) {
-		tls_ring_drop(&in);
-		return end(connection, TLS_WORDS_NO_MEMORY);
-	}
 	connection->phase = TLS_PHASE_OPEN;
 	tls_buffer_begin(&connection->buffer);
 	// What was offered had no certificate with it: one that is there was shown now.
 	connection->resumed = connection->resumed && !mbedtls_ssl_get_peer_cert(&connection->ssl);
 	if (!connection->resumed)
 		connection->born = tls_seconds();
+	tls_sessions_without_certificate(connection);
 	// In TLS 1.3 what the next connection goes on with comes later, in a message of its own.
 	if (mbedtls_ssl_get_version_number(&connection->ssl) == MBEDTLS_SSL_VERSION_TLS1_2)
 		tls_sessions_keep(connection);
 	tls_lock();
-	connection->in = in;
-	connection->out = out;
+	tls_ring_begin(&connection->in, RING_IN);
+	tls_ring_begin(&connection->out, RING_OUT);
 	connection->events |= TLS_OPENED;
 	tls_unlock();
 	return true;
@@ -225,6 +221,7 @@ static void sent_out(struct tls_connection *connection, size_t count)
 	connection->writing = 0;
 	tls_lock();
 	tls_ring_used(&connection->out, count);
+	tls_ring_rest(&connection->out);
 	if (connection->hungry) {
 		connection->hungry = false;
 		connection->events |= TLS_WRITABLE;
@@ -239,6 +236,21 @@ static size_t of_one_record(struct tls_connection *connection, size_t count)
 	return most > 0 && (size_t)most < count ? (size_t)most : count;
 }
 
+/** The engine found no memory for what it has to write: false as long as there is none. */
+static bool have_room(struct tls_connection *connection)
+{
+	tls_lock();
+	bool lacks = connection->hungry && !connection->out.bytes;
+	bool has = !lacks || (tls_free() >= RING_OUT + RESERVE && tls_ring_have(&connection->out));
+	if (lacks && has) {
+		connection->starved = 0;
+		connection->hungry = false;
+		connection->events |= TLS_WRITABLE;
+	}
+	tls_unlock();
+	return has;
+}
+
 /** True if something went out. */
 static bool send_some(struct tls_connection *connection)
 {
@@ -247,6 +259,8 @@ static bool send_some(struct tls_connection *connection)
 		sent_out(connection, connection->writing);
 		return true;
 	}
+	if (!have_room(connection))
+		return starves(connection) ? end(connection, TLS_WORDS_NO_MEMORY) : false;
 	size_t count;
 	tls_lock();
 	uint8_t *from = tls_ring_oldest(&connection->out, &count);
@@ -304,14 +318,36 @@ static bool no_more(struct tls_connection *connection, int why)
 	return end(connection, tls_words_of_record(why == TLS_NET_END ? MBEDTLS_ERR_SSL_CONN_EOF : why));
 }
 
+/** Where the next bytes for the engine go; NULL: no memory. */
+static uint8_t *fill_from(struct tls_connection *connection, size_t *room)
+{
+	tls_lock();
+	connection->filling = tls_ring_have(&connection->in);
+	uint8_t *into = connection->filling ? tls_ring_room(&connection->in, room) : NULL;
+	tls_unlock();
+	return into;
+}
+
+static void filled(struct tls_connection *connection, int received)
+{
+	tls_lock();
+	connection->filling = false;
+	if (received > 0) {
+		tls_ring_added(&connection->in, received);
+		connection->events |= TLS_READABLE;
+	}
+	tls_ring_rest(&connection->in);
+	tls_unlock();
+}
+
 /** True if something came. */
 static bool receive_some(struct tls_connection *connection)
 {
 	size_t room;
 	tls_lock();
-	uint8_t *into = tls_ring_room(&connection->in, &room);
+	bool full = connection->in.filled == connection->in.size;
 	tls_unlock();
-	if (room == 0) {
+	if (full) {
 		// As long as the engine reads nothing others may have the memory.
 		if (tls_buffer_idle(&connection->ssl))
 			tls_buffer_park(&connection->buffer, &connection->ssl);
@@ -320,7 +356,12 @@ static bool receive_some(struct tls_connection *connection)
 	int missing = make_room(connection);
 	if (missing)
 		return no_more(connection, missing);
+	uint8_t *into = fill_from(connection, &room);
+	if (!into)
+		return starves(connection) ? end(connection, TLS_WORDS_NO_MEMORY) : false;
+	connection->starved = 0;
 	int received = mbedtls_ssl_read(&connection->ssl, into, room);
+	filled(connection, received);
 	if (received == MBEDTLS_ERR_SSL_WANT_READ || received == MBEDTLS_ERR_SSL_WANT_WRITE)
 		return came_enough(connection);
 	if (received == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
@@ -329,10 +370,6 @@ static bool receive_some(struct tls_connection *connection)
 	}
 	if (received <= 0)
 		return end(connection, tls_words_of_record(received));
-	tls_lock();
-	tls_ring_added(&connection->in, received);
-	connection->events |= TLS_READABLE;
-	tls_unlock();
 	return true;
 }
 

@@ -42,6 +42,8 @@ struct tls_connection {
 	uint8_t events;
 	/** The engine could not write all that it had. */
 	bool hungry;
+	/** The task puts bytes into `in`. */
+	bool filling;
 	struct tls_ring in, out;
 	const char *reason;
 	void *engine;

@@ -2,12 +2,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tls_ring_make(struct tls_ring *ring, size_t size)
+void tls_ring_begin(struct tls_ring *ring, size_t size)
 {
-	*ring = (struct tls_ring){.bytes = malloc(size), .size = size};
+	*ring = (struct tls_ring){.size = size};
+}
+
+bool tls_ring_have(struct tls_ring *ring)
+{
 	if (!ring->bytes)
-		ring->size = 0;
+		ring->bytes = malloc(ring->size);
 	return ring->bytes != NULL;
+}
+
+void tls_ring_rest(struct tls_ring *ring)
+{
+	if (ring->filled > 0)
+		return;
+	free(ring->bytes);
+	ring->bytes = NULL;
+	ring->first = 0;
 }
 
 void tls_ring_drop(struct tls_ring *ring)

@@ -1,10 +1,11 @@
-// Bytes from one task to another, as many as it has room for. No lock of its own.
+// Bytes from one task to another, as many as it has room for. It takes memory only while there are some. No lock of its own.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tls_ring {
+	/** NULL: it is empty, and has no memory. */
 	uint8_t *bytes;
 	size_t size;
 	/** Where the oldest byte is. */
@@ -12,8 +13,12 @@ struct tls_ring {
 	size_t filled;
 };
 
-/** False: no memory. */
-bool tls_ring_make(struct tls_ring *ring, size_t size);
+void tls_ring_begin(struct tls_ring *ring, size_t size);
+/** Before bytes are put in, or room is asked for. False: no memory. */
+bool tls_ring_have(struct tls_ring *ring);
+/** Gives the memory back, if nothing is in it. */
+void tls_ring_rest(struct tls_ring *ring);
+/** For good. */
 void tls_ring_drop(struct tls_ring *ring);
 /** Copies as many as fit, and says how many. */
 size_t tls_ring_put(struct tls_ring *ring, const uint8_t *from, size_t count);

@@ -46,12 +46,12 @@ struct tls_connection *tls_open(const char *address, uint16_t port, const char *
 size_t tls_write(struct tls_connection *connection, const uint8_t *from, size_t count)
 {
 	tls_lock();
-	bool usable = !connection->closed && !connection->reason && connection->out.bytes;
-	size_t taken = usable ? tls_ring_put(&connection->out, from, count) : 0;
+	bool usable = count > 0 && !connection->closed && !connection->reason && connection->out.size > 0;
+	size_t taken = usable && tls_ring_have(&connection->out) ? tls_ring_put(&connection->out, from, count) : 0;
 	if (usable && taken < count)
 		connection->hungry = true;
 	tls_unlock();
-	if (taken > 0)
+	if (usable)
 		tls_task_wake();
 	return taken;
 }
@@ -60,6 +60,8 @@ size_t tls_read(struct tls_connection *connection, uint8_t *into, size_t count)
 {
 	tls_lock();
 	size_t taken = connection->in.bytes ? tls_ring_take(&connection->in, into, count) : 0;
+	if (!connection->filling)
+		tls_ring_rest(&connection->in);
 	tls_unlock();
 	if (taken > 0)
 		tls_task_wake();

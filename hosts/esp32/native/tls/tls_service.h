@@ -2,8 +2,8 @@
 #pragma once
 #include "tls_connection.h"
 
-/** At once: a platform's three, and one to a host of firmware. */
-#define TLS_MOST 4
+/** At once: a platform's three, those that are about to be closed, and one to a host of firmware. */
+#define TLS_MOST 6
 
 /** NULL with `why`: no memory, or too many. `engine` is what messages carry; it is given to `tls_forget` when nobody needs it any more. */
 struct tls_connection *tls_open(const char *address, uint16_t port, const char *name, const struct tls_authorities *authorities, void *engine, const char **why);

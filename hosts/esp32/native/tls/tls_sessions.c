@@ -65,11 +65,11 @@ void tls_sessions_offer(struct tls_connection *connection)
 		forget(one);
 }
 
-/** It was judged; what it takes is some 2 KB. */
-static void without_certificate(mbedtls_ssl_session *session)
+void tls_sessions_without_certificate(struct tls_connection *connection)
 {
 #if defined(MBEDTLS_SSL_KEEP_PEER_CERTIFICATE)
-	if (!session->peer_cert)
+	mbedtls_ssl_session *session = connection->ssl.session;
+	if (!session || !session->peer_cert)
 		return;
 	mbedtls_x509_crt_free(session->peer_cert);
 	mbedtls_free(session->peer_cert);
@@ -80,8 +80,6 @@ static void without_certificate(mbedtls_ssl_session *session)
 void tls_sessions_keep(struct tls_connection *connection)
 {
 	mbedtls_ssl_session fresh;
-	if (connection->ssl.session)
-		without_certificate(connection->ssl.session);
 	mbedtls_ssl_session_init(&fresh);
 	char *name = strdup(connection->name);
 	if (!name || 0 != mbedtls_ssl_get_session(&connection->ssl, &fresh)) {

@@ -1,7 +1,6 @@
 // native/tls on Linux, for native-tls.slow.test.ts: one command, and a line about each connection.
 #include "harness.h"
 #include "tls_sessions.h"
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +56,10 @@ bool __wrap_tls_connection_step(struct tls_connection *connection)
 }
 
 static bool fails(void) { return failAt && __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST) == failAt; }
+
+/** The sanitizer has its own heap: mallinfo2 knows nothing of it. */
+size_t __sanitizer_get_current_allocated_bytes(void);
+static long allocated(void) { return (long)__sanitizer_get_current_allocated_bytes(); }
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
@@ -144,6 +147,43 @@ static void settle(void)
 	exit(1);
 }
 
+/** Until the answer of `engine` was read. */
+static void answered(struct engine *engine)
+{
+	for (uint32_t began = tls_seconds(); engine->read == 0 && tls_seconds() - began < LATE_S;) {
+		struct engine *of = harness_message(5);
+		if (!of)
+			continue;
+		handle(of);
+		tls_release(of->connection);
+	}
+	// Its task is done with it, and it took in what came behind the answer.
+	usleep(FILL_MS * 1000);
+}
+
+/** What each of `count` connections takes that was answered and is kept open; the first one's session goes on. */
+static void rest(int count)
+{
+	const char *why;
+	struct tls_connection *all[TLS_MOST];
+	long before = 0;
+	for (int i = 0; i < count; i++) {
+		struct engine *engine = __real_calloc(1, sizeof *engine);
+		all[i] = engine->connection = tls_open("127.0.0.1", port, name, &authorities, engine, &why);
+		answered(engine);
+		if (engine->read == 0)
+			exit(1);
+		if (i == 0)
+			before = allocated();
+	}
+	printf("%ld bytes each\n", (allocated() - before) / (count - 1));
+	for (int i = 0; i < count; i++) {
+		tls_close(all[i]);
+		tls_release(all[i]);
+	}
+	settle();
+}
+
 /** As many at once as there may be, until `enough` of them were answered to their end. */
 static void crowd(int enough)
 {
@@ -172,7 +212,7 @@ static void crowd(int enough)
 
 static void many(int count)
 {
-	size_t before = 0;
+	long before = 0;
 	for (int i = 0; i < count; i++) {
 		if (!visit(false)) {
 			printf("visit %d failed\n", i);
@@ -180,11 +220,11 @@ static void many(int count)
 		}
 		settle();
 		if (i == 20)
-			before = mallinfo2().uordblks;
+			before = allocated();
 	}
 	struct tls_figures figures;
 	tls_figures(&figures);
-	printf("%d opened, %u full, %u resumed, drift %ld\n", count, figures.full, figures.resumed, (long)mallinfo2().uordblks - (long)before);
+	printf("%d opened, %u full, %u resumed, drift %ld\n", count, figures.full, figures.resumed, allocated() - before);
 }
 
 /** At each step of a connection, until one comes to its end. */
@@ -278,6 +318,8 @@ int main(int argc, char **argv)
 		cancels(count == 1);
 	else if (!strcmp(argv[1], "crowd"))
 		crowd(count);
+	else if (!strcmp(argv[1], "rest"))
+		rest(count);
 	else if (!strcmp(argv[1], "starve"))
 		starves(count);
 	struct tls_figures figures;

@@ -210,9 +210,9 @@ native(
     const { program, good, ca } = await setUp();
     const { certPath, keyPath } = good.chain[0]!;
     const rogue = spawn(program, ["rogue", "warnings", certPath, keyPath]);
+    t.teardown(() => rogue.kill());
     const [port] = await once(rogue.stdout, "data");
     const [line, received] = await harness(program, "flood", 1, "localhost", Number(port), "hello", ca);
-    rogue.kill();
     t.is(line, "opened 6 end");
     t.log(received);
     const [, most] = /^received (\d+) in a step$/.exec(received ?? "") ?? [];
@@ -246,6 +246,25 @@ native(
     }
   },
 );
+
+/** Of this machine's 64 bits: a board's take less. */
+const AT_REST_BYTES = 10_000;
+
+native("a connection that waits takes little: no buffer for a record, no ring, no certificate", async (t) => {
+  const { good, ca } = await setUp();
+  for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+    const { chain } = good;
+    const cert = chain.map(({ cert: pem }) => pem).join("");
+    const more = { minVersion: version, maxVersion: version } as const;
+    const server = createTlsServer({ cert, key: chain[0]!.key, ...more }, (socket) => {
+      socket.on("error", () => {});
+      socket.on("data", () => socket.write("answer"));
+    });
+    const [line] = await against(server, "rest", 4, ca);
+    t.log(version, line);
+    t.true(Number.parseInt(line!, 10) <= AT_REST_BYTES, line);
+  }
+});
 
 native("a thousand connections leave nothing behind", async (t) => {
   const { good, ca } = await setUp();

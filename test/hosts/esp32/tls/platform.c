@@ -86,13 +86,15 @@ struct tls_net *tls_net_dial(const char *address, uint16_t port)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
 	struct tls_net *net = calloc(1, sizeof *net);
-	int one = 1;
+	// A kernel that keeps large segments has no window left while the first bytes of a head wait in the last of them.
+	int one = 1, room = 1 << 20;
 	if (!net || 1 != inet_pton(AF_INET, address, &to.sin_addr)) {
 		free(net);
 		return NULL;
 	}
 	net->socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	setsockopt(net->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	setsockopt(net->socket, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
 	connect(net->socket, (struct sockaddr *)&to, sizeof to);
 	__atomic_add_fetch(&nets, 1, __ATOMIC_SEQ_CST);
 	return net;

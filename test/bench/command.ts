@@ -1,12 +1,12 @@
-// npm run bench -- [--quick] [--row N]: measures, prints one table, writes results.json when all of it was measured. Exits 1 if a row failed.
+// npm run bench -- [--quick] [--row N]: measures, prints one table, writes what was measured to results.json. Exits 1 if a row failed.
 import { fork } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, InvalidArgumentError } from "commander";
 import { draw } from "../../tools/cli/output/curve.js";
 import { root } from "../architecture/tree.js";
-import { type Judged, judge, type Result, table } from "./judge.js";
+import { type Judged, judge, merged, type Result, table } from "./judge.js";
 import type { Line, Row } from "./row.js";
 import { missing, rows } from "./rows.js";
 
@@ -24,11 +24,8 @@ function number(text: string): number {
 
 const { quick, row: only } = new Command("bench")
   .description("Measures Mote against the limit and against the others; prints one table.")
-  .option(
-    "--quick",
-    "in less than a minute: fewer repetitions, and only the rows that are quick; writes nothing",
-  )
-  .option("--row <n>", "only this row; writes nothing", number)
+  .option("--quick", "in less than a minute: fewer repetitions, and only the rows that are quick")
+  .option("--row <n>", "only this row", number)
   .parse()
   .opts<{ quick?: boolean; row?: number }>();
 const length = quick ? "quick" : "whole";
@@ -87,13 +84,15 @@ const times = TIMES[length];
 console.log(
   `medians of ${times}${quick ? ": a quick run, not for quoting" : ""}; ratio and spread as docs/design.md says`,
 );
-if (!quick && only === undefined) {
-  const kept = results.map(
-    ({ id, name, mote, alternative, limit, ratio, target, ok }): Result => ({
-      ...{ id, name, mote, alternative, limit, ratio, target, ok },
-    }),
-  );
-  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
-  for (const { file, svg } of curves) writeFileSync(join(CURVES, file), svg);
-}
+const now = results.map(
+  ({ id, name, mote, alternative, limit, ratio, target, ok }): Result => ({
+    ...{ id, name, mote, alternative, limit, ratio, target, ok, times },
+  }),
+);
+writeFileSync(
+  RESULTS,
+  `${JSON.stringify(merged(JSON.parse(readFileSync(RESULTS, "utf8")), now), null, 2)}\n`,
+);
+// A short run draws a coarse curve.
+if (!quick) for (const { file, svg } of curves) writeFileSync(join(CURVES, file), svg);
 process.exitCode = failed > 0 ? 1 : 0;

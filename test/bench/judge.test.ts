@@ -1,5 +1,5 @@
 import test from "ava";
-import { judge, table } from "./judge.js";
+import { judge, merged, type Result, table } from "./judge.js";
 import { inTurn, median } from "./row.js";
 
 const row = { id: 3, name: "time", target: 2, better: "less" } as const;
@@ -45,4 +45,24 @@ test("subjects are measured in turn, every other round the other way round, afte
   const figures = await inTurn(3, { a: subject("a"), b: subject("b") });
   t.is(order.join(""), "ababbaab");
   t.deepEqual(figures, { a: [3, 6, 7], b: [4, 5, 8] });
+});
+
+test("what was measured takes the place of its row's figures, each row whole, and leaves the others", (t) => {
+  const entry = (id: number, name: string, times: number): Result => {
+    return {
+      ...{ id, name, times, mote: 1, alternative: null, limit: null, ratio: null, target: null },
+      ok: true,
+    };
+  };
+  const before = [entry(1, "bytes", 7), entry(3, "time", 7), entry(3, "gone", 7), entry(9, "rpc", 7)];
+  const after = merged(before, [entry(3, "time", 3), entry(2, "new", 3)]);
+  t.deepEqual(
+    after.map(({ id, name, times }) => [id, name, times]),
+    [
+      [1, "bytes", 7],
+      [2, "new", 3],
+      [3, "time", 3],
+      [9, "rpc", 7],
+    ],
+  );
 });

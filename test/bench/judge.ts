@@ -13,7 +13,15 @@ export interface Result {
   /** Bound of the ratio, or of Mote's figure where there is no ratio; null: given beside. */
   readonly target: number | null;
   readonly ok: boolean;
+  /** How often it was measured: 7, or 3 in a quick run. */
+  readonly times?: number;
 }
+
+/** What was measured now in place of what the same rows had, each row whole, in the order of the rows. */
+export const merged = (before: readonly Result[], now: readonly Result[]): Result[] => {
+  const measured = new Set(now.map(({ id }) => id));
+  return [...before.filter(({ id }) => !measured.has(id)), ...now].sort((a, b) => a.id - b.id);
+};
 
 export interface Judged extends Result {
   readonly better: "less" | "more";

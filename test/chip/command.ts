@@ -7,7 +7,7 @@ import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import { findSdk, PROJECT, SdkError } from "../../tools/moddable/sdk.js";
 import type { Case, Figures } from "./case.js";
 import { BAD_IMAGES } from "./cases/bad-images.js";
-import { CABLE, IMPROV } from "./cases/commissioning.js";
+import { CABLE, COMMISSIONING_POWER_LOSS, IMPROV } from "./cases/commissioning.js";
 import { CRASH, RECOVERY } from "./cases/crashes.js";
 import { FACTORY } from "./cases/factory.js";
 import { CABLE_FLASH } from "./cases/flash.js";
@@ -45,6 +45,7 @@ const CASES: readonly Case[] = [
   ...BAD_IMAGES,
   TELEMETRY_POWER_LOSS,
   UPDATE_POWER_LOSS,
+  COMMISSIONING_POWER_LOSS,
   NVS_POWER_LOSS,
   DAMAGED_NVS,
   LARGE_RECORDS,

@@ -1,6 +1,8 @@
+import { rmSync } from "node:fs";
 import { officialClient } from "../../hosts/shared/commissioning/official-client.js";
 import { expectedOf, visit } from "../../hosts/shared/commissioning/official-visit.js";
-import { Bench, ONLINE_MS } from "../bench.js";
+import { Dice } from "../../simulation/dice.js";
+import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import { authority, DEVICE, PROFILE, TITLE, urlOf } from "../rig.js";
 
@@ -75,6 +77,67 @@ export const IMPROV: Case = {
       check(slowestMs < 1000, `answered after ${slowestMs} ms`);
       await bench.seen();
       return { bootMs: firstMs, answerMs: slowestMs };
+    } finally {
+      await bench.close();
+    }
+  },
+};
+
+/** From the last value that it is given: it joins, provisions itself, stores, restarts. */
+const COMMISSIONED_MS = 8000;
+
+/** All that it needs, by cable; the last of it begins the check. */
+const give = async ({ board }: Bench): Promise<void> => {
+  const typed = async (text: string, expected: RegExp): Promise<void> => {
+    const from = board.lines.length;
+    board.type(text);
+    await board.line(expected, ONLINE_MS, from);
+  };
+  await typed("set wifi emulator", /address is a text/);
+  await typed(`set provisioning ${PROFILE.key} ${PROFILE.secret}`, /address is a text/);
+  board.type(`set url ${urlOf({})}`);
+};
+
+export const COMMISSIONING_POWER_LOSS: Case = {
+  name: "commissioning-power-loss",
+  title:
+    "power losses while its owner commissions it: it is commissioned or asks again, and is online in the end",
+  async run({ seed, quick, say }) {
+    const dice = new Dice(seed);
+    const settings = { bare: true };
+    const losses = quick ? 4 : 15;
+    const bench = await Bench.open("commissioning-power-loss", settings, "soft");
+    const { board, tenant } = bench;
+    const image = await imageOf(settings);
+    let askedAgain = 0;
+    try {
+      for (let n = 1; n <= losses; n++) {
+        await board.off();
+        const id = await bench.id();
+        if (id !== undefined) await tenant.devices.delete(id);
+        rmSync(board.flash, { force: true });
+        board.write(image);
+        const start = async (): Promise<boolean> => {
+          const from = board.lines.length;
+          board.on();
+          return (await board.line(/commissioning: join the Wi-Fi|runs, reset/, ONLINE_MS, from)).includes(
+            "join",
+          );
+        };
+        check(await start(), "a new board did not ask");
+        await give(bench);
+        const ms = dice.below(COMMISSIONED_MS);
+        await new Promise((go) => setTimeout(go, ms));
+        await board.off();
+        const asks = await start();
+        say(`power loss ${n} of ${losses}, after ${ms} ms: it ${asks ? "asks again" : "is commissioned"}`);
+        if (asks) {
+          askedAgain++;
+          await give(bench);
+        }
+        await bench.seen();
+      }
+      return { losses, askedAgain };
     } finally {
       await bench.close();
     }

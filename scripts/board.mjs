@@ -19,6 +19,7 @@ export const MODULES = [
   ["mote-report", "src/report/index.ts"],
   ["mote-diagnostics", "src/diagnostics/index.ts"],
   ["mote-strategies", "src/strategies/index.ts"],
+  ["mote-log", "src/log/index.ts"],
   ["mote-app", "examples/sample/app.ts", "examples/sample/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
   [
@@ -26,6 +27,7 @@ export const MODULES = [
     "hosts/esp32/commissioning/commission-board.ts",
     "hosts/esp32/commissioning/commission-types.js",
   ],
+  ["mote-kept-log", "hosts/esp32/log/kept-log.ts", "hosts/esp32/log/kept-log-types.js"],
   ["mote-emulated-network", "hosts/esp32/emulator/ethernet.ts"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],
@@ -34,6 +36,7 @@ export const MODULES = [
     "hosts/simulator/commission.ts",
     "hosts/esp32/commissioning/commission-types.js",
   ],
+  ["mote-simulator-kept-log", "hosts/simulator/kept-log.ts", "hosts/esp32/log/kept-log-types.js"],
   ["mote-simulator-main", "hosts/simulator/main.ts"],
   ["mote-simulator-window", "hosts/simulator/window.ts"],
   ["ssl-cert", "hosts/xs/tls/cert.ts"],
@@ -42,7 +45,7 @@ export const MODULES = [
 ];
 
 /** Modules that build on the core: it is imported by its name, so that a board has it once. */
-const ON_CORE = { diagnostics: "mote/diagnostics", strategies: "mote/strategies" };
+const ON_CORE = { diagnostics: "mote/diagnostics", strategies: "mote/strategies", log: "mote/log" };
 const CORE = join("src", "index.ts");
 const folderOf = (path) => /^src[/\\](\w+)/.exec(path)?.[1];
 

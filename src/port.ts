@@ -103,8 +103,12 @@ export interface Host {
   random(into: Uint8Array): void;
   /** The same on every start, different on every machine: letters, digits and hyphens, 32 at most. */
   readonly hardwareId: string;
-  /** A line for people. It holds no secret. */
-  log(level: "info" | "warn" | "error", line: string): void;
+  /** A line for people. It holds no secret. One of the level `debug` need not be shown: src/log keeps it where that was asked for. */
+  log(level: "debug" | "info" | "warn" | "error", line: string): void;
+  /** No line is to show this text from now on: a token, a password. Left out where no line is kept. */
+  conceal?(secret: string): void;
+  /** At a reset: the lines that are kept belong to the owner before. False if they are still there. Left out where no line is kept. */
+  forgetLines?(): boolean;
   /** Ends this run and starts the next. May return before it takes effect. */
   restart(reason: string): void;
 }

@@ -20,6 +20,7 @@ import { TcpSocket } from "../xs/tcp.js";
 import { decode, encode } from "../xs/text.js";
 import type { Idf, Machine } from "./board-hardware.js";
 import { randomFill } from "./host.js";
+import type { LogKeeper } from "./log/kept-log.js";
 import { askTimeServer, type Datagrams } from "./network/time-server.js";
 import { type TlsModules, TlsSocket } from "./network/tls-socket.js";
 import { type Application, type Commissioner, startBoard } from "./start.js";
@@ -31,8 +32,12 @@ const KEEP = 1024;
 const TIME_SERVER = "pool.ntp.org";
 
 /** To be called once, by the default function of main. */
-export const start = (application: Application, commission?: Commissioner): Agent | undefined => {
-  return startBoard(machine(), application, commission);
+export const start = (
+  application: Application,
+  commission?: Commissioner,
+  keepLog?: LogKeeper,
+): Agent | undefined => {
+  return startBoard(machine(), application, commission, keepLog);
 };
 
 const machine = (): Machine => {

@@ -6,6 +6,7 @@ import { type Machine, MEMORY } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
 import { DeepSleep } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
+import type { Kept, LogKeeper } from "./log/kept-log.js";
 import { planMemory, SMALLEST } from "./memory-plan.js";
 import { memoryOf, publishHealth } from "./memory-report.js";
 import { misconfigured } from "./misconfigured.js";
@@ -37,8 +38,9 @@ export const startBoard = (
   machine: Machine,
   application: Application,
   commission?: Commissioner,
+  keepLog?: LogKeeper,
 ): Agent | undefined => {
-  const host = createHost(machine);
+  const { host, kept }: Kept = keepLog ? keepLog(machine, createHost) : { host: createHost(machine) };
   if (machine.idf.mote_image_state() === IMAGE.new)
     host.log(
       "error",
@@ -50,27 +52,32 @@ export const startBoard = (
       "warn",
       `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/board.md says what to do for more`,
     );
-  if (host.ending.crash) host.log("error", `the run before ended with: ${host.ending.crash}`);
+  // The kept log has a line of its own for it.
+  if (host.ending.crash) machine.log("error", `the run before ended with: ${host.ending.crash}`);
   // Before the radio takes its part.
   const { limits } = planMemory({
     engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
     system: host.freeMemory(),
   });
   const go: Go = (through, config, joins) =>
-    run(machine, through, readConfig(config, limits), application, joins);
+    run({ machine, host: through, kept }, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);
   const agent = go(host, machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
 };
 
+interface Started extends Kept {
+  readonly machine: Machine;
+}
+
 const run = (
-  machine: Machine,
-  host: BoardHost,
+  { machine, host, kept }: Started,
   settings: Settings | string[],
   application: Application,
   joins?: Joins,
 ): Agent | string => {
   if (Array.isArray(settings)) return settings.join("; ");
+  for (const one of [settings.network, settings.network?.second]) host.conceal?.(one?.password ?? "");
   const deepSleep =
     settings.deadlineMs === undefined ? undefined : new DeepSleep(machine, host, settings.deadlineMs);
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
@@ -95,6 +102,7 @@ const run = (
   } catch (error) {
     return error instanceof Error ? error.message : "unknown";
   }
+  kept?.attend(agent);
   if (settings.network) joins?.(agent, deepSleep ? undefined : wifi, settings.network);
   attend(agent, host, wifi, time, settings.options.baseUrl, deepSleep !== undefined);
   const image = settings.options.firmware?.version ?? "";

@@ -17,8 +17,20 @@ export interface Commissioner {
   readonly [commissioner]: true;
 }
 
+declare const logKeeper: unique symbol;
+
+/** `keepLog` of `mote/kept-log`. */
+export interface LogKeeper {
+  readonly [logKeeper]: true;
+}
+
 /**
  * Puts the board together, calls `application`, and starts the agent. To be called once, by the default function of main. `commission`, of
- * `mote/commission`: has the owner give what is not built in; undefined is returned while the owner is asked.
+ * `mote/commission`: has the owner give what is not built in; undefined is returned while the owner is asked. `keepLog`, of `mote/kept-log`:
+ * the board keeps its last lines, for `mote logs NAME --device`.
  */
-export declare function start(application: Application, commission?: Commissioner): Agent | undefined;
+export declare function start(
+  application: Application,
+  commission?: Commissioner,
+  keepLog?: LogKeeper,
+): Agent | undefined;

@@ -1,5 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { join } from "node:path";
+import type { LogMemory } from "../../src/log/index.js";
 import type { Host } from "../../src/port.js";
 import type { Boot } from "../shared/boot-slots/boot-record.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
@@ -11,6 +12,7 @@ import { RESTART } from "./exit.js";
 import { makeDirectory } from "./files.js";
 import { hardwareId } from "./hardware-id.js";
 import { Lock } from "./lock.js";
+import { FileLogMemory } from "./log-memory.js";
 import { opener, type SocketOptions } from "./sockets.js";
 import { FileStore } from "./store.js";
 import { decode, encode } from "./text.js";
@@ -34,6 +36,8 @@ export interface NodeHostOptions extends SocketOptions {
 
 /** A host on files and Node's sockets. */
 export interface NodeHost extends Host {
+  /** A file. */
+  readonly logMemory: LogMemory;
   /** Gives the files back; idempotent. Nothing else of the host may be used afterwards. */
   close(): void;
 }
@@ -41,7 +45,7 @@ export interface NodeHost extends Host {
 /** Throws if the directory or its files cannot be used, and LockedError if another host that is open uses it, of this process or another. */
 export function createHost(options: NodeHostOptions): NodeHost {
   const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
-  const log: Host["log"] = options.log ?? ((level, line) => void process.stderr.write(`${level}: ${line}\n`));
+  const log: Host["log"] = options.log ?? toStandardError;
   const warn = (line: string): void => log("warn", line);
   makeDirectory(stateDir);
   const lock = Lock.ofHost(stateDir);
@@ -52,6 +56,7 @@ export function createHost(options: NodeHostOptions): NodeHost {
     (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, warn, "slot"),
     sha256,
   );
+  const logMemory = new FileLogMemory(join(stateDir, "log.bin"));
   let isClosed = false;
   return {
     clock,
@@ -65,14 +70,20 @@ export function createHost(options: NodeHostOptions): NodeHost {
     random: (into) => void randomFillSync(into),
     hardwareId: hardwareId(stateDir),
     log,
+    logMemory,
     restart: options.restart ?? (() => process.exit(RESTART)),
     close() {
       // Once: the numbers of closed files are given to others.
       if (isClosed) return;
       isClosed = true;
+      logMemory.close();
       blocks.close();
       slot.close();
       lock.release();
     },
   };
+}
+
+function toStandardError(level: string, line: string): void {
+  if (level !== "debug") process.stderr.write(`${level}: ${line}\n`);
 }

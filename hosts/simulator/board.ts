@@ -10,6 +10,7 @@ import type { Application } from "../esp32/start.js";
 import type { Config } from "../shared/commissioning/built-in-configuration.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";
 import { wakeAgain } from "../shared/wakes.js";
+import type { LogKeeper } from "./kept-log.js";
 
 /** Of what is kept, so that nothing else of the home directory is touched. */
 const FOLDER = "mote-simulator";
@@ -19,8 +20,15 @@ export type Commissioner = (host: SimulatorHost, config: Config, go: Go) => Agen
 export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
 
 /** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
-export const start = (application: Application, commission?: Commissioner): Agent | undefined => {
-  const made = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
+export const start = (
+  application: Application,
+  commission?: Commissioner,
+  keepLog?: LogKeeper,
+): Agent | undefined => {
+  const machine = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
+  const kept = keepLog?.(machine);
+  const show = machine.log;
+  const made = kept ? kept.over(machine) : machine;
   // The engine itself says that it ends, and not by what.
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
   const go: Go = (host, configured) => {
@@ -34,8 +42,9 @@ export const start = (application: Application, commission?: Commissioner): Agen
     const { title = "the program", version } = options.firmware ?? {};
     const what = version === undefined ? title : `${title} ${version}`;
     host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
-    // A board prints nothing of this: there is nobody to read it.
-    followAgent(agent, (event) => host.log("info", eventLine(event)));
+    kept?.attend(agent);
+    // A board prints nothing of this: there is nobody to read it. What of it is worth keeping the log has already.
+    followAgent(agent, (event) => show("info", eventLine(event)));
     const sleeps = deadlineMs !== undefined;
     const appSettings = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
     const sample = application(agent, { ...host, settings: appSettings, health: { reset: "start" } });

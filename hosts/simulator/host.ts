@@ -2,6 +2,7 @@ import type { Files } from "embedded:storage/files";
 import { Digest as NativeDigest } from "crypt";
 import FFI from "mc/ffi";
 import RNG from "rng";
+import type { LogMemory } from "../../src/log/index.js";
 import type { Digest, Host } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { XsClock } from "../xs/clock.js";
@@ -12,6 +13,7 @@ import { decode, encode } from "../xs/text.js";
 import { FileBlocks } from "./blocks.js";
 import { bootStore } from "./boot.js";
 import { readWhole, replace } from "./files.js";
+import { FileLogMemory } from "./log-memory.js";
 import { FileStore } from "./store.js";
 
 const KIB = 1024;
@@ -28,6 +30,8 @@ export interface SimulatorOptions {
 }
 
 export interface SimulatorHost extends Host {
+  /** A file. */
+  readonly logMemory: LogMemory;
   /** Gives the files back. Nothing of the host may be used afterwards. */
   close(): void;
 }
@@ -54,6 +58,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     (name) => new FileBlocks(files, `slots/${name}.bin`, slotBytes),
     () => digest("SHA256") as Digest,
   );
+  const logMemory = new FileLogMemory(files, "log.bin");
   return {
     clock,
     store: new FileStore(files, "store"),
@@ -66,8 +71,10 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     random,
     hardwareId: hardwareId(files, random),
     log: options.log ?? log,
+    logMemory,
     restart: () => trace("@restart\n"),
     close() {
+      logMemory.close();
       blocks.close();
       slot.close();
     },

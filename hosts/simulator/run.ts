@@ -1,6 +1,7 @@
 // The agent with the sample application, as its supervisor configured it.
 import files from "embedded:storage/files";
 import { Agent, type LastRun, Recovery } from "mote";
+import { DeviceLog } from "mote/log";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
 import type { AppHost } from "../shared/application.js";
@@ -18,9 +19,12 @@ export type Show = (agent: Agent, image: { title: string; version: string }) => 
 
 const start = (show: Show | undefined): void => {
   const { agent: options, intervalMs, authorities, before, control } = readSettings(files);
-  const host = createHost(files, { authorities: authorities.map((text) => Uint8Array.fromBase64(text)) });
+  const machine = createHost(files, { authorities: authorities.map((text) => Uint8Array.fromBase64(text)) });
+  const kept = new DeviceLog(machine, { reset: resetOf(before), crash: crashOf(before) });
+  const host = kept.over(machine);
   const recovery = new Recovery(host, before);
   const agent = new Agent(host, options);
+  kept.attend(agent);
   followAgent(agent, sendEvent);
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
   const appHost = { ...host, settings: { intervalMs, version: options.firmware?.version } };
@@ -45,6 +49,9 @@ const setUpApplication = (agent: Agent, host: AppHost): boolean => {
     return false;
   }
 };
+
+const crashOf = ({ crash }: LastRun): { words: string } | undefined =>
+  typeof crash === "string" ? { words: crash } : undefined;
 
 const resetOf = ({ crash, powered }: LastRun): string => (crash ? "crash" : powered ? "start" : "restart");
 

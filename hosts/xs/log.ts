@@ -1,4 +1,6 @@
+import type { Host } from "../../src/port.js";
+
 /** To the debugger's console; a release build for a board has it on the serial line (sdkconfig.defaults.release). */
-export const log = (level: "info" | "warn" | "error", line: string): void => {
-  trace(`${level}: ${line}\n`);
+export const log: Host["log"] = (level, line) => {
+  if (level !== "debug") trace(`${level}: ${line}\n`);
 };

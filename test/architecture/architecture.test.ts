@@ -75,9 +75,9 @@ test("the median file of src is shorter than 100 lines", (t) => {
   t.true(rules.median(src.map(({ text }) => rules.lineCount(text))) < 100);
 });
 
-test("the port has 32 members at most", (t) => {
+test("the port has 34 members at most", (t) => {
   const count = rules.memberCount(read("src/port.ts"));
-  t.true(count > 0 && count <= 32, `${count} members`);
+  t.true(count > 0 && count <= 34, `${count} members`);
 });
 
 test("a regular expression of what a board runs is made when it is first used, and only then", async (t) => {
@@ -92,6 +92,7 @@ test("a regular expression of what a board runs is made when it is first used, a
 const SECRET: Readonly<Record<string, readonly string[]>> = {
   "src/agent/session/session.ts": ["#prefix"],
   "src/agent/provisioning/provisioning.ts": ["#options", "#token", "#proposed"],
+  "src/log/text.ts": ["#forms"],
   "src/net/connection.ts": ["#queue", "#job"],
   "src/report/session.ts": ["#user", "#token", "#refreshToken"],
 };

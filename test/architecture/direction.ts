@@ -20,6 +20,7 @@ const RANK: Record<string, number> = {
   report: 3,
   diagnostics: 4,
   strategies: 4,
+  log: 4,
 };
 /** What a board, the simulator or a browser runs: nothing of Node. */
 const NODE_FREE = /^(?:hosts\/(?!node\/)|examples\/|tools\/console\/)/;

@@ -6,6 +6,7 @@ import test from "ava";
 import { build } from "esbuild";
 import * as diagnostics from "../../src/diagnostics/index.js";
 import * as mote from "../../src/index.js";
+import * as log from "../../src/log/index.js";
 import * as report from "../../src/report/index.js";
 import * as strategies from "../../src/strategies/index.js";
 import { imports } from "./rules.js";
@@ -28,6 +29,7 @@ const OPTIONAL = [
   { name: "report", imports: [], names: report },
   { name: "diagnostics", imports: [], names: diagnostics },
   { name: "strategies", imports: ["mote"], names: strategies },
+  { name: "log", imports: ["mote"], names: log },
 ];
 
 test("the manifest of each optional module has that module alone", (t) => {

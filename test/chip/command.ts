@@ -13,6 +13,7 @@ import { FACTORY } from "./cases/factory.js";
 import { CABLE_FLASH } from "./cases/flash.js";
 import { HOSTILE, HOSTILE_TLS } from "./cases/hostile.js";
 import { LARGE_RECORDS } from "./cases/large-records.js";
+import { LOG } from "./cases/log.js";
 import { LOAD, MEMORY, MEMORY_TLS, NO_MEMORY } from "./cases/memory.js";
 import { OUTAGE, QUICK_STARTS } from "./cases/network.js";
 import { DAMAGED_NVS, NVS_POWER_LOSS } from "./cases/nvs.js";
@@ -37,6 +38,7 @@ const CASES: readonly Case[] = [
   MEMORY_TLS,
   NO_MEMORY,
   CRASH,
+  LOG,
   RECOVERY,
   QUICK_STARTS,
   OUTAGE,

@@ -34,7 +34,7 @@ const GUEST = "dist/test/chip/guest.js";
 
 export interface Settings {
   /** The program. Default: app, the sample application with ways to fail. */
-  readonly program?: "app" | "port-app";
+  readonly program?: "app" | "log-app" | "port-app";
   readonly version?: string;
   readonly timestamps?: "device" | "platform";
   /** Between two numbered points, in ms; none without. */
@@ -153,7 +153,15 @@ const NATIVE = join(PROJECT, "hosts", "esp32", "native");
 
 /** What the modules of a board are made of. */
 function sourcesOf({ program = "app" }: Settings): string {
-  const names = ["mote", "mote-app", "mote-esp32", "mote-commission", "mote-diagnostics", "mote-strategies"];
+  const names = [
+    "mote",
+    "mote-app",
+    "mote-esp32",
+    "mote-commission",
+    "mote-diagnostics",
+    "mote-strategies",
+    ...(program === "log-app" ? ["mote-log", "mote-kept-log"] : []),
+  ];
   const files = [
     ...names.map((name) => join(PROJECT, "dist", "xs", `${name}.js`)),
     join(PROJECT, "test", "chip", program, "main.js"),

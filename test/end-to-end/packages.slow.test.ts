@@ -10,7 +10,7 @@ import test from "ava";
 import { TEMPLATES } from "../../tools/cli/commands/new/templates.js";
 
 const run = promisify(execFile);
-const ENTRIES = ["", "/node", "/report", "/diagnostics", "/strategies"];
+const ENTRIES = ["", "/node", "/report", "/diagnostics", "/strategies", "/log"];
 const PATIENCE_MS = 300_000;
 
 let project: string;
@@ -90,11 +90,12 @@ test("every entry point is imported as ESM and as CommonJS, with strict types", 
 import { createHost } from "mote-agent/node";
 import { Reports } from "mote-agent/report";
 import { Diagnostics } from "mote-agent/diagnostics";
+import { DeviceLog } from "mote-agent/log";
 import { Strategies } from "mote-agent/strategies";
 const host: Host = createHost({ stateDir: "state" });
 const options: AgentOptions = { baseUrl: "http://127.0.0.1:1", token: "t" };
 export const agent: Agent = new Agent(host, options);
-export const others = [Reports, new Diagnostics(agent, host), Strategies];
+export const others = [Reports, new Diagnostics(agent, host), new DeviceLog(host), Strategies];
 `;
   const write = (name: string, text: string) => writeFileSync(join(project, name), text);
   write("esm.mjs", esm.join("\n"));

@@ -7,11 +7,13 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import test from "ava";
+import { Elf } from "../../tools/moddable/esp32/elf.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
 import { Played } from "../tools/console/played.js";
+import { elfFile, MADE } from "../tools/moddable/elf-file.js";
 import { fakeEsptool, fakeNvsTool, writeBuild, writeWeb } from "../tools/moddable/flash/board.js";
 
 const PAGES = readdirSync("docs").filter((name) => name.endsWith(".md"));
@@ -21,6 +23,7 @@ const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
 const MOTE = "npx mote-cli ";
 const NAME = "greenhouse-7";
+const CLI = resolve("dist/tools/cli/cli.js");
 
 /** The lines of their shell blocks, each once, comments left out and continued lines joined. */
 const COMMANDS = [
@@ -40,9 +43,10 @@ test.before(async () => {
   home = mkdtempSync(join(tmpdir(), "mote-readme-"));
   platform = await startPlatform({ port: 0, profile: { key: "KEY", secret: "SECRET" } });
   device = await Played.create(platform, NAME);
-  void device.answer((method) => ({ did: method }));
+  void device.answer((method) => (method === "mote.log" ? keptLog() : { did: method }));
   await device.send("telemetry", { temperature: 21.5 });
   writeFileSync(join(home, "image.bin"), "an image");
+  writeFileSync(join(home, "xs_esp32.elf"), elfFile(MADE));
 });
 test.after.always(async () => {
   device.end();
@@ -50,6 +54,13 @@ test.after.always(async () => {
   await platform.close();
   rmSync(home, { recursive: true, force: true });
 });
+
+/** What a device answers that panicked. */
+function keptLog(): object {
+  const { build } = new Elf(elfFile(MADE));
+  const lines = [[1, 0, "error", `backtrace of ${build}: 0x42000018 0x42000004`]];
+  return { log: "0", build, uptime: 1, level: "info", lost: 0, lines, since: 1, more: false };
+}
 
 /** The environment of somebody who has just cloned the project, with the login of this test. */
 function surroundings(): Record<string, string> {
@@ -159,6 +170,18 @@ async function atBoard(
   }
 }
 
+/** Two commands, the second of which names what the first one shows. */
+async function decodes(line: string): Promise<Result> {
+  const [shown = "", named = ""] = line.split(" | ").map((part) =>
+    argumentsOf(part.replace("xs_esp32.elf", join(home, "xs_esp32.elf")))
+      .map((word) => `'${word}'`)
+      .join(" "),
+  );
+  const [node, login] = [`'${process.execPath}' '${CLI}'`, surroundings()];
+  const { code, out } = await shell(`${node} ${shown} | ${node} ${named}`, { ...process.env, ...login });
+  return { code: code === 0 && /0x42000004 {2}main \+4/.test(out) ? 0 : 1, out, err: "" };
+}
+
 /** To the devices of a profile: there is one. */
 async function rollsOut(line: string): Promise<Result> {
   const operator = new Operator({ url: platform.url });
@@ -202,7 +225,7 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   firmware: pushes,
   whoami: ends,
   profiles: ends,
-  logs: ends,
+  logs: (line) => (line.includes(" | ") ? decodes(line) : ends(line)),
   watch: (line) => lasts(line, /temperature = 21\.5/),
   new: ends,
   // $MODDABLE is not set here: test/end-to-end/packages.slow.test.ts runs it where it is.

@@ -178,7 +178,7 @@ export const delivery: readonly Mutant[] = [
     name: "a token is proposed before it is stored",
     promise: "It builds, fits, boots and provisions",
     file: `${AGENT}/provisioning/token-store.ts`,
-    find: 'return this._write("proposed", { url: this._base, token }) ? token : undefined;',
+    find: 'return this._write("proposed", { url: this._base, token: this._concealed(token) }) ? token : undefined;',
     replace: "return token;",
     tests: ["src/agent/provisioning/provisioning.test.js"],
   },

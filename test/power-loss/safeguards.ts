@@ -96,7 +96,10 @@ export const safeguards: readonly Safeguard[] = [
     what: "a token is stored before it is proposed",
     file: `${AGENT}/provisioning/token-store.ts`,
     edits: [
-      ['return this._write("proposed", { url: this._base, token }) ? token : undefined;', "return token;"],
+      [
+        'return this._write("proposed", { url: this._base, token: this._concealed(token) }) ? token : undefined;',
+        "return token;",
+      ],
     ],
   },
   {

@@ -33,6 +33,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   profiles: async () => (await import("./commands/profiles.js")).profilesCommand,
   watch: async () => (await import("./commands/watch.js")).watchCommand,
   logs: async () => (await import("./commands/logs.js")).logsCommand,
+  decode: async () => (await import("./commands/decode.js")).decodeCommand,
   fleet: async () => (await import("./commands/fleet/fleet.js")).fleetCommand,
   doctor: async () => (await import("./commands/doctor.js")).doctorCommand,
   sign: async () => (await import("./commands/sign.js")).signCommand,

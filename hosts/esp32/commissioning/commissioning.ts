@@ -9,7 +9,7 @@ import { PageServer } from "../../shared/commissioning/page-server.js";
 import { reach } from "../../shared/commissioning/platform-check.js";
 import { makeProof, type PageContext } from "../../shared/commissioning/respond.js";
 import { keep } from "../../shared/commissioning/stored-settings.js";
-import { checkNetwork, type Finding, type Values } from "../../shared/commissioning/values.js";
+import { checkNetwork, conceal, type Finding, type Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";
@@ -73,6 +73,8 @@ export const openCommissioning = (
   const server = new PageServer(context, host);
   closing.unshift(() => server.close());
   const password = label(host) ?? options.password ?? "";
+  host.conceal?.(password);
+  conceal(host, options.before);
   keepTrying(host, closing, [
     () => {
       if (air.mote_ap_open(name, password) !== 0) throw new Error("the access point could not be opened");
@@ -173,6 +175,7 @@ async function check(
   isSame: boolean,
   report: (stage: string) => void,
 ): Promise<Finding | undefined> {
+  conceal(host, values);
   report("Joining the Wi-Fi");
   const finding = await joiner.join({ ssid: values.ssid ?? "", password: values.password });
   if (finding) return finding;
@@ -194,8 +197,10 @@ const label = (host: BoardHost): string | undefined => {
   return bytes && host.decode(bytes);
 };
 
-const setLabel = (host: BoardHost, password: string): boolean =>
-  password.length < 64 && host.own.set(LABEL, host.encode(password));
+const setLabel = (host: BoardHost, password: string): boolean => {
+  host.conceal?.(password);
+  return password.length < 64 && host.own.set(LABEL, host.encode(password));
+};
 
 const quietly = (host: BoardHost, step: () => void): void => {
   try {

@@ -57,11 +57,14 @@ export class RemoteWifi {
   }
 
   private _asked(params: Json): Json {
+    const { host, wifi } = this._options;
     const { second } = isObject(params) ? params : {};
+    // Also one that is refused may be somebody's.
+    for (const one of [params, second])
+      if (isObject(one) && typeof one.password === "string") host.conceal?.(one.password);
     if (this._tried) throw new Error("another Wi-Fi is on trial");
     if (second !== undefined) return this._keepSecond(second === null ? undefined : accessPointOf(second));
     const tried = accessPointOf(params);
-    const { host, wifi } = this._options;
     if (!wifi) throw new Error("a board that sleeps takes a second Wi-Fi only");
     this._tried = tried;
     host.clock.timer(BEGIN_MS, () => this._begin(wifi, tried));

@@ -3,6 +3,7 @@
 import { getHeapStatistics } from "node:v8";
 import { Diagnostics } from "../../../src/diagnostics/index.js";
 import { Agent, MoteError, Recovery, type Wake } from "../../../src/index.js";
+import { DeviceLog } from "../../../src/log/index.js";
 import { wakeAgain } from "../../shared/wakes.js";
 import { FAILED, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
 import { createHost, type NodeHost } from "../host.js";
@@ -17,6 +18,8 @@ const HEARTBEAT_MS = 5000;
 const FLUSH_MS = 2000;
 const STOP_MS = 1000;
 const LAST_WORDS_MS = 500;
+/** Digits of an image's SHA-256, by which the kept log names it. */
+const BUILD = 16;
 
 type StartMessage = Extract<ToWorker, { kind: "start" }>;
 
@@ -92,9 +95,18 @@ async function start({
     ca: config.ca,
     insecureTls: config.insecureTls,
     log: (level, line) => sendMessage({ kind: "event", event: { event: "log", level, line } }),
-    restart: (reason) => void end(reason === "reset" ? RESET : RESTART, false),
+    restart: (reason) => {
+      kept.keep("info", `restart: ${reason}`);
+      void end(reason === "reset" ? RESET : RESTART, false);
+    },
   });
-  const host: NodeHost = { ...machine, open: signs.watch(machine.open) };
+  const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
+  const kept = new DeviceLog(machine, {
+    build: sha256.slice(0, BUILD),
+    reset,
+    crash: crash === false ? undefined : { words: crash },
+  });
+  const host: NodeHost = kept.over({ ...machine, open: signs.watch(machine.open) });
   const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
   begun = recovery;
   const image = recovery.active ? undefined : await loadImage(path);
@@ -103,12 +115,12 @@ async function start({
   const made = new Agent(host, agentOptions(config, firmware));
   agent = made;
   recovery.attend(made);
+  kept.attend(made);
   follow(made, (event) => sendMessage({ kind: "event", event }));
   if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
   const { title, version } = firmware ?? {};
   sendMessage({ kind: "event", event: { event: "started", title, version, slot, state } });
   if (recovery.active) sendMessage({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
-  const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
   const health = { reset, freeMemory };
   const publishHealth = () => void new Diagnostics(made, host, health);
   if (recovery.active) publishHealth();

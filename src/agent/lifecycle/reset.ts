@@ -40,7 +40,8 @@ export class Reset {
     const { host, provisioning, outbox, attributes, rpc } = this._core;
     const unkept = () => UNKEPT.every((key) => !host.store.get(key) || forgetStored(host, key));
     const wifi = () => forgetStored(host, WIFI);
-    return [{ forget: wifi }, { forget: unkept }, provisioning, outbox, attributes, rpc];
+    const lines = () => host.forgetLines?.() ?? true;
+    return [{ forget: wifi }, { forget: unkept }, { forget: lines }, provisioning, outbox, attributes, rpc];
   }
 
   /** See `Agent.reset`. */

@@ -70,6 +70,7 @@ export class Provisioning implements Job {
     this._gate = new RefusalGate(session.host, base);
     this._given = token !== undefined;
     this.#token = token;
+    for (const one of [token, options?.key, options?.secret]) session.host.conceal?.(one ?? "");
   }
 
   get deviceName(): string | undefined {

@@ -16,6 +16,13 @@ export class TokenStore {
   constructor(host: Host, base: string) {
     this._host = host;
     this._base = base;
+    // Before the application, which can read them too, has its turn: whichever platform's they are.
+    if (host.conceal) for (const key of ["token", "proposed"]) this._concealStored(key);
+  }
+
+  private _concealStored(key: string): void {
+    const value = readStored(this._host, key);
+    if (isObject(value) && typeof value.token === "string") this._concealed(value.token);
   }
 
   get(key: "token" | "proposed"): string | undefined {
@@ -37,12 +44,17 @@ export class TokenStore {
     letters.forEach((letter) => {
       token += LETTERS.charAt(letter % LETTERS.length);
     });
-    return this._write("proposed", { url: this._base, token }) ? token : undefined;
+    return this._write("proposed", { url: this._base, token: this._concealed(token) }) ? token : undefined;
   }
 
   /** From now on `token`, the device `name`'s, is the one in use; false if that could not be stored. */
   keep(token: string, name: string | undefined): boolean {
-    return this._write("token", { url: this._base, token, name });
+    return this._write("token", { url: this._base, token: this._concealed(token), name });
+  }
+
+  private _concealed(token: string): string {
+    this._host.conceal?.(token);
+    return token;
   }
 
   private _write(key: string, value: object): boolean {

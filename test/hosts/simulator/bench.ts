@@ -23,6 +23,8 @@ export interface Bench {
   /** `started`, `crash` and the agent's events. */
   readonly events: ({ event: string } & Record<string, unknown>)[];
   readonly lines: string[];
+  /** With the device's files. */
+  readonly stateDir: string;
   /** The most that was in use at a second's end, by the instrument's name. */
   readonly most: Map<string, number>;
 }
@@ -70,7 +72,7 @@ export async function openBench(
   });
   const operator = new Operator({ url: platform.url });
   await operator.login(TENANT.username, TENANT.password);
-  return { platform, device, operator, events, lines, most };
+  return { platform, device, operator, events, lines, stateDir, most };
 }
 
 export async function until<T>(

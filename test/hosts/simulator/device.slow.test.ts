@@ -1,9 +1,10 @@
 // The whole agent with the sample application in the simulator.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
 import { simulatedImage } from "../../../tools/moddable/simulator/device.js";
+import { logAnswer } from "../../../tools/operator/device-log.js";
 import { runTour } from "../../../tools/tour/run-tour.js";
 import { assign, DEVICE, INTERVAL_MS, idOf, openBench, until, updated } from "./bench.js";
 import { inSimulator, programOf } from "./rig.js";
@@ -17,7 +18,7 @@ async function tour(t: ExecutionContext, secure: boolean): Promise<void> {
   t.teardown(() => rmSync(directory, { recursive: true }));
   const nextImage = join(directory, "next.bin");
   writeFileSync(nextImage, simulatedImage("sample", "2.0.0", 40_000));
-  const { device, platform, events } = bench;
+  const { device, platform, events, stateDir } = bench;
   const agent = {
     complaint: "",
     start: (timestamps: "device" | "platform") => device.start(timestamps),
@@ -31,7 +32,48 @@ async function tour(t: ExecutionContext, secure: boolean): Promise<void> {
     events.filter(({ event }) => event === "crash"),
     [],
   );
+  const { key, secret } = platform.profile;
+  const { credentialsId: token } = platform.core.devices.byName(DEVICE)?.credentials ?? {};
+  const kept = keptIn(stateDir);
+  t.regex(kept, /online/);
+  for (const one of [key, secret, token]) t.false(kept.includes(String(one)));
 }
+
+/** The bytes of the kept lines. */
+function keptIn(stateDir: string): string {
+  const [name = ""] = readdirSync(stateDir, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith("log.bin"),
+  );
+  return readFileSync(join(stateDir, name), "latin1");
+}
+
+inSimulator("the lines of before a kill are read after it, and so is the level", async (t) => {
+  const { device, operator, events } = await openBench(t, await programOf(PROGRAM));
+  void device.start();
+  const id = await idOf(operator);
+  const online = (starts: number): Promise<unknown> =>
+    until(`online, start ${starts}`, 60_000, () =>
+      events.filter(({ event }) => event === "online").length >= starts ? true : undefined,
+    );
+  const texts = async (): Promise<string[]> => {
+    const answer = logAnswer(await operator.rpc.twoWay(id, "mote.log", { since: 0, bytes: 8192 }));
+    return (answer?.lines ?? []).map(([, , level, text]) => `${level}: ${text}`);
+  };
+  await online(1);
+  await operator.attributes.set(id, "SHARED_SCOPE", { moteLogLevel: "debug" });
+  await until("the level", 30_000, async () =>
+    (await texts()).includes("info: lines from debug on are kept, for an hour") ? true : undefined,
+  );
+  await until("a delivery", 30_000, async () =>
+    (await texts()).some((text) => text.startsWith("debug: delivered: ")) ? true : undefined,
+  );
+  await device.cut();
+  void device.start();
+  await online(2);
+  const found = await texts();
+  t.is(found.filter((text) => text === "info: start: start").length, 2, found.join("\n"));
+  t.true(found.includes("info: lines from debug on are kept, for an hour"), found.join("\n"));
+});
 
 inSimulator("every step of the tour passes over HTTP", (t) => tour(t, false));
 inSimulator("every step of the tour passes over HTTPS with a private authority", (t) => tour(t, true));

@@ -1,12 +1,13 @@
-// `mote logs`: what devices asked of the local platform, and what they got.
+// `mote logs`: what devices asked of the local platform, and what they got; or the lines that a device keeps itself.
 import type { Command } from "commander";
 import { Option } from "commander";
 import { FAILED } from "../../../hosts/node/exit.js";
 import { OperatorError } from "../../operator/error.js";
 import { Rest } from "../../operator/rest.js";
 import { ExitError } from "../exit-error.js";
+import { LEVELS, showDeviceLines } from "../operator/device-lines.js";
 import { loginPath, readLogin } from "../operator/login-file.js";
-import { ifAnswered, wideOption } from "../operator/operator.js";
+import { ifAnswered, operatorOptions, wideOption } from "../operator/operator.js";
 import { chosenPlatform } from "../operator/settings.js";
 import { untilUnread } from "../output/reader.js";
 import { cell, clip, columnsOf, note, out, tameJson } from "../output/table.js";
@@ -16,8 +17,11 @@ import { count, durationOption, UsageError } from "../usage.js";
 interface LogsFlags {
   url?: string;
   platform?: string;
+  username?: string;
+  device?: boolean;
+  level?: string;
   follow?: boolean;
-  interval: number;
+  interval?: number;
   limit: number;
   wide?: boolean;
   json?: boolean;
@@ -43,29 +47,47 @@ One line for each request: time, device, method, path, status, how long it took,
 left out. Status 0: there was no answer. With --json an object a line. The local platform alone keeps them, the last 1,000, and shows them to its
 own machine only.
 
+With --device the device itself is asked, by the RPC mote.log, for the lines that it keeps over a restart and a crash: uptime, level, text. The local platform
+is not needed. Exit code 4: it did not answer; 5: its image keeps no lines. The shared attribute moteLogLevel (debug, info, warn, error) has it keep
+more, or less, for an hour. A line with a backtrace: mote decode.
+
 Examples:
   mote logs greenhouse-7
-  mote logs --follow`;
+  mote logs --follow
+  mote logs greenhouse-7 --device --level warn
+  mote logs greenhouse-7 --device --follow`;
+
+/** Between two looks, by default: at the local platform, and at a device, which pays for each. */
+const INTERVAL_MS = 1_000;
+const DEVICE_INTERVAL_MS = 5_000;
 
 export function logsCommand(program: Command): void {
-  const logs = program.command("logs").description("show what devices asked of the local platform");
-  wideOption(logs)
-    .argument("[device]", "its name (default: all)")
+  const logs = program
+    .command("logs")
+    .description("show what devices asked of the local platform, or what a device keeps of its own lines");
+  operatorOptions(wideOption(logs))
+    .argument("[device]", "its name; with --device name or id (default: all)")
+    .option("--device", "the lines that the device itself keeps")
+    .addOption(new Option("--level <level>", "with --device: of this level and above").choices(LEVELS))
+    .option("-f, --follow", "go on with those that come")
     .addOption(
-      new Option("--url <url>", "of the local platform (default: that of the login)").env(
-        "MOTE_PLATFORM_URL",
+      durationOption(
+        "--interval <duration>",
+        "between two looks, with --follow (default: 1s; with --device 5s)",
       ),
     )
-    .addOption(new Option("--platform <name>", "one that you logged in at by that name").env("MOTE_PLATFORM"))
-    .option("-f, --follow", "go on with those that come")
-    .addOption(durationOption("--interval <duration>", "between two looks, with --follow", "1s"))
     .option("--limit <number>", "of those that there are, the last", count, 20)
-    .option("--json", "JSON on the standard output, for programs")
     .addHelpText("after", HELP)
     .action(logsOf);
 }
 
 async function logsOf(device: string | undefined, flags: LogsFlags): Promise<void> {
+  const { interval = flags.device ? DEVICE_INTERVAL_MS : INTERVAL_MS } = flags;
+  if (flags.device) {
+    if (device === undefined) throw new UsageError("--device needs a name: mote logs greenhouse-7 --device");
+    return showDeviceLines(device, { ...flags, intervalMs: interval });
+  }
+  if (flags.level !== undefined) throw new UsageError("--level is for --device");
   const rest = new Rest({ url: urlOf(flags) });
   const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
   const fits = (one: Logged): boolean => device === undefined || one.device === device;
@@ -76,7 +98,7 @@ async function logsOf(device: string | undefined, flags: LogsFlags): Promise<voi
     note(device === undefined ? "No device asked anything yet." : `Nothing from ${cell(device)} yet.`);
   let before = all;
   while (flags.follow && !stop.aborted) {
-    await pause(flags.interval, stop);
+    await pause(interval, stop);
     const now = stop.aborted ? undefined : await ifAnswered(read(rest, true));
     if (now === undefined) continue;
     for (const one of since(before, now).filter(fits)) out(lineOf(one, flags));

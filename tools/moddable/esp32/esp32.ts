@@ -7,6 +7,7 @@ import { PROJECT, type Sdk, SdkError } from "../sdk.js";
 import { chipOf, targetFolder } from "./chips.js";
 import { checkConfig } from "./config-check.js";
 import { findIdf, idfStandIn } from "./idf.js";
+import { panicComponent } from "./panic-component.js";
 import { mergeOptions } from "./sdkconfig.js";
 
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
@@ -84,7 +85,9 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   const wrong = checkConfig(directory, chip);
   if (wrong.length > 0)
     throw new SdkError(`The board would not start with its configuration: ${wrong.join("; ")}`);
-  const folder = join(directory, `xsProj-${chip.name}`, "build");
+  const made = join(directory, `xsProj-${chip.name}`);
+  const folder = join(made, "build");
+  panicComponent(directory, made);
   // The SDK's makefile goes on after a failed link: what was linked before must not pass for it.
   for (const name of LINKED) rmSync(join(folder, name), { force: true });
   // Its default target ends every serial2xsbug of this machine, and flashes.

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { startPlatform } from "../../../../tools/platform/server.js";
+import { elfFile, MADE } from "../../moddable/elf-file.js";
 import { killAll, launch } from "../commands.js";
 import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
 
@@ -252,6 +253,64 @@ test("the requests of a device are listed as the local platform saw them, withou
   t.notRegex(out, /pump-1-token/);
   await recording.run(["logs", "nothere"]);
   recording.compare(t, "logs");
+});
+
+/** As a device answers `mote.log`. */
+const KEPT = {
+  ...{ log: "1f0c22ab", build: "0123456789abcdef", uptime: 41.5, level: "info" },
+  lost: 0,
+  lines: [
+    [7, 3601.5, "warn", "the sensor \u001b[2Jis gone"],
+    [8, 0, "info", "start: panic"],
+    [9, 0, "error", "backtrace of fedcba9876543210: 0x42000004 0x4200000c"],
+    [10, 2.3, "info", "online"],
+  ],
+  ...{ since: 10, more: false },
+};
+
+test("the lines that a device keeps are shown as it sent them, and what is no such answer is said to be none", async (t) => {
+  const rig = await startRig(t);
+  const { recording } = rig;
+  await makeDevice(rig, "pump-1");
+  const asked = async (answers: readonly unknown[], ...args: string[]): Promise<void> => {
+    const answered = answer(rig, "pump-1", answers);
+    await recording.run(["logs", "pump-1", "--device", ...args]);
+    await answered;
+  };
+  await asked([KEPT]);
+  await asked([KEPT], "--limit", "1", "--json");
+  // In two answers; the second one repeats itself, which ends it.
+  const [first, second, ...others] = KEPT.lines;
+  await asked(
+    [
+      { ...KEPT, lines: [first, second], since: 8, more: true },
+      { ...KEPT, build: null, lines: others, since: 8, more: true },
+    ],
+    "--level",
+    "info",
+  );
+  await asked([{ ...KEPT, lines: [], since: 0 }]);
+  await asked([{ error: { code: "METHOD_NOT_FOUND", message: "" } }]);
+  for (const wrong of [{ ...KEPT, lines: [[1, 2, "info"]] }, { ...KEPT, uptime: -1 }, ["\u001b[2J"], 7])
+    await asked([wrong]);
+  await recording.run(["logs", "nothere", "--device"]);
+  await recording.run(["logs", "--device"]);
+  await recording.run(["logs", "pump-1", "--level", "warn"]);
+  await recording.run(["logs", "pump-1", "--device", "--level", "loud"]);
+  recording.compare(t, "devices/kept-lines");
+});
+
+test("the addresses of a crash are named by the build's own file", async (t) => {
+  const { recording, home } = await startRig(t);
+  writeFileSync(join(home, "xs_esp32.elf"), elfFile(MADE));
+  writeFileSync(join(home, "image.bin"), "image");
+  await recording.run(["decode", home, "0x42000004", "0x4200000C", "0x50000000"]);
+  await recording.run(["decode", join(home, "xs_esp32.elf"), "0x42000019"]);
+  await recording.run(["decode", home]);
+  await recording.run(["decode", home, "main"]);
+  await recording.run(["decode", join(home, "image.bin"), "0x42000004"]);
+  await recording.run(["decode", join(home, "nothere"), "0x42000004"]);
+  recording.compare(t, "boards/decode");
 });
 
 test("help of a command of a command is that one's, and a name that none has is wrong usage", async (t) => {

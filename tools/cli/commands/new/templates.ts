@@ -28,6 +28,8 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/board": "mote-esp32",
   "mote/commission": "mote-commission",
   "mote/diagnostics": "mote-diagnostics",
+  "mote/kept-log": "mote-kept-log",
+  "mote/log": "mote-log",
   "mote/strategies": "mote-strategies",
   "mote/report": "mote-report",
 };

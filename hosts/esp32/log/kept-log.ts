@@ -1,0 +1,108 @@
+// `mote/kept-log`: what a board keeps for src/log where a project includes hosts/shared/log/manifest.json, lines and the place of the last panic (native/log.c).
+import { type Crash, DeviceLog, type LogHost, type LogMemory } from "../../../src/log/index.js";
+import type { Machine } from "../board-hardware.js";
+import type { Ending } from "../crash.js";
+import type { BoardHost } from "../host.js";
+
+/** A host, and the log that goes with it if its lines are kept. */
+export interface Kept {
+  readonly host: BoardHost;
+  readonly kept?: Pick<DeviceLog, "attend"> | undefined;
+}
+
+/** Handed to `start` by a project that keeps lines. `createHost`: that of host.js, which is the board's. */
+export type LogKeeper = (machine: Machine, createHost: (machine: Machine) => BoardHost) => Kept;
+
+/** By mc/ffi. */
+export interface LogFunctions {
+  mote_log_read(into: ArrayBuffer, at: number, length: number): void;
+  mote_log_write(from: ArrayBuffer, at: number, length: number): void;
+  /** 8 bytes. */
+  mote_log_build(into: ArrayBuffer): void;
+  /** 72 bytes: the build that panicked, and addresses, 0 for none. 0 if there was no panic. */
+  mote_log_panic(into: ArrayBuffer): number;
+}
+
+/** The host of a board that keeps its lines, from its first one on; in a project that left native/log.c out they end with the run. */
+export const keepLog: LogKeeper = (machine, createHost) => {
+  const idf = machine.idf as Machine["idf"] & Partial<LogFunctions>;
+  const native = has(idf) ? idf : undefined;
+  const early: Parameters<Machine["log"]>[] = [];
+  let keep: Machine["log"] = (level, line) => void early.push([level, line]);
+  const log: Machine["log"] = (level, line) => {
+    machine.log(level, line);
+    keep(level, line);
+  };
+  const host: BoardHost & LogHost = createHost({ ...machine, log });
+  if (native) Object.assign(host, { logMemory: new RtcMemory(native) });
+  const { ending } = host;
+  const crash = native
+    ? crashOf(native, ending)
+    : ending.crash === false
+      ? undefined
+      : { words: ending.crash };
+  const kept = new DeviceLog(Object.assign(host, { log: machine.log }), {
+    build: native && buildOf(native),
+    reset: ending.reset,
+    crash,
+  });
+  for (const [level, line] of early) kept.keep(level, line);
+  early.length = 0;
+  keep = (level, line) => kept.keep(level, line);
+  return { host: kept.over(host), kept };
+};
+
+const has = (idf: Partial<LogFunctions>): idf is LogFunctions => idf.mote_log_read !== undefined;
+
+const SIZE = 4096;
+const BUILD = 8;
+const PANIC = 72;
+
+class RtcMemory implements LogMemory {
+  readonly size = SIZE;
+  private readonly _idf: LogFunctions;
+
+  constructor(idf: LogFunctions) {
+    this._idf = idf;
+  }
+
+  read(at: number, into: Uint8Array): boolean {
+    const bytes = new Uint8Array(into.length);
+    this._idf.mote_log_read(bytes.buffer, at, bytes.length);
+    into.set(bytes);
+    return true;
+  }
+
+  write(at: number, bytes: Uint8Array): boolean {
+    this._idf.mote_log_write(bytes.slice().buffer, at, bytes.length);
+    return true;
+  }
+}
+
+/** As `mote decode` compares it with the ELF file's. */
+const buildOf = (idf: LogFunctions): string => {
+  const bytes = new Uint8Array(BUILD);
+  idf.mote_log_build(bytes.buffer);
+  return hexOf(bytes);
+};
+
+/** How the run before ended, and where, if that was noted; to be asked once. */
+const crashOf = (idf: LogFunctions, { crash }: Ending): Crash | undefined => {
+  const bytes = new Uint8Array(PANIC);
+  const isNoted = idf.mote_log_panic(bytes.buffer) !== 0;
+  if (crash === false) return undefined;
+  if (!isNoted) return { words: crash };
+  const view = new DataView(bytes.buffer);
+  let backtrace = "";
+  for (let at = BUILD; at < PANIC; at += 4) {
+    const place = view.getUint32(at, true);
+    if (place !== 0) backtrace += `${backtrace && " "}0x${place.toString(16).padStart(8, "0")}`;
+  }
+  return { words: crash, build: hexOf(bytes.subarray(0, BUILD)), backtrace };
+};
+
+const hexOf = (bytes: Uint8Array): string => {
+  let text = "";
+  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
+  return text;
+};

@@ -1,0 +1,9 @@
+// `mote/kept-log` in the simulator.
+import { DeviceLog } from "../../src/log/index.js";
+import type { SimulatorHost } from "./host.js";
+
+/** As that of hosts/esp32/log/kept-log.ts. */
+export type LogKeeper = (machine: SimulatorHost) => DeviceLog;
+
+/** Nobody says here how the run before ended. */
+export const keepLog: LogKeeper = (machine) => new DeviceLog(machine, { reset: "start" });

@@ -1,0 +1,91 @@
+// The lines that a board keeps in memory that no reset clears, and where it panicked.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LogAnswer } from "../../../src/log/index.js";
+import { decodeLine } from "../../../tools/cli/commands/decode.js";
+import { Elf } from "../../../tools/moddable/esp32/elf.js";
+import { logAnswer } from "../../../tools/operator/device-log.js";
+import { Bench, imageOf, ONLINE_MS } from "../bench.js";
+import { type Case, check } from "../case.js";
+import { PROFILE } from "../rig.js";
+
+const SETTINGS = { program: "log-app" } as const;
+
+export const LOG: Case = {
+  name: "log",
+  title:
+    "the lines of before a panic, an exception and a restart are read afterwards, with the functions that it panicked in",
+  async run() {
+    const bench = await Bench.open("log", SETTINGS, "soft");
+    const elf = new Elf(readFileSync(join((await imageOf(SETTINGS)).folder, "xs_esp32.elf")));
+    try {
+      await bench.online();
+      const first = await read(bench);
+      check(texts(first).includes("start: power on"), texts(first).join("\n"));
+      check(first.build === elf.build, `${first.build}, not ${elf.build}`);
+      await bench.ask("say", { line: "before the panic" });
+      await bench.ask("fault", { kind: "panic" });
+      const last = await after(bench, first, "panic");
+      check(texts(last).includes("before the panic"), texts(last).join("\n"));
+      check(texts(last).includes("the run before ended with: panic"), texts(last).join("\n"));
+      const [, build] = BACKTRACE.exec(texts(last).join("\n")) ?? [];
+      check(build === elf.build, texts(last).join("\n"));
+      const places = decodeLine(elf, texts(last).find((text) => BACKTRACE.test(text)) ?? "").map((line) =>
+        line.replace(/^\S+ +| .*$/g, ""),
+      );
+      // What panicked, who asked for it, and what ran that.
+      for (const name of ["panic_abort", "xs_abort", "xs_timer_callback"])
+        check(places.includes(name), places.join(" "));
+      await bench.ask("say", { line: "before the exception" });
+      await bench.ask("fault", { kind: "throw" });
+      const thrown = await after(bench, last, "throw");
+      check(
+        /the run before ended with: .*on purpose/.test(texts(thrown).join("\n")),
+        texts(thrown).join("\n"),
+      );
+      for (const line of ["before the panic", "before the exception"])
+        check(texts(thrown).includes(line), texts(thrown).join("\n"));
+      await secretless(bench, thrown);
+      return { places: places.join(" "), lines: thrown.lines.length };
+    } finally {
+      await bench.close();
+    }
+  },
+};
+
+const BACKTRACE = /^backtrace of ([0-9a-f]{16}): (.+)$/m;
+const texts = ({ lines }: LogAnswer): string[] => lines.map(([, , , text]) => text);
+
+const isStart = (text: string): boolean => text.startsWith("start: ");
+const starts = (answer: LogAnswer): number => texts(answer).filter(isStart).length;
+const isOnline = (answer: LogAnswer): boolean =>
+  texts(answer).lastIndexOf("online") > texts(answer).findLastIndex(isStart);
+
+/** All lines, however many answers they take. */
+async function read(bench: Bench): Promise<LogAnswer> {
+  const lines: LogAnswer["lines"][number][] = [];
+  for (let since = 0; ; ) {
+    const answer = logAnswer(await bench.ask("mote.log", { since, bytes: 8192 }));
+    if (!answer) throw new Error("mote.log is not answered");
+    lines.push(...answer.lines);
+    if (!answer.more) return { ...answer, lines };
+    since = answer.since;
+  }
+}
+
+/** As soon as it is up once more. */
+async function after(bench: Bench, before: LogAnswer, kind: string): Promise<LogAnswer> {
+  let last = before;
+  await bench.until(ONLINE_MS, `the lines after the ${kind}`, async () => {
+    last = await read(bench).catch(() => before);
+    return last !== before && (last.log !== before.log || starts(last) > starts(before)) && isOnline(last);
+  });
+  check(last.log === before.log, `another ring: ${texts(last).join("; ")}`);
+  return last;
+}
+
+async function secretless(bench: Bench, answer: LogAnswer): Promise<void> {
+  const { credentialsId: token } = await bench.tenant.devices.credentials(await bench.needId());
+  const all = JSON.stringify(answer);
+  for (const one of [token, PROFILE.secret]) check(!all.includes(one), "a secret is in the lines");
+}

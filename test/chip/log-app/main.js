@@ -1,0 +1,30 @@
+// What the emulated chip runs in the test of the kept lines: the sample application, a line on request, and two ways to crash.
+import FFI from "mc/ffi";
+import { start } from "mote/board";
+import { commission } from "mote/commission";
+import { keepLog } from "mote/kept-log";
+import app from "mote-app";
+import Timer from "timer";
+
+const FAULTS = {
+  throw: () => {
+    throw new Error("on purpose");
+  },
+  panic: () => new FFI().abort(),
+};
+
+function application(agent, host) {
+  agent.rpc.handle("say", ({ line }) => {
+    host.log("warn", line);
+    return {};
+  });
+  agent.rpc.handle("fault", ({ kind }) => {
+    Timer.set(FAULTS[kind], 200);
+    return { kind };
+  });
+  return app(agent, host);
+}
+
+export default function main() {
+  start(application, commission, keepLog);
+}

@@ -1,0 +1,207 @@
+// The lines that `mote run` keeps, as its operator reads them by `mote logs NAME --device`: over kills, a torn file, and an image that logs what it must not.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import test from "ava";
+import { mote, type Result } from "../tools/cli/commands.js";
+import { type Rig, startRig, until } from "./rig.js";
+import { image, type Run, run } from "./run.js";
+import { localPlatform } from "./server.js";
+
+const CLI = fileURLToPath(new URL("../../tools/cli/cli.js", import.meta.url));
+
+interface Shown {
+  number: number;
+  uptime: number;
+  level: string;
+  text: string;
+}
+
+const envOf = (rig: Rig): Record<string, string> => ({
+  MOTE_PLATFORM_URL: rig.url,
+  MOTE_PLATFORM_USERNAME: rig.server.tenant.username,
+  MOTE_PLATFORM_PASSWORD: rig.server.tenant.password,
+  MOTE_LOGIN: join(rig.stateDir, "login.json"),
+});
+
+const logs = (rig: Rig, ...more: string[]): Promise<Result> =>
+  mote(["logs", rig.name, "--device", "--limit", "500", ...more], envOf(rig));
+
+async function lines(rig: Rig, ...more: string[]): Promise<Shown[]> {
+  const { code, out, err } = await logs(rig, "--json", ...more);
+  if (code !== 0) throw new Error(`exit ${code}: ${err}`);
+  const texts = out.split("\n").slice(0, -1);
+  return texts.map((line) => JSON.parse(line));
+}
+
+/** Beside what all devices keep: a line a tenth of a second, with a number. */
+const COUNTS = `let n = 0; setInterval(() => host.log("info", "line " + n++), 100);`;
+
+async function online(device: Run): Promise<void> {
+  await until(async () => device.seen("online").length > 0, "the device is online");
+}
+
+const numbersOf = (found: readonly Shown[]): number[] =>
+  found.flatMap(({ text }) => (text.startsWith("line ") ? [Number(text.slice(5))] : []));
+
+/** Whether each is one more than the one before, in each run. */
+const isGapless = (numbers: readonly number[]): boolean =>
+  numbers.every((number, at) => at === 0 || number === 0 || number === numbers[at - 1]! + 1);
+
+test.serial("an operator reads a device's lines, follows them, and has it keep more", async (t) => {
+  const rig = await startRig(t, localPlatform("deployed"));
+  const device = run(t, rig, image(rig, "1.0.0", `agent.attributes.subscribe("interval", () => {});`));
+  await online(device);
+  const id = await rig.deviceId();
+  const found = await lines(rig);
+  t.deepEqual(
+    found.map(({ level, text }) => `${level}: ${text}`),
+    ["info: start: start", `info: provisioned as ${rig.name}`, "info: online"],
+  );
+  t.deepEqual(
+    found.map(({ number }) => number),
+    [1, 2, 3],
+  );
+  t.deepEqual(await lines(rig, "--level", "warn"), []);
+  const { out, err } = await logs(rig);
+  t.regex(out, /^ +\d+\.\d s {2}info {3}online$/m);
+  t.regex(err, /: up \d+ s, keeps lines from info on, build [0-9a-f]{16}\n$/);
+
+  const child = spawn(
+    process.execPath,
+    [CLI, "logs", rig.name, "--device", "--follow", "--interval", "100ms", "--json"],
+    { env: { ...process.env, ...envOf(rig) }, stdio: ["ignore", "pipe", "ignore"] },
+  );
+  t.teardown(() => child.kill("SIGKILL"));
+  const followed: Shown[] = [];
+  createInterface(child.stdout).on("line", (line) => followed.push(JSON.parse(line)));
+  const sees = (text: string): Promise<unknown> =>
+    until(async () => followed.some((line) => line.text === text), `the follower sees ${text}`);
+  await sees("online");
+  await rig.operator.attributes.set(id, "SHARED_SCOPE", { moteLogLevel: "debug" });
+  await sees("lines from debug on are kept, for an hour");
+  await rig.operator.attributes.set(id, "SHARED_SCOPE", { interval: 5 });
+  await sees("attributes: interval");
+  const numbers = followed.map(({ number }) => number);
+  t.deepEqual(
+    numbers,
+    numbers.map((_, at) => at + 1),
+  );
+  const ended = once(child, "exit");
+  child.kill("SIGINT");
+  t.is((await ended)[0], 0);
+  t.is(await device.stop(), 0);
+
+  const silent = await mote(["logs", rig.name, "--device"], envOf(rig));
+  t.is(silent.code, 4);
+  t.regex(silent.err, /the device did not answer/);
+});
+
+test.serial("kills in the middle leave the lines of before, and a torn file is no harm", async (t) => {
+  const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
+  t.log(`MOTE_SEED=${seed} replays the moments`);
+  let random = seed;
+  const rig = await startRig(t, localPlatform("documented"));
+  const app = image(rig, "1.0.0", COUNTS);
+  const file = join(rig.stateDir, "run", "log.bin");
+  let device = run(t, rig, app);
+  await online(device);
+  for (let round = 0; round < 3; round++) {
+    random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+    await new Promise((resolve) => setTimeout(resolve, 500 + (random % 1000)));
+    const before = numbersOf(await lines(rig)).at(-1) ?? -1;
+    await device.kill();
+    device = run(t, rig, app);
+    await online(device);
+    const found = await lines(rig);
+    const texts = found.map(({ text }) => text);
+    const at = texts.lastIndexOf("start: start");
+    t.true(at > 0, texts.join("\n"));
+    // What was read before the kill is there, and so is what came after it.
+    const last = Number(texts[at - 1]?.slice(5));
+    t.true(last >= before, `${last} after ${before}`);
+    t.true(isGapless(numbersOf(found)), texts.join("\n"));
+  }
+  for (const tear of [
+    () => truncateSync(file, 1000),
+    () => truncateSync(file, 0),
+    () => writeFileSync(file, Buffer.alloc(4096, 0xa5)),
+    () => {
+      const bytes = readFileSync(file);
+      for (let at = 0; at < bytes.length; at += 97) bytes[at]! ^= 0x10;
+      writeFileSync(file, bytes);
+    },
+  ]) {
+    await device.kill();
+    tear();
+    device = run(t, rig, app);
+    await online(device);
+    const found = await lines(rig);
+    t.true(found.some(({ text }) => text === "online"));
+    const texts = found.map(({ text }) => text);
+    t.true(isGapless(numbersOf(found)), texts.join("\n"));
+  }
+  t.is(await device.stop(), 0);
+  t.is(readFileSync(file).length, 4096);
+});
+
+test.serial(
+  "an image that logs all it knows leaves no secret in the file, and a crash its words",
+  async (t) => {
+    const rig = await startRig(t, localPlatform("deployed"));
+    const app = image(
+      rig,
+      "1.0.0",
+      `const say = () => {
+      const token = new TextDecoder().decode(host.store.get("token") ?? new Uint8Array());
+      const { token: bare = "" } = token ? JSON.parse(token.slice(token.indexOf("{"))) : {};
+      for (const text of [token, bare, JSON.stringify(process.env), "key ${rig.provisioning.key}", "${rig.provisioning.secret}!",
+        encodeURIComponent(bare), "half of it: " + bare.slice(0, 15)])
+        for (const level of ["debug", "info", "warn", "error"]) host.log(level, text);
+      host.log("info", "bare is " + bare.length);
+    };
+    // Not after the crash: it would write over what is looked for.
+    if (!host.store.get("quiet")) setInterval(say, 50);
+    // At its start, before the agent's.
+    say();
+    let leaks = "";
+    agent.rpc.handle("crash", (params) => { host.store.set("quiet", Uint8Array.of(1)); leaks = params?.leaks ?? ""; setTimeout(() => { throw new Error(leaks + "the application's own words"); }, 100); return {}; });`,
+    );
+    const device = run(t, rig, app);
+    await online(device);
+    const id = await rig.deviceId();
+    await rig.operator.attributes.set(id, "SHARED_SCOPE", { moteLogLevel: "debug" });
+    const { credentialsId: token } = await rig.operator.devices.credentials(id);
+    const file = join(rig.stateDir, "run", "log.bin");
+    const { key, secret } = rig.provisioning;
+    const looks = (): void => {
+      const text = readFileSync(file, "latin1");
+      for (const one of [token, key, secret, token.slice(0, 15)]) t.false(text.includes(one));
+    };
+    // It has the token, and tries.
+    await until(
+      async () => (await lines(rig)).some(({ text }) => text === `bare is ${token.length}`),
+      "it tries",
+    );
+    for (let look = 0; look < 20; look++) {
+      looks();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await rig.operator.rpc.twoWay(id, "crash");
+    await until(async () => device.seen("online").length > 1, "it is online again");
+    const { out } = await logs(rig, "--level", "error");
+    t.regex(out, /error {2}the run before ended with: .*the application's own words/);
+    looks();
+    // Words that quote the token are not kept.
+    await rig.operator.rpc.twoWay(id, "crash", { leaks: token });
+    await until(async () => device.seen("online").length > 2, "it is online once more");
+    const texts = (await lines(rig)).map(({ text }) => text);
+    const last = texts.slice(texts.findLastIndex((text) => text.startsWith("start: ")));
+    t.deepEqual(last.slice(0, 2), ["start: crash", "***"]);
+    looks();
+    t.is(await device.stop(), 0);
+  },
+);

@@ -1,0 +1,152 @@
+// The lines that a device keeps itself, asked for by RPC: `mote logs NAME --device`.
+import { ANSWERED_ERROR, UNANSWERED } from "../../../hosts/node/exit.js";
+import type { LogAnswer } from "../../../src/log/index.js";
+import { logAnswer } from "../../operator/device-log.js";
+import { OperatorError } from "../../operator/error.js";
+import type { Operator } from "../../operator/operator.js";
+import { ExitError } from "../exit-error.js";
+import { untilUnread } from "../output/reader.js";
+import { cell, clip, columnsOf, note, out, plain, tameJson } from "../output/table.js";
+import { pause, stopSignals } from "../stop.js";
+import { findDevice } from "./find.js";
+import { type OperatorFlags, operateUntilStopped } from "./operator.js";
+
+export const LEVELS = ["debug", "info", "warn", "error"] as const;
+
+export interface DeviceLinesFlags extends OperatorFlags {
+  level?: string;
+  follow?: boolean;
+  intervalMs: number;
+  limit: number;
+  wide?: boolean;
+}
+
+type Line = LogAnswer["lines"][number];
+
+/** Of one answer; each device's own limit may be less. */
+const BYTES = 16_384;
+/** More answers than a ring has lines: who says then that there are more is not believed. */
+const MOST = 500;
+
+/** Shows what there is, and with `follow` what comes, until it is stopped. Throws ExitError 4 for a device that does not answer, 5 for one that keeps no log. */
+export function showDeviceLines(named: string, flags: DeviceLinesFlags): Promise<void> {
+  return operateUntilStopped(flags, async (operator) => {
+    const { id, name } = await findDevice(operator, named);
+    const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
+    const asking = new Asking(operator, id.id, flags.level);
+    const lines = await asking.next(stop);
+    show(lines.slice(-flags.limit), flags);
+    if (!flags.json) noteState(cell(name), asking, lines.length);
+    let away = false;
+    while (flags.follow && !stop.aborted) {
+      await pause(flags.intervalMs, stop);
+      if (stop.aborted) return;
+      const more = await ifThere(asking.next(stop));
+      if (stop.aborted) return;
+      if (away !== (more === undefined)) note(away ? "It answers again." : "No answer; trying on.");
+      away = more === undefined;
+      if (!flags.json && asking.lost > 0)
+        note(`${asking.lost} lines were overwritten before they were read.`);
+      show(more ?? [], flags);
+    }
+  });
+}
+
+/** The lines of a device, each once. */
+class Asking {
+  readonly #operator: Operator;
+  readonly #id: string;
+  readonly #level: string | undefined;
+  #since = 0;
+  last: LogAnswer | undefined;
+  /** Lines that nobody will read, since the call before. */
+  lost = 0;
+
+  constructor(operator: Operator, id: string, level: string | undefined) {
+    this.#operator = operator;
+    this.#id = id;
+    this.#level = level;
+  }
+
+  /** All that came since the call before, however many answers that takes. */
+  async next(stop: AbortSignal): Promise<Line[]> {
+    const found: Line[] = [];
+    const isFirst = this.last === undefined;
+    this.lost = 0;
+    for (let count = 0; count < MOST && !stop.aborted; count++) {
+      const before = this.last?.log;
+      const answer = await this.#ask();
+      this.last = answer;
+      if (before !== undefined && answer.log !== before && this.#since > 0) {
+        // Numbers of another ring: the power went, or the memory was damaged.
+        this.#since = 0;
+        continue;
+      }
+      // What was overwritten before the first look nobody missed.
+      if (!isFirst) this.lost += answer.lost;
+      found.push(...answer.lines);
+      const goesOn = answer.more && answer.since > this.#since;
+      this.#since = answer.since;
+      if (!goesOn) break;
+    }
+    return found;
+  }
+
+  async #ask(): Promise<LogAnswer> {
+    const level = this.#level === undefined ? {} : { level: this.#level };
+    const params = { ...level, bytes: BYTES, since: this.#since };
+    const value = await inTime(this.#operator.rpc.twoWay(this.#id, "mote.log", params));
+    const answer = logAnswer(value);
+    if (answer) return answer;
+    const { code } = ((value as { error?: unknown } | null)?.error ?? {}) as { code?: unknown };
+    if (code === "METHOD_NOT_FOUND")
+      throw new ExitError(ANSWERED_ERROR, "the device keeps no lines: its image is without mote/log");
+    throw new ExitError(
+      ANSWERED_ERROR,
+      `the device answered with no lines: ${plain(tameJson(value)).slice(0, 200)}`,
+    );
+  }
+}
+
+/** The platform's own time-out is the device's. */
+async function inTime(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    const status = error instanceof OperatorError ? error.status : undefined;
+    if (status === 504 || status === 408 || status === 409)
+      throw new ExitError(UNANSWERED, "the device did not answer", { cause: error });
+    throw error;
+  }
+}
+
+/** Undefined where the device, or the platform, is away or busy for the moment. */
+async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ExitError && error.code === UNANSWERED) return undefined;
+    const status = error instanceof OperatorError ? error.status : undefined;
+    if (status === 0 || status === 429 || (status ?? 0) >= 500) return undefined;
+    throw error;
+  }
+}
+
+function noteState(name: string, { last }: Asking, count: number): void {
+  if (!last) return;
+  const { build, uptime, level } = last;
+  const parts = [`up ${Math.round(uptime)} s`, `keeps lines from ${cell(level)} on`];
+  if (build !== null) parts.push(`build ${cell(build)}`);
+  note(`${name}: ${parts.join(", ")}`);
+  if (count === 0) note("No line is kept.");
+}
+
+function show(lines: readonly Line[], { json, wide }: DeviceLinesFlags): void {
+  for (const [number, uptime, level, text] of lines) {
+    if (json) out(`${tameJson({ number, uptime, level, text })}\n`);
+    else {
+      const line = `${uptime.toFixed(1).padStart(9)} s  ${cell(level).padEnd(5)}  ${cell(text)}`;
+      out(`${clip(line, wide ? Number.POSITIVE_INFINITY : columnsOf())}\n`);
+    }
+  }
+}

@@ -1,6 +1,8 @@
 // What a board gives to the host: the SDK's classes and ESP-IDF's functions, as far as they are used. board.ts takes them from the SDK,
 // the tests from fakes.
+
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
+import type { RenewTrust } from "../shared/trust/trust.js";
 import type { MakeRadio } from "./network/wifi.js";
 import type { Partition } from "./partition.js";
 import type { Ota } from "./slot.js";
@@ -49,8 +51,12 @@ export interface Idf extends Ota {
 export interface Machine {
   readonly clock: SettableClock;
   readonly open: Host["open"];
-  /** `open` that trusts these authorities (DER or PEM), in place of those that were built in. */
-  trusting(authorities: readonly Uint8Array[]): Host["open"];
+  /** `open` that trusts these authorities (DER or PEM), in place of those that were built in; one of no bytes stands for those that come with the image. */
+  readonly trusting: (authorities: readonly Uint8Array[]) => Host["open"];
+  /** Built in: DER or PEM; none: those that come with the image. */
+  readonly authorities?: readonly Uint8Array[];
+  /** Of `mote/trust`, if the image has it. */
+  readonly renewTrust?: RenewTrust | undefined;
   /** The port's socket of a connection that a listener of the SDK's took. */
   taken(visitor: unknown, event: (what: SocketEvent) => void): Socket;
   readonly digest: Host["digest"];

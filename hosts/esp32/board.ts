@@ -12,6 +12,7 @@ import type { Agent } from "mote";
 import Digest from "mote/native-digest";
 import Tls from "mote/native-tls";
 import type { Host } from "../../src/port.js";
+import type { RenewTrust } from "../shared/trust/trust.js";
 import { XsClock } from "../xs/clock.js";
 import { digester } from "../xs/digest.js";
 import { log } from "../xs/log.js";
@@ -31,23 +32,32 @@ const BUILT = Math.floor(Date.now() / 1000);
 const KEEP = 1024;
 const TIME_SERVER = "pool.ntp.org";
 
+/** As types.d.ts. */
+interface Modules {
+  readonly keepLog?: LogKeeper;
+  readonly renewTrust?: RenewTrust;
+}
+
 /** To be called once, by the default function of main. */
 export const start = (
   application: Application,
   commission?: Commissioner,
-  keepLog?: LogKeeper,
+  { keepLog, renewTrust }: Modules = {},
 ): Agent | undefined => {
-  return startBoard(machine(), application, commission, keepLog);
+  return startBoard(machine(renewTrust), application, commission, keepLog);
 };
 
-const machine = (): Machine => {
+const machine = (renewTrust: RenewTrust | undefined): Machine => {
+  const builtIn = authorities(config.ca);
   const clock = new XsClock();
   const idf = new FFI() as unknown as Idf;
   const random = (into: Uint8Array): void => randomFill(into, idf);
   return {
     clock,
-    open: opener(authorities(config.ca)),
+    open: opener(builtIn),
     trusting: opener,
+    authorities: builtIn,
+    renewTrust,
     taken: (visitor, event) => new TcpSocket(visitor as never, 0, event),
     digest: digester(Digest),
     encode,

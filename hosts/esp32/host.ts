@@ -1,4 +1,5 @@
 import type { Host } from "../../src/port.js";
+import type { Renewal } from "../shared/trust/trust.js";
 import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
 import { type Ending, LastWords } from "./crash.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
@@ -13,6 +14,8 @@ export interface BoardHost extends Host {
   readonly ending: Ending;
   /** What the host itself keeps. */
   readonly own: NvsStore;
+  /** Of the authorities that are trusted, if the image has that part. */
+  readonly renewal?: Renewal;
   /** As "aabbccddeeff". */
   readonly mac: string;
   /** Bytes of the system's heap. */

@@ -13,6 +13,7 @@ import { misconfigured } from "./misconfigured.js";
 import { type Network, Wifi } from "./network/wifi.js";
 import { IMAGE } from "./slot.js";
 import { TimeOfDay } from "./time-of-day.js";
+import { withTrust } from "./trust/board-trust.js";
 
 /**
  * Sets the application up; the agent is started afterwards. What it throws ends the run like a crash; after five crashes in ten minutes it is not called. With
@@ -62,7 +63,7 @@ export const startBoard = (
   const go: Go = (through, config, joins) =>
     run({ machine, host: through, kept }, readConfig(config, limits), application, joins);
   if (commission) return commission(machine, host, go);
-  const agent = go(host, machine.config);
+  const agent = go(withTrust(machine, host, undefined), machine.config);
   return typeof agent === "string" ? misconfigured(host, agent) : agent;
 };
 
@@ -103,6 +104,7 @@ const run = (
     return error instanceof Error ? error.message : "unknown";
   }
   kept?.attend(agent);
+  host.renewal?.attend(agent);
   if (settings.network) joins?.(agent, deepSleep ? undefined : wifi, settings.network);
   attend(agent, host, wifi, time, settings.options.baseUrl, deepSleep !== undefined);
   const image = settings.options.firmware?.version ?? "";

@@ -24,13 +24,27 @@ export interface LogKeeper {
   readonly [logKeeper]: true;
 }
 
+declare const renewer: unique symbol;
+
+/** `renewTrust` of `mote/trust`. */
+export interface TrustRenewer {
+  readonly [renewer]: true;
+}
+
+/** What a project builds in beside the agent, as it has the room. */
+export interface Modules {
+  /** The board keeps its last lines, for `mote logs NAME --device`. */
+  readonly keepLog?: LogKeeper;
+  /** The authorities that are trusted over TLS can be renewed from afar, by `mote trust push`. */
+  readonly renewTrust?: TrustRenewer;
+}
+
 /**
  * Puts the board together, calls `application`, and starts the agent. To be called once, by the default function of main. `commission`, of
- * `mote/commission`: has the owner give what is not built in; undefined is returned while the owner is asked. `keepLog`, of `mote/kept-log`:
- * the board keeps its last lines, for `mote logs NAME --device`.
+ * `mote/commission`: has the owner give what is not built in; undefined is returned while the owner is asked.
  */
 export declare function start(
   application: Application,
   commission?: Commissioner,
-  keepLog?: LogKeeper,
+  modules?: Modules,
 ): Agent | undefined;

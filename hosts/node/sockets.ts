@@ -13,7 +13,7 @@ const FRESH = new Uint8Array(WINDOW);
 
 export interface SocketOptions {
   /** Certificates (PEM) to trust in place of those that Node brings. */
-  ca?: string | undefined;
+  ca?: string | readonly string[] | undefined;
   /** Trust whatever certificate a server shows. For tests alone: anyone on the way reads the token. */
   insecureTls?: boolean | undefined;
 }
@@ -48,7 +48,7 @@ function dial(
     ...to,
     // Without a name for SNI the certificate is verified for the address.
     ...(isIP(host) === 0 && { servername: host }),
-    ...(ca !== undefined && { ca }),
+    ...(ca !== undefined && { ca: typeof ca === "string" ? ca : [...ca] }),
     minVersion: "TLSv1.2",
     // By name, so that NODE_TLS_REJECT_UNAUTHORIZED of the environment changes nothing.
     rejectUnauthorized: !insecureTls,

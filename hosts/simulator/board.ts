@@ -9,6 +9,7 @@ import { readConfig } from "../esp32/config.js";
 import type { Application } from "../esp32/start.js";
 import type { Config } from "../shared/commissioning/built-in-configuration.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";
+import type { RenewTrust } from "../shared/trust/trust.js";
 import { wakeAgain } from "../shared/wakes.js";
 import type { LogKeeper } from "./kept-log.js";
 
@@ -19,13 +20,18 @@ const FOLDER = "mote-simulator";
 export type Commissioner = (host: SimulatorHost, config: Config, go: Go) => Agent | undefined;
 export type Go = (host: SimulatorHost, config: Config) => Agent | undefined;
 
+interface Modules {
+  readonly keepLog?: LogKeeper;
+  readonly renewTrust?: RenewTrust;
+}
+
 /** As hosts/esp32/types.d.ts. An application that throws ends the simulator, as no supervisor is there to start it again. */
 export const start = (
   application: Application,
   commission?: Commissioner,
-  keepLog?: LogKeeper,
+  { keepLog, renewTrust }: Modules = {},
 ): Agent | undefined => {
-  const machine = createHost(below(files, FOLDER), { authorities: authorities(config.ca) });
+  const machine = createHost(below(files, FOLDER), { authorities: authorities(config.ca), renewTrust });
   const kept = keepLog?.(machine);
   const show = machine.log;
   const made = kept ? kept.over(machine) : machine;
@@ -43,6 +49,7 @@ export const start = (
     const what = version === undefined ? title : `${title} ${version}`;
     host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
     kept?.attend(agent);
+    host.renewal?.attend(agent);
     // A board prints nothing of this: there is nobody to read it. What of it is worth keeping the log has already.
     followAgent(agent, (event) => show("info", eventLine(event)));
     const sleeps = deadlineMs !== undefined;

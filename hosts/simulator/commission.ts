@@ -15,7 +15,6 @@ import { makeProof } from "../shared/commissioning/respond.js";
 import { finishInterrupted, keep, readStoredSettings } from "../shared/commissioning/stored-settings.js";
 import type { Values } from "../shared/commissioning/values.js";
 import { listen } from "../xs/listen.js";
-import { opener } from "../xs/open.js";
 import { TcpSocket } from "../xs/tcp.js";
 import type { Commissioner, Go } from "./board.js";
 import type { SimulatorHost } from "./host.js";
@@ -87,5 +86,7 @@ const open = (host: SimulatorHost, built: Config, port: number, go: Go): void =>
 const trusting = (host: SimulatorHost, ca: string | undefined): SimulatorHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
   if (typeof read === "string" || read.length === 0) return host;
-  return { ...host, open: opener({ authorities: read.map((one) => fromBase64(one) ?? new Uint8Array(0)) }) };
+  const { open, renewal } = host.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
+  // Its log and all else stay as they are.
+  return { ...host, open, ...(renewal && { renewal }) };
 };

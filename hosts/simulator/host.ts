@@ -5,6 +5,7 @@ import RNG from "rng";
 import type { LogMemory } from "../../src/log/index.js";
 import type { Digest, Host } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
+import type { Renewal, RenewTrust } from "../shared/trust/trust.js";
 import { XsClock } from "../xs/clock.js";
 import { digester } from "../xs/digest.js";
 import { log } from "../xs/log.js";
@@ -24,6 +25,8 @@ const SLOT = 8 * KIB * KIB;
 export interface SimulatorOptions {
   /** Certificates of authorities, DER. */
   authorities?: readonly Uint8Array[];
+  /** Of hosts/shared/trust. Default: what is trusted stays as it is given. */
+  renewTrust?: RenewTrust | undefined;
   blocksBytes?: number;
   slotBytes?: number;
   log?: Host["log"];
@@ -32,6 +35,9 @@ export interface SimulatorOptions {
 export interface SimulatorHost extends Host {
   /** A file. */
   readonly logMemory: LogMemory;
+  readonly renewal?: Renewal;
+  /** How it connects with these authorities (DER), which its owner gave. */
+  trusting(given: readonly Uint8Array[]): Pick<SimulatorHost, "open" | "renewal">;
   /** Gives the files back. Nothing of the host may be used afterwards. */
   close(): void;
 }
@@ -59,7 +65,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     () => digest("SHA256") as Digest,
   );
   const logMemory = new FileLogMemory(files, "log.bin");
-  return {
+  const host: SimulatorHost = {
     clock,
     store: new FileStore(files, "store"),
     blocks,
@@ -73,12 +79,28 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     log: options.log ?? log,
     logMemory,
     restart: () => trace("@restart\n"),
+    trusting: (given) => withTrust(host, given, true, options.renewTrust),
     close() {
       logMemory.close();
       blocks.close();
       slot.close();
     },
   };
+  return withTrust(host, authorities, false, options.renewTrust);
+};
+
+const withTrust = (
+  host: SimulatorHost,
+  authorities: readonly Uint8Array[],
+  isCommissioned: boolean,
+  renewTrust: RenewTrust | undefined,
+): SimulatorHost => {
+  if (!renewTrust) return { ...host, open: opener({ authorities }) };
+  // What is renewed must show in a handshake: no session of before goes on.
+  const open = (list: readonly Uint8Array[]): Host["open"] =>
+    opener({ authorities: list, isFresh: list !== authorities });
+  const renewal = renewTrust(host, { authorities, isBuiltIn: false, isCommissioned, open });
+  return { ...host, open: renewal.open, renewal };
 };
 
 /** Twelve random hex digits, made at the first start. */

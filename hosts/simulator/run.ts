@@ -6,6 +6,7 @@ import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
 import type { AppHost } from "../shared/application.js";
 import { followAgent } from "../shared/event-lines.js";
+import { renewTrust } from "../shared/trust/trust.js";
 
 const FLUSH_MS = 2000;
 
@@ -19,12 +20,14 @@ export type Show = (agent: Agent, image: { title: string; version: string }) => 
 
 const start = (show: Show | undefined): void => {
   const { agent: options, intervalMs, authorities, before, control } = readSettings(files);
-  const machine = createHost(files, { authorities: authorities.map((text) => Uint8Array.fromBase64(text)) });
+  const trusted = authorities.map((text) => Uint8Array.fromBase64(text));
+  const machine = createHost(files, { authorities: trusted, renewTrust });
   const kept = new DeviceLog(machine, { reset: resetOf(before), crash: crashOf(before) });
   const host = kept.over(machine);
   const recovery = new Recovery(host, before);
   const agent = new Agent(host, options);
   kept.attend(agent);
+  host.renewal?.attend(agent);
   followAgent(agent, sendEvent);
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
   const appHost = { ...host, settings: { intervalMs, version: options.firmware?.version } };

@@ -22,6 +22,8 @@ declare module "ssl/session" {
       protocolVersion: number;
       tls_max_fragment_length?: number;
       authorities: readonly Uint8Array[];
+      /** False: it goes on with no session, and keeps none. */
+      cache?: boolean;
     });
     initiateHandshake(): void;
     /** One step: sends, or takes one record. True at the end, or when an alert came. Throws. */

@@ -18,6 +18,8 @@ const KEEP = 4096;
 export interface TlsOptions {
   /** Certificates of authorities, DER. Without one nothing is trusted. */
   authorities: readonly Uint8Array[];
+  /** Shakes hands in full, whatever session there was. */
+  isFresh?: boolean | undefined;
   /** Of TCP: see TcpSocket. */
   keep?: number | undefined;
 }
@@ -108,6 +110,7 @@ export class TlsSocket implements Socket {
       peerName: this._name,
       protocolVersion: VERSION,
       authorities: this._options.authorities,
+      ...(this._options.isFresh && { cache: false }),
       ...(this._short && { tls_max_fragment_length: RECORD }),
     });
     this._session = session;

@@ -1,4 +1,5 @@
 // What the application has of Mote.
+import type { Target } from "../net/target.js";
 import type { Host } from "../port.js";
 import type { AttributesApi } from "./attributes/attributes.js";
 import type { Counters } from "./common/counters.js";
@@ -42,6 +43,11 @@ export class Agent {
     return this.counters.malformedAnswers;
   }
 
+  /** Where the platform is. */
+  get target(): Target {
+    return this._core.session.target;
+  }
+
   /** Milliseconds since 1970 by the `Date` of the platform's last answer, which over https nobody in between can change; undefined before the first. */
   get platformTime(): number | undefined {
     const { dateOffset, host } = this._core;
@@ -75,6 +81,11 @@ export class Agent {
   async runOnce(options: WakeOptions = {}): Promise<Wake> {
     if (this._core.cycling || this._core.wanted) throw new MoteError("BUSY", "the agent is started");
     return this._core.cycle.run(options);
+  }
+
+  /** Keeps a wake that is under way from its end until `work` has come to its own, by the wake's deadline at the latest. Does nothing without a wake. */
+  holdWake(work: Promise<unknown>): void {
+    if (this._core.cycling) this._core.cycle.hold(work);
   }
 
   /**

@@ -1,5 +1,6 @@
 // Every command of README and docs, run as it stands there: with this test's address in place of theirs, and its long runs cut short.
 import { execFile } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -11,6 +12,7 @@ import { Elf } from "../../tools/moddable/esp32/elf.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
+import { CERT } from "../hosts/port/tls-fixture.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
 import { Played } from "../tools/console/played.js";
 import { elfFile, MADE } from "../tools/moddable/elf-file.js";
@@ -47,6 +49,9 @@ test.before(async () => {
   await device.send("telemetry", { temperature: 21.5 });
   writeFileSync(join(home, "image.bin"), "an image");
   writeFileSync(join(home, "xs_esp32.elf"), elfFile(MADE));
+  writeFileSync(join(home, "new-root.pem"), CERT);
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  writeFileSync(join(home, "key.pem"), privateKey.export({ type: "pkcs8", format: "pem" }));
 });
 test.after.always(async () => {
   device.end();
@@ -90,7 +95,9 @@ function argumentsOf(line: string): string[] {
   return words
     .map((word) => word.replace(/^'|'$/g, ""))
     .map((word) =>
-      /^(?:image\.bin|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house))$/.test(word)
+      /^(?:image\.bin|new-root\.pem|key\.pem|week\.csv|load\.svg|\.\/(?:state|platform|page)|\.\.\/(?:greenhouse|house))$/.test(
+        word,
+      )
         ? join(home, word.replace("../", ""))
         : word,
     );
@@ -182,14 +189,38 @@ async function decodes(line: string): Promise<Result> {
   return { code: code === 0 && /0x42000004 {2}main \+4/.test(out) ? 0 : 1, out, err: "" };
 }
 
+let ofProfile: Promise<Played> | undefined;
+
+/** The only device of its profile. */
+function inProfile(): Promise<Played> {
+  ofProfile ??= (async () => {
+    const operator = new Operator({ url: platform.url });
+    await operator.login("tenant@thingsboard.org", "tenant");
+    const profile = await operator.profiles.save({ name: "greenhouse" });
+    const one = await Played.create(platform, "greenhouse-9");
+    await operator.devices.save({ ...(await operator.devices.get(one.id)), deviceProfileId: profile.id });
+    return one;
+  })();
+  return ofProfile;
+}
+
 /** To the devices of a profile: there is one. */
-async function rollsOut(line: string): Promise<Result> {
-  const operator = new Operator({ url: platform.url });
-  await operator.login("tenant@thingsboard.org", "tenant");
-  const profile = await operator.profiles.save({ name: "greenhouse" });
-  const one = await Played.create(platform, "greenhouse-9");
-  await operator.devices.save({ ...(await operator.devices.get(one.id)), deviceProfileId: profile.id });
-  return updates(line, one);
+const rollsOut = async (line: string): Promise<Result> => updates(line, await inProfile());
+
+/** The device takes what is announced. test/tools/cli/trust.slow.test.ts does the same with a real one. */
+async function trusts(line: string): Promise<Result> {
+  const whom = await inProfile();
+  let over = false;
+  const ended = ends(line).finally(() => {
+    over = true;
+  });
+  while (!over) {
+    const { shared = {} } = await whom.get("attributes?sharedKeys=moteTrust");
+    const { sequence } = ((shared as Record<string, unknown>).moteTrust ?? {}) as { sequence?: number };
+    await whom.send("attributes", { moteTrustState: { sequence: sequence ?? 0, trusts: [] } });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return ended;
 }
 
 /** Its profile checks for pre-provisioned devices meanwhile. */
@@ -223,6 +254,7 @@ const RUN: Record<string, (line: string) => Promise<Result>> = {
   rpc: ends,
   telemetry: ends,
   firmware: pushes,
+  trust: trusts,
   whoami: ends,
   profiles: ends,
   logs: (line) => (line.includes(" | ") ? decodes(line) : ends(line)),

@@ -3,10 +3,11 @@ import { delivery } from "./delivery.js";
 import { firmwareAndHost } from "./firmware-and-host.js";
 import type { Mutant } from "./mutant.js";
 import { rpcAndAttributes } from "./rpc-and-attributes.js";
+import { trust } from "./trust.js";
 
 export type { Mutant } from "./mutant.js";
 
-export const mutants: readonly Mutant[] = [...delivery, ...rpcAndAttributes, ...firmwareAndHost];
+export const mutants: readonly Mutant[] = [...delivery, ...rpcAndAttributes, ...firmwareAndHost, ...trust];
 
 /** `source` with the mutant in it; undefined if its text is not in it exactly once. */
 export function mutate({ find, replace }: Mutant, source: string): string | undefined {

@@ -30,6 +30,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   telemetry: async () => (await import("./commands/telemetry.js")).telemetryCommand,
   report: async () => (await import("./commands/report.js")).reportCommand,
   firmware: async () => (await import("./commands/firmware/firmware.js")).firmwareCommand,
+  trust: async () => (await import("./commands/trust/trust.js")).trustCommand,
   profiles: async () => (await import("./commands/profiles.js")).profilesCommand,
   watch: async () => (await import("./commands/watch.js")).watchCommand,
   logs: async () => (await import("./commands/logs.js")).logsCommand,

@@ -6,7 +6,11 @@ import type { Target } from "../../src/net/target.js";
 import { bad, type Finding, good, warning } from "./finding.js";
 
 const PATIENCE_MS = 10_000;
-const SOON_MS = 21 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** A server's own certificate is renewed within weeks, and no device notices. */
+const SOON_MS = 21 * DAY_MS;
+/** Of an authority every device has to learn, those too that are switched off for weeks. */
+const AUTHORITY_SOON_MS = 60 * DAY_MS;
 
 export interface ConnectionCheck {
   readonly findings: readonly Finding[];
@@ -123,8 +127,13 @@ async function sent(target: Target, chain: readonly X509Certificate[]): Promise<
   );
 }
 
-function validity(chain: readonly X509Certificate[], now = Date.now()): Finding {
-  for (const { validFrom, validTo, subject } of chain) {
+/** The first thing that is to be said of the dates of a chain, the server's own certificate first. */
+export function validity(
+  chain: readonly Pick<X509Certificate, "validFrom" | "validTo" | "subject">[],
+  now = Date.now(),
+): Finding {
+  for (const [at, { validFrom, validTo, subject }] of chain.entries()) {
+    const isAuthority = at > 0;
     const name = subject.split("\n").at(-1) ?? "";
     if (Date.parse(validFrom) > now)
       return bad("dates", `${name} is not valid before ${validFrom}`, "Is this machine's clock right?");
@@ -135,11 +144,17 @@ function validity(chain: readonly X509Certificate[], now = Date.now()): Finding 
         `${name} expires ${validTo}`,
         "Renew it in time: boards that can't connect can't be updated.",
       );
+    if (isAuthority && Date.parse(validTo) < now + AUTHORITY_SOON_MS)
+      return warning(
+        "dates",
+        `the authority ${name} ends ${validTo}`,
+        "Have the devices trust the next one while they can be reached: mote trust push.",
+      );
   }
   return good("dates", `all certificates are valid, the first to end on ${ends(chain)}`);
 }
 
-function ends(chain: readonly X509Certificate[]): string {
+function ends(chain: readonly Pick<X509Certificate, "validTo">[]): string {
   const first = Math.min(...chain.map(({ validTo }) => Date.parse(validTo)));
   return new Date(first).toISOString().slice(0, 10);
 }

@@ -13,6 +13,7 @@ import { checkNetwork, conceal, type Finding, type Values } from "../../shared/c
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";
+import { withTrust } from "../trust/board-trust.js";
 import { aboutBoard } from "./about-board.js";
 import { type Cable, openCables } from "./cables.js";
 import type { AccessPoint, SdkModules } from "./sdk-modules.js";
@@ -41,6 +42,7 @@ const ADDRESS = [192, 168, 4, 1] as const;
 const OWN = ADDRESS.join(".");
 const VISITORS = "192.168.4.";
 const [HTTP, DNS] = [80, 53];
+const NO_BYTES = new Uint8Array(0);
 /** Between two tries to open the access point, the page and the console, and after how many failures it is logged. */
 const RETRY_OPEN_MS = 250;
 const WARN_AFTER = 20;
@@ -185,11 +187,10 @@ async function check(
 }
 
 /** `host` with the authorities that were kept in place of those that were built in. */
-export const trusting = <H extends BoardHost>(machine: Machine, host: H, ca: string | undefined): H => {
+export const trusting = (machine: Machine, host: BoardHost, ca: string | undefined): BoardHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
-  if (typeof read === "string" || read.length === 0) return host;
-  const open = machine.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
-  return { ...host, open };
+  const isGiven = typeof read !== "string" && read.length > 0;
+  return withTrust(machine, host, isGiven ? read.map((one) => fromBase64(one) ?? NO_BYTES) : undefined);
 };
 
 const label = (host: BoardHost): string | undefined => {

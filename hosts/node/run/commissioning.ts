@@ -23,9 +23,9 @@ import { makeDirectory } from "../files.js";
 import { hardwareId } from "../hardware-id.js";
 import { createHost } from "../host.js";
 import { Lock } from "../lock.js";
-import { opener } from "../sockets.js";
 import { FileStore } from "../store.js";
 import { decode, encode } from "../text.js";
+import { renewal } from "../trust.js";
 
 const LOOPBACK = "127.0.0.1";
 /** For the browser to take in what was sent. */
@@ -93,7 +93,9 @@ function serve(options: CommissionOptions): Promise<boolean> {
       before,
       check: (values, isSame, report) => {
         report("Asking the platform");
-        return reach({ ...host, open: opener({ ca: pemOf(values.ca) ?? ca }) }, values, isSame, deviceName);
+        const given = pemOf(values.ca);
+        const { open } = renewal(host, given ?? ca, given !== undefined);
+        return reach({ ...host, open }, values, isSame, deviceName);
       },
       keep: (values, isSame) => keep(keeper, values, isSame),
       closed: (done) => {

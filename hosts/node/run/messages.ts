@@ -17,6 +17,8 @@ export interface WorkerConfig {
   durable: boolean;
   /** Certificates (PEM) to trust in place of Node's. */
   ca?: string | undefined;
+  /** The device's owner gave them at commissioning. */
+  isCommissionedCa: boolean;
   insecureTls: boolean;
   allowHttpFirmware: boolean;
   /** Hosts that updates by URL may come from. */

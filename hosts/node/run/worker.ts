@@ -8,6 +8,7 @@ import { wakeAgain } from "../../shared/wakes.js";
 import { FAILED, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
 import { createHost, type NodeHost } from "../host.js";
 import { watchNetwork } from "../network.js";
+import { renewal } from "../trust.js";
 import { agentOptions, follow } from "./drive.js";
 import { ImageError, loadImage } from "./image.js";
 import type { FromWorker, ToWorker } from "./messages.js";
@@ -106,7 +107,10 @@ async function start({
     reset,
     crash: crash === false ? undefined : { words: crash },
   });
-  const host: NodeHost = kept.over({ ...machine, open: signs.watch(machine.open) });
+  const logging = kept.over({ ...machine });
+  const { ca, isCommissionedCa, insecureTls } = config;
+  const trust = insecureTls ? undefined : renewal(logging, ca, isCommissionedCa);
+  const host: NodeHost = { ...logging, open: signs.watch(trust?.open ?? machine.open) };
   const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
   begun = recovery;
   const image = recovery.active ? undefined : await loadImage(path);
@@ -116,6 +120,7 @@ async function start({
   agent = made;
   recovery.attend(made);
   kept.attend(made);
+  trust?.attend(made);
   follow(made, (event) => sendMessage({ kind: "event", event }));
   if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
   const { title, version } = firmware ?? {};

@@ -89,6 +89,18 @@ export const readCertificate = (der: Uint8Array): Certificate => {
   };
 };
 
+/** When it ends, in ms since 1970, and nothing else of it: for who has no room for the whole reader. Throws DerError. */
+export const readEnd = (der: Uint8Array): number => {
+  const fields = sequence(sequence(der).next(TAG.sequence).whole);
+  fields.optional(0xa0);
+  fields.next(TAG.integer);
+  fields.next(TAG.sequence);
+  fields.next(TAG.sequence);
+  const validity = new DerReader(fields.next(TAG.sequence).contents);
+  readTime(validity);
+  return readTime(validity);
+};
+
 const readTime = (reader: DerReader): number => {
   const { tag, contents } = reader.next();
   const text = String.fromCharCode(...contents);

@@ -58,29 +58,36 @@ class Path {
       if (this._roots.some(({ der }) => equalBytes(der, current.der))) return undefined;
       if (!ALGORITHMS[current.algorithm]) return "certificate: signed in a way that is not trusted";
       const root = this._issuer(current, this._roots, between);
-      if (typeof root === "object") return this._problem(root);
+      const over = typeof root === "object" ? this._problem(root) : root;
+      if (typeof root === "object" && !over) return undefined;
+      // An authority that is over may have been signed by another one since.
       const next = this._issuer(current, this._others, between);
+      if (!next || (over && typeof next === "string")) return over ?? "certificate: unknown issuer";
       if (typeof next === "string") return next;
-      if (!next) return root ?? "certificate: unknown issuer";
       current = next;
     }
     return "certificate: unknown issuer";
   }
 
-  /** The one of `among` that signed `certificate`; a text if the one that did must not; undefined if there is none. */
+  /**
+   * The one of `among` that signed `certificate`; a text if the one that did must not; undefined if there is none. One key may be in several: who renews an
+   * authority without another key leaves one that is over beside one that is not.
+   */
   private _issuer(
     certificate: Certificate,
     among: readonly Certificate[],
     between: number,
   ): Certificate | string | undefined {
     let unfit: string | undefined;
+    const over: Certificate[] = [];
     for (const candidate of among) {
       if (!equalBytes(candidate.subject, certificate.issuer)) continue;
       if (!candidate.authority || candidate.pathLength < between) {
         unfit = "certificate: its issuer is no authority";
-      } else if (this._signed(certificate, candidate)) return candidate;
+      } else if (this._problem(candidate)) over.push(candidate);
+      else if (this._signed(certificate, candidate)) return candidate;
     }
-    return unfit;
+    return over.find((candidate) => this._signed(certificate, candidate)) ?? unfit;
   }
 
   private _signed(certificate: Certificate, issuer: Certificate): boolean {

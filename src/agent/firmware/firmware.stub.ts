@@ -20,6 +20,10 @@ export class Firmware implements Omit<full.Firmware, "awake" | "asleep" | "busy"
 
   retry(): void {}
 
+  isSigned(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   interrupted(): void {}
 
   crashed(): void {}

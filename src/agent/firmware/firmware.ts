@@ -61,6 +61,14 @@ export class Firmware implements Job {
     this._loop.notify();
   }
 
+  /**
+   * True if `signature` (DER in hexadecimal digits) was made over `bytes` with the key of `firmware.publicKey`, as that of an image; false for any
+   * other, and where there is no such key. Takes seconds on a board, in pieces.
+   */
+  async isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
+    return this._parts?.isSigned(bytes, signature) ?? false;
+  }
+
   /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
   get downloading(): boolean {
     return this._parts?.journal.state === "downloading";

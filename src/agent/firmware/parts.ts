@@ -5,6 +5,7 @@ import type { Loop, PlatformSession } from "../session/index.js";
 import { AssignedUpdate } from "./assigned-update.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter, type Reports } from "./reporter.js";
+import { isSigned } from "./signed.js";
 import { UpdateJournal } from "./update-journal.js";
 import { Updater } from "./updater.js";
 
@@ -16,6 +17,7 @@ export interface Parts {
   readonly assignment: AssignedUpdate;
   readonly journal: UpdateJournal;
   readonly updater: Updater;
+  isSigned(bytes: Uint8Array, signature: string): Promise<boolean>;
 }
 
 export const makeParts = (
@@ -34,5 +36,6 @@ export const makeParts = (
     assignment,
     journal,
     updater: new Updater(session, loop, options, assignment, journal, reporter),
+    isSigned: (bytes, signature) => isSigned(session.host, options.publicKey, bytes, signature),
   };
 };

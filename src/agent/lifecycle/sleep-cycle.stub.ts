@@ -6,10 +6,12 @@ import type * as full from "./sleep-cycle.js";
 
 export const CYCLE = refuseLeftOut;
 
-export class Cycle implements Pick<full.Cycle, "run" | "running" | "stopped"> {
+export class Cycle implements Pick<full.Cycle, "run" | "running" | "stopped" | "hold"> {
   readonly running = false;
 
   stopped(): void {}
+
+  hold(): void {}
 
   run(): never {
     throw leftOut("runOnce");

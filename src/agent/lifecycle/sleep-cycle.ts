@@ -46,6 +46,8 @@ export class Cycle {
   private _restarting = false;
   /** The application stopped the agent, or reset it: this wake does not connect any more. */
   private _halted = false;
+  /** What a wake waits for. */
+  private _held = 0;
   /** A wake is under way. */
   running = false;
 
@@ -73,6 +75,16 @@ export class Cycle {
   stopped(): void {
     this._halted = true;
     this._enough();
+  }
+
+  /** See `Agent.holdWake`. */
+  hold(work: Promise<unknown>): void {
+    const done = () => {
+      this._held--;
+      this._signal.notify();
+    };
+    this._held++;
+    work.then(done, done);
   }
 
   private _enough(): void {
@@ -188,7 +200,8 @@ export class Cycle {
 
   private get _idle(): boolean {
     const { telemetry, attributes, rpc, firmware } = this._parts;
-    return telemetry.idle && attributes.loop.idle && rpc.idle && !firmware.busy;
+    const isIdle = telemetry.idle && attributes.loop.idle && rpc.idle && !firmware.busy;
+    return isIdle && this._held === 0;
   }
 
   private async _stop(): Promise<void> {

@@ -13,6 +13,7 @@ export function configFor(stateDir: string): WorkerConfig {
     connections: 3,
     timestamps: "device",
     durable: true,
+    isCommissionedCa: false,
     insecureTls: false,
     allowHttpFirmware: false,
     firmwareHosts: [],

@@ -33,7 +33,7 @@ export async function openBench(
   t: ExecutionContext,
   program: string,
   {
-    secure = false,
+    secure = false as boolean | ((to: number) => Promise<{ url: string; ca: string }>),
     connections = 3 as 1 | 2 | 3,
     intervalMs = INTERVAL_MS,
     telemetry = {} as TelemetryOptions,
@@ -43,7 +43,8 @@ export async function openBench(
 ): Promise<Bench> {
   const platform = await startPlatform({ port: 0, ruleChain: true, ...(clock && { clock }) });
   const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
-  const { url, ca } = secure ? await secured(t, platform.address.port) : { url: platform.url, ca: undefined };
+  const front = secure === true ? (to: number) => secured(t, to) : secure;
+  const { url, ca } = front ? await front(platform.address.port) : { url: platform.url, ca: undefined };
   const events: Bench["events"] = [];
   const lines: string[] = [];
   const most = new Map<string, number>();

@@ -8,7 +8,9 @@ import test from "ava";
 import { asker } from "../../../tools/doctor/asker.js";
 import type { Finding } from "../../../tools/doctor/finding.js";
 import { clock, isPlatform, known, polls } from "../../../tools/doctor/platform.js";
+import { validity } from "../../../tools/doctor/tls.js";
 import { checkTools } from "../../../tools/doctor/tools.js";
+import { checkTrust } from "../../../tools/doctor/trust.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
@@ -104,6 +106,50 @@ test("a chain as a board needs it is good, and its authority is written as DER",
   t.regex(
     strange.out,
     /BAD {6}certificate: it is not trusted: SELF_SIGNED_CERT_IN_CHAIN\n +With an authority of your own: --ca FILE/,
+  );
+});
+
+test("the end of an authority is warned of 60 days before, that of a server's own certificate 21", (t) => {
+  const now = Date.UTC(2026, 10, 23);
+  const ending = (days: number) => ({
+    validFrom: new Date(0).toUTCString(),
+    validTo: new Date(now + days * 86_400_000).toUTCString(),
+    subject: `CN=ends in ${days}`,
+  });
+  const level = (...days: number[]) => validity(days.map(ending), now).level;
+  t.deepEqual(
+    [level(22, 61), level(20, 3650), level(90, 59), level(90, 3650, 59)],
+    [...["good", "warning", "warning", "warning"]],
+  );
+  t.deepEqual([level(-1, 3650), level(90, -1)], ["bad", "bad"]);
+  t.like(validity([ending(90), ending(59)], now), {
+    text: "the authority CN=ends in 59 ends Thu, 21 Jan 2027 00:00:00 GMT",
+  });
+});
+
+test("what a device says of whom it trusts is passed on, without control characters", async (t) => {
+  const platform = await startPlatform({ port: 0 });
+  t.teardown(() => platform.close());
+  const operator = new Operator({ url: platform.url });
+  await operator.login("tenant@thingsboard.org", "tenant");
+  const { id } = await operator.devices.create({ name: "green" }, TOKEN);
+  const says = (values: object): Promise<Response> =>
+    fetch(`${platform.url}/api/v1/${TOKEN}/attributes`, { method: "POST", body: JSON.stringify(values) });
+  t.deepEqual(await checkTrust(operator, id.id), []);
+  await says({ moteTrustState: { sequence: 0, trusts: [] }, moteTrustWarning: "" });
+  t.like(await checkTrust(operator, id.id), { 0: { level: "good" } });
+  await says({ moteTrustState: { sequence: 0, trusts: [], refused: { reason: "any" } } });
+  t.like(await checkTrust(operator, id.id), { 0: { level: "warning" } });
+  await says({ moteTrustWarning: "the last one \u001b[2J ends" });
+  const login = {
+    MOTE_PLATFORM_URL: platform.url,
+    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
+    MOTE_PLATFORM_PASSWORD: "tenant",
+  };
+  const { out } = await doctor(["--device", "green"], login);
+  t.regex(
+    out,
+    /^warning {2}trust: the device says that the last one \ufffd\[2J ends\n +Have it trust the next one/m,
   );
 });
 

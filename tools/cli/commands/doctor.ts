@@ -9,6 +9,7 @@ import { checkPlatform } from "../../doctor/platform.js";
 import { checkRpc } from "../../doctor/rpc.js";
 import { checkConnection } from "../../doctor/tls.js";
 import { checkTools } from "../../doctor/tools.js";
+import { checkTrust } from "../../doctor/trust.js";
 import type { Operator } from "../../operator/operator.js";
 import { findDevice } from "../operator/find.js";
 import { type OperatorFlags, operate } from "../operator/operator.js";
@@ -92,6 +93,7 @@ async function ofDevice(operator: Operator, flags: DoctorFlags, tell: Tell): Pro
       `the device's credentials are ${credentialsType}: the device API takes access tokens`,
     );
   const url = flags.url ?? operator.url;
+  tell(await checkTrust(operator, id.id));
   if (!(await ofUrl(url, { ...flags, token: credentialsId }, tell))) return;
   tell([await checkRpc(operator, id.id, asker(url, credentialsId, pemOf(flags)))]);
 }

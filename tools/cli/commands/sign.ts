@@ -3,6 +3,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:cr
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { codeOf } from "../../../hosts/node/files.js";
+import { MARK } from "../../../hosts/shared/trust/announcement.js";
 import { outJson } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
@@ -32,13 +33,16 @@ export function signCommand(program: Command): void {
     });
 }
 
-/** Both in hexadecimal digits: the signature in DER, the key as a point. */
+/** Both in hexadecimal digits: the signature in DER, the key as a point. Throws UsageError for what begins like an announcement of `mote trust`. */
 export function signImage(key: KeyObject, image: Uint8Array): { signature: string; publicKey: string } {
+  if (Buffer.from(image.subarray(0, MARK.length)).equals(Buffer.from(MARK)))
+    throw new UsageError("that is no image, but an announcement of authorities: mote trust push signs those");
   const point = createPublicKey(key).export({ type: "spki", format: "der" }).subarray(-POINT);
   return { signature: sign("sha256", image, key).toString("hex"), publicKey: point.toString("hex") };
 }
 
-function privateKey(pem: Buffer): KeyObject {
+/** Of P-256; throws UsageError for anything else, and quotes nothing of it. */
+export function privateKey(pem: Buffer): KeyObject {
   let key: KeyObject | undefined;
   try {
     key = createPrivateKey(pem);
@@ -50,7 +54,7 @@ function privateKey(pem: Buffer): KeyObject {
   return key;
 }
 
-function read(path: string): Buffer {
+export function read(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {

@@ -13,7 +13,7 @@ enum {
 	TLS_CLOSED = 8,
 };
 
-/** Certificates of authorities to trust, DER or PEM, one after the other. Without one: the bundle of the image. */
+/** Certificates of authorities to trust, DER or PEM, one after the other. Without one, and for one of no bytes: the bundle of the image. */
 struct tls_authorities {
 	size_t count;
 	const uint8_t *const *bytes;

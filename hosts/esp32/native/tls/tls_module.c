@@ -5,7 +5,7 @@
 #include "tls_service.h"
 #include <stdlib.h>
 
-#define MOST_AUTHORITIES 8
+#define MOST_AUTHORITIES 16
 
 /** What messages carry. It outlives the object, if one is on its way. */
 struct engine {

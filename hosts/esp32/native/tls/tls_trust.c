@@ -36,14 +36,20 @@ bool tls_trust_copy(struct tls_connection *connection, const struct tls_authorit
 	return true;
 }
 
-static int parse(struct tls_connection *connection)
+/** One of no bytes stands for the bundle of the image. */
+static int parse(struct tls_connection *connection, bool *bundled)
 {
 	const uint8_t *at = connection->authorities, *end = at + connection->authorities_length;
 	while (at < end) {
 		size_t count;
 		memcpy(&count, at, sizeof count);
 		at += sizeof count;
-		int error = count > 0 && at[0] == '-' ? mbedtls_x509_crt_parse(&connection->trusted, at, count + 1)
+		if (count == 0) {
+			*bundled = true;
+			at++;
+			continue;
+		}
+		int error = at[0] == '-' ? mbedtls_x509_crt_parse(&connection->trusted, at, count + 1)
 						       : mbedtls_x509_crt_parse_der_nocopy(&connection->trusted, at, count);
 		if (error)
 			return error < 0 ? error : MBEDTLS_ERR_X509_INVALID_FORMAT;
@@ -127,17 +133,19 @@ int tls_trust_set_up(struct tls_connection *connection)
 {
 	mbedtls_ssl_config *config = &connection->config;
 	mbedtls_ssl_conf_authmode(config, MBEDTLS_SSL_VERIFY_REQUIRED);
+	bool bundled = !connection->authorities;
 	if (connection->authorities) {
-		int error = parse(connection);
+		int error = parse(connection, &bundled);
 		if (error)
 			return error;
 	}
 #if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
-	else if (ESP_OK == esp_crt_bundle_attach(config)) {
+	if (bundled && ESP_OK == esp_crt_bundle_attach(config)) {
 		connection->bundle = config->MBEDTLS_PRIVATE(f_vrfy);
 		connection->bundle_context = config->MBEDTLS_PRIVATE(p_vrfy);
 	}
 #endif
+	// In place of the bundle's own, which is a certificate of nothing.
 	if (connection->authorities)
 		mbedtls_ssl_conf_ca_chain(config, &connection->trusted, NULL);
 	mbedtls_ssl_conf_verify(config, judge, connection);

@@ -1,11 +1,12 @@
 // native/tls compiled for this machine with ESP-IDF's own mbedTLS, which is compiled once and kept outside the project.
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { readCertificate } from "../../../../hosts/shared/x509/certificate.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../../", import.meta.url));
@@ -72,16 +73,60 @@ async function library(from: string): Promise<string> {
   return made;
 }
 
+/** What ESP-IDF's judge by its bundle asks of ESP-IDF. The bundle that would come with an image has nothing in it. */
+const IDF_HEADERS: Readonly<Record<string, string>> = {
+  "sdkconfig.h": "",
+  "esp_check.h":
+    "#define unlikely(what) (what)\n#define likely(what) (what)\n#define MBEDTLS_ALLOW_PRIVATE_ACCESS\n",
+  "esp_log.h":
+    "#define ESP_LOGE(...) ((void)TAG)\n#define ESP_LOGI(...) ((void)TAG)\n#define ESP_LOGD(...) ((void)TAG)\n",
+  "esp_err.h":
+    "#pragma once\ntypedef int esp_err_t;\n#define ESP_OK 0\n#define ESP_FAIL -1\n#define ESP_ERR_INVALID_ARG 0x102\n",
+};
+const BUNDLE = ["-DCONFIG_MBEDTLS_CERTIFICATE_BUNDLE=1", "-DCONFIG_MBEDTLS_CERTIFICATE_BUNDLE_MAX_CERTS=200"];
+
+/** ESP-IDF's own judge by the bundle, as an object in `folder`, beside the headers that it includes. */
+async function bundleJudge(from: string, folder: string): Promise<string> {
+  for (const [name, text] of Object.entries(IDF_HEADERS)) writeFileSync(join(folder, name), text);
+  const object = join(folder, "esp_crt_bundle.o");
+  const includes = [...INCLUDES.map((name) => join(from, name)), bundleFolder("include"), folder];
+  await run("gcc", [
+    ...[...SANITIZED, "-w", "-D_GNU_SOURCE", ...BUNDLE],
+    ...includes.map((path) => `-I${path}`),
+    ...["-c", bundleFolder("esp_crt_bundle.c"), "-o", object],
+  ]);
+  return object;
+}
+
+const bundleFolder = (name: string): string =>
+  join(process.env.IDF_PATH ?? "", "components/mbedtls/esp_crt_bundle", name);
+
+/** A bundle of one authority, as ESP-IDF lays it out: where each one begins, and of each its name and its key. */
+export function bundleOf(pem: string): Buffer {
+  const { raw, publicKey } = new X509Certificate(pem);
+  const name = readCertificate(new Uint8Array(raw)).subject;
+  const key = publicKey.export({ type: "spki", format: "der" });
+  const head = Buffer.alloc(8);
+  head.writeUInt32LE(4, 0);
+  head.writeUInt16LE(name.length, 4);
+  head.writeUInt16LE(key.length, 6);
+  return Buffer.concat([head, name, key]);
+}
+
 /** The program of harness.c, in `folder`. */
 export async function buildHarness(folder: string): Promise<string> {
   if (!mbedtls) throw new Error(missing());
   const program = join(folder, "harness");
+  const judge = await bundleJudge(mbedtls, folder);
   const ours = sources(NATIVE).filter((path) => !BOARD.includes(basename(path)));
   await run("gcc", [
     ...FLAGS,
     ...["-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"],
-    ...[...INCLUDES.map((name) => join(mbedtls, name)), NATIVE, HERE].map((path) => `-isystem${path}`),
-    ...[...ours, ...sources(HERE)],
+    ...BUNDLE,
+    ...[...INCLUDES.map((name) => join(mbedtls, name)), bundleFolder("include"), folder, NATIVE, HERE].map(
+      (path) => `-isystem${path}`,
+    ),
+    ...[...ours, ...sources(HERE), judge],
     await library(mbedtls),
     ...WRAPPED.map((name) => `-Wl,--wrap=${name}`),
     ...["-lpthread", "-o", program],

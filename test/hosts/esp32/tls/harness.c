@@ -1,5 +1,6 @@
 // native/tls on Linux, for native-tls.slow.test.ts: one command, and a line about each connection.
 #include "harness.h"
+#include "esp_crt_bundle.h"
 #include "tls_sessions.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,17 +281,27 @@ static void *file(const char *path, size_t *length)
 	return bytes;
 }
 
-/** COMMAND COUNT NAME PORT ASK CA... */
+/** The bundle of the image, which has nothing in it here. */
+__asm__(".pushsection .rodata\n"
+	".globl _binary_x509_crt_bundle_start, _binary_x509_crt_bundle_end\n"
+	"_binary_x509_crt_bundle_start: _binary_x509_crt_bundle_end: .byte 0\n"
+	".popsection");
+
+/** COMMAND COUNT NAME PORT ASK CA...; a CA of no bytes stands for the bundle in the file MOTE_BUNDLE */
 int main(int argc, char **argv)
 {
-	static const uint8_t *bytes[8];
-	static size_t lengths[8];
+	static const uint8_t *bytes[16];
+	static size_t lengths[16];
 	psa_crypto_init();
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc == 5 && !strcmp(argv[1], "rogue"))
 		rogue(argv[2], argv[3], argv[4]);
 	if (argc < 6)
 		return 2;
+	size_t bundled = 0;
+	uint8_t *bundle = getenv("MOTE_BUNDLE") ? file(getenv("MOTE_BUNDLE"), &bundled) : NULL;
+	if (bundle && esp_crt_bundle_set(bundle, bundled))
+		return 3;
 	int count = atoi(argv[2]);
 	name = argv[3];
 	port = atoi(argv[4]);
@@ -328,6 +339,7 @@ int main(int argc, char **argv)
 	tls_sessions_clear();
 	for (int i = 6; i < argc; i++)
 		free((void *)bytes[i - 6]);
+	free(bundle);
 	mbedtls_psa_crypto_free();
 	return 0;
 }

@@ -9,7 +9,8 @@ import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { Authorities, type Issued } from "../../shared/x509/authority.js";
 import { type Case, cases } from "../../shared/x509/cases.js";
-import { buildHarness, harness, missing } from "./build.js";
+import { changes, titleOf } from "../../shared/x509/changes.js";
+import { buildHarness, bundleOf, harness, missing } from "./build.js";
 
 const made = new Authorities();
 const folder = mkdtempSync(join(tmpdir(), "mote-tls-"));
@@ -68,7 +69,7 @@ async function against(
   server: Server,
   command: string,
   count: number,
-  ca: string | undefined,
+  ca: string | readonly string[] | undefined,
   name = "localhost",
   ask = "hello",
 ): Promise<string[]> {
@@ -78,14 +79,17 @@ async function against(
   await once(server, "listening");
   try {
     const { port } = server.address() as AddressInfo;
-    return await harness(program, command, count, name, port, ask, ...(ca ? [ca] : []));
+    return await harness(program, command, count, name, port, ask, ...[ca ?? []].flat());
   } finally {
     server.close();
   }
 }
 
-const visit = async (server: Server, ca: string | undefined, name?: string): Promise<string | undefined> =>
-  (await against(server, "visit", 1, ca, name))[0];
+const visit = async (
+  server: Server,
+  ca: string | readonly string[] | undefined,
+  name?: string,
+): Promise<string | undefined> => (await against(server, "visit", 1, ca, name))[0];
 
 native("a server is taken or refused as its certificates deserve", async (t) => {
   const { cases: all, ca } = await setUp();
@@ -104,6 +108,53 @@ native("an address is found in a certificate as a name is, and PEM is taken as D
   writeFileSync(der, Buffer.from(root.cert.replace(/-----[^-]+-----|\s/g, ""), "base64"));
   t.is(await visit(answering(good), der), "opened 7 end");
   t.is(await visit(answering(good), undefined), "0 certificate: unknown issuer");
+});
+
+const TAKEN = "opened 7 end";
+const UNKNOWN = "0 certificate: unknown issuer";
+
+native("several authorities are trusted side by side, and none but they", async (t) => {
+  const { shown, first, second, expired } = changes(made);
+  for (const [what, { chain, by }] of Object.entries(shown))
+    for (const trusted of [[first], [second], [first, second], [second, first], [expired]]) {
+      const isTaken = trusted.some((one) => by.includes(one));
+      const line = await visit(
+        answering({ title: what, chain, refused: undefined }),
+        trusted.map(({ certPath }) => certPath),
+      );
+      t.is(line === TAKEN, isTaken, `${what}, by ${trusted.map((one) => titleOf(one)).join()}: ${line}`);
+    }
+});
+
+native("one authority that was renewed under its key serves beside the one that is over", async (t) => {
+  const { shown, first, expired } = changes(made);
+  const server = () => answering({ title: "", chain: shown.ofFirst.chain, refused: undefined });
+  t.is(await visit(server(), [expired.certPath]), "0 certificate: expired");
+  t.is(await visit(server(), [expired.certPath, first.certPath]), TAKEN);
+  t.is(await visit(server(), [first.certPath, expired.certPath]), TAKEN);
+});
+
+native("an authority of no bytes stands for those of the image, beside others", async (t) => {
+  const { shown, first, second } = changes(made);
+  const [bundle, none] = [join(folder, "bundle"), join(folder, "none")];
+  writeFileSync(bundle, bundleOf(first.cert));
+  writeFileSync(none, "");
+  process.env.MOTE_BUNDLE = bundle;
+  t.teardown(() => void delete process.env.MOTE_BUNDLE);
+  const { ofFirst, ofSecond, ofStranger } = shown;
+  const look = ({ chain }: Pick<Case, "chain">, ca: readonly string[]) =>
+    visit(answering({ title: "", chain, refused: undefined }), ca);
+  t.is(await look(ofFirst, []), TAKEN, "the image's own");
+  t.is(await look(ofFirst, [none]), TAKEN, "the image's own by name");
+  t.is(await look(ofFirst, [second.certPath]), UNKNOWN, "another in its place");
+  for (const both of [
+    [none, second.certPath],
+    [second.certPath, none],
+  ]) {
+    t.is(await look(ofFirst, both), TAKEN);
+    t.is(await look(ofSecond, both), TAKEN);
+    t.is(await look(ofStranger, both), UNKNOWN);
+  }
 });
 
 native("what is not TLS, and what ends amid it, is said in words", async (t) => {

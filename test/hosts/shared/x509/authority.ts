@@ -18,6 +18,8 @@ export interface Wanted {
   constraints?: string;
   /** Days from now, when it begins and when it ends. */
   days?: readonly [from: number, to: number];
+  /** With the key of this one, in place of a key of its own. */
+  keyOf?: Issued;
   more?: string;
 }
 
@@ -34,7 +36,8 @@ export class Authorities {
     const n = ++this.#count;
     const at = (suffix: string): string => join(this.#directory, `${n}${suffix}`);
     const [keyPath, certPath, request, extensions] = [at(".key"), at(".pem"), at(".csr"), at(".ext")];
-    this.#openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", keyPath);
+    if (wanted.keyOf) writeFileSync(keyPath, wanted.keyOf.key);
+    else this.#openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", keyPath);
     this.#openssl("req", "-new", "-key", keyPath, "-subj", `/CN=${subject}`, "-out", request);
     const { names, constraints, days: [from, to] = [-1, 30], more = "" } = wanted;
     const lines = [

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import test from "ava";
 import fc from "fast-check";
-import { readCertificate } from "../../../../hosts/shared/x509/certificate.js";
+import { readCertificate, readEnd } from "../../../../hosts/shared/x509/certificate.js";
 import { refusal, type Trust } from "../../../../hosts/shared/x509/chain.js";
 import { DerError } from "../../../../hosts/shared/x509/der.js";
 import { Authorities } from "./authority.js";
@@ -67,6 +67,27 @@ const honest: Trust["signedBy"] = (certificate, issuer) => {
   const known = new X509Certificate(issuer.der).publicKey;
   return new X509Certificate(certificate.der).verify(known);
 };
+
+test("the end of a certificate alone is that of the whole reader, and what is damaged has none or another", (t) => {
+  for (const { chain } of all)
+    for (const { cert } of chain) {
+      const whole = der(cert);
+      t.is(readEnd(whole), readCertificate(whole).to);
+    }
+  const whole = der(all[0]!.chain[0]!.cert);
+  fc.assert(
+    fc.property(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), (at, by) => {
+      const bytes = whole.slice();
+      bytes[at]! ^= by;
+      try {
+        return Number.isFinite(readEnd(bytes));
+      } catch (error) {
+        return error instanceof DerError;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
 
 test("bytes at random are no certificate", (t) => {
   fc.assert(

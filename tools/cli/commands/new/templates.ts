@@ -32,6 +32,7 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/log": "mote-log",
   "mote/strategies": "mote-strategies",
   "mote/report": "mote-report",
+  "mote/trust": "mote-trust",
 };
 
 /** By name. */

@@ -1,0 +1,30 @@
+// Authorities that a device on Node trusts, renewed by hosts/shared/trust.
+import { readFileSync } from "node:fs";
+import * as tls from "node:tls";
+import { toPem } from "../shared/commissioning/authorities.js";
+import { type Keeper, type Renewal, renewTrust } from "../shared/trust/trust.js";
+import { opener } from "./sockets.js";
+import { encode } from "./text.js";
+
+/** `ca`: PEM, in place of the authorities that Node brings; `isCommissioned`: the device's owner gave it, not the command line. */
+export function renewal(keeper: Keeper, ca: string | undefined, isCommissioned: boolean): Renewal {
+  const authorities = ca === undefined ? [] : [encode(ca)];
+  const open = (list: readonly Uint8Array[]) =>
+    opener({
+      ca: list === authorities ? ca : list.flatMap((der) => (der.length > 0 ? pem(der) : nodesOwn())),
+    });
+  return renewTrust(keeper, { authorities, isBuiltIn: true, isCommissioned, open });
+}
+
+function pem(der: Uint8Array): string {
+  return toPem(Buffer.from(der).toString("base64"));
+}
+
+/** What a connection trusts that is given nothing. */
+function nodesOwn(): readonly string[] {
+  const { getCACertificates } = tls as { getCACertificates?: (kind: "default") => string[] };
+  if (getCACertificates) return getCACertificates("default");
+  // Node before 22.15 does not say.
+  const { NODE_EXTRA_CA_CERTS: path } = process.env;
+  return path ? [...tls.rootCertificates, readFileSync(path, "utf8")] : tls.rootCertificates;
+}

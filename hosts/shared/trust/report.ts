@@ -1,0 +1,46 @@
+// What a device says of its trust, as client attributes.
+import { BUILT_IN, SHORT } from "./announcement.js";
+import { endOf } from "./authority.js";
+import type { Trusted } from "./trusted.js";
+
+const SOON_MS = 60 * 86_400_000;
+/** Of those that are named: an operator's file of authorities may hold a hundred. */
+const MOST_SHOWN = 8;
+
+/**
+ * `moteTrustState`: whom the device trusts and until when, the announcement that was taken last, what waits to be dropped, why an announcement was
+ * refused. `moteTrustWarning`: not empty while the last authority that is trusted ends in less than 60 days; absent while nobody knows the time.
+ */
+export const reported = (
+  trusted: Trusted,
+  refused: { readonly reason: string; readonly sequence?: number } | undefined,
+  now: number | undefined,
+): Record<string, unknown> => {
+  const { sequence, waiting } = trusted.kept;
+  const all = trusted.authorities().map((one) => ({ id: one.id, ends: endOf(one) }));
+  const trusts = all
+    .slice(0, MOST_SHOWN)
+    .map(({ id, ends }) => ({ sha256: short(id), ...(ends !== undefined && { ends: dayOf(ends) }) }));
+  const moteTrustState = {
+    sequence,
+    trusts,
+    ...(all.length > MOST_SHOWN && { more: all.length - MOST_SHOWN }),
+    ...(waiting.length > 0 && { waiting: waiting.slice(0, MOST_SHOWN).map(short) }),
+    ...(refused && { refused }),
+  };
+  if (now === undefined) return { moteTrustState };
+  return { moteTrustState, moteTrustWarning: warning(all, now) };
+};
+
+const warning = (all: readonly { readonly ends: number | undefined }[], now: number): string => {
+  const ends = all.map((one) => one.ends);
+  if (ends.length === 0 || ends.includes(undefined)) return "";
+  const last = Math.max(...(ends as number[]));
+  if (last - now >= SOON_MS) return "";
+  return `the last authority that is trusted ${last < now ? "ended" : "ends"} on ${dayOf(last)}`;
+};
+
+/** As people read it. */
+export const short = (id: string): string => (id === BUILT_IN ? id : id.slice(0, SHORT));
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

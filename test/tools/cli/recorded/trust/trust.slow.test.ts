@@ -1,0 +1,57 @@
+// Whom devices trust, as the commands print it: played devices, whose words are an operator's to read.
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "ava";
+import { CERT } from "../../../../hosts/port/tls-fixture.js";
+import { killAll } from "../../commands.js";
+import { ask, makeDevice, startRig } from "../rig.js";
+
+test.after.always(killAll);
+
+test("whom devices trust, what waits and what was refused; a push that nobody answers", async (t) => {
+  const rig = await startRig(t);
+  const { recording, operator, home } = rig;
+  const profile = await operator.profiles.save({ name: "pumps" });
+  for (const name of ["pump-1", "pump-2", "pump-3"]) {
+    const id = await makeDevice(rig, name);
+    await operator.devices.save({ ...(await operator.devices.get(id)), deviceProfileId: profile.id });
+  }
+  const [one, other] = ["1f0c5a77b2e94d01", "9b1c0ffee2e94d02"];
+  await ask(rig, "pump-1", "POST", "attributes", {
+    moteTrustState: {
+      sequence: 1_795_000_000,
+      trusts: [
+        { sha256: one, ends: "2027-01-05" },
+        { sha256: other, ends: "2036-11-20" },
+      ],
+      waiting: [one],
+    },
+    moteTrustWarning: "",
+  });
+  await ask(rig, "pump-2", "POST", "attributes", {
+    moteTrustState: {
+      sequence: 0,
+      trusts: [{ sha256: "built-in" }],
+      refused: { reason: "it is not signed with firmware.publicKey", sequence: 1_795_000_000 },
+    },
+    moteTrustWarning: "the last authority that is trusted ends on 2027-01-05",
+  });
+  for (const COLUMNS of ["40", "80"])
+    await recording.run(["trust", "show", "--profile", "pumps"], { COLUMNS });
+  await recording.run(["trust", "show", "--profile", "pumps", "--wide"]);
+  await recording.run(["trust", "show", "--profile", "pumps", "--json"]);
+  await recording.run(["trust", "show"]);
+  await recording.run(["trust", "show", "--device", "nothere"]);
+  const [ca, key] = [join(home, "new-root.pem"), join(home, "key.pem")];
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  writeFileSync(ca, CERT);
+  writeFileSync(key, privateKey.export({ type: "pkcs8", format: "pem" }));
+  const push = ["trust", "push", "--key", key, "--device", "pump-3"];
+  await recording.run(push);
+  await recording.run([...push, "--drop", "new"]);
+  await recording.run([...push, "--ca", key]);
+  await recording.run([...push, "--ca", ca, "--timeout", "500ms"]);
+  await recording.run([...push, "--drop", "old", "--timeout", "500ms", "--json"]);
+  recording.compare(t, "trust/trust");
+});

@@ -1,0 +1,210 @@
+// docs/field.md, "The server's certificate", step by step: a device of `mote run` over real TLS, the operator's commands in processes of their own.
+
+import type { ChildProcess } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Server } from "node:tls";
+import test from "ava";
+import { signImage } from "../../../tools/cli/commands/sign.js";
+import { Operator } from "../../../tools/operator/operator.js";
+import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import type { EventLog } from "../../hosts/node/session.js";
+import { tlsFront } from "../../hosts/shared/tls-front.js";
+import { Authorities, type Issued } from "../../hosts/shared/x509/authority.js";
+import { changes, type Shown } from "../../hosts/shared/x509/changes.js";
+import { killAll, launch, mote, processOutput, type Result } from "./commands.js";
+
+const NAME = "greenhouse-7";
+const TOKEN = "token-of-a-test";
+const made = new Authorities();
+const { first, second, stranger, shown } = changes(made);
+const home = mkdtempSync(join(tmpdir(), "mote-trust-"));
+const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+let platform: Platform;
+let operator: Operator;
+let id: string;
+let port = 0;
+
+test.before(async () => {
+  platform = await startPlatform({ port: 0 });
+  operator = new Operator({ url: platform.url });
+  await operator.login("tenant@thingsboard.org", "tenant");
+  id = (await operator.devices.create({ name: NAME }, TOKEN)).id.id;
+  const { publicKey } = signImage(privateKey, new Uint8Array());
+  write("key.pem", privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  write(
+    "app.mjs",
+    `export const firmware = { title: "lamp", version: "1.0.0", publicKey: "${publicKey}" };
+export default function () { setInterval(() => {}, 1000); }`,
+  );
+});
+test.after.always(async () => {
+  killAll();
+  await platform.close();
+  made.remove();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function write(name: string, text: string): string {
+  writeFileSync(join(home, name), text);
+  return join(home, name);
+}
+
+/** The server begins to show this chain, at the same port, and ends all connections of before. */
+async function shows({ chain }: Shown, before?: Server): Promise<Server> {
+  before?.close();
+  const cert = chain.map((one) => one.cert).join("");
+  const server = await tlsFront({ cert, key: chain[0]!.key }, Number(new URL(platform.url).port), port);
+  port = (server.address() as AddressInfo).port;
+  return server;
+}
+
+/** `mote run` with one authority of its own, until it is stopped. */
+function device(ca: Issued): { child: ChildProcess; eventLog: EventLog } {
+  const child = launch(
+    [
+      ...["run", "--url", `https://localhost:${port}`, "--state", join(home, "state"), "--log", "json"],
+      ...["--app", join(home, "app.mjs"), "--ca", ca.certPath, "--interval", "1s"],
+    ],
+    { MOTE_TOKEN: TOKEN },
+  );
+  return { child, eventLog: processOutput(child) };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  child.kill("SIGINT");
+  await once(child, "exit");
+}
+
+const trust = (...args: string[]): Promise<Result> =>
+  mote(["trust", ...args], {
+    MOTE_LOGIN: join(home, "none.json"),
+    MOTE_PLATFORM_URL: platform.url,
+    MOTE_PLATFORM_USERNAME: "tenant@thingsboard.org",
+    MOTE_PLATFORM_PASSWORD: "tenant",
+  });
+
+const push = (...args: string[]): Promise<Result> =>
+  trust("push", "--key", join(home, "key.pem"), "--device", NAME, "--timeout", "20s", ...args);
+
+/** Whether a device that starts again, and trusts `first` at first, comes online while the server shows this. */
+async function comesOnline(chain: Shown): Promise<boolean> {
+  const server = await shows(chain);
+  const { child, eventLog } = device(first);
+  const isOnline = await eventLog
+    .until(({ events }) => events.some(({ event }) => event === "online"), 6_000)
+    .then(
+      () => true,
+      () => false,
+    );
+  await stop(child);
+  server.close();
+  return isOnline;
+}
+
+test.serial("the steps of the field guide: push, change the server, drop", async (t) => {
+  t.timeout(180_000);
+  let server = await shows(shown.ofFirst);
+  const { child, eventLog } = device(first);
+  await eventLog.until(({ events }) => events.some(({ event }) => event === "online"));
+
+  const wrong = await push("--ca", second.certPath, "--key", write("other.pem", otherKey()));
+  t.is(wrong.code, 4, wrong.err);
+  t.regex(wrong.err, /greenhouse-7 {2}refused: it is not signed with firmware\.publicKey\n/);
+  const taken = await push("--ca", second.certPath);
+  t.is(taken.code, 0, taken.err);
+  t.regex(
+    taken.err,
+    /^Announced to greenhouse-7: [0-9a-f]{16}\.\n[\s\S]*greenhouse-7 {2}taken\nTaken: 1 of 1\.\n$/,
+  );
+  const table = await trust("show", "--device", NAME);
+  t.regex(table.out, /^DEVICE +ANNOUNCED +TRUSTS +NOTE/);
+  t.regex(table.out, /[0-9a-f]{16} \(20\d\d-\d\d-\d\d\), [0-9a-f]{16} \(20/);
+
+  const early = await push("--drop", "old", "--timeout", "3s", "--json");
+  t.is(early.code, 4, early.err);
+  t.like(JSON.parse(early.out), { 0: { device: NAME, end: "open" } });
+  t.regex(early.out, /taken, not dropped yet: [0-9a-f]{16}/);
+
+  // The server changes. What it has open ends.
+  await stop(child);
+  server.close();
+  server = await shows(shown.ofSecond);
+  const { child: again, eventLog: later } = device(first);
+  await later.until(({ events }) => events.some(({ event }) => event === "online"));
+  const dropped = await push("--drop", "old");
+  t.is(dropped.code, 0, dropped.err);
+  const [state] = JSON.parse((await trust("show", "--device", NAME, "--json")).out);
+  t.is(state.trusts.length, 1);
+  t.deepEqual([state.waiting, state.refused, state.warning], [[], null, ""]);
+  const shared = await operator.attributes.get(id, "SHARED_SCOPE");
+  t.true(Object.keys(shared).every((name) => /^moteTrust(?:-[0-9a-f]{16}-\d)?$/.test(name)));
+  await stop(again);
+  server.close();
+
+  t.true(await comesOnline(shown.ofSecond), "the new one");
+  t.false(await comesOnline(shown.ofFirst), "what was dropped, though the command line names it");
+  t.false(await comesOnline(shown.ofStranger), "a stranger");
+});
+
+const otherKey = (): string =>
+  generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ type: "pkcs8", format: "pem" })
+    .toString();
+
+test.serial("what can't be meant is wrong usage, before anything is sent", async (t) => {
+  const leaf = shown.ofFirst.chain[0]!.certPath;
+  const wrong: [string[], RegExp][] = [
+    [["--ca", leaf], /--ca: the certificate is no authority's \(CN=server\)/],
+    [["--ca", join(home, "app.mjs")], /--ca holds something that is no certificate/],
+    [["--ca", join(home, "none")], /can't be read \(ENOENT\)/],
+    [["--drop", "newest"], /--drop takes "old", "built-in", or 16 digits/],
+    [[], /--ca FILE or --drop LIST is needed/],
+    [["--ca", first.certPath, "--key", first.certPath], /--key holds no private key of P-256/],
+  ];
+  for (const [args, expected] of wrong) {
+    const { code, err, out } = await push(...args);
+    t.is(code, 2, args.join(" "));
+    t.regex(err, expected);
+    t.is(out, "");
+  }
+  const whom = await trust("push", "--key", join(home, "key.pem"), "--drop", "old");
+  t.is(whom.code, 2);
+  t.regex(whom.err, /--device NAME or --profile NAME is needed/);
+});
+
+test.serial(
+  "all devices of a profile get it, each with what was announced to it before, and a device that says nothing is shown so",
+  async (t) => {
+    const names = ["a", "b", "c"];
+    const profile = platform.core.profiles.create({ name: "greenhouse", strategy: "DISABLED" });
+    const ids = [];
+    for (const name of names) {
+      const deviceProfileId = { entityType: "DEVICE_PROFILE", id: profile.id };
+      ids.push((await operator.devices.create({ name, deviceProfileId })).id.id);
+    }
+    const to = (...args: string[]) =>
+      trust("push", "--key", join(home, "key.pem"), "--no-wait", "--json", ...args);
+    t.is((await to("--device", "b", "--ca", stranger.certPath)).code, 0);
+    const { code, out, err } = await to("--profile", "greenhouse", "--ca", second.certPath);
+    t.is(code, 0, err);
+    t.deepEqual(
+      JSON.parse(out)
+        .map(({ device: name }: { device: string }) => name)
+        .sort(),
+      names,
+    );
+    const counts = [];
+    for (const one of ids) {
+      const { moteTrust } = await operator.attributes.get(one, "SHARED_SCOPE", ["moteTrust"]);
+      counts.push((moteTrust as { ca: unknown[] }).ca.length);
+    }
+    t.deepEqual(counts, [1, 2, 1]);
+    const { out: table } = await trust("show", "--profile", "greenhouse", "--wide");
+    t.is(table.match(/it says nothing of its trust/g)?.length, 3);
+  },
+);

@@ -1,0 +1,139 @@
+// An announcement as an operator makes it: what it adds to the one before, signed, and the pieces of its certificates.
+import { createHash, createPublicKey, type KeyObject, sign, verify, X509Certificate } from "node:crypto";
+import {
+  type Announced,
+  type Announcement,
+  isMeant,
+  KEY,
+  LARGEST,
+  MOST,
+  OLD,
+  PIECE,
+  pieceKeys,
+  readAnnouncement,
+  SHORT,
+  signedText,
+} from "../../../../hosts/shared/trust/announcement.js";
+import { type Certificate, readCertificate } from "../../../../hosts/shared/x509/certificate.js";
+import { UsageError } from "../../usage.js";
+
+const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const DROP = /^(?:old|built-in|[0-9a-f]{16,64})$/;
+
+export interface Wanted {
+  /** DER. */
+  readonly certificates: readonly Uint8Array[];
+  readonly drop: readonly string[];
+}
+
+/** The certificates (DER) of a file, PEM or DER, each fit to be an authority; throws UsageError. */
+export function authoritiesOf(file: Uint8Array, now = Date.now()): Uint8Array[] {
+  const text = Buffer.from(file).toString("latin1");
+  const found = (text.match(PEM) ?? [file]).map((one) => {
+    try {
+      return new Uint8Array(new X509Certificate(one).raw);
+    } catch {
+      throw new UsageError("--ca holds something that is no certificate (PEM or DER)");
+    }
+  });
+  for (const der of found) {
+    const reason = unfit(der, now);
+    if (reason !== undefined) throw new UsageError(`--ca: ${reason} (${nameOf(der)})`);
+  }
+  if (found.length > MOST) throw new UsageError(`--ca: a device keeps ${MOST} authorities at the most`);
+  return found;
+}
+
+/** What `--drop` takes. Throws UsageError. */
+export function dropsOf(words: readonly string[]): string[] {
+  return words.map((word) => {
+    const plain = word.toLowerCase().replaceAll(":", "");
+    if (!DROP.test(plain))
+      throw new UsageError(
+        '--drop takes "old", "built-in", or 16 digits or more of a SHA-256 (mote trust show)',
+      );
+    return plain;
+  });
+}
+
+/**
+ * Goes on from `before`, the value that the device's `moteTrust` has now, if it was signed with the same key: a device that was away for it
+ * gets all of it at once. Throws UsageError for what no device would take.
+ */
+export function announce(before: unknown, wanted: Wanted, key: KeyObject, now = Date.now()): Announcement {
+  const earlier = signedEarlier(before, key);
+  const fresh = wanted.certificates.map((der) => ({ sha256: idOf(der), bytes: der.length }));
+  const isFresh = (sha256: string): boolean => fresh.some((one) => one.sha256 === sha256);
+  const startsOver = wanted.drop.includes(OLD) && fresh.length > 0;
+  const kept = (startsOver ? [] : (earlier?.ca ?? [])).filter(
+    ({ sha256 }) => !isFresh(sha256) && !isMeant(wanted.drop, sha256),
+  );
+  const ca = [...fresh, ...kept];
+  if (ca.length > MOST)
+    throw new UsageError(
+      `a device keeps ${MOST} authorities, and ${kept.length} were announced before: --drop one of ${kept
+        .map(({ sha256 }) => sha256.slice(0, SHORT))
+        .join(", ")}`,
+    );
+  const isBack = (what: string): boolean => ca.some(({ sha256 }) => isMeant([what], sha256));
+  const drop = [...new Set([...(earlier?.drop ?? []), ...wanted.drop])].filter((what) => !isBack(what));
+  const sequence = Math.max(Math.floor(now / 1000), (earlier?.sequence ?? 0) + 1);
+  const announced: Announced = { sequence, ca, drop };
+  const signature = sign("sha256", Buffer.from(signedText(announced)), key).toString("hex");
+  const made = readAnnouncement({ ...announced, signature });
+  if (!made) throw new UsageError("too much is dropped at once: --drop old drops all the others");
+  return made;
+}
+
+/** The pieces of its certificates by their attributes, as far as they are among `certificates`. */
+export function piecesOf({ ca }: Announced, certificates: readonly Uint8Array[]): Record<string, string> {
+  const pieces: Record<string, string> = {};
+  for (const one of ca) {
+    const der = certificates.find((certificate) => idOf(certificate) === one.sha256);
+    if (!der) continue;
+    pieceKeys(one).forEach((name, n) => {
+      pieces[name] = Buffer.from(der.subarray(n * PIECE, (n + 1) * PIECE)).toString("base64");
+    });
+  }
+  return pieces;
+}
+
+/** Of the attributes that there are, those with pieces that it has no use for. */
+export function stale({ ca }: Announced, names: readonly string[]): string[] {
+  const used = ca.flatMap(pieceKeys);
+  return names.filter((name) => name.startsWith(`${KEY}-`) && !used.includes(name));
+}
+
+const [RSA_BITS, RSA_EXPONENT] = [2048, 65_537];
+
+/** Why no device should trust it as an authority, for people. */
+function unfit(der: Uint8Array, now: number): string | undefined {
+  if (der.length > LARGEST) return `the certificate is longer than ${LARGEST} bytes`;
+  let read: Certificate;
+  try {
+    read = readCertificate(der);
+  } catch {
+    return "the certificate can't be read by a device";
+  }
+  const { authority, strange, to, key } = read;
+  if (!authority) return "the certificate is no authority's";
+  if (strange) return "the certificate demands what is not known";
+  const { bits = RSA_BITS, exponent = RSA_EXPONENT } = key;
+  if (bits < RSA_BITS || exponent < RSA_EXPONENT) return "the certificate's key is too weak";
+  return to < now ? "the certificate has expired" : undefined;
+}
+
+export function idOf(der: Uint8Array): string {
+  return createHash("sha256").update(der).digest("hex");
+}
+
+function signedEarlier(before: unknown, key: KeyObject): Announcement | undefined {
+  const read = readAnnouncement(before);
+  if (!read) return undefined;
+  const signature = Buffer.from(read.signature, "hex");
+  return verify("sha256", Buffer.from(signedText(read)), createPublicKey(key), signature) ? read : undefined;
+}
+
+function nameOf(der: Uint8Array): string {
+  return new X509Certificate(der).subject.replaceAll("\n", ", ");
+}

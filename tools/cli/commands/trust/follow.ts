@@ -1,0 +1,82 @@
+// Follows what devices make of an announcement, until all are done with it, or for as long as was asked.
+import { UNANSWERED } from "../../../../hosts/node/exit.js";
+import type { Operator } from "../../../operator/operator.js";
+import { ExitError } from "../../exit-error.js";
+import { eachOf, ifAnswered } from "../../operator/operator.js";
+import type { Target } from "../../operator/updates.js";
+import { Progress } from "../../output/progress.js";
+import { note, outJson, plain } from "../../output/table.js";
+import type { Steps } from "../../steps.js";
+import { type TrustState, trustOf } from "./whom.js";
+
+const AT_A_TIME = 8;
+const LOOK_MS = 1_000;
+
+/** What was announced to a device. */
+export interface Followable {
+  readonly device: Target;
+  readonly sequence: number;
+}
+
+type End = "taken" | "refused" | "open";
+
+interface Followed {
+  readonly device: Target;
+  readonly end: End;
+  readonly note: string;
+}
+
+export const stepOf = ({ name }: Target): string => `answer of ${name}`;
+
+export async function follow(
+  operator: Operator,
+  announced: readonly Followable[],
+  flags: { timeout: number; json?: boolean },
+  steps: Steps,
+): Promise<void> {
+  const progress = new Progress();
+  const deadline = Date.now() + flags.timeout;
+  const all: Followed[] = announced.map(({ device }) => ({ device, end: "open", note: "waiting" }));
+  for (const { device } of announced) steps.begin(stepOf(device));
+  steps.remark = "what is announced stays so: mote trust show";
+  for (;;) {
+    await eachOf(announced, AT_A_TIME, async ({ device, sequence }) => {
+      const at = announced.findIndex((one) => one.device === device);
+      if (all[at]?.end !== "open") return;
+      const state = await ifAnswered(trustOf(operator, device));
+      if (state) all[at] = { device, ...judge(state, sequence) };
+      if (all[at]?.end !== "open") steps.end(stepOf(device));
+    });
+    const lines = all.map(({ device, note: text }) => `${plain(device.name)}  ${plain(text)}`);
+    progress.show(lines, lines);
+    if (all.every(({ end }) => end !== "open") || Date.now() >= deadline) return conclude(all, flags);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+/** What a device's state says of the announcement of this number. */
+export function judge(state: TrustState, sequence: number): { end: End; note: string } {
+  const { refused, waiting } = state;
+  // A later one has all of it.
+  if ((state.sequence ?? 0) >= sequence)
+    return waiting.length === 0
+      ? { end: "taken", note: "taken" }
+      : { end: "open", note: `taken, not dropped yet: ${waiting.join(", ")}` };
+  return refused?.sequence === sequence
+    ? { end: "refused", note: `refused: ${refused.reason}` }
+    : { end: "open", note: "waiting" };
+}
+
+function conclude(all: readonly Followed[], { json }: { json?: boolean }): void {
+  if (json) outJson(all.map(({ device, end, note: text }) => ({ device: device.name, end, note: text })));
+  const ended = (wanted: End): number => all.filter(({ end }) => end === wanted).length;
+  const taken = ended("taken");
+  if (taken === all.length) {
+    note(`Taken: ${taken} of ${all.length}.`);
+    return;
+  }
+  throw new ExitError(
+    UNANSWERED,
+    `taken by ${taken} of ${all.length}, refused by ${ended("refused")}, still open ${ended("open")}`,
+  );
+}

@@ -200,7 +200,9 @@ test.serial(
     await until(async () => device.seen("online").length > 2, "it is online once more");
     const texts = (await lines(rig)).map(({ text }) => text);
     const last = texts.slice(texts.findLastIndex((text) => text.startsWith("start: ")));
-    t.deepEqual(last.slice(0, 2), ["start: crash", "***"]);
+    // A point that was not acknowledged before the crash has its line in between.
+    const said = last.filter((text) => !text.endsWith("points wait from before"));
+    t.deepEqual(said.slice(0, 2), ["start: crash", "***"]);
     looks();
     t.is(await device.stop(), 0);
   },

@@ -12,19 +12,25 @@ export const encode = (text: string): Uint8Array => {
   return new Uint8Array(ArrayBuffer.fromString(mended));
 };
 
-/** The SDK takes whole buffers only. It throws on a character that is cut, but not on one that is written too long, or that there is not. */
+/**
+ * The SDK takes whole buffers only. It throws on a character that is cut, but not on one that is written too long, or that there is not: those are looked
+ * for byte by byte, which takes the engine of a board far longer, where there is one that is no ASCII.
+ */
 export const decode = (bytes: Uint8Array): string | undefined => {
-  if (NEVER.some((byte) => bytes.includes(byte)) || SECOND.some((range) => holdsOutside(bytes, range)))
-    return undefined;
   const { byteOffset, byteLength } = bytes;
   const buffer = bytes.buffer as ArrayBuffer;
   const whole = byteLength === buffer.byteLength;
   try {
-    return String.fromArrayBuffer(whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength));
+    const text = String.fromArrayBuffer(whole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength));
+    // Of all else a character is fewer code units than bytes.
+    return text.length === byteLength || isUtf8(bytes) ? text : undefined;
   } catch {
     return undefined;
   }
 };
+
+const isUtf8 = (bytes: Uint8Array): boolean =>
+  !NEVER.some((byte) => bytes.includes(byte)) && !SECOND.some((range) => holdsOutside(bytes, range));
 
 /** Bytes that no UTF-8 has, as far as the SDK takes them. */
 const NEVER = [0xc0, 0xc1, 0xf5, 0xf6, 0xf7] as const;

@@ -27,14 +27,24 @@ export const CHIP = "esp32c3";
 export const DEVICE = "chip-1";
 /** Built into the images, so it stays the same. */
 export const PORT = Number(process.env.MOTE_CHIP_PORT ?? 18_093);
-const SECURE_PORT = PORT + 1;
+export const SECURE_PORT = PORT + 1;
 export const PROFILE = { key: "chip-key", secret: "chip-secret" };
 const OUT = join(PROJECT, "build", "chip");
 const GUEST = "dist/test/chip/guest.js";
 
+/** Programs, and the folders that hold their manifest and main.js. */
+const PROGRAMS = {
+  app: "test/chip/app",
+  "log-app": "test/chip/log-app",
+  "port-app": "test/chip/port-app",
+  bench: "test/bench/chip/mote-program",
+  "bench-js": "test/bench/chip/js-program",
+} as const;
+export type Program = keyof typeof PROGRAMS;
+
 export interface Settings {
   /** The program. Default: app, the sample application with ways to fail. */
-  readonly program?: "app" | "log-app" | "port-app";
+  readonly program?: Program;
   readonly version?: string;
   readonly timestamps?: "device" | "platform";
   /** Between two numbered points, in ms; none without. */
@@ -101,12 +111,15 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
       megabytes: 4,
       emulated: true,
       config,
-      out: join(OUT, "build"),
+      // Compiled with the SDK's own flags: objects go by the age of their sources.
+      out: join(OUT, settings.program === "bench-js" ? "build-js" : "build"),
     };
     const image = await buildImage(how);
     rmSync(kept, { recursive: true, force: true });
     for (const { file } of partsOf(image)) cpSync(file, join(kept, file.slice(image.folder.length)));
-    for (const name of ["xs_esp32.elf", "flash_args"]) cpSync(join(image.folder, name), join(kept, name));
+    for (const name of ["xs_esp32.elf", "xs_esp32.map", "flash_args"])
+      cpSync(join(image.folder, name), join(kept, name));
+    cpSync(join(image.directory, "mc.xs.c"), join(kept, "mc.xs.c"));
   } finally {
     release();
   }
@@ -117,7 +130,8 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
 function project({ program = "app", engine, secure }: Settings): string {
   const folder = join(OUT, "project", "app");
   mkdirSync(folder, { recursive: true });
-  const app = join(PROJECT, "test", "chip", program, "manifest.json");
+  const name = program === "bench-js" && secure ? "manifest-tls.json" : "manifest.json";
+  const app = join(PROJECT, PROGRAMS[program], name);
   if (secure) writeFileSync(join(folder, "ca.der"), new X509Certificate(authority().ca).raw);
   const manifest = {
     include: [app],
@@ -153,6 +167,8 @@ const NATIVE = join(PROJECT, "hosts", "esp32", "native");
 
 /** What the modules of a board are made of. */
 function sourcesOf({ program = "app" }: Settings): string {
+  const own = join(PROJECT, PROGRAMS[program]);
+  const theirs = readdirSync(own).map((name) => join(own, name));
   const names = [
     "mote",
     "mote-app",
@@ -163,8 +179,9 @@ function sourcesOf({ program = "app" }: Settings): string {
     ...(program === "log-app" ? ["mote-log", "mote-kept-log"] : []),
   ];
   const files = [
-    ...names.map((name) => join(PROJECT, "dist", "xs", `${name}.js`)),
-    join(PROJECT, "test", "chip", program, "main.js"),
+    // The SDK's own program has nothing of ours.
+    ...(program === "bench-js" ? [] : names.map((name) => join(PROJECT, "dist", "xs", `${name}.js`))),
+    ...theirs,
     ...(program === "port-app" ? [join(PROJECT, GUEST)] : []),
     join(PROJECT, "hosts", "esp32", "flash", "sdkconfig", "sdkconfig.defaults"),
     ...["", "heap", "flash", "emulator"].map((name) =>
@@ -185,16 +202,18 @@ export class Board {
   readonly flash: string;
   readonly lines: string[] = [];
   readonly #more: readonly string[];
+  readonly #again: boolean;
   #board: EmulatedBoard | undefined;
-  #wanted = false;
   /** Called with what the serial line sends, as it comes. */
   onBytes: (bytes: Uint8Array) => void = () => {};
   /** Starts since it was made: by power, and by itself. */
   starts = 0;
 
-  constructor(flash: string, more: readonly string[] = []) {
+  /** `again`: on once more when the emulator ends by itself, as a chip that restarts. */
+  constructor(flash: string, more: readonly string[] = [], again = true) {
     this.flash = flash;
     this.#more = more;
+    this.#again = again;
     mkdirSync(join(flash, ".."), { recursive: true });
     rmSync(`${flash}.log`, { force: true });
   }
@@ -205,7 +224,6 @@ export class Board {
   }
 
   on(): void {
-    this.#wanted = true;
     this.starts++;
     this.#heard(`-- power on, start ${this.starts}`);
     const board = new EmulatedBoard({
@@ -218,7 +236,9 @@ export class Board {
     this.#board = board;
     void board.off.then((said) => {
       if (said) this.#heard(`emulator: ${said}`);
-      if (this.#board === board && this.#wanted) this.on();
+      if (this.#board !== board) return;
+      this.#board = undefined;
+      if (this.#again) this.on();
     });
   }
 
@@ -226,6 +246,10 @@ export class Board {
   #heard(text: string): void {
     this.lines.push(text);
     appendFileSync(`${this.flash}.log`, `${text}\n`);
+  }
+
+  get isOn(): boolean {
+    return this.#board !== undefined;
   }
 
   /** A line by its cable. */
@@ -240,7 +264,6 @@ export class Board {
 
   /** Takes the power away. */
   async off(): Promise<void> {
-    this.#wanted = false;
     const board = this.#board;
     this.#board = undefined;
     await board?.cut();

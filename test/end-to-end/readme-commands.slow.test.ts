@@ -300,6 +300,7 @@ const OTHERS: Record<string, string> = {
   "npm run test:core": "npm test runs the same files",
   "npm run test:platform": "npm run test:all runs the same files",
   "npm run bench": "takes minutes; test/bench runs its parts",
+  "npm run bench:chip": "takes half an hour and the emulated chip; test/bench/chip tests what it computes",
   "npm run budget": "test/bench/budget.slow.test.ts measures the same",
   "npm run mutants": "takes an hour; test/mutants checks that each edit still fits",
   "npm run -s power-loss:removals": "takes an hour; npm run test:all runs the power losses themselves",

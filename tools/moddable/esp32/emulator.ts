@@ -45,6 +45,9 @@ export function findEmulator(chip: string, env: NodeJS.ProcessEnv = process.env)
   );
 }
 
+/** The emulator's name for the board's network: for more words about it. */
+export const NETWORK = "network";
+
 /** An emulator that does not end within this time hangs. */
 const CUT_MS = 5000;
 
@@ -95,7 +98,7 @@ export class EmulatedBoard {
     const words = [
       ...["-machine", machine, "-nographic", "-monitor", "none", "-serial", "stdio"],
       ...["-drive", `file=${flash},if=mtd,format=raw`],
-      ...["-nic", "user,model=open_eth"],
+      ...["-nic", `user,id=${NETWORK},model=open_eth`],
       ...more,
     ];
     const console = makePipe();

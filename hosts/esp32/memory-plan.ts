@@ -20,7 +20,7 @@ export type Shares = readonly (readonly [what: string, bytes: number])[];
 
 /** What is longer is refused by name, or left out and logged; more connections are not opened. */
 export interface Limits {
-  /** Of an RPC's parameters. */
+  /** Of an RPC: its number, its method, its parameters. */
   readonly requestBytes: number;
   /** Of an RPC's answer. */
   readonly answerBytes: number;

@@ -84,6 +84,8 @@ enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL };
  */
 uint32_t mote_memory(uint32_t what)
 {
+	txCreation *creation;
+
 	switch (what) {
 		case LARGEST_FREE:
 			return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT);
@@ -92,7 +94,9 @@ uint32_t mote_memory(uint32_t what)
 		case ENGINE_LEFT:
 			return gThe->heap_pend - gThe->heap_ptr;
 		case ENGINE:
-			return gThe->heap ? gThe->heap_pend - gThe->heap : 0;
+			// Not by the ends of its block: slots move one of them.
+			xsPreparationAndCreation(&creation);
+			return creation->staticSize;
 		case WAS_FULL:
 			return esp_reset_reason() == ESP_RST_SW && lastRun == FULL;
 	}

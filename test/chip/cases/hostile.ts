@@ -1,3 +1,4 @@
+import { planMemory, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
 import { Bench } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
 
@@ -5,6 +6,8 @@ import { type Case, check, type Figures } from "../case.js";
 const LEVELS = [1, 5, 10, 20, 29, 30, 31, 32, 33, 64, 500];
 /** Characters of params, answers and attributes. */
 const SIZES = [1000, 3000, 4000, 6000, 7900, 8300, 16_000, 65_000];
+/** Bytes of an RPC beside a text in its params: its number, its method. */
+const AROUND = 64;
 const MANY_KEYS = 500;
 /** What was sent is dealt with. */
 const SETTLED_MS = 20_000;
@@ -40,6 +43,9 @@ async function attack(secure: boolean, say: (line: string) => void): Promise<Fig
       await echo(`params of ${levels} objects`, JSON.parse(objects(levels)));
       await echo(`params of ${levels} arrays`, { v: JSON.parse(arrays(levels)) });
     }
+    const fits = { v: "x".repeat(planMemory(SMALLEST).limits.requestBytes - AROUND) };
+    const whole = await bench.ask("echo", fits).catch((error: Error) => error.message);
+    check(JSON.stringify(whole) === JSON.stringify(fits), `what fits was answered ${JSON.stringify(whole)}`);
     for (const size of SIZES) await echo(`params of ${size} characters`, { v: "x".repeat(size) });
     const id = await bench.needId();
     const attribute = async (what: string, values: Record<string, unknown>): Promise<void> => {

@@ -27,9 +27,10 @@ export const LARGE_RECORDS: Case = {
       }
     };
     const call = async (): Promise<void> => {
-      const answer = await bench.ask("echo", { v: "x".repeat(CHARACTERS.rpc) }).catch(() => undefined);
-      if (answer === undefined) refused++;
-      else rpcs++;
+      const sent = { v: "x".repeat(CHARACTERS.rpc) };
+      const answer = await bench.ask("echo", sent).catch(() => undefined);
+      if (JSON.stringify(answer) === JSON.stringify(sent)) rpcs++;
+      else refused++;
     };
     const change = async (): Promise<void> => {
       const value = `${attributes++}`.padEnd(CHARACTERS.attribute, "y");

@@ -7,9 +7,9 @@ import WiFi from "embedded:network/interface/wifi";
 import flash from "embedded:storage/flash";
 import keyValue from "embedded:storage/key-value";
 import config from "mc/config";
-import FFI from "mc/ffi";
 import type { Agent } from "mote";
 import Digest from "mote/native-digest";
+import nativeFunctions from "mote/native-functions";
 import Tls from "mote/native-tls";
 import type { Host } from "../../src/port.js";
 import type { RenewTrust } from "../shared/trust/trust.js";
@@ -50,7 +50,7 @@ export const start = (
 const machine = (renewTrust: RenewTrust | undefined): Machine => {
   const builtIn = authorities(config.ca);
   const clock = new XsClock();
-  const idf = new FFI() as unknown as Idf;
+  const idf = nativeFunctions() as Idf;
   const random = (into: Uint8Array): void => randomFill(into, idf);
   return {
     clock,

@@ -1,11 +1,9 @@
 // What hosts/xs/sdk.d.ts leaves out, as far as it is used here.
 
-/** Generated from the manifest's "ffi". */
-declare module "mc/ffi" {
-  export default class FFI {
-    /** Makes its functions again each time: once is enough. */
-    constructor();
-  }
+/** native/functions.js */
+declare module "mote/native-functions" {
+  /** The functions that the manifests list as "ffi". */
+  export default function nativeFunctions(): unknown;
 }
 
 /** native/digest/digest.js */

@@ -22,6 +22,7 @@ import { PORT_PROMISES, PORT_PROMISES_TLS } from "./cases/port.js";
 import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js";
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
+import { TRUST } from "./cases/trust.js";
 import { CHIP } from "./rig.js";
 
 const CASES: readonly Case[] = [
@@ -39,6 +40,7 @@ const CASES: readonly Case[] = [
   NO_MEMORY,
   CRASH,
   LOG,
+  TRUST,
   RECOVERY,
   QUICK_STARTS,
   OUTAGE,

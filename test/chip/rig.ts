@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Server } from "node:tls";
 import { pathToFileURL } from "node:url";
 import { EmulatedBoard, HOST_ADDRESS } from "../../tools/moddable/esp32/emulator.js";
 import { type BuildOptions, buildImage, type Image } from "../../tools/moddable/esp32/esp32.js";
@@ -37,6 +38,7 @@ const PROGRAMS = {
   app: "test/chip/app",
   "log-app": "test/chip/log-app",
   "port-app": "test/chip/port-app",
+  "trust-app": "test/chip/trust-app",
   bench: "test/bench/chip/mote-program",
   "bench-js": "test/bench/chip/js-program",
 } as const;
@@ -177,6 +179,7 @@ function sourcesOf({ program = "app" }: Settings): string {
     "mote-diagnostics",
     "mote-strategies",
     ...(program === "log-app" ? ["mote-log", "mote-kept-log"] : []),
+    ...(program === "trust-app" ? ["mote-trust"] : []),
   ];
   const files = [
     // The SDK's own program has nothing of ours.
@@ -286,6 +289,8 @@ export interface LocalPlatform {
   readonly platform: Platform;
   readonly operator: Operator;
   readonly url: string;
+  /** Before it, by `authority`. */
+  readonly tls: Server;
   close(): Promise<void>;
 }
 
@@ -301,5 +306,5 @@ export async function openLocalPlatform(): Promise<LocalPlatform> {
     tls.close();
     await platform.close();
   };
-  return { platform, operator, url: platform.url, close };
+  return { platform, operator, url: platform.url, tls, close };
 }

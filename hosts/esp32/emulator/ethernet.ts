@@ -1,6 +1,6 @@
 /// <reference path="../sdk.d.ts" />
 // Stands for the SDK's Wi-Fi in an image for the emulator. Like board.ts a file that the tests can't load.
-import FFI from "mc/ffi";
+import nativeFunctions from "mote/native-functions";
 import Timer from "timer";
 
 interface Native {
@@ -12,7 +12,7 @@ const LOOK_MS = 250;
 
 /** As the SDK's Wi-Fi, as far as wifi.ts uses it. Any network name will do. */
 export default class Ethernet {
-  private readonly _native = new FFI() as unknown as Native;
+  private readonly _native = nativeFunctions() as Native;
   private readonly _changed: () => void;
   private _connection = 200;
   private _look: Timer | undefined;

@@ -1,8 +1,8 @@
 // What the emulated chip runs in the tests: the sample application, points that are numbered, and ways to fail on request.
 import config from "mc/config";
-import FFI from "mc/ffi";
 import { start } from "mote/board";
 import { commission } from "mote/commission";
+import nativeFunctions from "mote/native-functions";
 import app from "mote-app";
 import Timer from "timer";
 
@@ -12,7 +12,7 @@ const FAULTS = {
   throw: () => {
     throw new Error("on purpose");
   },
-  panic: () => new FFI().abort(),
+  panic: () => nativeFunctions().abort(),
   hang: () => {
     for (;;);
   },
@@ -35,7 +35,7 @@ function application(agent, host) {
     Timer.set(FAULTS[kind], 200);
     return { kind };
   });
-  const native = new FFI();
+  const native = nativeFunctions();
   agent.rpc.handle("memory", () => ({
     free: host.freeMemory(),
     leastFree: host.leastFreeMemory(),

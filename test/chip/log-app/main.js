@@ -1,8 +1,8 @@
 // What the emulated chip runs in the test of the kept lines: the sample application, a line on request, and two ways to crash.
-import FFI from "mc/ffi";
 import { start } from "mote/board";
 import { commission } from "mote/commission";
 import { keepLog } from "mote/kept-log";
+import nativeFunctions from "mote/native-functions";
 import app from "mote-app";
 import Timer from "timer";
 
@@ -10,7 +10,7 @@ const FAULTS = {
   throw: () => {
     throw new Error("on purpose");
   },
-  panic: () => new FFI().abort(),
+  panic: () => nativeFunctions().abort(),
 };
 
 function application(agent, host) {

@@ -2,11 +2,11 @@
 
 import { Guest } from "guest";
 import config from "mc/config";
-import FFI from "mc/ffi";
 import { start } from "mote/board";
+import nativeFunctions from "mote/native-functions";
 
 export default function main() {
-  const native = new FFI();
+  const native = nativeFunctions();
   const agent = start((_agent, host) => {
     const begin = () =>
       new Guest({

@@ -1,7 +1,7 @@
 // The same work as the bench's other programs do, on Mote.
 import config from "mc/config";
-import FFI from "mc/ffi";
 import { start } from "mote/board";
+import nativeFunctions from "mote/native-functions";
 import Timer from "timer";
 
 /** Until another rate is asked for. */
@@ -14,7 +14,7 @@ class Program {
 
   constructor(agent, host) {
     this.#agent = agent;
-    const natives = new FFI();
+    const natives = nativeFunctions();
     agent.attributes.subscribe("setting", () => {});
     agent.rpc.handle("echo", (params) => params);
     agent.rpc.handle("memory", () => ({

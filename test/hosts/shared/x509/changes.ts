@@ -1,4 +1,4 @@
-// What becomes of a server's authority over the years: it is renewed, signed by another, replaced. "localhost" and 127.0.0.1 are the server's names.
+// What becomes of a server's authority over the years: it is renewed, signed by another, replaced.
 import { X509Certificate } from "node:crypto";
 import type { Authorities, Issued } from "./authority.js";
 
@@ -27,13 +27,14 @@ export interface Changes {
   };
 }
 
-export function changes(made: Authorities): Changes {
+/** `names`: the server's. `given`: its authority in the first years, in place of a new one. */
+export function changes(made: Authorities, names = NAMES, given?: Issued): Changes {
   const root = (subject: string, more = {}): Issued =>
     made.issue(subject, undefined, { constraints: CA, days: [-1, 3650], ...more });
-  const [first, second, stranger] = [root("root"), root("second root"), root("root")];
+  const [first, second, stranger] = [given ?? root("root"), root("second root"), root("root")];
   const expired = root("root", { keyOf: first, days: [-100, -1] });
   const cross = made.issue("second root", first, { constraints: CA, days: [-1, 3650], keyOf: second });
-  const leaf = (issuer: Issued): Issued => made.issue("server", issuer, { names: NAMES, days: [-1, 3650] });
+  const leaf = (issuer: Issued): Issued => made.issue("server", issuer, { names, days: [-1, 3650] });
   const [a, b] = [leaf(first), leaf(second)];
   return {
     ...{ first, expired, second, stranger },

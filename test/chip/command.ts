@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import { findSdk, PROJECT, SdkError } from "../../tools/moddable/sdk.js";
 import type { Case, Figures } from "./case.js";
@@ -24,6 +24,7 @@ import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { TRUST } from "./cases/trust.js";
 import { CHIP } from "./rig.js";
+import { sideBySide } from "./side-by-side.js";
 
 const CASES: readonly Case[] = [
   PORT_PROMISES,
@@ -56,7 +57,7 @@ const CASES: readonly Case[] = [
   OPERATOR,
   LOAD,
 ];
-const RESULTS = join(PROJECT, "build", "chip", "results.json");
+const RESULTS = join(PROJECT, "build", "chip", "results");
 
 interface Result {
   readonly commit: string;
@@ -73,9 +74,24 @@ interface Flags {
   case?: string[];
   seed?: string;
   again?: boolean;
+  atOnce: string;
 }
 
-async function main({ quick = false, case: only = [], seed: given, again = false }: Flags): Promise<number> {
+/** What passed before, and a case that is run. */
+interface Run {
+  readonly commit: string;
+  readonly seed: number;
+  readonly quick: boolean;
+}
+
+/** One file a case: several processes may write. */
+const fileOf = ({ name }: Case): string => join(RESULTS, `${name}.json`);
+
+const before = (one: Case): Result | undefined =>
+  existsSync(fileOf(one)) ? JSON.parse(readFileSync(fileOf(one), "utf8")) : undefined;
+
+async function main(flags: Flags): Promise<number> {
+  const { quick = false, case: only = [], seed: given, again = false } = flags;
   const missing = whatIsMissing();
   if (missing !== undefined) {
     console.log(`skipped, ${missing}`);
@@ -85,44 +101,56 @@ async function main({ quick = false, case: only = [], seed: given, again = false
   const commit = execFileSync("git", ["-C", PROJECT, "describe", "--always", "--dirty"], {
     encoding: "utf8",
   }).trim();
-  const read = (): Record<string, Result> =>
-    existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, "utf8")) : {};
-  let failures = 0;
+  const run = { commit, seed, quick };
   console.log(`${CHIP}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
-  for (const one of CASES) {
-    if (only.length > 0 && !only.includes(one.name)) continue;
-    const before = read()[one.name];
-    if (
-      !again &&
-      only.length === 0 &&
-      before &&
-      !before.failed &&
-      before.commit === commit &&
-      (!before.quick || quick)
-    ) {
-      console.log(`ok    ${one.name} (${before.date})`);
-      continue;
-    }
-    const began = Date.now();
-    const say = (line: string): void => console.log(`      ${line}`);
-    const result = await one.run({ seed, quick, say }).then(
-      (figures) => ({ figures }),
-      (error) => ({ failed: error instanceof Error ? error.message : String(error) }),
-    );
-    const seconds = Math.round((Date.now() - began) / 1000);
-    const date = new Date().toISOString().slice(0, 10);
-    mkdirSync(join(RESULTS, ".."), { recursive: true });
-    const results = { ...read(), [one.name]: { commit, date, quick, seed, seconds, ...result } };
-    writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
-    if ("failed" in result) {
-      failures++;
-      console.log(
-        `FAIL  ${one.name}: ${one.title} (${seconds} s; again: npm run test:chip -- --case ${one.name} --seed ${seed})`,
-      );
-      console.log(result.failed.replace(/^/gm, "      "));
-    } else console.log(`ok    ${one.name}: ${one.title} (${seconds} s) ${JSON.stringify(result.figures)}`);
+  const left = CASES.filter((one) =>
+    only.length > 0 ? only.includes(one.name) : again || !isPassed(one, run),
+  );
+  const atOnce = Math.min(Number(flags.atOnce), left.length);
+  if (atOnce > 1) {
+    const names = left.sort(longestFirst).map(({ name }) => name);
+    const words = ["--seed", String(seed), ...(quick ? ["--quick"] : [])];
+    return (await sideBySide(names, atOnce, words)) === 0 ? 0 : 1;
   }
+  let failures = 0;
+  for (const one of left) if (!(await passes(one, run))) failures++;
   return failures === 0 ? 0 : 1;
+}
+
+function isPassed(one: Case, { commit, quick }: Run): boolean {
+  const last = before(one);
+  const isKept = !!last && !last.failed && last.commit === commit && (!last.quick || quick);
+  if (isKept) console.log(`ok    ${one.name} (${last.date})`);
+  return isKept;
+}
+
+/** By what they took last; one that was never run may be the longest. */
+const secondsOf = (one: Case): number => before(one)?.seconds ?? Number.MAX_SAFE_INTEGER;
+const longestFirst = (one: Case, other: Case): number => secondsOf(other) - secondsOf(one);
+
+async function passes(one: Case, { commit, seed, quick }: Run): Promise<boolean> {
+  const began = Date.now();
+  const say = (line: string): void => console.log(`      ${line}`);
+  const result = await one.run({ seed, quick, say }).then(
+    (figures) => ({ figures }),
+    (error) => ({ failed: error instanceof Error ? error.message : String(error) }),
+  );
+  const seconds = Math.round((Date.now() - began) / 1000);
+  const date = new Date().toISOString().slice(0, 10);
+  mkdirSync(RESULTS, { recursive: true });
+  writeFileSync(
+    fileOf(one),
+    `${JSON.stringify({ commit, date, quick, seed, seconds, ...result }, null, 2)}\n`,
+  );
+  if ("failed" in result) {
+    console.log(
+      `FAIL  ${one.name}: ${one.title} (${seconds} s; again: npm run test:chip -- --case ${one.name} --seed ${seed})`,
+    );
+    console.log(result.failed.replace(/^/gm, "      "));
+    return false;
+  }
+  console.log(`ok    ${one.name}: ${one.title} (${seconds} s) ${JSON.stringify(result.figures)}`);
+  return true;
 }
 
 /** Without the tools nothing can be said. */
@@ -141,8 +169,9 @@ function whatIsMissing(): string | undefined {
 new Command("test:chip")
   .description("the board's promises on an emulated ESP32-C3; skipped where the tools are missing")
   .option("--quick", "5 power losses of each kind, and 10 minutes of load")
-  .option("--case <name...>", `only these: ${CASES.map(({ name }) => name).join(", ")}`)
+  .addOption(new Option("--case <name...>", "only these").choices(CASES.map(({ name }) => name)))
   .option("--seed <number>", "of the moments of the power losses")
   .option("--again", "also what passed at this commit before")
+  .option("--at-once <number>", "emulators side by side; two cores have time for four", "1")
   .action(async (flags: Flags) => process.exit(await main(flags)))
   .parseAsync();

@@ -187,6 +187,10 @@ function sourcesOf({ program = "app" }: Settings): string {
     ...theirs,
     ...(program === "port-app" ? [join(PROJECT, GUEST)] : []),
     join(PROJECT, "hosts", "esp32", "flash", "sdkconfig", "sdkconfig.defaults"),
+    ...readdirSync(PROJECT)
+      .filter((name) => name.startsWith("manifest"))
+      .map((name) => join(PROJECT, name)),
+    join(PROJECT, "hosts", "xs", "manifest.json"),
     ...["", "heap", "flash", "emulator"].map((name) =>
       join(PROJECT, "hosts", "esp32", name, "manifest.json"),
     ),

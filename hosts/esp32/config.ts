@@ -1,4 +1,5 @@
 import type { AgentOptions, CycleOptions } from "../../src/index.js";
+import { lowerCase } from "../../src/wire/text/characters.js";
 import { type Limits, planMemory, SMALLEST } from "./memory-plan.js";
 import type { Network } from "./network/wifi.js";
 
@@ -99,8 +100,7 @@ const readOptions = (config: Partial<AgentOptions>, limits: Limits): AgentOption
     cycle,
   } = config;
   const { requestBytes, answerBytes, attributeBytes } = limits;
-  const isLimited =
-    baseUrl.slice(0, SECURE.length).toLowerCase() === SECURE && limits.connections < CONNECTIONS;
+  const isLimited = lowerCase(baseUrl.slice(0, SECURE.length)) === SECURE && limits.connections < CONNECTIONS;
   const most = connections ?? (isLimited ? limits.connections : undefined);
   return {
     baseUrl,

@@ -1,4 +1,4 @@
-import { lazyRegExp } from "../wire/text/regexp.js";
+import { HEX, hasControl, isMadeOf, lowerCase, spanOf } from "../wire/text/characters.js";
 
 /** Where the platform is. */
 export interface Target {
@@ -16,35 +16,28 @@ export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
   | { readonly ok: false; readonly reason: string };
 
-const SCHEME = lazyRegExp(() => /^(https?):\/\/(.*)$/i);
-const AUTHORITY = lazyRegExp(() => /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?$/i);
-const PATH = lazyRegExp(() => /^(?:\/(?:[a-z0-9._~!$&'()*+,=:@-]|%[0-9a-f]{2})+)*$/i);
-const PRINTABLE = lazyRegExp(() => /^\/[!-~]*$/);
-const DELIMITER = lazyRegExp(() => /[/?#]/);
-const ABSOLUTE = lazyRegExp(() => /^[a-z][a-z0-9+.-]*:/i);
-const SLASHES = lazyRegExp(() => /\/+$/);
-const LOOPBACK = lazyRegExp(
-  () => /^(?:localhost|.+\.localhost|127(?:\.[0-9]{1,3}){3}|::1|(?:0{1,4}:){7}0{0,3}1)$/,
-);
+const LETTERS = "azAZ";
+const DIGITS = "09";
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
 /** Reads a base URL. `reason` completes "baseUrl ..." and quotes nothing: a URL may hold a secret. */
 export const parseTarget = (url: string): ParsedTarget => {
-  const parts = typeof url === "string" ? SCHEME().exec(url) : null;
+  const parts = typeof url === "string" ? partsOf(url) : undefined;
   if (!parts) return no("is a text that begins with http:// or https://");
-  const rest = parts[2] as string;
+  const { scheme, rest } = parts;
   if (rest.includes("@")) return no("holds no user name or password, and no @");
   if (rest.includes("?") || rest.includes("#")) return no("holds no query and no fragment");
-  const slash = rest.indexOf("/");
-  const authority = AUTHORITY().exec(slash < 0 ? rest : rest.slice(0, slash));
-  if (!authority) return no("names a host in ASCII: a name, an IPv4 address or an IPv6 address in brackets");
-  const prefix = slash < 0 ? "" : rest.slice(slash).replace(SLASHES(), "");
-  if (!PATH().test(prefix)) return no("has a path of escaped segments, none of them empty");
-  const scheme = (parts[1] as string).toLowerCase() as keyof typeof DEFAULT_PORT;
+  const end = authorityEnd(rest);
+  const host = hostOf(lowerCase(rest.slice(0, end)));
+  if (host === undefined)
+    return no("names a host in ASCII: a name, an IPv4 address or an IPv6 address in brackets");
+  let prefix = rest.slice(end);
+  while (prefix.endsWith("/")) prefix = prefix.slice(0, -1);
+  if (!prefix.split("/").slice(1).every(isSegment))
+    return no("has a path of escaped segments, none of them empty");
   const standard = DEFAULT_PORT[scheme];
-  const port = authority[2] === undefined ? standard : Number(authority[2]);
+  const port = host.length === end ? standard : Number(rest.slice(host.length + 1, end));
   if (port < 1 || port > 65_535) return no("has a port from 1 to 65535");
-  const host = (authority[1] as string).toLowerCase();
   return {
     ok: true,
     target: {
@@ -59,25 +52,26 @@ export const parseTarget = (url: string): ParsedTarget => {
 
 /** Where a file is: `path` begins with "/", and holds the query. Undefined for what is no absolute http or https URL without a user name. */
 export const parseUrl = (url: string): { target: Target; path: string } | undefined => {
-  const parts = SCHEME().exec(url);
+  const parts = partsOf(url);
   if (!parts) return undefined;
-  const rest = parts[2] as string;
-  const end = DELIMITER().exec(rest)?.index ?? -1;
-  const target = parseTarget(`${parts[1]}://${end < 0 ? rest : rest.slice(0, end)}`);
-  const tail = end < 0 ? "" : (rest.slice(end).split("#")[0] as string);
+  const { scheme, rest } = parts;
+  const end = authorityEnd(rest);
+  const target = parseTarget(`${scheme}://${rest.slice(0, end)}`);
+  const tail = rest.slice(end).split("#")[0] as string;
   const path = tail.startsWith("/") ? tail : `/${tail}`;
-  return target.ok && PRINTABLE().test(path) ? { target: target.target, path } : undefined;
+  return target.ok && isMadeOf(path, "!~") ? { target: target.target, path } : undefined;
 };
 
 /** What a Location means that was got from `from`, an absolute URL. */
 export const resolveUrl = (from: string, location: string): string => {
-  if (ABSOLUTE().test(location)) return location;
-  const parts = SCHEME().exec(from);
-  const rest = (parts?.[2] ?? "").split("#")[0] as string;
-  if (location.startsWith("//")) return `${parts?.[1]}:${location}`;
-  const path = DELIMITER().exec(rest)?.index ?? -1;
-  const authority = `${parts?.[1]}://${path < 0 ? rest : rest.slice(0, path)}`;
-  const here = (path >= 0 && rest.slice(path).split("?")[0]) || "/";
+  if (isMadeOf(location.slice(0, 1), LETTERS) && location.charAt(spanOf(location, "azAZ09++-.")) === ":")
+    return location;
+  const { scheme, rest: whole } = partsOf(from) ?? { scheme: "http", rest: "" };
+  if (location.startsWith("//")) return `${scheme}:${location}`;
+  const rest = whole.split("#")[0] as string;
+  const path = authorityEnd(rest);
+  const authority = `${scheme}://${rest.slice(0, path)}`;
+  const here = rest.slice(path).split("?")[0] || "/";
   if (location.startsWith("?")) return authority + here + location;
   const base = location.startsWith("/") ? "" : here.slice(0, here.lastIndexOf("/") + 1);
   const query = location.indexOf("?");
@@ -99,9 +93,53 @@ const withoutDots = (path: string): string => {
 };
 
 /** True if the platform is on this machine, by its address or by `localhost`. */
-export const isLoopback = (target: Target): boolean => {
-  return LOOPBACK().test(target.name);
+export const isLoopback = ({ name }: Target): boolean => {
+  if (name === "localhost" || name === "::1") return true;
+  if (name.endsWith(".localhost")) return name !== ".localhost";
+  const bytes = name.split(".");
+  if (bytes.length === 4) return bytes[0] === "127" && bytes.every((byte) => isMadeOf(byte, DIGITS, 3));
+  const groups = name.split(":");
+  const isOne = (group: string, i: number): boolean =>
+    isMadeOf(group, "01", 4) && Number(group) === (i === 7 ? 1 : 0);
+  return groups.length === 8 && groups.every(isOne);
 };
+
+/** Undefined for what is no http or https URL in one line. */
+const partsOf = (url: string): { scheme: keyof typeof DEFAULT_PORT; rest: string } | undefined => {
+  const end = url.indexOf("://");
+  const scheme = lowerCase(url.slice(0, Math.max(end, 0)));
+  return !hasControl(url) && (scheme === "http" || scheme === "https")
+    ? { scheme, rest: url.slice(end + 3) }
+    : undefined;
+};
+
+/** Where a path, a query or a fragment begins. */
+const authorityEnd = (rest: string): number => {
+  let end = rest.length;
+  for (const delimiter of "/?#") {
+    const at = rest.indexOf(delimiter);
+    if (at >= 0 && at < end) end = at;
+  }
+  return end;
+};
+
+/** Of an authority in lower case: what stands before the port. Undefined for what is none. */
+export const hostOf = (authority: string): string | undefined => {
+  const isBracketed = authority.startsWith("[");
+  const end = isBracketed ? authority.indexOf("]") + 1 : spanOf(authority, "az09-.__");
+  const [host, port] = [authority.slice(0, end), authority.slice(end)];
+  const isHost = isBracketed ? isMadeOf(host.slice(1, -1), "09af::..") : host !== "";
+  return isHost && (port === "" || (port.startsWith(":") && isMadeOf(port.slice(1), DIGITS, 5)))
+    ? host
+    : undefined;
+};
+
+const isSegment = (segment: string): boolean =>
+  isMadeOf(segment, "azAZ09-.__~~!!$%&,==::@@") &&
+  segment
+    .split("%")
+    .slice(1)
+    .every((escaped) => spanOf(escaped, HEX) >= 2);
 
 const no = (reason: string): ParsedTarget => {
   return { ok: false, reason };

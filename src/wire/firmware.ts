@@ -9,6 +9,7 @@
 // fw_tag is there only if set. All of them gone: nothing is assigned. They are written one after the other, so that a read may see some only.
 import { type Algorithm, isChecksum, toAlgorithm } from "./crypto/checksum.js";
 import { type Signature, toSignature } from "./crypto/p256.js";
+import { lowerCase } from "./text/characters.js";
 import type { Json, JsonObject } from "./text/json.js";
 
 /** The keys to ask for. */
@@ -73,7 +74,7 @@ export const parseAssignment = (shared: JsonObject): Assigned => {
     url: memberOf(shared, "fw_url") as string | undefined,
     size: memberOf(shared, "fw_size") as number | undefined,
     algorithm,
-    checksum: checksum?.toLowerCase(),
+    checksum: checksum && lowerCase(checksum),
     signature: toSignature((memberOf(shared, SIGNATURE_KEY) as string | undefined) ?? ""),
   };
   return { kind: "assigned", assignment };

@@ -9,10 +9,10 @@
 //   {"method":"getCurrentTime","params":{}}
 //   {"error":"timeout"}
 
+import { isMadeOf } from "./text/characters.js";
 import { encodeJson } from "./text/encode.js";
 import { isObject, type Json, type JsonProblem, parseJson } from "./text/json.js";
 import { findMembers, jsonOf } from "./text/members.js";
-import { lazyRegExp } from "./text/regexp.js";
 import { fits, quote } from "./text/text.js";
 
 /** What a structured error can say, each with the message used when there is no better one. */
@@ -49,8 +49,6 @@ export interface RpcRequest {
 
 export type RpcParsed = RpcRequest | { readonly ok: false };
 
-const ID_TEXT = lazyRegExp(() => /^-?\d{1,10}$/);
-
 /**
  * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `problem`,
  * because a request without an answer holds up those behind it. Without a usable id it can't be answered: `ok` is false.
@@ -82,10 +80,12 @@ const fromBeginning = (text: string, problem: RpcProblem): RpcParsed => {
 
 /** A signed 32-bit integer, written as a number or as decimal digits. */
 const toId = (value: unknown): number | undefined => {
-  const id = typeof value === "string" && ID_TEXT().test(value) ? Number(value) : value;
+  const id = typeof value === "string" && isDecimal(value) ? Number(value) : value;
   if (typeof id !== "number" || (id | 0) !== id) return undefined;
   return id | 0;
 };
+
+const isDecimal = (text: string): boolean => isMadeOf(text.startsWith("-") ? text.slice(1) : text, "09", 10);
 
 /** FNV-1a over the code points. */
 const hashText = (text: string): number => {

@@ -80,12 +80,12 @@ test("the port has 34 members at most", (t) => {
   t.true(count > 0 && count <= 34, `${count} members`);
 });
 
-test("a regular expression of what a board runs is made when it is first used, and only then", async (t) => {
-  const sources = (await boardSources()).filter(({ path }) => path !== "src/wire/text/regexp.ts");
+test("what a board runs has no regular expression and asks the engine for no letter's case: each brings tables into the image", async (t) => {
+  const sources = await boardSources();
   t.true(sources.length > 150);
-  t.deepEqual(offences(sources, rules.regexpsNotLazy), []);
+  t.deepEqual(offences(sources, rules.tablesOfLetters), []);
   t.true(boardModules().length > 10);
-  t.deepEqual(offences(boardModules(), rules.moduleRegexps), []);
+  t.deepEqual(offences(boardModules(), rules.tablesOfLetters), []);
 });
 
 // A private name of the language costs each method that uses it, and each object, a slot of 16 bytes. It is for what must not be read by who logs an object.

@@ -18,25 +18,20 @@ export function imports(source: string): string[] {
   return found;
 }
 
-const LAZY = ["lazyRegExp", "(", "(", ")", "=>"];
+const OF_LETTERS =
+  /^(?:RegExp|match|matchAll|search|to(?:Locale)?(?:Low|Upp)erCase|localeCompare|normalize)$/;
 
-/** Regular expressions that are no `lazyRegExp(() => /.../)` of a module: those would lie in a board's ROM, or be made at each call (98 times the cost on XS). */
-export function regexpsNotLazy(source: string): string[] {
+/** Regular expressions, and methods by which the SDK's linker takes the engine's tables of all letters into an image (src/wire/text/characters.ts). */
+export const tablesOfLetters = (source: string): string[] => {
   const tokens = scan(source);
+  const isMethod = (i: number): boolean =>
+    /\.$/.test(tokens[i - 1]?.text ?? "") || tokens[i]?.text === "RegExp";
   return tokens
-    .filter(({ kind }, i) => {
-      const before = tokens.slice(Math.max(0, i - LAZY.length), i);
-      const isLazy = before.every(({ text }, j) => text === LAZY[j]) && before[0]?.inFunction === false;
-      return kind === "regexp" && !isLazy;
-    })
+    .filter(
+      ({ kind, text }, i) => kind === "regexp" || (kind === "word" && OF_LETTERS.test(text) && isMethod(i)),
+    )
     .map((token) => at(token, token.text));
-}
-
-/** Regular expressions that are made when the module is loaded. */
-export const moduleRegexps = (source: string): string[] =>
-  scan(source)
-    .filter((token) => token.kind === "regexp" && !token.inFunction)
-    .map((token) => at(token, token.text));
+};
 
 /** Private names of the language. */
 export const privateNames = (source: string): string[] => [

@@ -1,5 +1,5 @@
 // What is known of two firmware slots: the record that says which one starts next.
-import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+import { isMadeOf } from "../../../src/wire/text/characters.js";
 
 export type SlotName = "a" | "b";
 
@@ -23,7 +23,6 @@ export interface Boot {
 }
 
 const FORMAT = 1;
-const HEX = lazyRegExp(() => /^[0-9a-f]{64}$/);
 
 export const otherSlot = (name: SlotName): SlotName => (name === "a" ? "b" : "a");
 
@@ -68,6 +67,7 @@ export const parseBoot = (text: string): Boot | undefined => {
 
 const imageOf = (name: SlotName, image: ImageRecord | undefined): Boot["images"] => {
   if (!image || !Number.isSafeInteger(image.length) || image.length <= 0) return {};
-  if (typeof image.sha256 !== "string" || !HEX().test(image.sha256)) return {};
+  if (typeof image.sha256 !== "string" || image.sha256.length !== 64 || !isMadeOf(image.sha256, "09af"))
+    return {};
   return { [name]: { length: image.length, sha256: image.sha256 } };
 };

@@ -1,9 +1,8 @@
 // Certificates as they are pasted into a page: PEM, or the base64 of one. hosts/shared/x509 judges them once they are used.
-import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+import { spanOf, withoutBlanks } from "../../../src/wire/text/characters.js";
 
-const BLOCK = lazyRegExp(() => /-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\s]*)-----END \1-----/);
-const BLANKS = lazyRegExp(() => /\s+/g);
-const BASE64 = lazyRegExp(() => /^[A-Za-z0-9+/]+={0,2}$/);
+const BEGIN = "-----BEGIN ";
+const DASHES = "-----";
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const CERTIFICATE = "CERTIFICATE";
 /** Of base64: with everything else it must fit one small value of the store. */
@@ -16,17 +15,20 @@ export const readAuthorities = (text: string): string[] | string => {
   if (text.length > 2 * LONGEST) return "the certificates are too long";
   const found: string[] = [];
   let rest = text.trim();
-  if (BASE64().test(rest.replace(BLANKS(), ""))) {
-    found.push(rest.replace(BLANKS(), ""));
+  if (isBase64(withoutBlanks(rest))) {
+    found.push(withoutBlanks(rest));
     rest = "";
   }
   while (rest !== "") {
-    const block = BLOCK().exec(rest);
-    if (block?.index !== 0) return "that is no certificate (PEM)";
-    if (block[1] !== CERTIFICATE)
+    const label = rest.startsWith(BEGIN) ? (rest.slice(BEGIN.length).split(DASHES)[0] as string) : "";
+    const content = BEGIN.length + label.length + DASHES.length;
+    const last = `-----END ${label}-----`;
+    const end = rest.indexOf(last, content);
+    if (label === "" || end < 0) return "that is no certificate (PEM)";
+    if (label !== CERTIFICATE)
       return "that holds something else than certificates: never give a private key away";
-    found.push((block[2] as string).replace(BLANKS(), ""));
-    rest = rest.slice(block[0].length).trim();
+    found.push(withoutBlanks(rest.slice(content, end)));
+    rest = rest.slice(end + last.length).trim();
   }
   if (found.length > MOST || found.join("").length > LONGEST)
     return `the certificates are too long: ${LONGEST} letters at most, better that of the authority alone`;
@@ -45,9 +47,14 @@ const isSequence = (base64: string): boolean => {
   return der.length === 2 + size + length;
 };
 
+const isBase64 = (text: string): boolean => {
+  const bare = spanOf(text, "azAZ09++//");
+  return bare > 0 && ["", "=", "=="].includes(text.slice(bare));
+};
+
 /** Undefined for what is no base64. */
 export const fromBase64 = (text: string): Uint8Array | undefined => {
-  if (!BASE64().test(text) || text.length % 4 !== 0) return undefined;
+  if (!isBase64(text) || text.length % 4 !== 0) return undefined;
   const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
   const bytes = new Uint8Array(Math.floor((bare * 3) / 4));
   let [bits, held, at] = [0, 0, 0];

@@ -1,5 +1,5 @@
 // The one page: plain HTML that works without a script, on a phone of 360 px. Nothing of it comes from elsewhere.
-import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+import { upperCase } from "../../../src/wire/text/characters.js";
 import type { View } from "./commissioning.js";
 import type { Field } from "./values.js";
 
@@ -21,16 +21,13 @@ summary{margin-top:1.2rem;padding:.4rem 0;color:var(--deed)}`;
 /** SHA-256 of STYLE, base64. */
 export const STYLE_HASH = "1O2CnveXdONyLsEVS4WF8Bcagn++A88CaZpSjNQmTI4=";
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const SPECIAL = lazyRegExp(() => /[&<>"']/g);
 export const escapeHtml = (text: string): string =>
-  text.replace(SPECIAL(), (letter) => ESCAPES[letter] as string);
+  text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
 
 const KEPT = "kept: leave empty to keep it";
 
@@ -72,7 +69,7 @@ const alerts = ({ findings }: View): string => {
   return `<div role="alert" id="wrong">${lines.join("")}</div>`;
 };
 
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+const capital = (text: string): string => upperCase(text.slice(0, 1)) + text.slice(1);
 
 const form = (view: View, proof: string): string => {
   const { wifi, has, ssid, url } = view;

@@ -3,7 +3,7 @@
 import { parseTarget } from "../../../src/net/target.js";
 import type { Host } from "../../../src/port.js";
 import { checkToken } from "../../../src/wire/paths.js";
-import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+import { hasControl } from "../../../src/wire/text/characters.js";
 import { utf8Length } from "../../../src/wire/text/text.js";
 import { readAuthorities } from "./authorities.js";
 
@@ -42,16 +42,14 @@ export const NO_CA = "none";
 
 const LONGEST = { ssid: 32, password: 64, text: 255 } as const;
 const SHORTEST_PASSWORD = 8;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL = lazyRegExp(() => /[\u0000-\u001f\u007f]/);
 
 /** Why a Wi-Fi can't be joined by these, as far as it shows; undefined if it may. */
 export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefined => {
-  if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || CONTROL().test(ssid))
+  if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || hasControl(ssid))
     return { field: "ssid", reason: `the Wi-Fi's name has 1 to ${LONGEST.ssid} bytes` };
   if (password === undefined || password === "") return undefined;
   const bytes = typeof password === "string" ? utf8Length(password) : 0;
-  if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.password && !CONTROL().test(password as string))
+  if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.password && !hasControl(password as string))
     return undefined;
   const range = `${SHORTEST_PASSWORD} to ${LONGEST.password} bytes`;
   return { field: "password", reason: `the Wi-Fi's password has ${range}; an open network has none` };
@@ -82,7 +80,7 @@ const checkIdentity = ({ token, key, secret }: Values): Finding | undefined => {
     ["secret", "secret", secret, key],
   ] as const) {
     if (!value && other) return { field, reason: `the provisioning ${what} is missing` };
-    if (value && (value.length > LONGEST.text || CONTROL().test(value)))
+    if (value && (value.length > LONGEST.text || hasControl(value)))
       return { field, reason: `the provisioning ${what} has 1 to ${LONGEST.text} characters` };
   }
   return undefined;

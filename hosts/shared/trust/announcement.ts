@@ -5,8 +5,9 @@
 // `ca`: authorities that are to be trusted beside the others; `drop`: those to be dropped, by the beginnings of their SHA-256, once a handshake by another
 // succeeded; "old": all that are not in `ca`; "built-in": those that come with the machine. The certificates (DER) lie beside it, in base64 and in pieces:
 // `moteTrust-DIGITS-1`, `moteTrust-DIGITS-2`, DIGITS being the first 16 of the SHA-256. The signature is made with the key that signs firmware.
+
+import { isMadeOf } from "../../../src/wire/text/characters.js";
 import { isObject, type Json } from "../../../src/wire/text/json.js";
-import { lazyRegExp } from "../../../src/wire/text/regexp.js";
 
 export const KEY = "moteTrust";
 /** Authorities that a device keeps beside those that it was given. */
@@ -27,9 +28,10 @@ const MOST_DROPS = 12;
  */
 export const MARK = "\u0000mote trust 1\n";
 
-const SHA256 = lazyRegExp(() => /^[0-9a-f]{64}$/);
-const BEGINNING = lazyRegExp(() => /^[0-9a-f]{16,64}$/);
-const SIGNATURE = lazyRegExp(() => /^[0-9a-f]{16,144}$/);
+/** Hexadecimal digits. */
+const SHA256 = 64;
+const BEGINNING = 16;
+const SIGNATURE = 144;
 
 export interface Announced {
   /** Greater than that of any before: seconds since 1970, so that those for several devices have one order. */
@@ -55,11 +57,12 @@ export const readAnnouncement = (value: unknown): Announcement | undefined => {
   if (!isCount(sequence, Number.MAX_SAFE_INTEGER)) return undefined;
   if (!Array.isArray(ca) || ca.length > MOST || !Array.isArray(drop) || drop.length > MOST_DROPS)
     return undefined;
-  if (typeof signature !== "string" || !SIGNATURE().test(signature)) return undefined;
+  if (typeof signature !== "string" || !isHex(signature, BEGINNING, SIGNATURE)) return undefined;
   const certificates: { sha256: string; bytes: number }[] = [];
   for (const one of ca) {
     const { sha256, bytes } = isObject(one) ? one : {};
-    if (typeof sha256 !== "string" || !SHA256().test(sha256) || !isCount(bytes, LARGEST)) return undefined;
+    if (typeof sha256 !== "string" || !isHex(sha256, SHA256, SHA256) || !isCount(bytes, LARGEST))
+      return undefined;
     certificates.push({ sha256, bytes: bytes as number });
   }
   if (!drop.every(isDrop) || certificates.length + drop.length === 0) return undefined;
@@ -79,7 +82,10 @@ export const isMeant = (drop: readonly string[], id: string): boolean =>
   drop.some((what) => (id === BUILT_IN || what === BUILT_IN ? id === what : id.startsWith(what)));
 
 const isDrop = (value: Json): boolean =>
-  value === OLD || value === BUILT_IN || (typeof value === "string" && BEGINNING().test(value));
+  value === OLD || value === BUILT_IN || (typeof value === "string" && isHex(value, BEGINNING, SHA256));
+
+const isHex = (text: string, least: number, most: number): boolean =>
+  text.length >= least && isMadeOf(text, "09af", most);
 
 const isCount = (value: Json | undefined, most: number): boolean =>
   typeof value === "number" && Number.isInteger(value) && value > 0 && value <= most;

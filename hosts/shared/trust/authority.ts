@@ -1,7 +1,7 @@
 // One authority that a device trusts: what it is called, and whether it is fit to be one.
 import type { Host } from "../../../src/port.js";
 import { toHex } from "../../../src/wire/crypto/hex.js";
-import { lazyRegExp } from "../../../src/wire/text/regexp.js";
+import { withoutBlanks } from "../../../src/wire/text/characters.js";
 import { fromBase64 } from "../commissioning/authorities.js";
 import { readEnd } from "../x509/certificate.js";
 import { BUILT_IN } from "./announcement.js";
@@ -16,7 +16,6 @@ export interface Authority {
 /** The first byte of every DER. */
 const DER = 0x30;
 const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"];
-const BLANKS = lazyRegExp(() => /\s+/g);
 
 export const MACHINES_OWN: Authority = { id: BUILT_IN, der: new Uint8Array(0) };
 
@@ -31,7 +30,7 @@ export const sha256 = (host: Pick<Host, "digest">, bytes: Uint8Array): string =>
 export const authoritiesIn = (host: Pick<Host, "digest" | "decode">, bytes: Uint8Array): Authority[] => {
   const text = bytes[0] === DER ? undefined : host.decode(bytes);
   const blocks = text?.split(END).slice(0, -1) ?? [];
-  const read = blocks.map((block) => fromBase64(block.split(BEGIN).at(-1)?.replace(BLANKS(), "") ?? ""));
+  const read = blocks.map((block) => fromBase64(withoutBlanks(block.split(BEGIN).at(-1) ?? "")));
   const isRead = read.length > 0 && read.every((der) => der !== undefined);
   return (isRead ? read : [bytes]).map((der) => ({ id: sha256(host, der), der }));
 };

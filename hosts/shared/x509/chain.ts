@@ -1,4 +1,5 @@
 // Whether a server's certificates lead from its name to an authority that is trusted (RFC 5280, RFC 6125).
+import { lowerCase } from "../../../src/wire/text/characters.js";
 import { ALGORITHMS, type Certificate, readCertificate } from "./certificate.js";
 import { DerError, equalBytes } from "./der.js";
 import { isIpv4 } from "./ipv4.js";
@@ -110,8 +111,8 @@ class Path {
 
 const isFor = ({ hosts, addresses }: Certificate, name: string): boolean => {
   if (isIpv4(name)) return addresses.some((bytes) => bytes.length === 4 && bytes.join(".") === name);
-  const wanted = name.toLowerCase();
-  return hosts.some((host) => matches(host.toLowerCase(), wanted));
+  const wanted = lowerCase(name);
+  return hosts.some((host) => matches(lowerCase(host), wanted));
 };
 
 /** A star stands for the whole of the first label, of three at least. */

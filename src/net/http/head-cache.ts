@@ -4,7 +4,8 @@ import type { Host } from "../../port.js";
 import { DATE_BYTES, parseDate } from "./date.js";
 import type { Head } from "./head.js";
 
-const DATE = "\ndate: ";
+/** As servers write it; who writes it otherwise has its heads read again. */
+const [DATE, SMALL] = ["\nDate: ", "\ndate: "] as const;
 
 /** The head that was read last, as far as it came in one piece and is ASCII. */
 export class HeadCache {
@@ -32,7 +33,7 @@ export class HeadCache {
     this._length = text.length;
     this._text = text;
     // Of several the last counts.
-    const at = text.toLowerCase().lastIndexOf(DATE) + DATE.length;
+    const at = Math.max(text.lastIndexOf(DATE), text.lastIndexOf(SMALL)) + DATE.length;
     const date = parseDate(bytes, from + at, from + at + DATE_BYTES);
     const dated = at >= DATE.length && date !== undefined && date === head.date;
     this._before = dated ? text.slice(0, at) : text;

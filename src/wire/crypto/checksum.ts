@@ -1,7 +1,7 @@
 // Checksums of firmware as the platform names and writes them: hexadecimal digits of the digest's bytes, lower case for its own packages.
 
 import type { Digest } from "../../port.js";
-import { lazyRegExp } from "../text/regexp.js";
+import { HEX, isMadeOf, lowerCase, upperCase } from "../text/characters.js";
 import { Crc32 } from "./crc32.js";
 import { Murmur32 } from "./murmur3.js";
 import { Murmur128 } from "./murmur128.js";
@@ -18,22 +18,20 @@ const DIGITS = {
 } as const;
 export type Algorithm = keyof typeof DIGITS;
 
-const HEX = lazyRegExp(() => /^[0-9a-f]+$/i);
-
 /** The algorithm of that name in any case, or undefined. */
 export const toAlgorithm = (name: string): Algorithm | undefined => {
-  const upper = name.toUpperCase();
+  const upper = upperCase(name);
   return Object.hasOwn(DIGITS, upper) ? (upper as Algorithm) : undefined;
 };
 
 /** True if the text can be a checksum of that algorithm. */
 export const isChecksum = (algorithm: Algorithm, text: string): boolean => {
-  return text.length === DIGITS[algorithm] && HEX().test(text);
+  return text.length === DIGITS[algorithm] && isMadeOf(text, HEX);
 };
 
 /** Compares without regard to case. */
 export const sameChecksum = (a: string, b: string): boolean => {
-  return a.toLowerCase() === b.toLowerCase();
+  return lowerCase(a) === lowerCase(b);
 };
 
 /** A digest of any of the seven: the small ones from here, the others from the host (undefined if it lacks one). */

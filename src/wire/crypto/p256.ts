@@ -1,5 +1,5 @@
 // Checks signatures: ECDSA over P-256 (secp256r1). All values are public ones, so nothing here must take the same time for each of them.
-import { lazyRegExp } from "../text/regexp.js";
+import { HEX, isMadeOf } from "../text/characters.js";
 
 /** Of the field, of the group, of the curve y² = x³ - 3x + B, and its generator. */
 const P = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn;
@@ -13,9 +13,6 @@ const G: Point = {
 const BITS = 256;
 /** Bits that are worked off without a break for others. */
 const SLICE = 8;
-const UNCOMPRESSED = lazyRegExp(() => /^04[0-9a-f]{128}$/i);
-/** DER: a sequence of two integers below 2^256, in all their lawful lengths. */
-const DER = lazyRegExp(() => /^30([0-9a-f]{2})02([0-9a-f]{2})((?:[0-9a-f]{2}){2,})$/i);
 
 /** x/z², y/z³; z = 0 is the point at infinity. */
 export interface Point {
@@ -31,21 +28,22 @@ export interface Signature {
 
 /** The point of a public key: 04, x and y as 130 hexadecimal digits. Undefined for what is no point of the curve. */
 export const toPublicKey = (digits: string): Point | undefined => {
-  if (!UNCOMPRESSED().test(digits)) return undefined;
+  if (digits.length !== 130 || !digits.startsWith("04") || !isMadeOf(digits, HEX)) return undefined;
   const x = BigInt(`0x${digits.slice(2, 66)}`);
   const y = BigInt(`0x${digits.slice(66)}`);
   if (x >= P || y >= P || modulo(y * y - (x * x * x - 3n * x + B), P) !== 0n) return undefined;
   return { x, y, z: 1n };
 };
 
-/** r and s of a signature in DER, as hexadecimal digits; undefined for what is none. */
+/** r and s of a signature in DER, a sequence of two integers, as hexadecimal digits; undefined for what is none. */
 export const toSignature = (digits: string): Signature | undefined => {
-  const parts = DER().exec(digits);
-  if (!parts || digits.length !== 4 + 2 * hex(parts[1])) return undefined;
-  const end = 2 * hex(parts[2]);
-  const [first, rest] = [parts[3]?.slice(0, end) ?? "", parts[3]?.slice(end) ?? ""];
-  const last = rest.slice(4);
-  if (rest.slice(0, 2) !== "02" || last.length !== 2 * hex(rest.slice(2, 4))) return undefined;
+  if (!isMadeOf(digits, HEX)) return undefined;
+  const byte = (at: number): number => hex(digits.slice(at, at + 2));
+  const end = 8 + 2 * byte(6);
+  const [first, last] = [digits.slice(8, end), digits.slice(end + 4)];
+  const isSequence = byte(0) === 0x30 && digits.length === 4 + 2 * byte(2);
+  const isEach = byte(4) === 2 && byte(end) === 2 && last.length === 2 * byte(end + 2);
+  if (!isSequence || !isEach) return undefined;
   const [r, s] = [integer(first), integer(last)];
   return r > 0n && r < N && s > 0n && s < N ? { r, s } : undefined;
 };
@@ -125,9 +123,7 @@ const add = (a: Point, b: Point): Point => {
   return { x, y: modulo(r * (uhh - x) - s * hhh, P), z: (((a.z * b.z) % P) * h) % P };
 };
 
-const hex = (byte: string | undefined): number => {
-  return Number.parseInt(byte ?? "", 16);
-};
+const hex = (byte: string): number => Number.parseInt(byte, 16);
 
 /** Of DER: 0 for what is negative, empty, or longer than it must be. */
 const integer = (digits: string): bigint => {

@@ -2,7 +2,6 @@
 //
 // The platform (contract of its JSON converter): an integer of 64 bits is a long; beyond, a string. A decimal number of at most 16
 // decimals is a double; with more, a string. It writes doubles again (`1.0E-15`) and judges them a second time, which costs a decimal.
-import { lazyRegExp } from "./regexp.js";
 
 const LONG_MAX = 9223372036854775807n;
 const LONG_MIN = -9223372036854775808n;
@@ -10,7 +9,6 @@ const LONG_END = 2 ** 63;
 
 const DECIMALS = 15;
 const DIGITS = 15;
-const TRAILING_ZEROS = lazyRegExp(() => /\.?0+$/);
 
 /**
  * The text of a number that the platform stores as a number, or undefined for NaN, Infinity and |x| >= 2^63.
@@ -25,8 +23,12 @@ export const numberText = (value: number): string | undefined => {
   const length = value < 0 ? text.length - 1 : text.length;
   if (size >= 1) return length <= DIGITS + 1 ? text : String(Number(value.toPrecision(DIGITS)));
   if (size >= 1e-6 && length <= DECIMALS + 2) return text;
-  const rounded = value.toFixed(DECIMALS).replace(TRAILING_ZEROS(), "");
-  return rounded === "-0" ? "0" : rounded;
+  const rounded = value.toFixed(DECIMALS);
+  let end = rounded.length;
+  while (rounded.charAt(end - 1) === "0") end--;
+  if (rounded.charAt(end - 1) === ".") end--;
+  const short = rounded.slice(0, end);
+  return short === "-0" ? "0" : short;
 };
 
 /** The text of a long, or undefined beyond 64 bits. */

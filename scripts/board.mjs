@@ -9,6 +9,9 @@ import { minify } from "terser";
 const COMPRESS = { passes: 2, booleans: false, conditionals: false, reduce_funcs: false, sequences: false };
 const KEEP = { module: true, keep_classnames: true, keep_fnames: true, format: { beautify: true } };
 
+/** A field is assigned by the constructor: one that is defined beside it takes XS a function for each class, and steps for each object. */
+const TYPESCRIPT = { compilerOptions: { useDefineForClassFields: false } };
+
 /**
  * What the manifests name: each is one module, with all of ours that it imports; the SDK's own stay outside. The report client is one
  * of its own, so that who builds no reports has no ROM to spare for it. Name, entry, and its types if they are not the entry's.
@@ -68,7 +71,8 @@ const sources = (root, entry, lean, define, whole) => ({
     const id = !whole && apart(folderOf(relative(root, path)), folderOf(entry));
     return id ? { id, external: true } : lean && existsSync(instead) ? instead : path;
   },
-  transform: async (text) => (await transform(text, { loader: "ts", target: "es2022", define })).code,
+  transform: async (text) =>
+    (await transform(text, { loader: "ts", target: "es2022", define, tsconfigRaw: TYPESCRIPT })).code,
 });
 
 /** `entry` with all that it imports, as a board gets it, and the paths of its sources. `plugins` are asked first; `define`: expressions that take the place of names. */
@@ -77,7 +81,8 @@ export async function bundle(root, entry, { lean = false, format = "esm", define
   const all = [...plugins, sources(root, entry, lean, define, format === "iife")];
   const bundled = await rollup({ input: join(root, entry), plugins: all });
   const { output } = await bundled.generate({ format });
-  const { code } = await minify(output[0].code, { compress: COMPRESS, ...KEEP });
+  const { code: shorter } = await minify(output[0].code, { compress: COMPRESS, ...KEEP, mangle: false });
+  const { code } = await minify(shorter, { compress: false, ...KEEP });
   return { code, inputs: bundled.watchFiles };
 }
 

@@ -29,7 +29,10 @@ export type ReportErrorCode =
 
 /** The one class of errors of the report API's client. The message holds no secret, and nothing that a peer sent. */
 export class ReportError extends Error {
-  override name = "ReportError";
+  // No field: XS lets no constructor assign it, as the name of all errors is frozen.
+  override get name(): string {
+    return "ReportError";
+  }
   readonly code: ReportErrorCode;
   /** The HTTP status that it stands for, if it came with one. */
   readonly status: number | undefined;

@@ -2,7 +2,10 @@
 
 /** Not laid out as DER. The message is for people. */
 export class DerError extends Error {
-  override name = "DerError";
+  // No field: XS lets no constructor assign it, as the name of all errors is frozen.
+  override get name(): string {
+    return "DerError";
+  }
 }
 
 /** One element: its tag, its contents, and where it ends in what was read. */

@@ -25,7 +25,10 @@ export type ErrorCode =
 
 /** The one class of errors that the agent throws or rejects with. The message holds no secret. */
 export class MoteError extends Error {
-  override name = "MoteError";
+  // No field: XS lets no constructor assign it, as the name of all errors is frozen.
+  override get name(): string {
+    return "MoteError";
+  }
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string) {

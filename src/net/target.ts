@@ -127,7 +127,8 @@ const authorityEnd = (rest: string): number => {
 export const hostOf = (authority: string): string | undefined => {
   const isBracketed = authority.startsWith("[");
   const end = isBracketed ? authority.indexOf("]") + 1 : spanOf(authority, "az09-.__");
-  const [host, port] = [authority.slice(0, end), authority.slice(end)];
+  const host = authority.slice(0, end);
+  const port = authority.slice(end);
   const isHost = isBracketed ? isMadeOf(host.slice(1, -1), "09af::..") : host !== "";
   return isHost && (port === "" || (port.startsWith(":") && isMadeOf(port.slice(1), DIGITS, 5)))
     ? host

@@ -41,7 +41,8 @@ export interface CommissionOptions {
 const ADDRESS = [192, 168, 4, 1] as const;
 const OWN = ADDRESS.join(".");
 const VISITORS = "192.168.4.";
-const [HTTP, DNS] = [80, 53];
+const HTTP = 80;
+const DNS = 53;
 const NO_BYTES = new Uint8Array(0);
 /** Between two tries to open the access point, the page and the console, and after how many failures it is logged. */
 const RETRY_OPEN_MS = 250;
@@ -97,7 +98,8 @@ export const openCommissioning = (
 
 /** Until each step succeeded once: the SDK has no network to listen in before another task brought the access point up. */
 const keepTrying = (host: BoardHost, closing: (() => void)[], steps: readonly (() => void)[]): void => {
-  let [left, tries] = [steps, 0];
+  let left = steps;
+  let tries = 0;
   let cancel = (): void => {};
   closing.push(() => cancel());
   const round = (): void => {

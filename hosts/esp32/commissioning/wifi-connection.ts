@@ -8,7 +8,8 @@ export interface Air {
   mote_wifi_reason(): number;
 }
 
-const [PASSWORD, NAME] = ["password", "ssid"] as const;
+const PASSWORD = "password";
+const NAME = "ssid";
 const wrong: readonly [Finding["field"], string] = [PASSWORD, "the Wi-Fi's password is wrong"];
 const kind: readonly [Finding["field"], string] = [
   PASSWORD,

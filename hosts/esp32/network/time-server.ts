@@ -16,14 +16,18 @@ const PORT = 123;
 const PACKET = 48;
 /** Version 4, from a client; and what a server's answer has of it. */
 const CLIENT = 0x23;
-const [MODE, SERVER] = [0x07, 4];
+const MODE = 0x07;
+const SERVER = 4;
 /** Of our own time stamp in the question, where the answer repeats it, and of the server's. */
-const [ASKED_AT, REPEATED_AT, TIME_AT] = [40, 24, 40];
+const ASKED_AT = 40;
+const REPEATED_AT = 24;
+const TIME_AT = 40;
 const NONCE = 8;
 const SINCE_1900 = 2_208_988_800;
 /** Seconds of an NTP era: the first ends in 2036. */
 const ERA = 4_294_967_296;
-const [TRIES, AGAIN_MS] = [5, 5000];
+const TRIES = 5;
+const AGAIN_MS = 5000;
 
 /** Calls `done` once, later: with seconds since 1970, or undefined if nobody answered within 25 s. */
 export const askTimeServer = (

@@ -57,7 +57,9 @@ export const fromBase64 = (text: string): Uint8Array | undefined => {
   if (!isBase64(text) || text.length % 4 !== 0) return undefined;
   const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
   const bytes = new Uint8Array(Math.floor((bare * 3) / 4));
-  let [bits, held, at] = [0, 0, 0];
+  let bits = 0;
+  let held = 0;
+  let at = 0;
   for (const letter of text) {
     if (letter === "=") break;
     bits = ((bits << 6) | LETTERS.indexOf(letter)) & 0xffff;

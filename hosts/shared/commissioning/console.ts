@@ -166,10 +166,15 @@ const said = (findings: readonly Finding[]): string => findings.map(({ reason })
 /** Words between blanks; quoted ones may hold blanks, and \ keeps the letter behind it. Undefined: a quote is not closed. */
 export const splitWords = (line: string): string[] | undefined => {
   const words: string[] = [];
-  let [word, quote, isWord, isEscaped] = ["", "", false, false];
+  let word = "";
+  let quote = "";
+  let isWord = false;
+  let isEscaped = false;
   for (const letter of line) {
-    if (isEscaped) [word, isEscaped] = [word + letter, false];
-    else if (letter === "\\" && quote !== "'") isEscaped = isWord = true;
+    if (isEscaped) {
+      word += letter;
+      isEscaped = false;
+    } else if (letter === "\\" && quote !== "'") isEscaped = isWord = true;
     else if (quote !== "") {
       if (letter === quote) quote = "";
       else word += letter;
@@ -181,7 +186,8 @@ export const splitWords = (line: string): string[] | undefined => {
       isWord = true;
     } else if (isWord) {
       words.push(word);
-      [word, isWord] = ["", false];
+      word = "";
+      isWord = false;
     }
   }
   if (quote !== "" || isEscaped) return undefined;

@@ -4,7 +4,9 @@ const HEADER = 12;
 const LONGEST = 512;
 const LONGEST_NAME = 255;
 const LONGEST_LABEL = 63;
-const [A, ANY, IN] = [1, 255, 1];
+const A = 1;
+const ANY = 255;
+const IN = 1;
 /** Seconds: the phone is to forget it when it leaves. */
 const TTL = 5;
 
@@ -16,7 +18,8 @@ export const answerDns = (packet: Uint8Array, address: readonly number[]): Uint8
   if ((word(2) & 0xf800) !== 0 || word(4) !== 1 || word(6) !== 0 || word(8) !== 0) return undefined;
   const end = endOfName(packet);
   if (end === undefined || end + 4 > packet.length) return undefined;
-  const [type, kind] = [word(end), word(end + 2)];
+  const type = word(end);
+  const kind = word(end + 2);
   const isKnown = kind === IN && (type === A || type === ANY);
   const answer = new Uint8Array(end + 4 + (isKnown ? 16 : 0));
   answer.set(packet.subarray(0, end + 4));

@@ -9,7 +9,9 @@ export const RESULT = 4;
 /** IMPROV and the version. */
 const HEADER = new Uint8Array([0x49, 0x4d, 0x50, 0x52, 0x4f, 0x56, 1]);
 /** Where a frame has its kind, its length and its data. */
-const [KIND, LENGTH, DATA] = [7, 8, 9];
+const KIND = 7;
+const LENGTH = 8;
+const DATA = 9;
 export const MOST_DATA = 255;
 /** Bytes of one frame follow each other: after this the rest does not come any more. */
 const SILENCE_MS = 1000;

@@ -25,15 +25,25 @@ export interface ImprovOptions {
   readonly scan?: ((found: (network: Near) => void, done: () => void) => void) | undefined;
 }
 
-const [READY, PROVISIONING, PROVISIONED, STOPPED] = [2, 3, 4, 0] as const;
+const READY = 2;
+const PROVISIONING = 3;
+const PROVISIONED = 4;
+const STOPPED = 0;
 const STATES: { readonly [S in State]: number } = {
   closed: STOPPED,
   open: READY,
   checking: PROVISIONING,
   done: PROVISIONED,
 };
-const [NONE, INVALID, UNKNOWN_COMMAND, UNABLE, UNKNOWN] = [0, 1, 2, 3, 0xff] as const;
-const [WIFI, CURRENT, INFO, NETWORKS] = [1, 2, 3, 4] as const;
+const NONE = 0;
+const INVALID = 1;
+const UNKNOWN_COMMAND = 2;
+const UNABLE = 3;
+const UNKNOWN = 0xff;
+const WIFI = 1;
+const CURRENT = 2;
+const INFO = 3;
+const NETWORKS = 4;
 
 export class Improv {
   private readonly _options: ImprovOptions;

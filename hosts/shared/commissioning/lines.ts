@@ -2,7 +2,13 @@ import type { Host } from "../../../src/port.js";
 
 /** A certificate in base64 on one line, with its command. */
 const LONGEST = 3200;
-const [BACKSPACE, DELETE, LF, CR, ESCAPE, BLANK, TAB] = [0x08, 0x7f, 0x0a, 0x0d, 0x1b, 0x20, 0x09];
+const BACKSPACE = 0x08;
+const DELETE = 0x7f;
+const LF = 0x0a;
+const CR = 0x0d;
+const ESCAPE = 0x1b;
+const BLANK = 0x20;
+const TAB = 0x09;
 
 /** Lines out of bytes that somebody types. A line that is too long, or no UTF-8, is dropped whole. */
 export class LineReader {

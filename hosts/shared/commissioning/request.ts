@@ -23,7 +23,8 @@ const HEAD_BYTES = 4096;
 /** A form with certificates, each of whose letters may be written as three. */
 const BODY_BYTES = 12_288;
 const LONGEST_PATH = 1024;
-const [CR, LF] = [0x0d, 0x0a];
+const CR = 0x0d;
+const LF = 0x0a;
 const FIRST_BODY_ROOM = 512;
 
 const VERSIONS = ["HTTP/1.0", "HTTP/1.1"];

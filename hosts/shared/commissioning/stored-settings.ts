@@ -11,7 +11,10 @@ import { addressOf, checkNetwork, type Values } from "./values.js";
 const TOKENS = ["token", "proposed"] as const;
 /** The agent's note of a reset that was cut short; an agent completes it when it is made. */
 const RESET = "reset";
-const [WIFI, SITE, TOKEN, CHANGE] = ["wifi", "site", "token", "commission"] as const;
+const WIFI = "wifi";
+const SITE = "site";
+const TOKEN = "token";
+const CHANGE = "commission";
 const fresh = (key: string): string => `new-${key}`;
 
 export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
@@ -36,7 +39,9 @@ const finish = (keeper: Keeper): void => {
  */
 export const readStoredSettings = (keeper: Keeper, url?: string): Values => {
   const host = keeper as Host;
-  const [wifi, site, token] = [WIFI, SITE, TOKEN].map((key) => members(readStored(host, key)));
+  const wifi = members(readStored(host, WIFI));
+  const site = members(readStored(host, SITE));
+  const token = members(readStored(host, TOKEN));
   const address = addressOf(site?.url ?? url);
   const isForgotten = host.store.get(RESET) !== undefined;
   const isGiven = token?.name === undefined && token?.url === address && !isForgotten;
@@ -149,7 +154,9 @@ const isToken = (key: string): boolean => TOKENS.includes(key as (typeof TOKENS)
 const members = (value: unknown): Record<string, string> => {
   const texts: Record<string, string> = {};
   if (!isObject(value as never)) return texts;
-  for (const [name, text] of Object.entries(value as object))
+  for (const name of Object.keys(value as object)) {
+    const text = (value as JsonObject)[name];
     if (typeof text === "string" && text !== "") texts[name] = text;
+  }
   return texts;
 };

@@ -11,7 +11,8 @@ export async function isSigned(
   bytes: Uint8Array,
   signature: string,
 ): Promise<boolean> {
-  const [key, parts] = [toPublicKey(publicKey ?? ""), toSignature(signature)];
+  const key = toPublicKey(publicKey ?? "");
+  const parts = toSignature(signature);
   const digest = key && parts && host.digest("SHA256");
   if (!digest) return false;
   digest.write(bytes);

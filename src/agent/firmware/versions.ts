@@ -8,7 +8,8 @@ const MOST_PARTS = 8;
  */
 export const compareVersions = (a: unknown, b: unknown): number | undefined => {
   if (typeof a !== "string" || typeof b !== "string") return undefined;
-  const [left, right] = [read(a), read(b)];
+  const left = read(a);
+  const right = read(b);
   if (!left || !right) return undefined;
   for (let i = 0; i < MOST_PARTS; i++) {
     const difference = Number(left.parts[i] ?? 0) - Number(right.parts[i] ?? 0);

@@ -19,7 +19,8 @@ export const checkRules = (group: string, options: unknown, rules: Rules, wrong:
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(rules, name)) wrong.push(`there is no option "${group}${name}"`);
   }
-  for (const [name, rule] of Object.entries(rules)) {
+  for (const name of Object.keys(rules)) {
+    const rule = rules[name] as Rules[string];
     const value: unknown = options[name];
     if (typeof rule !== "function" && !Array.isArray(rule)) {
       if (value !== undefined) checkRules(`${group}${name}.`, value, rule as Rules, wrong);
@@ -50,7 +51,8 @@ export const withDefaults = <T>(
   rules: { readonly [name: string]: Range | Choices },
 ): T => {
   const all: JsonObject = {};
-  for (const [name, rule] of Object.entries(rules)) all[name] = (options as JsonObject)?.[name] ?? rule[0];
+  for (const name of Object.keys(rules))
+    all[name] = (options as JsonObject)?.[name] ?? (rules[name] as Choices)[0];
   return all as T;
 };
 

@@ -67,8 +67,8 @@ export class SpareCount {
 
   /** Takes off `drops`, counted while the queue could not be read, what `restore` had added to them: the rest is of this run. */
   ofThisRun(drops: Readonly<Drops>): Pick<Drops, "full" | "refused"> {
-    const [, , full, refused] = this._found ?? NOTHING;
-    return { full: drops.full - full, refused: drops.refused - refused };
+    const found = this._found ?? NOTHING;
+    return { full: drops.full - found[2], refused: drops.refused - found[3] };
   }
 
   /** ms since it was written. */

@@ -83,9 +83,9 @@ export class RpcPolls {
 
   /** ms until the next poll is due: 0 now, undefined not before one of the open ones ends. */
   dueMs(): number | undefined {
-    const [only, other] = this._open;
+    const only = this._open[0];
     if (!only) return this._session.mode === 1 && !this._quiet && this._patienceMs > 0 ? this._untilQuiet : 0;
-    if (other || this._session.mode === 1) return undefined;
+    if (this._open.length > 1 || this._session.mode === 1) return undefined;
     return Math.max(0, only.since + only.askedMs - OVERLAP_MS - this._session.host.clock.now());
   }
 

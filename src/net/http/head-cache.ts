@@ -5,7 +5,8 @@ import { DATE_BYTES, parseDate } from "./date.js";
 import type { Head } from "./head.js";
 
 /** As servers write it; who writes it otherwise has its heads read again. */
-const [DATE, SMALL] = ["\nDate: ", "\ndate: "] as const;
+const DATE = "\nDate: ";
+const SMALL = "\ndate: ";
 
 /** The head that was read last, as far as it came in one piece and is ASCII. */
 export class HeadCache {

@@ -40,11 +40,13 @@ export const toSignature = (digits: string): Signature | undefined => {
   if (!isMadeOf(digits, HEX)) return undefined;
   const byte = (at: number): number => hex(digits.slice(at, at + 2));
   const end = 8 + 2 * byte(6);
-  const [first, last] = [digits.slice(8, end), digits.slice(end + 4)];
+  const first = digits.slice(8, end);
+  const last = digits.slice(end + 4);
   const isSequence = byte(0) === 0x30 && digits.length === 4 + 2 * byte(2);
   const isEach = byte(4) === 2 && byte(end) === 2 && last.length === 2 * byte(end + 2);
   if (!isSequence || !isEach) return undefined;
-  const [r, s] = [integer(first), integer(last)];
+  const r = integer(first);
+  const s = integer(last);
   return r > 0n && r < N && s > 0n && s < N ? { r, s } : undefined;
 };
 
@@ -66,7 +68,8 @@ export async function isSignedBy(
   for (let bit = BITS - 1; bit >= 0; bit--) {
     sum = double(sum);
     const at = BigInt(bit);
-    const [inU, inV] = [(u >> at) & 1n, (v >> at) & 1n];
+    const inU = (u >> at) & 1n;
+    const inV = (v >> at) & 1n;
     if (inU === 1n) sum = add(sum, inV === 1n ? both : G);
     else if (inV === 1n) sum = add(sum, key);
     if (bit % SLICE === 0) await rest();
@@ -84,11 +87,14 @@ const modulo = (value: bigint, by: bigint): bigint => {
 
 /** 1/value in the group: by Euclid. */
 const invert = (value: bigint): bigint => {
-  let [a, b] = [value, N];
-  let [x, y] = [1n, 0n];
+  let a = value;
+  let b = N;
+  let x = 1n;
+  let y = 0n;
   while (b !== 0n) {
     const q = a / b;
-    const [b1, y1] = [a - q * b, x - q * y];
+    const b1 = a - q * b;
+    const y1 = x - q * y;
     a = b;
     b = b1;
     x = y;

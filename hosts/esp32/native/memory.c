@@ -57,7 +57,7 @@ static void __attribute__((constructor)) watchAllocations(void)
 	heap_caps_register_failed_alloc_callback(failed);
 }
 
-/** What the engine needs to say why it gives up, and what its block grows by. With less it restarts the chip without a word. */
+/** What the engine needs to say why it gives up, and what its block grows by (manifest.json: 64 slots). With less it restarts the chip without a word. */
 #define WORDS 64
 #define GROWTH 1024
 #define FULL 0x66756c6c

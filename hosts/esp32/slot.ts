@@ -31,6 +31,8 @@ export class OtaSlot implements Slot {
   private readonly _blocks: PartitionBlocks;
   private readonly _ota: Ota;
   private _activated = false;
+  /** Known once: what runs is never on trial again. ESP-IDF reads flash to say so. */
+  private _confirmed = false;
 
   constructor(partition: Partition | undefined, ota: Ota) {
     this._blocks = new PartitionBlocks(partition, () => ota.esp_task_wdt_reset());
@@ -52,7 +54,8 @@ export class OtaSlot implements Slot {
   }
 
   state(): "confirmed" | "pending" {
-    return this._ota.mote_image_state() === IMAGE.pending ? "pending" : "confirmed";
+    this._confirmed ||= this._ota.mote_image_state() !== IMAGE.pending;
+    return this._confirmed ? "confirmed" : "pending";
   }
 
   activate(length: number): boolean {

@@ -1,6 +1,11 @@
 // What a start finds on flash: the durable queue's sectors, and the small values of the store.
 
-import { HEADER_BYTES, headerKind, sequenceOf } from "../../src/agent/queue/flash-log/sector-header.js";
+import {
+  HEADER_BYTES,
+  headerKind,
+  isSound,
+  sequenceOf,
+} from "../../src/agent/queue/flash-log/sector-header.js";
 import { lengthOf, STATUS_BYTES, seal, whole as wholeRecord } from "../../src/agent/queue/log-entry.js";
 import { countMembers, KeySet, memberAt, memberEnd } from "../../src/agent/telemetry/point-keys.js";
 import { Agent, MoteError } from "../../src/index.js";
@@ -47,7 +52,7 @@ function sealed(bytes: Uint8Array): void {
     page[11] = page[17] = page[23] = 0;
     const crc = crc32(page, 0, HEADER_BYTES - 4);
     for (let i = 0; i < 4; i++) page[HEADER_BYTES - 4 + i] = crc >>> (8 * i);
-    if (headerKind(page) !== "sound") continue;
+    if (headerKind(page) !== "own" || !isSound(page)) continue;
     const words = new Int32Array(bytes.buffer, bytes.byteOffset + sector, SECTOR / 4);
     for (let at = HEADER_BYTES; at + STATUS_BYTES <= SECTOR; at += wholeRecord(lengthOf(words, at))) {
       const length = lengthOf(words, at);

@@ -27,14 +27,14 @@ export const safeguards: readonly Safeguard[] = [
     what: "the CRC of a sector's header is looked at",
     file: `${AGENT}/queue/flash-log/sector-header.ts`,
     edits: [
-      ['return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT) ? "sound" : "none";', 'return "sound";'],
+      ["return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);", "return bytes.length >= HEADER_BYTES;"],
     ],
   },
   {
     group: "outbox",
     what: "nothing is appended behind a torn record",
     file: `${AGENT}/queue/flash-log/recover.ts`,
-    edits: [["if (page[i] !== 0xff) return size;", "if (page[i] !== 0xff) return at;"]],
+    edits: [["return isBlank(words, at) ? at : size;", "return isBlank(words, size) ? at : size;"]],
   },
   {
     group: "outbox",
@@ -218,8 +218,8 @@ export const safeguards: readonly Safeguard[] = [
     file: `${AGENT}/queue/flash-log/sectors.ts`,
     edits: [
       [
-        "this.map.read(at, page) && (isBlank(page)",
-        "this.map.read(at, this.map.header) && (isBlank(this.map.header)",
+        "this.map.read(at, page) && (isBlank(words)",
+        "this.map.read(at, page) && (isBlank(words.subarray(0, 14))",
       ],
     ],
   },

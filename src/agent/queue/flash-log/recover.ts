@@ -6,6 +6,7 @@ import {
   HEADER_BYTES,
   headerKind,
   isBlank,
+  isSound,
   readHeader,
   type SectorState,
   sequenceOf,
@@ -26,19 +27,23 @@ export type Recovered =
 /** Anchors `map`, leaves the newest sector in the page. `into` is filled if it is ready, and left else. */
 export const recover = (map: SectorMap, { bytes: page, words }: Records, into: SectorState): Recovered => {
   const state = emptyState();
+  const { header } = map;
+  const headerWords = new Int32Array(header.buffer);
   map.unread = false;
   let newest = 0;
   let index = 0;
   // One alone is the first header of all, cut while it was written.
   let strange = 0;
-  for (let i = 0; i < map.count; i++) {
-    if (!map.read(i * map.size, map.header)) return { kind: "failed" };
-    const kind = headerKind(map.header);
+  // From the last to the first: most are older than one before, and need no look at their checksum.
+  for (let i = map.count - 1; i >= 0; i--) {
+    if (!map.read(i * map.size, header)) return { kind: "failed" };
+    const kind = headerKind(header);
     if (kind === "foreign") return { kind: "foreign" };
-    if (kind === "none" && !isBlank(map.header)) strange++;
-    if (kind === "none" || sequenceOf(map.header) <= newest) continue;
-    newest = sequenceOf(map.header);
-    index = i;
+    if (kind === "own" && sequenceOf(header) <= newest) continue;
+    if (kind === "own" && isSound(header)) {
+      newest = sequenceOf(header);
+      index = i;
+    } else if (!isBlank(headerWords)) strange++;
   }
   if (newest === 0) {
     map.anchor(0, map.count - 1);
@@ -48,7 +53,7 @@ export const recover = (map: SectorMap, { bytes: page, words }: Records, into: S
   map.anchor(newest, index);
   if (!map.read(index * map.size, page)) return { kind: "failed" };
   readHeader(page, state);
-  const end = replay(page, words, state);
+  const end = replay(map.size, words, state);
   const oldest = findOldest(map, state);
   if (map.unread) return { kind: "failed" };
   Object.assign(into, state);
@@ -56,8 +61,7 @@ export const recover = (map: SectorMap, { bytes: page, words }: Records, into: S
 };
 
 /** Applies the records of the newest sector; returns where the next may go. */
-const replay = (page: Uint8Array, words: Int32Array, state: SectorState): number => {
-  const size = page.length;
+const replay = (size: number, words: Int32Array, state: SectorState): number => {
   let at = HEADER_BYTES;
   for (;;) {
     const length = soundLength(words, at, size, state.sequence);
@@ -65,11 +69,8 @@ const replay = (page: Uint8Array, words: Int32Array, state: SectorState): number
     applyRecords(state, words, at, at + length);
     at += length;
   }
-  for (let i = at; i < size; i++) {
-    // A record was cut while it was written. Its bytes can't be written again, and what stood behind them would not be found.
-    if (page[i] !== 0xff) return size;
-  }
-  return at;
+  // A record was cut while it was written. Its bytes can't be written again, and what stood behind them would not be found.
+  return isBlank(words, at) ? at : size;
 };
 
 /** Sectors without a header are passed over: one was set aside when its turn came, or is damaged. */

@@ -67,16 +67,23 @@ export const putHeader = (into: Uint8Array, state: SectorState): void => {
   putU32(into, CRC_AT, crc32(into, 0, CRC_AT));
 };
 
-/** What the first bytes of a sector are: a sound header, one of another format, or none (never used, or cut while it was written). */
-export const headerKind = (bytes: Uint8Array): "sound" | "foreign" | "none" => {
+/** What the first bytes of a sector are: a header of this format or of another, or none (never used, or cut while it was written). */
+export const headerKind = (bytes: Uint8Array): "own" | "foreign" | "none" => {
   const magic = bytes[0] === 0x4d && bytes[1] === 0x6f && bytes[2] === 0x51 && bytes[3] === 0x0a;
   if (!magic || (bytes[4] as number) + (bytes[5] as number) !== 0xff) return "none";
-  if (bytes[4] !== FORMAT) return "foreign";
-  return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT) ? "sound" : "none";
+  return bytes[4] === FORMAT ? "own" : "foreign";
 };
 
-export const isBlank = (bytes: Uint8Array): boolean => {
-  return bytes.every((byte) => byte === 0xff);
+/** Of a header of this format: it is whole. */
+export const isSound = (bytes: Uint8Array): boolean => {
+  return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);
+};
+
+/** Nothing was written from byte `from` on, a whole number of words. A word takes a board no longer than a byte would. */
+export const isBlank = (words: Int32Array, from = 0): boolean => {
+  const { length } = words;
+  for (let at = from >> 2; at < length; at++) if (words[at] !== -1) return false;
+  return true;
 };
 
 export const sequenceOf = (header: Uint8Array): number => {

@@ -1,5 +1,5 @@
 import type { Blocks } from "../../../port.js";
-import { firstOf, HEADER_BYTES, headerKind, sequenceOf } from "./sector-header.js";
+import { firstOf, HEADER_BYTES, headerKind, isSound, sequenceOf } from "./sector-header.js";
 
 /** A read that fails once may be a bus that was disturbed; points are not given up for that. */
 const TRIES = 3;
@@ -42,7 +42,7 @@ export class SectorMap {
   firstIn(sequence: number): number | undefined {
     if (sequence < 1) return undefined;
     if (!this.read(this.at(sequence), this.header)) return undefined;
-    if (headerKind(this.header) !== "sound" || sequenceOf(this.header) !== sequence) return undefined;
-    return firstOf(this.header);
+    const isWanted = headerKind(this.header) === "own" && sequenceOf(this.header) === sequence;
+    return isWanted && isSound(this.header) ? firstOf(this.header) : undefined;
   }
 }

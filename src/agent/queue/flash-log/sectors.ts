@@ -96,7 +96,7 @@ export class SectorLog {
     const done = this.unsaid || this._aside.has(this.map.at(sequence));
     if (this._failedTail < 0 || (done && this._mayErase)) return;
     this._loaded = 0;
-    if (!this.load(sequence) || !isBlank(this.page.bytes.subarray(this._failedTail))) return;
+    if (!this.load(sequence) || !isBlank(this.page.words, this._failedTail)) return;
     this.tail = this._failedTail;
     // What was dealt with meanwhile must not come back. The count of what never was on flash comes with the next header.
     if (this.unsaid && !this.unwritten.write(this)) this.tail = this.map.size;
@@ -193,12 +193,12 @@ export class SectorLog {
   erase(): boolean {
     const { blocks, count, size } = this.map;
     const newest = this.map.at(this.state.sequence);
-    const page = this.page.bytes;
+    const { bytes: page, words } = this.page;
     let gone = true;
     for (let i = 1; i <= count; i++) {
       const at = (newest + i * size) % (count * size);
       // An erase that was cut may have left nothing but what stood behind the header.
-      if (this.map.read(at, page) && (isBlank(page) || blocks.erase(at))) continue;
+      if (this.map.read(at, page) && (isBlank(words) || blocks.erase(at))) continue;
       gone = false;
       this._fail(at);
     }
@@ -218,9 +218,9 @@ export class SectorLog {
   /** Not while the last erase after a failure is less than a minute ago, unless the sector is blank anyway. */
   private _erase(at: number): boolean {
     if (!this.failing) return this.map.blocks.erase(at) || this._fail(at);
-    const page = this.page.bytes;
+    const { bytes, words } = this.page;
     this._loaded = 0;
-    if (this._erased === at && this.map.read(at, page) && isBlank(page)) return true;
+    if (this._erased === at && this.map.read(at, bytes) && isBlank(words)) return true;
     if (!this._mayErase) {
       this.usable = false;
       return false;

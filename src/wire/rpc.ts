@@ -51,17 +51,17 @@ export type RpcParsed = RpcRequest | { readonly ok: false };
 
 /**
  * Reads a request. `whole` is false if the text is only its beginning; then, and when the rest is no JSON, `id` and `method` still come, with a `problem`,
- * because a request without an answer holds up those behind it. Without a usable id it can't be answered: `ok` is false.
+ * because a request without an answer holds up those behind it. Without a usable id it can't be answered: `ok` is false. `bytes`: of which the text was made.
  */
-export const parseRpcRequest = (text: string, whole: boolean): RpcParsed => {
-  if (!whole) return fromBeginning(text, "too-large");
+export const parseRpcRequest = (text: string, whole: boolean, bytes?: Uint8Array): RpcParsed => {
+  if (!whole) return fromBeginning(text, "too-large", bytes);
   const parsed = parseJson(text);
-  if (!parsed.ok) return fromBeginning(text, problemOf(parsed.reason));
+  if (!parsed.ok) return fromBeginning(text, problemOf(parsed.reason), bytes);
   if (!isObject(parsed.value)) return { ok: false };
   const { method, params } = parsed.value;
   const id = toId(Object.hasOwn(parsed.value, "id") ? parsed.value.id : undefined);
   if (id === undefined) return { ok: false };
-  const hash = hashText(text);
+  const hash = hashText(text, bytes);
   if (typeof method !== "string")
     return { ok: true, id, method: "", params: undefined, problem: "malformed", hash };
   return { ok: true, id, method, params: params === undefined ? null : params, problem: undefined, hash };
@@ -69,13 +69,13 @@ export const parseRpcRequest = (text: string, whole: boolean): RpcParsed => {
 
 const problemOf = (reason: JsonProblem): RpcProblem => (reason === "too-deep" ? "too-large" : "malformed");
 
-const fromBeginning = (text: string, problem: RpcProblem): RpcParsed => {
+const fromBeginning = (text: string, problem: RpcProblem, bytes: Uint8Array | undefined): RpcParsed => {
   const found = findMembers(text);
   const id = toId(jsonOf(found.id));
   if (id === undefined) return { ok: false };
   const method = jsonOf(found.method);
   const name = typeof method === "string" ? method : "";
-  return { ok: true, id, method: name, params: undefined, problem, hash: hashText(text) };
+  return { ok: true, id, method: name, params: undefined, problem, hash: hashText(text, bytes) };
 };
 
 /** A signed 32-bit integer, written as a number or as decimal digits. */
@@ -87,9 +87,14 @@ const toId = (value: unknown): number | undefined => {
 
 const isDecimal = (text: string): boolean => isMadeOf(text.startsWith("-") ? text.slice(1) : text, "09", 10);
 
-/** FNV-1a over the code points. */
-const hashText = (text: string): number => {
+/** FNV-1a over the code points: those of ASCII are its bytes, which take a board a third of the time. */
+const hashText = (text: string, bytes: Uint8Array | undefined): number => {
   let hash = 0x811c9dc5 | 0;
+  const { length } = text;
+  if (bytes?.length === length) {
+    for (let at = 0; at < length; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+    return hash >>> 0;
+  }
   for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) as number), 0x01000193);
   return hash >>> 0;
 };

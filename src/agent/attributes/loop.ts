@@ -99,10 +99,14 @@ export class AttributeLoop implements Job {
     await this._uplink.ready();
     if (!this._session.running) return 0;
     this._hear();
-    if (this._wanted().length > 0) this._polls.open();
+    if (this._wantsAny) this._polls.open();
     if (this._restMs() === 0) return this._read().then(AT_ONCE);
     const batch = this._client.batch(this._alone);
     return batch ? this._post(batch).then(AT_ONCE) : this._restMs();
+  }
+
+  private get _wantsAny(): boolean {
+    return this._keys.length > 0 || (this.firmware !== undefined && this.firmware.keys.length > 0);
   }
 
   private _wanted(): string[] {
@@ -112,7 +116,7 @@ export class AttributeLoop implements Job {
 
   /** One look at each start, even with nothing to look for: it shows soon whether the platform is there. */
   private _looks(): boolean {
-    return this._readAt !== undefined && (!this._firstReadDone || this._wanted().length > 0);
+    return this._readAt !== undefined && (!this._firstReadDone || this._wantsAny);
   }
 
   private _restMs(): number | undefined {

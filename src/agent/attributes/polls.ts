@@ -35,6 +35,8 @@ export class AttributePolls {
     | { outcome: Outcome; at: number; tookMs: number; heard: boolean; askedMs: number }
     | undefined;
   private _lost = false;
+  /** The last poll that ended brought something: where one change follows the other, so do the heads. */
+  private _brought = false;
   /** No poll is let through: the values are to be read as if there were none. */
   blocked = false;
   /** For how long what `take` gave last had waited to be taken. */
@@ -80,6 +82,7 @@ export class AttributePolls {
       deadlineMs,
       limit: this._limit,
       repeatable: true,
+      alike: this._brought,
       sent: () => this._loop.readSoon(READ_AFTER_POLL_MS),
     } as const;
     this._channel.dispatch(request, (outcome) => {
@@ -100,6 +103,7 @@ export class AttributePolls {
     this.clear();
     const verdict = this._timing.judge(outcome, tookMs, heard, askedMs);
     this._lost = verdict === "lost";
+    this._brought = verdict === "delivered";
     if (verdict === "ended") this._channel.clear();
     if (verdict === "busy") this._channel.hold();
     this.blocked = verdict === "busy" || verdict === "lost";

@@ -67,7 +67,7 @@ export class RpcJournal {
     this._time = time;
     this._rememberMs = rememberMs;
     this._answerBytes = answerBytes;
-    for (const key of keys()) this._load(key);
+    for (const key of KEYS) this._load(key);
   }
 
   /** The RPC that poll number `poll` brought, if it was seen before. */
@@ -147,7 +147,7 @@ export class RpcJournal {
   forget(): boolean {
     this._entries = [];
     this._stale = [];
-    const left = keys().filter((key) => this._host.store.get(key) && !forgetStored(this._host, key));
+    const left = KEYS.filter((key) => this._host.store.get(key) && !forgetStored(this._host, key));
     return left.length === 0;
   }
 
@@ -193,7 +193,7 @@ export class RpcJournal {
 
   private _store(entry: JournalEntry): boolean {
     const used = this._entries.map(({ key }) => key).concat(this._stale);
-    const key = this._stale.find((one) => one !== BEFORE) ?? keys().find((one) => !used.includes(one));
+    const key = this._stale.find((one) => one !== BEFORE) ?? KEYS.find((one) => !used.includes(one));
     const { id, hash, ticks, at } = entry;
     if (key === undefined || !writeStored(this._host, key, { id, hash, ticks, at })) return false;
     entry.key = key;
@@ -217,7 +217,7 @@ export class RpcJournal {
 const lengthOf = ({ answer }: JournalEntry): number => answer?.length ?? 0;
 
 /** Of the store. */
-const keys = (): string[] => [0, 1, 2, 3, 4, 5, 6, 7].map((n) => `rpc${n}`).concat(BEFORE);
+const KEYS = ["rpc0", "rpc1", "rpc2", "rpc3", "rpc4", "rpc5", "rpc6", "rpc7", BEFORE] as const;
 
 const entryOf = (
   known: Pick<JournalEntry, "id" | "hash" | "ran" | "ticks" | "at" | "earlier" | "after">,

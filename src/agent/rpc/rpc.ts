@@ -116,7 +116,7 @@ export class Rpc implements Job {
 
   /** False if nothing could be made of what poll number `poll` brought; else when it is done with. */
   private _take(body: Uint8Array, whole: boolean, poll: number): Promise<void> | undefined | false {
-    const request = parseRpcRequest(this._textOf(body), whole);
+    const request = parseRpcRequest(this._textOf(body), whole, body);
     if (!request.ok) {
       this._session.counters.malformed("an RPC");
       this._polls.hold();
@@ -221,7 +221,7 @@ export class Rpc implements Job {
   private _isAnothers({ id, hash, after }: JournalEntry): boolean {
     return this._polls.ended.some(({ number, outcome }) => {
       if (number < after || outcome.kind !== "done") return false;
-      const came = parseRpcRequest(this._textOf(outcome.body), false);
+      const came = parseRpcRequest(this._textOf(outcome.body), false, outcome.body);
       return came.ok && came.id === id && came.hash !== hash;
     });
   }

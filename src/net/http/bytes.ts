@@ -8,6 +8,12 @@ export const isBlank = (byte: number | undefined): boolean => {
   return byte === SPACE || byte === TAB;
 };
 
+/** The first position of `byte`, or `to`. The engine of a board takes twice as long for its own `indexOf`. */
+export const find = (bytes: Uint8Array, from: number, to: number, byte: number): number => {
+  while (from < to && bytes[from] !== byte) from++;
+  return from;
+};
+
 /** The first position that holds no blank. */
 export const skipBlanks = (bytes: Uint8Array, from: number, to: number): number => {
   while (from < to && isBlank(bytes[from])) from++;

@@ -35,6 +35,12 @@ export const parseDate = (bytes: Uint8Array, from: number, to: number): number |
   return midnight + ((hour * 60 + minute) * 60 + second) * 1000;
 };
 
+/** The same of a text, in a tenth of the time on a board; undefined also for a date that is not written as the engine would write it. */
+export const parseUsualDate = (text: string): number | undefined => {
+  const ms = Date.parse(text);
+  return ms >= 0 && new Date(ms).toUTCString() === text ? ms : undefined;
+};
+
 /** What stands between the names and numbers. */
 const hasShape = (bytes: Uint8Array, from: number): boolean => {
   return (

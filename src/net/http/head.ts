@@ -1,6 +1,6 @@
 // The head of an answer: what the agent needs of it, read from the lines where they lie. Every other header is skipped.
 // Content-Type is not among them: the platform labels plain text as JSON and sends JSON without a label.
-import { decimal, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
+import { decimal, find, isBlank, isText, skipBlanks, trimBlanks, word } from "./bytes.js";
 import { parseDate } from "./date.js";
 import type { FileHead } from "./file-head.js";
 
@@ -79,10 +79,9 @@ export class Head {
   /** Takes one header line, `cut` if it was longer than LINE. Returns what is wrong. */
   takeField(bytes: Uint8Array, from: number, to: number, cut: boolean): string | undefined {
     if (isBlank(bytes[from])) return "folded header";
-    // Natively: it may look beyond the line, which costs less than a look at each byte here.
-    const colon = bytes.indexOf(COLON, from);
+    const colon = find(bytes, from, to, COLON);
     // A blank before the colon is how one header is passed off as another.
-    if (colon <= from || colon >= to || isBlank(bytes[colon - 1])) return "bad header";
+    if (colon === from || colon === to || isBlank(bytes[colon - 1])) return "bad header";
     const name = NAMES[colon - from];
     const known = name !== undefined && isText(bytes, from, colon, name);
     if (!known && !this.file) return undefined;

@@ -6,6 +6,7 @@
 
 import type { Host } from "../../port.js";
 import { Body } from "./body.js";
+import { find } from "./bytes.js";
 import { chunkSize } from "./chunk.js";
 import { FILE_LINE, FileHead } from "./file-head.js";
 import { Head, LINE } from "./head.js";
@@ -124,8 +125,7 @@ export class ResponseReader {
 
   /** Finds the end of the line; what came of it so far is kept, as far as LINE goes. */
   private _takeLine(bytes: Uint8Array, from: number, to: number, head: boolean): number {
-    const found = bytes.indexOf(LF, from);
-    const end = found < 0 || found >= to ? to : found;
+    const end = find(bytes, from, to, LF);
     const next = Math.min(end + 1, to);
     const length = this._lineLength + end - from;
     if (head) this._headLength += next - from;

@@ -37,13 +37,19 @@ const isHeader = (line: string): boolean => {
   return end > 0 && line.slice(end, end + 2) === ": " && isMadeOf(line.slice(end + 2), " ~");
 };
 
+/** In pieces that are joined once: each `+` would copy what is there so far, and what is copied is garbage. */
 const headText = (target: Target, request: Request): string => {
   const { method, path, header, body, sink } = request;
+  const pieces = [method, " ", target.prefix, path, " HTTP/1.1\r\nHost: ", target.authority];
   // What is fetched by GET into a sink is an image.
-  const accept = sink && method === "GET" ? "*/*" : "application/json";
-  let text = `${method} ${target.prefix}${path} HTTP/1.1\r\nHost: ${target.authority}\r\nUser-Agent: mote\r\nAccept: ${accept}\r\n`;
-  if (header !== undefined) text += `${header}\r\n`;
-  if (body && body.length > 0) text += "Content-Type: application/json\r\n";
-  if (body || method === "POST") text += `Content-Length: ${body?.length ?? 0}\r\n`;
-  return `${text}\r\n`;
+  pieces.push(sink && method === "GET" ? IMAGE : JSON_ANSWER);
+  if (header !== undefined) pieces.push(header, "\r\n");
+  if (body && body.length > 0) pieces.push("Content-Type: application/json\r\n");
+  if (body || method === "POST") pieces.push("Content-Length: ", String(body?.length ?? 0), "\r\n");
+  pieces.push("\r\n");
+  return pieces.join("");
 };
+
+const AGENT = "\r\nUser-Agent: mote\r\nAccept: ";
+const JSON_ANSWER = `${AGENT}application/json\r\n`;
+const IMAGE = `${AGENT}*/*\r\n`;

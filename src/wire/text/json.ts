@@ -44,9 +44,8 @@ export const isObject = (value: unknown): value is JsonObject => {
 
 /** Counts brackets outside strings, as far as `maxDepth`. Not by index: that is quadratic on XS. */
 const isDeeper = (text: string, maxDepth: number): boolean => {
-  // Most texts hold fewer brackets than there may be levels; `split` finds that out natively and stops at its limit.
-  const brackets = text.split("{", maxDepth + 2).length + text.split("[", maxDepth + 2).length - 2;
-  if (brackets <= maxDepth) return false;
+  // Most texts hold fewer brackets than there may be levels, which is found out natively.
+  if (brackets(text, "{", maxDepth) + brackets(text, "[", maxDepth) <= maxDepth) return false;
   let depth = 0;
   let quoted = false;
   let escaped = false;
@@ -62,6 +61,13 @@ const isDeeper = (text: string, maxDepth: number): boolean => {
     } else if (char === "}" || char === "]") depth--;
   }
   return false;
+};
+
+/** How many there are, `most` + 1 at the most. */
+const brackets = (text: string, bracket: string, most: number): number => {
+  let count = 0;
+  for (let at = text.indexOf(bracket); at >= 0 && count <= most; at = text.indexOf(bracket, at + 1)) count++;
+  return count;
 };
 
 /** Without calls of itself: those would take the engine's stack. */

@@ -1,6 +1,14 @@
 // Short ASCII texts, read where they lie.
 import test from "ava";
-import { decimal, hexDigit, isText, skipBlanks, trimBlanks, word } from "../../../../src/net/http/bytes.js";
+import {
+  decimal,
+  find,
+  hexDigit,
+  isText,
+  skipBlanks,
+  trimBlanks,
+  word,
+} from "../../../../src/net/http/bytes.js";
 
 const of = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
 const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
@@ -23,6 +31,12 @@ test("a word is found whatever the case of its letters, and no other byte has a 
     [2, 13],
   ] as const)
     t.false(isText(of("--keep-alive--"), from, to, word("keep-alive")));
+});
+
+test("a byte is found where it is first, and not beyond the range", (t) => {
+  const bytes = of("ab:cd:e");
+  t.deepEqual([find(bytes, 0, 7, 0x3a), find(bytes, 2, 7, 0x3a), find(bytes, 3, 7, 0x3a)], [2, 2, 5]);
+  t.deepEqual([find(bytes, 3, 5, 0x3a), find(bytes, 6, 7, 0x3a), find(bytes, 4, 4, 0x3a)], [5, 7, 4]);
 });
 
 test("blanks are spaces and tabs, and none are looked for beyond the range", (t) => {

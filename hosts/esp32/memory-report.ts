@@ -10,15 +10,23 @@ const EVERY_MS = 3_600_000;
  */
 export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
   const { reset, crash } = host.ending;
-  // A wake is no reset.
-  if (reset !== "deep sleep")
-    agent.attributes.publish({ mac: host.mac, resetReason: reset, crash: crash || "" });
-  const memory = (): void => {
-    agent.attributes.publish({ freeMemory: host.freeMemory(), leastFreeMemory: host.leastFreeMemory() });
-    host.clock.timer(EVERY_MS, memory);
+  const again = (): void => {
+    agent.attributes.publish(memory(host));
+    host.clock.timer(EVERY_MS, again);
   };
-  if (!sleeps) memory();
+  // All at once: each is kept in flash until the platform has it.
+  agent.attributes.publish({
+    // A wake is no reset.
+    ...(reset !== "deep sleep" && { mac: host.mac, resetReason: reset, crash: crash || "" }),
+    ...(!sleeps && memory(host)),
+  });
+  if (!sleeps) host.clock.timer(EVERY_MS, again);
 };
+
+const memory = (host: BoardHost) => ({
+  freeMemory: host.freeMemory(),
+  leastFreeMemory: host.leastFreeMemory(),
+});
 
 /** For `mote.health`: both pools, in bytes; what of the engine's block and of its task's stack was never used. */
 export const memoryOf = (idf: Idf, host: BoardHost): Readonly<Record<string, number>> => {

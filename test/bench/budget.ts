@@ -17,16 +17,17 @@ export function writeBudget(budget: Budget): void {
 }
 
 export interface Compared {
-  /** Beyond the budget by more than 5 %, or not in it at all. */
+  /** Beyond the budget, or not in it at all. */
   readonly worse: readonly string[];
-  /** Below it by more than 5 %: worth a new budget. */
+  /** As far below it: worth a new budget. */
   readonly better: readonly string[];
 }
 
-/** Each figure that moved by more than 5 %, reported with both numbers. A figure that is no longer measured counts as worse: a budget must not fall silent. */
+/** Each figure that moved by more than `slack`, reported with both numbers. A figure that is no longer measured counts as worse: a budget must not fall silent. */
 export function compare(
   figures: Readonly<Record<string, number>>,
   kept: Readonly<Record<string, number>> = {},
+  slack = SLACK,
 ): Compared {
   const worse: string[] = [];
   const better: string[] = [];
@@ -35,8 +36,8 @@ export function compare(
     const budget = kept[name];
     const what = `${name}: ${figure ?? "not measured"}, budget ${budget ?? "none"}`;
     // Zero allows zero; a figure that is no number is worse than any.
-    if (figure === undefined || budget === undefined || !(figure <= budget * (1 + SLACK))) worse.push(what);
-    else if (figure < budget * (1 - SLACK)) better.push(what);
+    if (figure === undefined || budget === undefined || !(figure <= budget * (1 + slack))) worse.push(what);
+    else if (figure < budget * (1 - slack)) better.push(what);
   }
   return { worse, better };
 }

@@ -4,12 +4,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { findEmulator } from "../../../tools/moddable/esp32/emulator.js";
-import { findIdf } from "../../../tools/moddable/esp32/idf.js";
-import { findSdk, PROJECT, SdkError } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/moddable/sdk.js";
 import { CHIP, PORT } from "../../chip/rig.js";
 import { keep, keptCosts, keptProfiles, type Length } from "./kept.js";
 import { LENGTHS, measure } from "./measure.js";
+import { whatIsMissing } from "./missing.js";
 import { compilePlugin } from "./plugin.js";
 import { profileLines } from "./profile.js";
 import { build, PROGRAMS, type ProgramName, type Variant } from "./programs.js";
@@ -28,20 +27,6 @@ interface Flags {
   readonly build?: boolean;
   readonly row?: readonly string[];
   readonly program?: readonly ProgramName[];
-}
-
-/** Without the tools nothing is measured. */
-function whatIsMissing(): string | undefined {
-  try {
-    findSdk();
-    findEmulator(CHIP);
-    findIdf(process.env);
-    compilePlugin();
-    return undefined;
-  } catch (error) {
-    if (error instanceof SdkError) return error.message.split("\n")[0];
-    throw error;
-  }
 }
 
 async function main(flags: Flags): Promise<number> {

@@ -13,8 +13,7 @@ const HEADER = "qemu-plugin.h";
 const BESIDE = ["../include", "../include/qemu", "../../include/qemu"];
 
 /** The folder of the emulator's header: MOTE_QEMU_INCLUDE, or beside the emulator. */
-function headerFolder(): string {
-  const program = findEmulator(CHIP);
+function headerFolder(program: string): string {
   const path = program.includes("/")
     ? program
     : (process.env.PATH ?? "")
@@ -33,7 +32,11 @@ function headerFolder(): string {
 
 /** The plugin as the emulator loads it. Throws SdkError with the name of what is missing. */
 export function compilePlugin(): string {
-  const folder = headerFolder();
+  const program = findEmulator(CHIP);
+  // Built without them it has the header all the same.
+  if (!execFileSync(program, ["-help"], { encoding: "utf8" }).includes("-plugin"))
+    throw new SdkError(`${program} takes no plugins: it was built without --enable-plugins`);
+  const folder = headerFolder(program);
   if (!onPath("gcc", process.env)) throw new SdkError("gcc is missing: it compiles the counting plugin");
   const out = join(PROJECT, "build", "chip", "count.so");
   mkdirSync(dirname(out), { recursive: true });

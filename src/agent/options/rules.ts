@@ -32,16 +32,13 @@ export const checkRules = (group: string, options: unknown, rules: Rules, wrong:
 };
 
 const problemOf = (rule: Range | Choices, value: unknown): string | undefined => {
-  const [normal, least, most] = rule as Range;
-  if (typeof normal !== "number") {
-    if (value === undefined || rule.includes(value as never)) return undefined;
+  if (value === undefined) return undefined;
+  if (typeof rule[0] !== "number") {
+    if (rule.includes(value as never)) return undefined;
     return `is ${rule.map((choice) => JSON.stringify(choice)).join(" or ")}`;
   }
-  if (
-    value === undefined ||
-    (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
-  )
-    return undefined;
+  const [, least, most] = rule as Range;
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return undefined;
   return `is a whole number from ${least} to ${most}`;
 };
 

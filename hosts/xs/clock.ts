@@ -23,14 +23,9 @@ export class XsClock implements Clock {
   }
 
   timer(ms: number, due: () => void): () => void {
-    let timer: Timer | undefined = Timer.set(() => {
-      timer = undefined;
-      due();
-    }, ms);
-    return () => {
-      Timer.clear(timer);
-      timer = undefined;
-    };
+    // The SDK clears one that was due, or was cleared, without a word.
+    const timer = Timer.set(due, ms);
+    return () => Timer.clear(timer);
   }
 
   /** The date was learnt. In seconds since 1970: the SDK takes no fractions. */

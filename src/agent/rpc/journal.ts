@@ -97,7 +97,8 @@ export class RpcJournal {
     entry.answer = text;
     // One budget for all that wait: the longest answer there may be, and what is short.
     const long = this._entries.filter((one) => lengthOf(one) > SHORT);
-    let bytes = long.reduce((sum, one) => sum + lengthOf(one), 0);
+    let bytes = 0;
+    for (const one of long) bytes += lengthOf(one);
     for (const one of long) {
       if (bytes <= this._answerBytes || one === entry) break;
       bytes -= lengthOf(one);

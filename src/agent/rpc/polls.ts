@@ -60,7 +60,7 @@ export class RpcPolls {
   /** The lowest number of the polls that are open, or ended and were not taken yet. */
   get oldest(): number {
     const numbers = [...this._open, ...this._ended].map(({ number }) => number);
-    return numbers.reduce((oldest, number) => Math.min(oldest, number), this.next);
+    return Math.min(this.next, ...numbers);
   }
 
   /** A new start: what an earlier one left open is of no interest. */

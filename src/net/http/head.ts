@@ -16,15 +16,11 @@ const CONNECTION = 10;
 const RETRY_AFTER = 11;
 const CONTENT_LENGTH = 14;
 const TRANSFER_ENCODING = 17;
-const NAMES = ["date", "connection", "retry-after", "content-length", "transfer-encoding"].reduce<
-  (Uint8Array | undefined)[]
->(
-  (names, name) => {
-    names[name.length] = word(name);
-    return names;
-  },
-  new Array(TRANSFER_ENCODING + 1).fill(undefined),
-);
+const ALL = ["date", "connection", "retry-after", "content-length", "transfer-encoding"];
+const NAMES = Array.from({ length: TRANSFER_ENCODING + 1 }, (_, length) => {
+  const name = ALL.find((one) => one.length === length);
+  return name === undefined ? undefined : word(name);
+});
 const HTTP = word("http/");
 const CHUNKED = word("chunked");
 const CLOSE = word("close");

@@ -1,5 +1,5 @@
-// What texts are made of, character by character. The engine has regular expressions and the cases of all letters, which bring 30,000 bytes of
-// code and tables into a board's image as soon as one is used.
+// What texts are made of, character by character. The engine has regular expressions and the cases of all letters, which bring their code and
+// tables into a board's image as soon as one is used.
 
 /** True if the character lies in `ranges`, each a first and a last one: "09af". */
 const isIn = (code: number, ranges: string): boolean => {

@@ -15,6 +15,8 @@ export interface Rom {
   readonly texts: number;
   /** Bytes of the block that the engine takes at start; 0: none, it takes memory piece by piece. */
   readonly engine: number;
+  /** Bytes that the engine has for chunks, slots and stack before anything runs: of the block, if there is one. */
+  readonly begins: number;
   /** Modules that are not preloaded, with the bytes of their code. They take RAM when they are first imported. */
   readonly unpreloaded: readonly { readonly name: string; readonly bytes: number }[];
 }
@@ -23,7 +25,7 @@ const CODE = /\.code = \{ \(txByte\*\)"((?:[^"\\]|\\.)*)"/g;
 const TEXT = /(?:\.key = \{ (?:\(txString\))?|\.string = )"((?:[^"\\]|\\.)*)"/g;
 const ESCAPE = /\\(?:x[0-9a-f]{2}|[0-7]{3}|.)/g;
 /** How the engine is made: chunk, heap, stack, keys, names, symbols, parser, and as the last but one the block. */
-const CREATION = /^\t\{ (?:\d+, ){11}(\d+), \d+\},$/m;
+const CREATION = /^\t\{ (\d+), \d+, (\d+), \d+, (\d+), (?:\d+, ){6}(\d+), \d+\},$/m;
 const UNPRELOADED = /^\t\{ \w+, \w+, \d+, \(txS1\*\)gxCode\d+, (\d+), [^"]*"([^"]+)"/gm;
 
 /** Throws if `source` is no mc.xs.c. */
@@ -38,12 +40,14 @@ export function readRom(source: string): Rom {
     for (const [, text = ""] of source.matchAll(pattern)) bytes += text.replace(ESCAPE, "x").length + more;
     return bytes;
   };
+  const [chunks, slots, stack, engine] = (CREATION.exec(source) ?? []).slice(1).map(Number);
   return {
     slots: number("mxHeapCount"),
     keys: number("mxKeysCount"),
     code: total(CODE, 0),
     texts: total(TEXT, 1),
-    engine: Number(CREATION.exec(source)?.[1] ?? 0),
+    engine: engine ?? 0,
+    begins: (chunks ?? 0) + ((slots ?? 0) + (stack ?? 0)) * SLOT,
     unpreloaded: [...source.matchAll(UNPRELOADED)].map(([, bytes, name]) => ({
       name: name!,
       bytes: Number(bytes),

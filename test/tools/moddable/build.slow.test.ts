@@ -97,6 +97,24 @@ withSdk(
   },
 );
 
+withSdk(
+  "a block that does not hold what the engine begins with is refused before it is flashed",
+  async (t, sdk) => {
+    const folder = join(place, "small");
+    newProject(folder);
+    const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+    manifest.creation = { static: 98_304 };
+    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+    const how = options(sdk, "esp32/esp32c3", { folder, out: join(folder, "build") });
+    t.deepEqual((await checked(how)).wrong, [
+      "the engine begins with 104,448 bytes (creation.chunk.initial, heap.initial and stack): creation.static is 98,304",
+    ]);
+    manifest.creation.chunk = { initial: 24_576 };
+    writeFileSync(join(folder, "manifest.json"), JSON.stringify(manifest));
+    t.deepEqual((await checked(how)).wrong, []);
+  },
+);
+
 withSdk("an image that no slot holds is refused before it is linked", async (t, sdk) => {
   const folder = join(place, "fat");
   newProject(folder);

@@ -23,6 +23,7 @@ test("slots, keys, code and texts are read from what the linker wrote", (t) => {
     code: 4,
     texts: 6 + 6 + 4,
     engine: 112_640,
+    begins: 1536 + (512 + 512) * 16,
     unpreloaded: [{ name: "left", bytes: 429 }],
   });
   t.is(romBytes(rom), 3 * 16 + 2 * 4 + 4 + 16 + 429);

@@ -43,6 +43,11 @@ export function checkBuild(
           `creation.static is ${number(engine)} bytes: the largest piece of memory that an ${chip.name} has for it is ${number(chip.largest)} (${chip.origin})`,
         ]
       : []),
+    ...(engine !== undefined && rom.begins > engine
+      ? [
+          `the engine begins with ${number(rom.begins)} bytes (creation.chunk.initial, heap.initial and stack): creation.static is ${number(engine)}`,
+        ]
+      : []),
     ...(image > room ? [`the image takes about ${number(image)} bytes: a slot has ${number(room)}`] : []),
     ...checkOptions(options),
     ...left.filter(({ name }) => OURS.test(name)).map(({ name }) => `${name} is not preloaded`),

@@ -73,6 +73,15 @@ uint32_t mote_chip(void)
 	return CONFIG_IDF_FIRMWARE_CHIP_ID;
 }
 
+/**
+ * Interrupts of this line are on when the program starts. The SDK's Serial registers its handler before it says who listens: for a byte that came before, the
+ * handler would be called for ever.
+ */
+static void __attribute__((constructor)) quietSerial(void)
+{
+	uart_ll_disable_intr_mask(UART_LL_GET_HW(UART_NUM_0), UINT32_MAX);
+}
+
 /** Has the first serial line send XOFF and XON by itself: its buffer of 128 bytes is full after 11 ms of 115,200 baud. 0, or the error of ESP-IDF. */
 int32_t mote_serial_flow(void)
 {

@@ -7,7 +7,7 @@ import { Backoff } from "../net/retry/backoff.js";
 import type { Outcome } from "../net/retry/outcome.js";
 import type { Host } from "../port.js";
 import { escapeText } from "../wire/paths.js";
-import { type ReportQuestion, type RowTaker, reportBody, reportProblem } from "../wire/report.js";
+import { ASKS_JSON, type ReportQuestion, type RowTaker, reportBody, reportProblem } from "../wire/report.js";
 import { ReportError, refusal } from "./errors.js";
 import { type CheckedReportOptions, checkReportOptions, type ReportOptions } from "./options.js";
 import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
@@ -145,7 +145,7 @@ export class Reports {
     const request: Request = {
       method: "POST",
       path: jwtIn === "query" ? `${path}?jwt=${escapeText(token)}` : path,
-      ...(jwtIn !== "query" && { header }),
+      headers: jwtIn === "query" ? [ASKS_JSON] : [ASKS_JSON, header],
       body,
       deadlineMs,
       limit: REFUSAL_BYTES,

@@ -9,6 +9,7 @@ import { Backoff } from "../net/retry/backoff.js";
 import type { Outcome } from "../net/retry/outcome.js";
 import { parseTarget, type Target } from "../net/target.js";
 import type { Host } from "../port.js";
+import { ASKS_JSON } from "../wire/report.js";
 import { isObject, parseJson } from "../wire/text/json.js";
 import { quote } from "../wire/text/text.js";
 import { ReportError, refusal } from "./errors.js";
@@ -130,7 +131,8 @@ export class Session {
     const since = this._host.clock.now();
     const body = this._host.encode(text);
     const request = { path, body, deadlineMs: LOGIN_MS, limit: ANSWER_BYTES, repeatable: true };
-    const outcome = await exchange(this._connection, { method: "POST", ...request });
+    const headers = [ASKS_JSON];
+    const outcome = await exchange(this._connection, { method: "POST", headers, ...request });
     // The next one is hours away.
     this._connection.fresh();
     if (outcome.kind !== "done" || this._pauses.closed) return outcome;

@@ -13,6 +13,9 @@ const UUID = [8, 4, 4, 4, 12] as const;
 /** A day before the year 10,000: beyond, a time stamp is no time. */
 const LAST_TS = 253_402_300_799_999;
 
+/** A header of each request of the report API and its login: its servers are asked for JSON by name. */
+export const ASKS_JSON = "Accept: application/json";
+
 /** What a report is asked for. */
 export interface ReportQuestion {
   /** UUID of the saved table view. */

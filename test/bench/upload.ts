@@ -54,7 +54,7 @@ export async function byOnePostEach(all: readonly Point[]): Promise<Counted> {
     if (!isOpen) open();
     await clock.runUntil(() => isOpen);
     const body = JSON.stringify(point);
-    const head = `POST /api/v1/${TOKEN}/telemetry HTTP/1.1\r\nHost: platform.test\r\nUser-Agent: mote\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `POST /api/v1/${TOKEN}/telemetry HTTP/1.1\r\nHost: platform.test\r\nUser-Agent: mote\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.write(Buffer.from(head + body));
     await clock.runUntil(() => answers > n);
     await clock.advance(0);

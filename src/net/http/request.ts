@@ -18,8 +18,8 @@ export interface Request {
   readonly method: "GET" | "POST";
   /** Begins with "/", escaped already, below the path of the base URL. */
   readonly path: string;
-  /** One header more, `Name: value` in printable ASCII; it may hold a secret. Anything else, and nothing is sent. */
-  readonly header?: string;
+  /** Headers more, each `Name: value` in printable ASCII; they may hold a secret. Anything else, and nothing is sent. */
+  readonly headers?: readonly string[];
   /** JSON. A POST without one sends `Content-Length: 0`. */
   readonly body?: Uint8Array;
   /** So many bytes before the body, in the same buffer, may be overwritten: the head goes there, and nothing is copied. */

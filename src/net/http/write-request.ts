@@ -5,13 +5,15 @@ import { isMadeOf, spanOf } from "../../wire/text/characters.js";
 import type { Target } from "../target.js";
 import type { Request } from "./request.js";
 
-/** The bytes of a request; undefined if its path is not escaped, or its header is none. */
+const NONE: readonly string[] = [];
+
+/** The bytes of a request; undefined if its path is not escaped, or one of its headers is none. */
 export const writeRequest = (
   host: Pick<Host, "encode">,
   target: Target,
   request: Request,
 ): Uint8Array | undefined => {
-  if (!isPath(request.path) || (request.header !== undefined && !isHeader(request.header))) return undefined;
+  if (!isPath(request.path) || !(request.headers ?? NONE).every(isHeader)) return undefined;
   const head = host.encode(headText(target, request));
   const { body, headRoom = 0 } = request;
   if (!body || body.length === 0) return head;
@@ -38,18 +40,14 @@ const isHeader = (line: string): boolean => {
 };
 
 /** In pieces that are joined once: each `+` would copy what is there so far, and what is copied is garbage. */
-const headText = (target: Target, request: Request): string => {
-  const { method, path, header, body, sink } = request;
-  const pieces = [method, " ", target.prefix, path, " HTTP/1.1\r\nHost: ", target.authority];
-  // What is fetched by GET into a sink is an image.
-  pieces.push(sink && method === "GET" ? IMAGE : JSON_ANSWER);
-  if (header !== undefined) pieces.push(header, "\r\n");
+const headText = (target: Target, { method, path, headers, body }: Request): string => {
+  const pieces = [method, " ", target.prefix, path, " HTTP/1.1\r\nHost: ", target.authority, AGENT];
+  for (const line of headers ?? NONE) pieces.push(line, "\r\n");
   if (body && body.length > 0) pieces.push("Content-Type: application/json\r\n");
   if (body || method === "POST") pieces.push("Content-Length: ", String(body?.length ?? 0), "\r\n");
   pieces.push("\r\n");
   return pieces.join("");
 };
 
-const AGENT = "\r\nUser-Agent: mote\r\nAccept: ";
-const JSON_ANSWER = `${AGENT}application/json\r\n`;
-const IMAGE = `${AGENT}*/*\r\n`;
+/** A device asks for no type: without Accept a platform answers as with all, and no type of an answer is looked at (docs/protocol.md). */
+const AGENT = "\r\nUser-Agent: mote\r\n";

@@ -51,9 +51,7 @@ async function runBare(): Promise<void> {
   const answers = new Raw(port);
   answerAsPart("online");
   for (;;) {
-    const { status, body } = await polls.request(
-      `GET /api/v1/${token}/rpc?timeout=${POLL_MS} HTTP/1.1\r\nAccept: application/json`,
-    );
+    const { status, body } = await polls.request(`GET /api/v1/${token}/rpc?timeout=${POLL_MS} HTTP/1.1`);
     if (status !== 200) continue;
     const { id, params } = JSON.parse(body);
     await answers.request(

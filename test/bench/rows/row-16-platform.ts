@@ -50,7 +50,7 @@ async function upload({ connections }: Server, bodies: readonly string[]): Promi
   const left = [...bodies];
   const one = async (connection: Raw, device: number): Promise<void> => {
     for (let body = left.shift(); body !== undefined; body = left.shift()) {
-      const head = `POST /api/v1/d${device}/telemetry HTTP/1.1\r\nAccept: application/json\r\nContent-Type: application/json`;
+      const head = `POST /api/v1/d${device}/telemetry HTTP/1.1\r\nContent-Type: application/json`;
       const { status } = await connection.request(head, body);
       if (status !== 200) throw new Error(`telemetry was answered ${status}`);
     }

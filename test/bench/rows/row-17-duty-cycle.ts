@@ -78,7 +78,7 @@ async function byPosts(each: number): Promise<Day> {
       values: reading(n + i),
     }));
     const body = JSON.stringify(each === 1 ? points[0] : points);
-    const head = `POST /api/v1/${TOKEN}/telemetry HTTP/1.1\r\nHost: platform.test\r\nUser-Agent: mote\r\nAccept: application/json\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `POST /api/v1/${TOKEN}/telemetry HTTP/1.1\r\nHost: platform.test\r\nUser-Agent: mote\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
     let over = false;
     const socket = net.open("platform.test", 80, false, (what) => {
       if (what === "opened") socket.write(Buffer.from(head + body));

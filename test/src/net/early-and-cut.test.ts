@@ -98,7 +98,6 @@ test("the body of a 200 goes to the sink, and none is kept", async (t) => {
   t.is(bodyOf(outcome), "");
   t.is(length, 5000);
   t.is(got, "y".repeat(5000));
-  t.regex(host.net.last.received, /Accept: \*\/\*/);
 });
 
 test("an error with a text is refused though no byte of it is kept, and the sink hears nothing", async (t) => {

@@ -137,7 +137,7 @@ export class FromUrl implements Source {
       const outcome = await exchange(this._connect(file.target), {
         method: "GET",
         path: file.path,
-        header: `Range: ${range}`,
+        headers: [`Range: ${range}`],
         deadlineMs,
         limit: 0,
         repeatable: true,

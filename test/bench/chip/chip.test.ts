@@ -234,13 +234,13 @@ test("a profile is of one piece of work, without the idle time's share of each f
 });
 
 test("a handshake is what TLS added; in a start those that were resumed are taken off", (t) => {
-  const cost = (instructions: number, full: number, resumed: number, still = 0) => ({
+  const cost = (instructions: number, full: number, resumed: number) => ({
     ...{ instructions, packets: 0, bytes: 0 },
-    more: { [FULL]: full, [RESUMED]: resumed, [STILL]: still },
+    more: { [FULL]: full, [RESUMED]: resumed, [STILL]: 5 * instructions },
   });
-  const costs = { boot: cost(100, 0, 0), "tls-boot": cost(700, 3, 0), idle: cost(10, 0, 0, 5) };
+  const costs = { boot: cost(100, 0, 0), "tls-boot": cost(700, 3, 0), idle: cost(10, 0, 0) };
   t.is(handshakesOf(costs)["handshake-full"]?.instructions, 200);
-  const known = handshakesOf({ ...costs, "tls-boot": cost(720, 1, 2), "tls-idle": cost(40, 0, 4, 15) });
+  const known = handshakesOf({ ...costs, "tls-boot": cost(720, 1, 2), "tls-idle": cost(50, 0, 4) });
   t.is(known["handshake-resumed"]?.instructions, 10);
   t.is(known["handshake-full"]?.instructions, 600);
   const mixed = handshakesOf({ ...costs, "tls-boot": cost(720, 1, 2), "tls-idle": cost(50, 1, 4) });

@@ -136,7 +136,7 @@ function dayOf(program: ProgramName, costs: Readonly<Record<string, Cost>>): Rec
 
 /**
  * What TLS added to an idle hour, for each handshake that was resumed; and to a start, less those that were resumed in it, for each full one. Nothing where
- * an hour had full ones.
+ * an hour had full ones. The tick and the idle task are left out: on a busy machine several ticks share an interrupt.
  */
 export function handshakesOf(costs: Readonly<Record<string, Cost>>): Record<string, Cost> {
   const { idle, boot, "tls-idle": secureIdle, "tls-boot": secureBoot } = costs;
@@ -144,7 +144,7 @@ export function handshakesOf(costs: Readonly<Record<string, Cost>>): Record<stri
   const resumed = countOf(secureIdle, RESUMED);
   if (idle && secureIdle && resumed > 0 && countOf(secureIdle, FULL) === 0)
     derived["handshake-resumed"] = each(
-      (figure) => (whole(secureIdle, figure) - whole(idle, figure)) / resumed,
+      (figure) => ((secureIdle[figure] ?? 0) - (idle[figure] ?? 0)) / resumed,
     );
   const again = derived["handshake-resumed"];
   const [full, others] = [countOf(secureBoot, FULL), countOf(secureBoot, RESUMED)];
@@ -162,9 +162,6 @@ const each = (of: (figure: Added) => number): Cost => ({
   bytes: of("bytes"),
 });
 const countOf = (cost: Cost | undefined, kind: string): number => cost?.more?.[kind] ?? 0;
-/** Of an idle hour: with the tick and the idle task, which may wake others over TLS. */
-const whole = (cost: Cost, figure: Added): number =>
-  (cost[figure] ?? 0) + (figure === "instructions" ? (cost.more?.[STILL] ?? 0) : 0);
 
 /** What the figure of a row is: a member of Cost. */
 export type Figure = "instructions" | "packets" | "bytes" | "flashBytes" | "erases";

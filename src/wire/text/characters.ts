@@ -23,23 +23,25 @@ export const HEX = "09afAF";
 
 /** True if there is a control character: below a blank, or DEL. */
 export const hasControl = (text: string): boolean => {
-  for (let at = 0; at < text.length; at++)
-    if (isIn(text.charCodeAt(at), "\u0000\u001f\u007f\u007f")) return true;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x20 || code === 0x7f) return true;
+  }
   return false;
 };
 
-const shifted = (text: string, range: string, by: number): string => {
+const shifted = (text: string, first: number, by: number): string => {
   let all = "";
   for (const char of text) {
     const code = char.charCodeAt(0);
-    all += isIn(code, range) ? String.fromCharCode(code + by) : char;
+    all += code >= first && code < first + 26 ? String.fromCharCode(code + by) : char;
   }
   return all;
 };
 
 /** Of ASCII letters; others stay as they are. */
-export const lowerCase = (text: string): string => shifted(text, "AZ", 32);
-export const upperCase = (text: string): string => shifted(text, "az", -32);
+export const lowerCase = (text: string): string => shifted(text, 65, 32);
+export const upperCase = (text: string): string => shifted(text, 97, -32);
 
 /** Without any blank or line end. */
 export const withoutBlanks = (text: string): string => {

@@ -157,10 +157,11 @@ export class Session {
     return existsSync(this.#files.counts) ? lookAtTotal(this.#files.counts) : 0;
   }
 
-  /** It is in its deep sleep. */
+  /** It is in its deep sleep. Before the first instruction there may be a file without a head. */
   get asleep(): boolean {
-    const { counts } = this.#files;
-    return this.#sleep !== undefined && existsSync(counts) && lookAtCounts(counts).blocks.has(this.#sleep);
+    return (
+      this.#sleep !== undefined && this.total > 0 && lookAtCounts(this.#files.counts).blocks.has(this.#sleep)
+    );
   }
 
   /** Points that arrived. */

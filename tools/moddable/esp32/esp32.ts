@@ -6,7 +6,7 @@ import { lastLines, run } from "../program.js";
 import { PROJECT, type Sdk, SdkError } from "../sdk.js";
 import { chipOf, targetFolder } from "./chips.js";
 import { checkConfig } from "./config-check.js";
-import { findIdf, idfStandIn } from "./idf.js";
+import { findIdf, idfForCheck } from "./idf.js";
 import { panicComponent } from "./panic-component.js";
 import { mergeOptions } from "./sdkconfig.js";
 
@@ -48,7 +48,7 @@ export async function buildScripts(given: BuildOptions): Promise<Build> {
   const options = { ...given, out: join(given.out, "check") };
   const { sdk, out } = options;
   const project = prepare(options);
-  const env = { ...sdk.env, IDF_PATH: await idfStandIn(sdk, out) };
+  const env = { ...sdk.env, IDF_PATH: await idfForCheck(sdk, out) };
   const { directory, log: configuring } = await configure(options, project, env);
   let log = configuring;
   const configured = readdirSync(directory).find((name) => name.startsWith("xsProj-")) ?? "xsProj-esp32";

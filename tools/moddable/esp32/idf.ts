@@ -26,7 +26,7 @@ export function findIdf(env: NodeJS.ProcessEnv): void {
 }
 
 /** A repository with the one tag that the makefile looks for. */
-export async function idfStandIn(sdk: Sdk, out: string): Promise<string> {
+export async function idfForCheck(sdk: Sdk, out: string): Promise<string> {
   const directory = join(out, "no-idf");
   if (existsSync(join(directory, ".git"))) return directory;
   mkdirSync(directory, { recursive: true });

@@ -2,7 +2,7 @@
 // The command brings the agent along as it stands here: npm links no root package into its workspaces, and what a registry has under that name
 // could be another version.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,9 +20,8 @@ const out = resolve(first ?? join(root, "build", "packages"));
 const LEFT_OUT = /\.map$|(?<!\/xs\/mote[\w-]*)\.d\.ts$|\.tsbuildinfo$/;
 const SHARED = ["src", "hosts", "examples", "LICENSE", "CHANGELOG.md"];
 const BUILT = ["src", "hosts", "tools", "xs"];
-const MANIFESTS = ["", "-lean", "-report", "-diagnostics", "-strategies"].map(
-  (kind) => `manifest${kind}.json`,
-);
+/** All that a project may include. */
+const MANIFESTS = readdirSync(root).filter((name) => /^manifest(?:-[\w-]+)?\.json$/.test(name));
 
 /** Packs a folder into another one; returns the file. */
 function npm(folder, into, ...args) {

@@ -1,5 +1,5 @@
 // The root manifest, as far as it can be held without the SDK. `npm run esp32 -- --check` builds with it.
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import test from "ava";
@@ -37,6 +37,16 @@ test("the manifest of each optional module has that module alone", (t) => {
     const { modules, preload, ...others } = JSON.parse(read(`manifest-${name}.json`));
     t.deepEqual(modules, { [`mote/${name}`]: `./dist/xs/mote-${name}` });
     t.deepEqual([preload, others], [[`mote/${name}`], {}]);
+  }
+});
+
+test("both packages list every manifest that a project may include", (t) => {
+  const manifests = readdirSync(root).filter((name) => /^manifest.*\.json$/.test(name));
+  for (const path of ["package.json", "tools/package.json"]) {
+    const listed: string[] = JSON.parse(read(path)).files.filter((name: string) =>
+      name.startsWith("manifest"),
+    );
+    t.deepEqual(listed.sort(), manifests.sort(), path);
   }
 });
 

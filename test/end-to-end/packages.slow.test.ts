@@ -1,7 +1,15 @@
 // Both packages as they would be published, in an empty project: what is in them, and that all of it works there.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -63,6 +71,17 @@ test("nothing of the tests and no source map is in a package, and the README's p
   );
   t.true(pictures.length > 0);
   for (const path of pictures) t.true(packed["mote-agent"]?.includes(`package/${path}`), path);
+});
+
+test("each package has every manifest that a project may include", (t) => {
+  const manifests = readdirSync(".").filter((name) => /^manifest.*\.json$/.test(name));
+  t.true(manifests.length > 1);
+  for (const [name, files] of Object.entries(packed))
+    t.deepEqual(
+      manifests.filter((manifest) => !files.includes(`package/${manifest}`)),
+      [],
+      name,
+    );
 });
 
 test("it is installed without a warning, and no registry is asked for our names", (t) => {

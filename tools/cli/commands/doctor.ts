@@ -48,7 +48,9 @@ export function doctorCommand(program: Command): void {
   program
     .command("doctor")
     .description("find out what is wrong between a device and its platform, and what to set")
-    .addOption(new Option("--url <url>", "the base URL (default: that of the login)").env("MOTE_URL"))
+    .addOption(
+      new Option("--url <url>", "the base URL (default with --device: that of the login)").env("MOTE_URL"),
+    )
     .addOption(new Option("--token <token>", "a device's access token").env("MOTE_TOKEN").conflicts("device"))
     .option("--device <name>", "a device of the platform where you are logged in")
     .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")

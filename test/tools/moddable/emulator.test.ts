@@ -1,4 +1,5 @@
 // The emulator's command without an emulator: a program of its name stands for it, and says what it was asked.
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,6 +43,30 @@ test("an emulator that ESP-IDF installed is found though it is not on the path",
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "qemu-system-riscv32"), "");
   t.is(findEmulator("esp32c3", { PATH: place, IDF_TOOLS_PATH: tools }), join(folder, "qemu-system-riscv32"));
+});
+
+test("a board does not outlive who runs it, however that ends", async (t) => {
+  const env = program("qemu-system-riscv32", "echo $$; exec sleep 60");
+  const module = new URL("../../../tools/moddable/esp32/emulator.js", import.meta.url).href;
+  const code = `import { EmulatedBoard } from ${JSON.stringify(module)};
+    new EmulatedBoard({ chip: "esp32c3", flash: "f", line(text) { console.log(text); throw new Error("on purpose"); } });`;
+  const { status, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  t.not(status, 0);
+  const board = Number(stdout);
+  const isGone = (): boolean => {
+    try {
+      // A zombie that nobody has waited for yet is gone too.
+      return readFileSync(`/proc/${board}/stat`, "utf8").includes(") Z ");
+    } catch {
+      return true;
+    }
+  };
+  t.true(board > 0);
+  for (let looks = 0; !isGone() && looks < 100; looks++) await new Promise((go) => setTimeout(go, 20));
+  t.true(isGone());
 });
 
 test("a board runs on its flash, its console comes line by line, and its power can be cut", async (t) => {

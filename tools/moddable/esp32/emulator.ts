@@ -117,9 +117,13 @@ export class EmulatedBoard {
     this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => {
       said = (said + text).slice(-2000);
     });
+    // A board whose owner ended by an exception would run on, and keep a core busy.
+    const end = (): boolean => this.#process.kill();
+    process.once("exit", end);
     this.off = new Promise((resolve) => {
       this.#process.on("error", (error) => resolve(error.message));
       this.#process.on("close", async () => {
+        process.off("exit", end);
         await isRead;
         if (rest !== "") line(rest);
         resolve(said.trim());

@@ -1,17 +1,18 @@
 // What the application has of Mote.
-import type { Target } from "../net/target.js";
+
+import { MoteError } from "../errors.js";
+import type { AgentEvent, AgentEvents, AgentState } from "../events.js";
+import type { Target } from "../http/target.js";
+import type { Counters } from "../platform/counters.js";
+import { RequestChannel } from "../platform/index.js";
 import type { Host } from "../port.js";
 import type { AttributesApi } from "./attributes/attributes.js";
-import type { Counters } from "./common/counters.js";
-import { MoteError } from "./common/errors.js";
-import type { AgentEvent, AgentEvents, AgentState } from "./common/events.js";
 import { Core } from "./core.js";
 import type { Firmware } from "./firmware/firmware.js";
 import type { Wake, WakeOptions } from "./lifecycle/index.js";
 import type { AgentOptions } from "./options/options.js";
 import { sendClaim } from "./provisioning/claim.js";
 import { RpcApi } from "./rpc/api.js";
-import { RequestChannel } from "./session/index.js";
 import type { Telemetry } from "./telemetry/telemetry.js";
 
 /**

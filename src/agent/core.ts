@@ -1,8 +1,10 @@
 // Puts the agent together: one object per job, the loops started and ended as one. What they report to each other goes by methods of this one:
 // a function made for it would take a board ten slots.
+
+import { type AgentState, Events } from "../events.js";
+import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platform/index.js";
 import type { Host } from "../port.js";
 import { AttributesApi } from "./attributes/attributes.js";
-import { type AgentState, Events } from "./common/events.js";
 import { Firmware } from "./firmware/firmware.js";
 import { Cycle, Reset } from "./lifecycle/index.js";
 import { type AgentOptions, checkOptions } from "./options/options.js";
@@ -12,7 +14,6 @@ import { Outbox } from "./queue/outbox.js";
 import { HOLD_MS } from "./queue/unread-hold.js";
 import { Handlers } from "./rpc/handlers.js";
 import { Rpc, type RpcWatcher } from "./rpc/rpc.js";
-import { PlatformSession, rememberedTiming, type SessionWatcher } from "./session/index.js";
 import { Telemetry } from "./telemetry/telemetry.js";
 import { Time } from "./time/time.js";
 

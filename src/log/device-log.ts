@@ -5,7 +5,7 @@
 //
 // The shared attribute `moteLogLevel` (debug, info, warn, error) sets from which level on lines are kept, for an hour since it was seen. Deleted, it ends at
 // once. A restart goes on with the rest of the hour; a board whose power went sees the attribute for the first time.
-import type { AgentEvents } from "../agent/common/events.js";
+import type { AgentEvents } from "../events.js";
 import type { Host } from "../port.js";
 import { type Draft, gather } from "./answer.js";
 import { checkRequest, LEVELS, type LogRequest, levelOf } from "./request.js";

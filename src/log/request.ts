@@ -1,5 +1,5 @@
 // What `mote.log` is asked for, checked.
-import { MoteError } from "../agent/common/errors.js";
+import { MoteError } from "../errors.js";
 
 /** From the least. */
 export const LEVELS = ["debug", "info", "warn", "error"] as const;

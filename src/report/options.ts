@@ -1,6 +1,6 @@
 // The options of a report client: what each is for, its unit, default and limits; all mistakes reported at once.
 
-import { parseTarget, type Target } from "../net/target.js";
+import { parseTarget, type Target } from "../http/target.js";
 import { isMadeOf } from "../wire/text/characters.js";
 import { ReportError } from "./errors.js";
 import type { Session } from "./session.js";

@@ -1,6 +1,7 @@
 // Deadlines and waits.
-import type { Backoff } from "../net/retry/backoff.js";
-import type { Outcome } from "../net/retry/outcome.js";
+
+import type { Outcome } from "../http/outcome.js";
+import type { Backoff } from "../platform/backoff.js";
 import type { Clock, Host } from "../port.js";
 import { ReportError, refusal } from "./errors.js";
 

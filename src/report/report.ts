@@ -1,10 +1,10 @@
 // Reports of saved table views, row by row as they come in.
 
-import { Connection } from "../net/connection.js";
-import { exchange } from "../net/exchange.js";
-import type { Request } from "../net/http/request.js";
-import { Backoff } from "../net/retry/backoff.js";
-import type { Outcome } from "../net/retry/outcome.js";
+import { Connection } from "../http/connection.js";
+import { exchange } from "../http/exchange.js";
+import type { Outcome } from "../http/outcome.js";
+import type { Request } from "../http/request.js";
+import { Backoff } from "../platform/backoff.js";
 import type { Host } from "../port.js";
 import { escapeText } from "../wire/paths.js";
 import { ASKS_JSON, type ReportQuestion, type RowTaker, reportBody, reportProblem } from "../wire/report.js";

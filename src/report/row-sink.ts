@@ -1,4 +1,4 @@
-import type { Sink } from "../net/http/request.js";
+import type { Sink } from "../http/request.js";
 import type { Host } from "../port.js";
 import type { RowTaker } from "../wire/report.js";
 import { ReportReader } from "../wire/report-reader.js";

@@ -3,11 +3,11 @@
 //   POST /api/auth/login  {"username":"tenant@example.com","password":"..."}  ->  {"token":"<JWT>","refreshToken":"<JWT>"}
 //   POST /api/auth/token  {"refreshToken":"<JWT>"}                            ->  the same
 
-import { Connection } from "../net/connection.js";
-import { exchange } from "../net/exchange.js";
-import { Backoff } from "../net/retry/backoff.js";
-import type { Outcome } from "../net/retry/outcome.js";
-import { parseTarget, type Target } from "../net/target.js";
+import { Connection } from "../http/connection.js";
+import { exchange } from "../http/exchange.js";
+import type { Outcome } from "../http/outcome.js";
+import { parseTarget, type Target } from "../http/target.js";
+import { Backoff } from "../platform/backoff.js";
 import type { Host } from "../port.js";
 import { ASKS_JSON } from "../wire/report.js";
 import { isObject, parseJson } from "../wire/text/json.js";

@@ -1,7 +1,7 @@
 // Decides which values become telemetry: on change, by heartbeat, as windows. Times are those of the host's monotonic clock, so that a
 // clock that is set cuts no window short; one timer serves all keys.
 import type { Agent } from "../agent/agent.js";
-import { MoteError } from "../agent/common/errors.js";
+import { MoteError } from "../errors.js";
 import type { Host } from "../port.js";
 import { restore, save } from "./saved.js";
 import { checkTable, MOST_KEYS, restrains, type Strategy, type Table } from "./strategy.js";

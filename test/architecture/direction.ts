@@ -1,4 +1,4 @@
-// Who may import whom: port <- wire <- net <- agent, report <- diagnostics, strategies <- hosts <- tools, examples <- test.
+// Who may import whom: port <- wire <- events, errors, store <- http <- platform <- agent, report <- diagnostics, strategies <- hosts <- tools, examples <- test.
 import { posix } from "node:path";
 
 /** The folders of the tree, the lowest first. */
@@ -15,12 +15,14 @@ const FOLDERS: Readonly<Record<string, number>> = {
 const RANK: Record<string, number> = {
   port: 0,
   wire: 1,
-  net: 2,
-  agent: 3,
-  report: 3,
-  diagnostics: 4,
-  strategies: 4,
-  log: 4,
+  base: 2,
+  http: 3,
+  platform: 4,
+  agent: 5,
+  report: 5,
+  diagnostics: 6,
+  strategies: 6,
+  log: 6,
 };
 /** What a board, the simulator or a browser runs: nothing of Node. */
 const NODE_FREE = /^(?:hosts\/(?!node\/)|examples\/|tools\/console\/)/;
@@ -36,19 +38,20 @@ const MACHINES: Readonly<Record<string, readonly string[]>> = {
 };
 const RELATIVE = /^\.\.?\/.*\.js$/;
 
-/** The layer of a file of src: its folder, or `port`, or `top` (index.ts, which may name them all). */
+/** The layer of a file of src: its folder, `port`, `top` (index.ts, which may import all), or `base` for every other file beside it. */
 function layer(file: string): string {
-  const parts = file.split("/");
-  if (file === "src/port.ts") return "port";
-  return parts.length === 2 ? "top" : parts[1]!;
+  const [, folder = "", ...rest] = file.split("/");
+  if (rest.length > 0) return folder;
+  if (folder === "port.ts") return "port";
+  return folder === "index.ts" ? "top" : "base";
 }
 
 /** Put the agent together, and know all of it: no job knows them. */
 const COMPOSITION = ["src/agent/agent.ts", "src/agent/core.ts", "src/agent/options/options.ts"];
 /** What all jobs build on: any file of them may be imported, and they import no job. */
-const GROUND = ["common", "options"];
+const GROUND = ["options"];
 /** Folders of src/agent that more than one file opens. The others are opened by the file of their name. */
-export const BY_INDEX: readonly string[] = ["lifecycle", "queue", "session"];
+export const BY_INDEX: readonly string[] = ["lifecycle", "queue"];
 
 const jobOf = (file: string): string | undefined => /^src\/agent\/(\w+)\//.exec(file)?.[1];
 const firstOf = (job: string): string => `src/agent/${job}/${BY_INDEX.includes(job) ? "index" : job}.ts`;
@@ -59,7 +62,7 @@ function inAgent(file: string, target: string): string | undefined {
   if (COMPOSITION.includes(target)) return "a job does not know who puts it together";
   const [from, to] = [jobOf(file), jobOf(target)];
   if (to === undefined || from === to) return undefined;
-  if (from === "common" || (from === "options" && to !== "common")) return "this knows no job";
+  if (from === "options") return "this knows no job";
   if (GROUND.includes(to) || target === firstOf(to)) return undefined;
   return `another job is imported by ${firstOf(to)}`;
 }

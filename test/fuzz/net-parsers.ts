@@ -1,10 +1,10 @@
 // The answers of a connection as bytes, base URLs, dates.
 
-import { parseDate } from "../../src/net/http/date.js";
-import { type Answer, ResponseReader } from "../../src/net/http/response.js";
-import { classify } from "../../src/net/retry/classify.js";
-import { isLoopback, parseTarget } from "../../src/net/target.js";
-import { LAWFUL } from "../src/net/http/lawful.js";
+import { classify } from "../../src/http/classify.js";
+import { parseDate } from "../../src/http/date.js";
+import { type Answer, ResponseReader } from "../../src/http/response.js";
+import { isLoopback, parseTarget } from "../../src/http/target.js";
+import { LAWFUL } from "../src/http/lawful.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const LIMIT = 64;

@@ -1,6 +1,6 @@
 // All commands of `mote`: one file, or folder, for each in commands/.
 import { Command } from "commander";
-import { VERSION } from "../../src/agent/common/version.js";
+import { VERSION } from "../../src/version.js";
 import { commandOf, pathOf } from "./command-tree.js";
 import { applyDefaults } from "./defaults.js";
 import { reflow } from "./output/reflow.js";

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { type ConnectionOptions, connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
-import type { Target } from "../../src/net/target.js";
+import type { Target } from "../../src/http/target.js";
 import { bad, type Finding, good, warning } from "./finding.js";
 
 const PATIENCE_MS = 10_000;

@@ -1,7 +1,7 @@
 // Reads one HTTP request of a stranger's, byte by byte and never more than it may have. What is not laid out exactly as RFC 9112 wants it is
 // refused: nothing is guessed.
 
-import { hostOf } from "../../../src/net/target.js";
+import { hostOf } from "../../../src/http/target.js";
 import type { Host } from "../../../src/port.js";
 import { isMadeOf, lowerCase } from "../../../src/wire/text/characters.js";
 

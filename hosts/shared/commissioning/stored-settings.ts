@@ -2,8 +2,9 @@
 // access token is kept as the agent keeps its own, so that a reset forgets it.
 //
 // All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power loss left.
-import { forgetStored, readStored, writeStored } from "../../../src/agent/common/stored.js";
+
 import type { Host, Store } from "../../../src/port.js";
+import { forgetStored, readStored, writeStored } from "../../../src/store.js";
 import { isObject, type JsonObject } from "../../../src/wire/text/json.js";
 import { addressOf, checkNetwork, type Values } from "./values.js";
 

@@ -1,6 +1,6 @@
 // What the owner of a device gives at commissioning, and what each of it must be.
 
-import { parseTarget } from "../../../src/net/target.js";
+import { parseTarget } from "../../../src/http/target.js";
 import type { Host } from "../../../src/port.js";
 import { checkToken } from "../../../src/wire/paths.js";
 import { hasControl } from "../../../src/wire/text/characters.js";

@@ -1,8 +1,9 @@
 // What the store keeps of a device's trust: `trust`, and a value for each authority that was added, `trust-1` to `trust-3` (DER).
 //
 // All of it changes with `trust`, which is one value: certificates that it does not name are not trusted, so they are written before it, and forgotten after.
-import { readOwn, writeStored } from "../../../src/agent/common/stored.js";
+
 import type { Host } from "../../../src/port.js";
+import { readOwn, writeStored } from "../../../src/store.js";
 import { isObject, type Json } from "../../../src/wire/text/json.js";
 import { MOST } from "./announcement.js";
 import { type Authority, sha256 } from "./authority.js";

@@ -1,6 +1,6 @@
 // One handshake with the platform, and nothing after it: does it succeed by these authorities?
 
-import type { Target } from "../../../src/net/target.js";
+import type { Target } from "../../../src/http/target.js";
 import type { Clock, Host } from "../../../src/port.js";
 
 /** A chip takes seconds for a handshake, and may have to wait for its turn. */

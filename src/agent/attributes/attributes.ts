@@ -1,14 +1,14 @@
 // Client attributes and shared attributes. The application's calls are here; the loop that talks to the platform is in loop.ts.
 
-import type { PollTiming } from "../../net/long-poll.js";
+import type { Events } from "../../events.js";
+import { guarded } from "../../guarded.js";
+import type { PlatformSession } from "../../platform/index.js";
+import { ask, RequestChannel } from "../../platform/index.js";
+import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesQuery, checkAsked, parseAttributes } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { JsonObject } from "../../wire/text/json.js";
-import type { Events } from "../common/events.js";
-import { guarded } from "../common/guarded.js";
 import type { AttributeLimits } from "../options/attributes.js";
-import type { PlatformSession } from "../session/index.js";
-import { ask, RequestChannel } from "../session/index.js";
 import { ClientAttributes } from "./client-attributes.js";
 import { AttributeLoop } from "./loop.js";
 import { SharedValues } from "./shared-values.js";

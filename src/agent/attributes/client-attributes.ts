@@ -1,7 +1,8 @@
 // Client attributes on their way to the platform: one bounded object, merged by key, kept in the store until it is accepted.
+
+import type { PlatformSession } from "../../platform/index.js";
+import { forgetStored, readStored, writeStored } from "../../store.js";
 import { encodeValues } from "../../wire/values.js";
-import { forgetStored, readStored, writeStored } from "../common/stored.js";
-import type { PlatformSession } from "../session/index.js";
 import { MARKER_KEY } from "./freshness-marker.js";
 
 const STORED = "pending";

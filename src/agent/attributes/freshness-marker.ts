@@ -1,4 +1,4 @@
-import { VERSION } from "../common/version.js";
+import { VERSION } from "../../version.js";
 
 /** The client attribute that distinguishes an answer of GET attributes from a failed look-up. */
 export const MARKER_KEY = "moteVersion";

@@ -2,14 +2,15 @@
 //
 // The platform sends a change only to a poll that is open at that instant, and ends the poll with the first of them; what changes
 // between two polls is never sent. So a poll is only a hint: first the poll is opened, then the values are read.
-import type { PollTiming } from "../../net/long-poll.js";
+
+import type { Events } from "../../events.js";
+import { EXCHANGE_MS } from "../../platform/deadline.js";
+import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
+import { CONTENT, PROBE, post, RequestChannel } from "../../platform/index.js";
+import type { PollTiming } from "../../platform/poll-timing.js";
 import { attributesPath } from "../../wire/paths.js";
-import { EXCHANGE_MS } from "../common/deadline.js";
-import type { Events } from "../common/events.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { AttributeLimits } from "../options/attributes.js";
-import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
-import { CONTENT, PROBE, post, RequestChannel } from "../session/index.js";
 import type { Batch, ClientAttributes } from "./client-attributes.js";
 import { AttributePolls, READ_AFTER_POLL_MS } from "./polls.js";
 import { AttributeReader } from "./reader.js";

@@ -1,11 +1,11 @@
 // Keeps a poll for changes of shared attributes open (GET .../attributes/updates?timeout=MS): with three connections, one of which is for it alone.
 
-import type { PollTiming } from "../../net/long-poll.js";
-import type { Outcome } from "../../net/retry/outcome.js";
+import type { Outcome } from "../../http/outcome.js";
+import type { PlatformSession } from "../../platform/index.js";
+import { RequestChannel } from "../../platform/index.js";
+import type { PollTiming } from "../../platform/poll-timing.js";
 import { type Notification, parseNotification } from "../../wire/attributes.js";
 import { updatesPath } from "../../wire/paths.js";
-import type { PlatformSession } from "../session/index.js";
-import { RequestChannel } from "../session/index.js";
 import { READ_EVERY_MS } from "./shared-values.js";
 
 /** After the next poll was written, so that it is registered before the values are read. */

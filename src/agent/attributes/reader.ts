@@ -2,14 +2,14 @@
 //
 // A database error of the platform reads as 200 `{}`, the same as "no such attributes". So each GET also asks for one client attribute
 // that the agent itself published, the freshness marker: an answer without it proves nothing.
-import type { Outcome } from "../../net/retry/outcome.js";
+import type { Outcome } from "../../http/outcome.js";
+import { EXCHANGE_MS } from "../../platform/deadline.js";
+import type { DeviceRequest, PlatformSession, RequestChannel } from "../../platform/index.js";
+import { post } from "../../platform/index.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
 import { decodeStart } from "../../wire/text/text.js";
-import { EXCHANGE_MS } from "../common/deadline.js";
-import type { DeviceRequest, PlatformSession, RequestChannel } from "../session/index.js";
-import { post } from "../session/index.js";
 import type { ClientAttributes } from "./client-attributes.js";
 import { MARKER_KEY, MARKER_VALUE } from "./freshness-marker.js";
 

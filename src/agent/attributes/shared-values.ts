@@ -1,7 +1,7 @@
 // What is known of the shared attributes, and what a new look at the platform changes in it.
 import type { Host } from "../../port.js";
+import { forgetStored, readStored, writeStored } from "../../store.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";
-import { forgetStored, readStored, writeStored } from "../common/stored.js";
 
 const SNAPSHOT = "shared";
 /** Bytes. */

@@ -1,9 +1,9 @@
 // What is refused before a byte is fetched.
-import { parseUrl } from "../../net/target.js";
+import { parseUrl } from "../../http/target.js";
+import type { PlatformSession } from "../../platform/index.js";
 import { openDigest } from "../../wire/crypto/checksum.js";
 import { type Point, type Signature, toPublicKey } from "../../wire/crypto/p256.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
-import type { PlatformSession } from "../session/index.js";
 import { isOpenTo, refusedTarget } from "./download/allowed-hosts.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";

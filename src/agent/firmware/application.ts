@@ -1,7 +1,7 @@
 // Questions to the application: it may throw, answer late or never.
 
-import type { Signal } from "../common/signal.js";
-import type { PlatformSession } from "../session/index.js";
+import type { PlatformSession } from "../../platform/index.js";
+import type { Signal } from "../../platform/signal.js";
 
 /** Asks and waits `limitMs` at most. Undefined if it threw, did not answer in time, or the agent was stopped meanwhile. */
 export async function askApplication<T>(

@@ -1,7 +1,7 @@
 // In place of firmware.ts in the lean build: no updates. Options of a firmware are refused, so that nobody waits for one in vain.
 
+import type { PlatformSession } from "../../platform/index.js";
 import { refuseLeftOut } from "../options/rules.js";
-import type { PlatformSession } from "../session/index.js";
 import type * as full from "./firmware.js";
 
 export const FIRMWARE = refuseLeftOut;

@@ -1,7 +1,8 @@
 // The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
+
+import type { Events } from "../../events.js";
+import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import type { JsonObject } from "../../wire/text/json.js";
-import type { Events } from "../common/events.js";
-import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import type { FirmwareOptions } from "./options.js";
 import { makeParts, type Parts } from "./parts.js";
 import type { Reports } from "./reporter.js";

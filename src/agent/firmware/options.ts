@@ -1,4 +1,4 @@
-import { parseUrl } from "../../net/target.js";
+import { parseUrl } from "../../http/target.js";
 import { toPublicKey } from "../../wire/crypto/p256.js";
 import { isCall, isText, type Rules } from "../options/rules.js";
 import { compareVersions } from "./versions.js";

@@ -1,7 +1,8 @@
 // What does the work of an update, put together.
+
+import type { Events } from "../../events.js";
+import type { Loop, PlatformSession } from "../../platform/index.js";
 import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
-import type { Events } from "../common/events.js";
-import type { Loop, PlatformSession } from "../session/index.js";
 import { AssignedUpdate } from "./assigned-update.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter, type Reports } from "./reporter.js";

@@ -1,6 +1,7 @@
 // Reports to the platform, the application and the event listeners how an update goes.
+
+import type { Events } from "../../events.js";
 import type { Host } from "../../port.js";
-import type { Events } from "../common/events.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { STATES, type UpdateRecord } from "./states.js";

@@ -1,5 +1,5 @@
-import type { Signal } from "../common/signal.js";
-import type { PlatformSession } from "../session/index.js";
+import type { PlatformSession } from "../../platform/index.js";
+import type { Signal } from "../../platform/signal.js";
 import type { Reporter } from "./reporter.js";
 
 /** Restarts the machine. Resolves only if it does not: when the session stops. */

@@ -1,5 +1,5 @@
 // When a device of a fleet begins a new update.
-import { share } from "../../net/retry/backoff.js";
+import { share } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import type { UpdateJournal } from "./update-journal.js";
 

@@ -1,7 +1,7 @@
 // The states of an update, and what is kept of it over a restart.
 import type { Host } from "../../port.js";
+import { readOwn, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
-import { readOwn, readStored, writeStored } from "../common/stored.js";
 
 /**
  * Each state is stored before it is acted on. `reported` is the value of `fw_state` (undefined: nothing is reported). A start that finds the

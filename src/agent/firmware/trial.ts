@@ -1,7 +1,7 @@
 // A new image is on trial: it is kept once it reached the platform with its token and passed the application's own check.
 
-import type { Signal } from "../common/signal.js";
-import type { PlatformSession } from "../session/index.js";
+import type { PlatformSession } from "../../platform/index.js";
+import type { Signal } from "../../platform/signal.js";
 import { askApplication } from "./application.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";

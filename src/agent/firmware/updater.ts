@@ -1,7 +1,7 @@
 // The loop of an update: one step per state, each of which leads to the next state in the journal.
 
+import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import type { Host } from "../../port.js";
-import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
 import { type Image, pass } from "./admission-rules.js";
 import { askApplication } from "./application.js";
 import type { AssignedUpdate } from "./assigned-update.js";

@@ -1,10 +1,10 @@
+import type { AgentState, Events } from "../../events.js";
+import type { PlatformSession } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import type { AttributesApi } from "../attributes/attributes.js";
-import type { AgentState, Events } from "../common/events.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { Outbox } from "../queue/index.js";
 import type { Handlers, Rpc } from "../rpc/rpc.js";
-import type { PlatformSession } from "../session/index.js";
 import type { Telemetry } from "../telemetry/telemetry.js";
 import type { Time } from "../time/time.js";
 

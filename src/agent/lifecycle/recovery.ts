@@ -1,11 +1,12 @@
 // Keeps a device within reach whose application crashes again and again: after five crashes in ten minutes the agent starts without
 // it, so that a fix can arrive. So it does for somebody at the device: after three starts by power that were each shorter than ten seconds.
+
+import type { Events } from "../../events.js";
+import { guarded } from "../../guarded.js";
 import type { Host } from "../../port.js";
+import { readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/attributes.js";
-import type { Events } from "../common/events.js";
-import { guarded } from "../common/guarded.js";
-import { readStored, writeStored } from "../common/stored.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { RpcApi } from "../rpc/rpc.js";
 

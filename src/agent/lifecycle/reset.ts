@@ -3,9 +3,9 @@
 // A value in the store says that a reset is under way: it is stored before anything is forgotten, and forgotten last. So a reset that a
 // power loss interrupts has either not begun, or is completed by the next start before that looks at anything.
 
+import { MoteError } from "../../errors.js";
+import { forgetStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
-import { MoteError } from "../common/errors.js";
-import { forgetStored, writeStored } from "../common/stored.js";
 import type { AgentParts, Part } from "./agent-parts.js";
 
 const UNDER_WAY = "reset";

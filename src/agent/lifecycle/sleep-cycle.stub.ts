@@ -1,6 +1,6 @@
 // In place of sleep-cycle.ts in the lean build: a device that does not sleep.
 
-import { leftOut } from "../common/errors.js";
+import { leftOut } from "../../errors.js";
 import { refuseLeftOut } from "../options/rules.js";
 import type * as full from "./sleep-cycle.js";
 

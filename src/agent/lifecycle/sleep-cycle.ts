@@ -4,11 +4,11 @@
 // What a wake must know of those before it is handed over as a text, for memory that outlives the sleep and nothing else: no flash is
 // written for it. Without it a wake is the first after power-on.
 
-import { share } from "../../net/retry/backoff.js";
-import { checkDeadline } from "../common/deadline.js";
-import { MoteError } from "../common/errors.js";
-import { limited } from "../common/guarded.js";
-import { Signal } from "../common/signal.js";
+import { MoteError } from "../../errors.js";
+import { limited } from "../../guarded.js";
+import { share } from "../../platform/backoff.js";
+import { checkDeadline } from "../../platform/deadline.js";
+import { Signal } from "../../platform/signal.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
 import type { AgentParts } from "./agent-parts.js";
 import {

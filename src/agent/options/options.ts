@@ -1,9 +1,10 @@
 // The agent's options: what each is for, its unit, default and limits; all mistakes reported at once.
-import { parseTarget, type Target } from "../../net/target.js";
+
+import { MoteError } from "../../errors.js";
+import { parseTarget, type Target } from "../../http/target.js";
 import { checkToken } from "../../wire/paths.js";
 import { isObject } from "../../wire/text/json.js";
 import { MOST_CONNECTIONS } from "../attributes/attributes.js";
-import { MoteError } from "../common/errors.js";
 import { FIRMWARE, type FirmwareOptions } from "../firmware/firmware.js";
 import { CYCLE } from "../lifecycle/index.js";
 import { ATTRIBUTES, type AttributeLimits, type AttributeOptions } from "./attributes.js";

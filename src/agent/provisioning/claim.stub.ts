@@ -1,6 +1,6 @@
 // In place of claim.ts in the lean build.
 
-import { leftOut } from "../common/errors.js";
+import { leftOut } from "../../errors.js";
 import type * as full from "./claim.js";
 
 export const sendClaim: typeof full.sendClaim = () => Promise.reject(leftOut("claim"));

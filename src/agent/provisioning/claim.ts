@@ -1,7 +1,7 @@
+import type { PlatformSession, RequestChannel } from "../../platform/index.js";
+import { ask, post } from "../../platform/index.js";
 import { type Claim, encodeClaim } from "../../wire/claim.js";
 import { CLAIM_PATH } from "../../wire/paths.js";
-import type { PlatformSession, RequestChannel } from "../session/index.js";
-import { ask, post } from "../session/index.js";
 
 const DEADLINE_MS = 30_000;
 

@@ -3,14 +3,15 @@
 // The platform answers a wrong secret with 200 NOT_FOUND and a second attempt under the same name with 200 FAILURE, so a lost
 // answer would lose the device. Therefore a random token is proposed, and stored before it is proposed: whatever happens to the
 // answer, `GET attributes` with the proposed token shows whether the platform took it.
-import { Backoff } from "../../net/retry/backoff.js";
-import type { Outcome } from "../../net/retry/outcome.js";
+
+import type { Events } from "../../events.js";
+import type { Outcome } from "../../http/outcome.js";
+import { Backoff } from "../../platform/backoff.js";
+import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
+import { PROBE, post } from "../../platform/index.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
-import type { Events } from "../common/events.js";
 import type { ProvisioningOptions } from "../options/provisioning.js";
-import type { Job, Loop, PlatformSession, Wait } from "../session/index.js";
-import { PROBE, post } from "../session/index.js";
 import { PASSING, type Refusal, RefusalGate, SLOWER, TAKEN } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
 

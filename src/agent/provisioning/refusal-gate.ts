@@ -1,10 +1,10 @@
 // When a device that the platform refuses asks again. One for all loops: while it waits there is no token in use, and so no request. It outlives restarts and wakes:
 // else a device that starts each minute would never ask more slowly.
-import { share } from "../../net/retry/backoff.js";
+import { share } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
+import { forgetStored, readStored, writeStored } from "../../store.js";
 import { crc32 } from "../../wire/crypto/crc32.js";
 import { isObject } from "../../wire/text/json.js";
-import { forgetStored, readStored, writeStored } from "../common/stored.js";
 
 /** Seconds to the next attempt, at the most: of each wait any part may come. An answer that load itself causes begins more slowly. */
 const WAITS = {

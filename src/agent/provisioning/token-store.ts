@@ -1,7 +1,7 @@
 // The access token in the store, and the one proposed while provisioning.
 import type { Host } from "../../port.js";
+import { forgetStored, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
-import { forgetStored, readStored, writeStored } from "../common/stored.js";
 
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const LENGTH = 20;

@@ -1,5 +1,5 @@
+import type { Events } from "../../events.js";
 import type { Host } from "../../port.js";
-import type { Events } from "../common/events.js";
 
 export type DropReason = "full" | "refused" | "unreadable";
 

@@ -1,7 +1,7 @@
+import { HEAD_ROOM } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../options/telemetry.js";
-import { HEAD_ROOM } from "../session/index.js";
 import type { Time } from "../time/time.js";
 import { GIVEN } from "../time/time.js";
 import type { DropReason, Drops } from "./drops.js";

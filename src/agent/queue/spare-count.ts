@@ -1,7 +1,7 @@
 // What the durable queue could not take while its flash failed, in the small store: how many points are in memory only, how many were dropped, and which
 // are dealt with. So points that end with a run are counted by the next, and none that was counted or delivered comes back behind later ones.
 import type { Host } from "../../port.js";
-import { readStored, writeStored } from "../common/stored.js";
+import { readStored, writeStored } from "../../store.js";
 import type { Drops } from "./drops.js";
 import { applyStatus, type SectorState } from "./flash-log/sector-header.js";
 import { DONE } from "./log-entry.js";

@@ -1,5 +1,5 @@
+import type { PlatformSession } from "../../platform/index.js";
 import type { Json } from "../../wire/text/json.js";
-import type { PlatformSession } from "../session/index.js";
 import { RpcCalls } from "./client-side.js";
 import type { HandleOptions, Handlers, RpcHandler } from "./handlers.js";
 

@@ -1,5 +1,5 @@
 // In place of client-side.ts in the lean build: server-side RPC alone.
-import { leftOut } from "../common/errors.js";
+import { leftOut } from "../../errors.js";
 import type * as full from "./client-side.js";
 
 export class RpcCalls implements Pick<full.RpcCalls, "call"> {

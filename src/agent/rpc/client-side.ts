@@ -1,10 +1,10 @@
 // Client-side RPC: POST /api/v1/{token}/rpc. The platform answers through a rule chain; a stock server has none and never answers.
 
+import type { PlatformSession } from "../../platform/index.js";
+import { ask, RequestChannel } from "../../platform/index.js";
 import { RPC_CALL_PATH } from "../../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
 import type { Json } from "../../wire/text/json.js";
-import type { PlatformSession } from "../session/index.js";
-import { ask, RequestChannel } from "../session/index.js";
 
 const TIMEOUT_MS = 30_000;
 

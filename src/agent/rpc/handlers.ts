@@ -1,8 +1,9 @@
 // The application's handlers of server-side RPC, run under a time limit.
+
+import { MoteError } from "../../errors.js";
 import type { Host } from "../../port.js";
 import { encodeAnswer, encodeError, type RpcErrorCode } from "../../wire/rpc.js";
 import type { Json } from "../../wire/text/json.js";
-import { MoteError } from "../common/errors.js";
 
 /**
  * Given the RPC's params (any JSON; null if there are none); what it returns, or resolves to, is the answer (undefined answers null). What it throws is

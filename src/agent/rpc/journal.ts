@@ -6,8 +6,8 @@
 // been a proxy. Acknowledged: the platform let it go before it saw any poll that was sent after that, so only polls sent before may still bring
 // a copy. Ids begin at 0 again when the platform restarts.
 import type { Host } from "../../port.js";
+import { forgetStored, readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
-import { forgetStored, readStored, writeStored } from "../common/stored.js";
 import type { Time } from "../time/time.js";
 
 /** Unacknowledged RPCs whose handler began: those of polls that overlapped, as any later one takes their place. None of them makes room for another. */

@@ -3,11 +3,11 @@
 // A one-way RPC that arrives while no poll is open is lost by the platform if the last poll ended by time-out. So with two
 // connections or more the next poll opens, on a connection of its own, shortly before the last one ends.
 
-import type { PollTiming, PollVerdict } from "../../net/long-poll.js";
-import type { Outcome } from "../../net/retry/outcome.js";
+import type { Outcome } from "../../http/outcome.js";
+import type { Loop, PlatformSession } from "../../platform/index.js";
+import { RequestChannel } from "../../platform/index.js";
+import type { PollTiming, PollVerdict } from "../../platform/poll-timing.js";
 import { rpcPollPath } from "../../wire/paths.js";
-import type { Loop, PlatformSession } from "../session/index.js";
-import { RequestChannel } from "../session/index.js";
 
 export const OVERLAP_MS = 2000;
 /** With one connection everything else waits for the poll. So it opens when the others have been done for a moment; if they don't

@@ -1,14 +1,15 @@
 // Server-side RPC: the loop from a poll to the handler and back with the answer.
-import type { PollTiming } from "../../net/long-poll.js";
-import type { Outcome } from "../../net/retry/outcome.js";
+
+import type { Events } from "../../events.js";
+import type { Outcome } from "../../http/outcome.js";
+import { EXCHANGE_MS } from "../../platform/deadline.js";
+import type { Job, PlatformSession, Wait } from "../../platform/index.js";
+import { HEAD_ROOM, PollMemory, post, RequestChannel } from "../../platform/index.js";
+import type { PollTiming } from "../../platform/poll-timing.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";
-import { EXCHANGE_MS } from "../common/deadline.js";
-import type { Events } from "../common/events.js";
 import type { RpcLimits } from "../options/rpc.js";
-import type { Job, PlatformSession, Wait } from "../session/index.js";
-import { HEAD_ROOM, PollMemory, post, RequestChannel } from "../session/index.js";
 import type { Time } from "../time/time.js";
 import type { Handler, HandlerResult, Handlers } from "./handlers.js";
 import { type JournalEntry, RpcJournal } from "./journal.js";

@@ -1,8 +1,8 @@
 // Whether what the platform takes keeps up with what is recorded, while it says "not now" (429, an empty 500, a proxy's 503): reported once when what waited a
 // minute ago is not all delivered, and once when it is again. Outages and refusals have their own reports.
-import type { Events } from "../common/events.js";
+import type { Events } from "../../events.js";
+import type { PlatformSession } from "../../platform/index.js";
 import type { Outbox } from "../queue/index.js";
-import type { PlatformSession } from "../session/index.js";
 
 const MINUTE_MS = 60_000;
 

@@ -3,14 +3,15 @@
 // What the platform answers decides: `done` forgets, `busy` and `lost` keep and try again smaller or later. A point that is refused alone is dropped only if
 // the platform takes a probe right after it, a small point of the agent's own: else not the content is wrong but the address, the
 // token, a proxy or the platform, and all is kept (verdict.ts).
-import type { Outcome } from "../../net/retry/outcome.js";
+
+import type { Events } from "../../events.js";
+import type { Outcome } from "../../http/outcome.js";
+import { checkDeadline, EXCHANGE_MS } from "../../platform/deadline.js";
+import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
+import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../../platform/index.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { checkTs, PointEncoder } from "../../wire/telemetry.js";
-import { checkDeadline, EXCHANGE_MS } from "../common/deadline.js";
-import type { Events } from "../common/events.js";
 import { DropNotifier, type Drops, type Outbox } from "../queue/index.js";
-import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../session/index.js";
-import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../session/index.js";
 import type { Time } from "../time/time.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";

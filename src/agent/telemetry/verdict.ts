@@ -1,5 +1,5 @@
 // Who is to blame when a point is refused alone: the point, or the platform and what is before it. A probe shows it: a small point of the agent's own, sent right after.
-import { Backoff } from "../../net/retry/backoff.js";
+import { Backoff } from "../../platform/backoff.js";
 import type { Host } from "../../port.js";
 import type { BatchLimit } from "./batch-limit.js";
 

@@ -1,6 +1,6 @@
 // The starts of boot epochs, as the small store has them.
 import type { Host } from "../../port.js";
-import { readStored, writeStored } from "../common/stored.js";
+import { readStored, writeStored } from "../../store.js";
 
 const STORED = "boots";
 

@@ -1,9 +1,9 @@
 // Many agents in one engine, and a machine and a platform for them that cost next to nothing, and the same for each: time passes in ticks, sockets answer at
 // the next. So what is metered is the agents.
 import { none } from "../../../hosts/none.js";
-import { writeStored } from "../../../src/agent/common/stored.js";
 import { Agent } from "../../../src/index.js";
 import type { Host, Socket, SocketEvent } from "../../../src/port.js";
+import { writeStored } from "../../../src/store.js";
 
 const TICK_MS = 10;
 const POINT_MS = 1000;

@@ -2,8 +2,9 @@
 // have grown to what the way allows by then, which takes two hours and a half. The alternative is the same agent with polls of 20 s, so that what is
 // compared is how long polls last and nothing else. With two connections there is no attribute poll, and the attributes are read every 30 s whatever
 // the polls do: given beside, as is the first hour.
-import { writeStored } from "../../../src/agent/common/stored.js";
+
 import { Agent } from "../../../src/index.js";
+import { writeStored } from "../../../src/store.js";
 import { fakeHost } from "../../fakes/host.js";
 import { BASE_URL, Counted, TOKEN } from "../counted.js";
 import type { Line, Row } from "../row.js";

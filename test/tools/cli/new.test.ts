@@ -15,7 +15,7 @@ import { promisify } from "node:util";
 import test from "ava";
 import { readConfig } from "../../../hosts/esp32/config.js";
 import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
-import { VERSION } from "../../../src/agent/common/version.js";
+import { VERSION } from "../../../src/version.js";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES } from "../../../tools/cli/commands/new/templates.js";

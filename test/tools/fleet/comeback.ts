@@ -1,5 +1,5 @@
 // The return of a fleet after an outage, by the back-off that agents have. A device is no more here than that back-off and a time, so that there may be 100,000.
-import { Backoff } from "../../../src/net/retry/backoff.js";
+import { Backoff } from "../../../src/platform/backoff.js";
 import type { Host } from "../../../src/port.js";
 
 /** The longest wait: all that is lost at once is lost again by then. */

@@ -1,6 +1,6 @@
 // The model of a fleet beside whole agents: the same starts and the same dice, so that even the busiest second is to be the same.
 import type { ExecutionContext } from "ava";
-import { parseTarget } from "../../../src/net/target.js";
+import { parseTarget } from "../../../src/http/target.js";
 import { type Figures, figuresOf, KINDS } from "../../../tools/fleet/model/load.js";
 import { type Chances, chancesOf, type FleetConfig, modelFleet } from "../../../tools/fleet/model/model.js";
 import { sizesOf } from "../../../tools/fleet/model/sizes.js";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { codeOf } from "../../../hosts/node/files.js";
-import { parseTarget, type Target } from "../../../src/net/target.js";
+import { parseTarget, type Target } from "../../../src/http/target.js";
 import { asker } from "../../doctor/asker.js";
 import { type Finding, good, skipped } from "../../doctor/finding.js";
 import { checkPlatform } from "../../doctor/platform.js";

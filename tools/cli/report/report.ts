@@ -1,7 +1,7 @@
 // `mote report`, once its options are read.
 
 import { BUSY, EMPTY, FAILED, INTERRUPTED, REFUSED, USAGE } from "../../../hosts/node/exit.js";
-import { isLoopback, parseTarget } from "../../../src/net/target.js";
+import { isLoopback, parseTarget } from "../../../src/http/target.js";
 import type { Host } from "../../../src/port.js";
 import {
   ReportError,

@@ -3,8 +3,8 @@
 import { READ_AFTER_POLL_MS } from "../../../src/agent/attributes/polls.js";
 import { READ_EVERY_MS } from "../../../src/agent/attributes/shared-values.js";
 import { AGREE_MS } from "../../../src/agent/firmware/assigned-update.js";
-import { PollTiming } from "../../../src/net/long-poll.js";
-import { Backoff } from "../../../src/net/retry/backoff.js";
+import { Backoff } from "../../../src/platform/backoff.js";
+import { PollTiming } from "../../../src/platform/poll-timing.js";
 import type { Host } from "../../../src/port.js";
 import type { DeviceConfig } from "./device-config.js";
 import type { Load } from "./load.js";

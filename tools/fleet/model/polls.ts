@@ -6,9 +6,9 @@ import {
   SHARED_POLL_MS,
   SHORT_POLL_MS,
 } from "../../../src/agent/rpc/polls.js";
-import type { PollTiming } from "../../../src/net/long-poll.js";
-import { delay, FIRST_MS, LONGEST_MS } from "../../../src/net/retry/backoff.js";
-import type { Outcome } from "../../../src/net/retry/outcome.js";
+import type { Outcome } from "../../../src/http/outcome.js";
+import { delay, FIRST_MS, LONGEST_MS } from "../../../src/platform/backoff.js";
+import type { PollTiming } from "../../../src/platform/poll-timing.js";
 import type { Host } from "../../../src/port.js";
 import type { DeviceConfig } from "./device-config.js";
 import type { Load } from "./load.js";

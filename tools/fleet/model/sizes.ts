@@ -1,11 +1,11 @@
 // Bytes of what a device and its platform say to each other: requests as the agent writes them, answers as the local platform gives them.
 import { encode } from "../../../hosts/node/text.js";
 import { MARKER_KEY, MARKER_VALUE } from "../../../src/agent/attributes/freshness-marker.js";
-import { EXCHANGE_MS } from "../../../src/agent/common/deadline.js";
-import { post } from "../../../src/agent/session/requests.js";
-import type { Request } from "../../../src/net/http/request.js";
-import { writeRequest } from "../../../src/net/http/write-request.js";
-import type { Target } from "../../../src/net/target.js";
+import type { Request } from "../../../src/http/request.js";
+import type { Target } from "../../../src/http/target.js";
+import { writeRequest } from "../../../src/http/write-request.js";
+import { EXCHANGE_MS } from "../../../src/platform/deadline.js";
+import { post } from "../../../src/platform/requests.js";
 import { attributesQuery } from "../../../src/wire/attributes.js";
 import { FIRMWARE_KEYS } from "../../../src/wire/firmware.js";
 import {

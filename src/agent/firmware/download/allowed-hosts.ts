@@ -1,5 +1,5 @@
 // From where an image may come.
-import { isLoopback, type Target } from "../../../net/target.js";
+import { isLoopback, type Target } from "../../../http/target.js";
 import type { FirmwareOptions } from "../options.js";
 
 /** True if somebody on the way could replace an image unnoticed. */

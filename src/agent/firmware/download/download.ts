@@ -1,7 +1,7 @@
 // Fetches an image from wherever it is, however often the connection drops.
-import type { Outcome } from "../../../net/retry/outcome.js";
-import type { Signal } from "../../common/signal.js";
-import type { PlatformSession, RequestChannel } from "../../session/index.js";
+import type { Outcome } from "../../../http/outcome.js";
+import type { PlatformSession, RequestChannel } from "../../../platform/index.js";
+import type { Signal } from "../../../platform/signal.js";
 import type { ImageWriter } from "./image-writer.js";
 import type { Failed, ImageSink, Source } from "./source.js";
 

@@ -3,9 +3,9 @@
 // The platform knows no offset, only `size` bytes from `size * chunk` on. From offset N go on `size=N&chunk=1` (as many bytes
 // again), or a power of two that divides N. Past the end it answers 200 without a byte; its cache losing the file is a 500 without a body; another
 // assignment meanwhile is a 400 or a 404.
-import type { Outcome } from "../../../net/retry/outcome.js";
+import type { Outcome } from "../../../http/outcome.js";
+import type { PlatformSession, RequestChannel } from "../../../platform/index.js";
 import { firmwarePath } from "../../../wire/paths.js";
-import type { PlatformSession, RequestChannel } from "../../session/index.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const PART_DEADLINE_MS = 60_000;

@@ -1,14 +1,14 @@
 // An image on an external host: GET fw_url, by ranges where the server has them. Only listed hosts are asked, none of them ever learns
 // the access token, and up to five redirects are followed as far as they lead to listed hosts, and not from https to http.
 
-import type { Connection } from "../../../net/connection.js";
-import { exchange } from "../../../net/exchange.js";
-import type { FileHead } from "../../../net/http/file-head.js";
-import type { Sink } from "../../../net/http/request.js";
-import { lost } from "../../../net/retry/classify.js";
-import type { Outcome } from "../../../net/retry/outcome.js";
-import { parseUrl, resolveUrl, type Target } from "../../../net/target.js";
-import type { PlatformSession } from "../../session/index.js";
+import { lost } from "../../../http/classify.js";
+import type { Connection } from "../../../http/connection.js";
+import { exchange } from "../../../http/exchange.js";
+import type { FileHead } from "../../../http/file-head.js";
+import type { Outcome } from "../../../http/outcome.js";
+import type { Sink } from "../../../http/request.js";
+import { parseUrl, resolveUrl, type Target } from "../../../http/target.js";
+import type { PlatformSession } from "../../../platform/index.js";
 import type { FirmwareOptions } from "../options.js";
 import { refusedTarget } from "./allowed-hosts.js";
 import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";

@@ -1,7 +1,7 @@
 // Where the bytes of an image come from, and what takes them.
 
-import type { Sink } from "../../../net/http/request.js";
-import type { Outcome } from "../../../net/retry/outcome.js";
+import type { Outcome } from "../../../http/outcome.js";
+import type { Sink } from "../../../http/request.js";
 import type { Failure } from "../failures.js";
 import type { ImageWriter } from "./image-writer.js";
 

@@ -1,8 +1,9 @@
 // Brings an assigned image into the slot, and reads it back.
+
+import type { PlatformSession } from "../../../platform/index.js";
+import { RequestChannel } from "../../../platform/index.js";
+import type { Signal } from "../../../platform/signal.js";
 import type { Host } from "../../../port.js";
-import type { Signal } from "../../common/signal.js";
-import type { PlatformSession } from "../../session/index.js";
-import { RequestChannel } from "../../session/index.js";
 import type { Image } from "../admission-rules.js";
 import type { AssignedUpdate } from "../assigned-update.js";
 import type { Failure } from "../failures.js";

@@ -1,6 +1,6 @@
 import test from "ava";
 import { nextPart } from "../../../../src/agent/firmware/download/from-platform.js";
-import type { Outcome } from "../../../../src/net/retry/outcome.js";
+import type { Outcome } from "../../../../src/http/outcome.js";
 import { Device, imageOf, type Mode, Platform } from "./rig.js";
 
 const SIZE = 50_000;

@@ -1,12 +1,12 @@
 // A device and a platform for the firmware tests, at the level of requests: what the agent asks for is answered fragment by fragment.
 import { createHash } from "node:crypto";
-import { Counters } from "../../../../src/agent/common/counters.js";
-import { Events } from "../../../../src/agent/common/events.js";
 import { Firmware, type FirmwareOptions } from "../../../../src/agent/firmware/firmware.js";
-import { type Job, Loop } from "../../../../src/agent/session/loop.js";
-import type { PlatformSession } from "../../../../src/agent/session/session.js";
-import type { Request } from "../../../../src/net/http/request.js";
-import type { Outcome } from "../../../../src/net/retry/outcome.js";
+import { Events } from "../../../../src/events.js";
+import type { Outcome } from "../../../../src/http/outcome.js";
+import type { Request } from "../../../../src/http/request.js";
+import { Counters } from "../../../../src/platform/counters.js";
+import { type Job, Loop } from "../../../../src/platform/loop.js";
+import type { PlatformSession } from "../../../../src/platform/session.js";
 import type { Host } from "../../../../src/port.js";
 import type { Json } from "../../../../src/wire/text/json.js";
 import { PowerLossError } from "../../../power-loss/power.js";

@@ -1,8 +1,8 @@
 // The body of a request, byte for byte.
 import test from "ava";
 import { roomOf } from "../../../../src/agent/queue/outbox.js";
-import { HEAD_ROOM } from "../../../../src/agent/session/requests.js";
 import { BatchWriter } from "../../../../src/agent/telemetry/batch.js";
+import { HEAD_ROOM } from "../../../../src/platform/requests.js";
 
 const AT = 100;
 const TS = 1_700_000_000_998;

@@ -1,12 +1,13 @@
 // Telemetry on a fake host, against a platform that the test scripts.
-import { Events } from "../../../../src/agent/common/events.js";
+
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
-import { PlatformSession } from "../../../../src/agent/session/session.js";
-import type { SessionWatcher } from "../../../../src/agent/session/watcher.js";
 import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
 import { Time } from "../../../../src/agent/time/time.js";
-import { parseTarget } from "../../../../src/net/target.js";
+import { Events } from "../../../../src/events.js";
+import { parseTarget } from "../../../../src/http/target.js";
+import { PlatformSession } from "../../../../src/platform/session.js";
+import type { SessionWatcher } from "../../../../src/platform/watcher.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
 import { type SeenRequest, serve } from "../../../fakes/server.js";
 

@@ -1,5 +1,5 @@
 import test from "ava";
-import { MoteError } from "../../../../src/agent/common/errors.js";
+import { MoteError } from "../../../../src/errors.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { TelemetryRig, upTo } from "./rig.js";
 

@@ -2,7 +2,7 @@
 import test from "ava";
 import fc from "fast-check";
 import { compareVersions } from "../../../../src/agent/firmware/versions.js";
-import { hostOf, isLoopback, parseTarget, type Target } from "../../../../src/net/target.js";
+import { hostOf, isLoopback, parseTarget, type Target } from "../../../../src/http/target.js";
 import { checkKey, isPlainKey } from "../../../../src/wire/keys.js";
 import { checkToken } from "../../../../src/wire/paths.js";
 import * as characters from "../../../../src/wire/text/characters.js";

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { FAILED, INTERRUPTED, REFUSED, STOPPED } from "../../../../hosts/node/exit.js";
 import { codeOf } from "../../../../hosts/node/files.js";
 import { opener } from "../../../../hosts/node/sockets.js";
-import { parseTarget } from "../../../../src/net/target.js";
+import { parseTarget } from "../../../../src/http/target.js";
 import { Fleet } from "../../../fleet/fleet.js";
 import { limitHeap } from "../../../fleet/heap-limit.js";
 import { tooFewFiles } from "../../../fleet/open-files.js";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { codeOf } from "../../../../hosts/node/files.js";
 import { telemetrySettings } from "../../../../src/agent/options/telemetry.js";
-import { parseTarget } from "../../../../src/net/target.js";
+import { parseTarget } from "../../../../src/http/target.js";
 import { figuresOf, KINDS, type Load } from "../../../fleet/model/load.js";
 import { type FleetConfig, modelFleet } from "../../../fleet/model/model.js";
 import { sizesOf } from "../../../fleet/model/sizes.js";

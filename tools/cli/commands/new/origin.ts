@@ -1,7 +1,7 @@
 // Where a new project gets Mote from: the package that this command came in, or a clone.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { VERSION } from "../../../../src/agent/common/version.js";
+import { VERSION } from "../../../../src/version.js";
 import { PROJECT } from "../../../moddable/sdk.js";
 
 const NAME = "mote-cli";

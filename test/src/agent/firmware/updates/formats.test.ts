@@ -1,7 +1,7 @@
 // Images that write other formats than the one before them: what is stored by one is reported and kept by the other, and an update ends well.
 import test from "ava";
-import { readOwn, readStored, writeStored } from "../../../../../src/agent/common/stored.js";
 import type { Host } from "../../../../../src/port.js";
+import { readOwn, readStored, writeStored } from "../../../../../src/store.js";
 import { fakeHost } from "../../../../fakes/host.js";
 import { test as inModes, startRig } from "../../rig.js";
 import { Lamp } from "./lamp.js";

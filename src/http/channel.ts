@@ -1,0 +1,208 @@
+// One socket from its opening to its end, and the one request that is on it.
+import type { Host, Socket, SocketEvent } from "../port.js";
+import { SILENCE, UNCONNECTED } from "./outcome.js";
+import type { Request } from "./request.js";
+import { type Answer, GIVEN_UP, ResponseReader } from "./response.js";
+import type { Target } from "./target.js";
+
+/** Name, TCP and TLS take no longer; a poll would else learn of a stalled handshake after a minute and a half. */
+const OPENING_MS = 30_000;
+
+/** What a request of which nothing more is heard was waiting for. */
+const PHASES = {
+  opening: UNCONNECTED,
+  idle: "not sent in time",
+  writing: "not sent in time",
+  waiting: SILENCE,
+} as const;
+
+type Phase = keyof typeof PHASES;
+
+/** Notified of what becomes of the channel; never from within a call to it. */
+export interface ChannelListener {
+  /** The last byte of the request was handed over. */
+  sent(): void;
+  /** The answer is there; `reusable`: the channel takes another request. Otherwise it is closed. */
+  answered(answer: Answer, reusable: boolean): void;
+  /** The channel ended by itself, with a request on it or without. Once at most. */
+  broken(reason: string): void;
+}
+
+export class Channel {
+  private readonly _host: Host;
+  private readonly _listener: ChannelListener;
+  private readonly _buffer: Uint8Array;
+  private readonly _reader: ResponseReader;
+  private _socket: Socket | undefined;
+  private _phase: Phase = "opening";
+  private _over = false;
+  /** What is left to write begins at `_outAt`. */
+  private _out: Uint8Array | undefined;
+  private _outAt = 0;
+  private _busy = false;
+  private _idleSince = 0;
+  /** Ends the limit of the opening. */
+  private _cancel: (() => void) | undefined;
+  /** True once a request was answered: what it sends next may meet a connection that the peer has closed. */
+  keptAlive = false;
+
+  constructor(host: Host, target: Target, buffer: Uint8Array, listener: ChannelListener) {
+    this._host = host;
+    this._listener = listener;
+    this._buffer = buffer;
+    this._reader = new ResponseReader();
+    const event = (what: SocketEvent, reason?: string) => this._event(what, reason);
+    this._cancel = host.clock.timer(OPENING_MS, () => this._break(UNCONNECTED));
+    try {
+      this._socket = host.open(target.name, target.port, target.secure, event);
+    } catch {
+      host.clock.timer(0, () => this._break("the host can't open a connection"));
+    }
+  }
+
+  /** Sends `bytes` as soon as the socket is open, and reads the answer. One at a time. */
+  run(request: Request, bytes: Uint8Array): void {
+    // Heads are noted where one batch or RPC follows the other: what is noted takes slots.
+    const alike = request.alike || request.headRoom;
+    this._reader.begin(request.limit, request.sink, alike ? this._host : undefined);
+    this._out = bytes;
+    this._outAt = 0;
+    this._busy = true;
+    if (this._phase === "opening") return;
+    this._phase = "writing";
+    this._guard(() => this._write());
+  }
+
+  /** Bytes of the request that were handed to the socket. */
+  get handed(): number {
+    return this._outAt;
+  }
+
+  /** True once a byte of the answer has come. */
+  get answering(): boolean {
+    return this._reader.started;
+  }
+
+  /** What the request is waiting for, for people. */
+  get waitingFor(): string {
+    return this.answering ? "answer not complete in time" : PHASES[this._phase];
+  }
+
+  /** ms since the last answer; 0 while a request is on it. */
+  get idleMs(): number {
+    return this._busy ? 0 : this._host.clock.now() - this._idleSince;
+  }
+
+  /** Gives the socket up. Nothing more is reported. */
+  close(): void {
+    this._over = true;
+    this._stopTimer();
+    this._out = undefined;
+    try {
+      this._socket?.close();
+    } catch {
+      // It is given up anyway.
+    }
+  }
+
+  private _event(what: SocketEvent, reason: string | undefined): void {
+    if (this._over) return;
+    this._guard(() => {
+      switch (what) {
+        case "opened":
+          return this._opened();
+        case "writable":
+          return this._write();
+        case "readable":
+          return this._read(true);
+        case "closed":
+          return this._closed(reason ?? "connection closed");
+      }
+    });
+  }
+
+  /** No exception reaches the host: there it would end the run. */
+  private _guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this._host.log("error", `net: ${error instanceof Error ? error.name : "unknown error"}`);
+      this._host.clock.timer(0, () => this._break("internal error"));
+    }
+  }
+
+  private _opened(): void {
+    if (this._phase !== "opening") return;
+    this._stopTimer();
+    this._phase = this._busy ? "writing" : "idle";
+    this._write();
+  }
+
+  /** Offers the rest until nothing of it is taken; then the socket says when to go on. */
+  private _write(): void {
+    const out = this._out;
+    if (!out || this._phase !== "writing" || !this._socket) return;
+    while (this._outAt < out.length) {
+      const rest = this._outAt === 0 ? out : out.subarray(this._outAt);
+      const taken = this._socket.write(rest);
+      if (!(taken > 0)) return;
+      this._outAt += Math.min(rest.length, taken);
+    }
+    this._out = undefined;
+    this._phase = "waiting";
+    this._listener.sent();
+  }
+
+  private _read(open: boolean): void {
+    const buffer = this._buffer;
+    while (!this._over && this._socket) {
+      const count = Math.min(buffer.length, this._socket.read(buffer));
+      if (count <= 0) return;
+      if (!this._busy) {
+        this._break("unasked bytes");
+        return;
+      }
+      const at = this._reader.feed(buffer, 0, count);
+      if (this._over) return;
+      const { problem, answer } = this._reader;
+      if (problem) this._break(reasonOf(problem));
+      if (answer) this._answered(answer, open && at === count);
+      if (problem || answer) return;
+    }
+  }
+
+  private _closed(reason: string): void {
+    this._read(false);
+    if (this._over) return;
+    const inOrder = reason === "end";
+    const answer = this._busy && inOrder ? this._reader.end() : undefined;
+    if (answer) this._answered(answer, false);
+    else this._break(inOrder ? "connection closed by the peer" : reason);
+  }
+
+  private _answered(answer: Answer, clean: boolean): void {
+    // More than the answer, or an answer to half a request: what comes next on this connection is anybody's guess.
+    const reusable = answer.reusable && clean && !this._out && this._socket?.read(this._buffer) === 0;
+    this._busy = false;
+    this.keptAlive = true;
+    this._idleSince = this._host.clock.now();
+    this._phase = "idle";
+    if (!reusable) this.close();
+    this._listener.answered(answer, reusable);
+  }
+
+  private _stopTimer(): void {
+    this._cancel?.();
+    this._cancel = undefined;
+  }
+
+  private _break(reason: string): void {
+    if (this._over) return;
+    this.close();
+    this._listener.broken(reason);
+  }
+}
+
+const reasonOf = (problem: string): string => {
+  return problem === GIVEN_UP ? problem : `unlawful answer: ${problem}`;
+};

@@ -1,0 +1,190 @@
+// Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
+import type { Host } from "../port.js";
+import { Channel, type ChannelListener } from "./channel.js";
+import { classify, lost } from "./classify.js";
+import { NO_TURN, type Outcome } from "./outcome.js";
+import type { Request } from "./request.js";
+import type { Answer } from "./response.js";
+import type { Target } from "./target.js";
+import { writeRequest } from "./write-request.js";
+
+/** What one read of a socket gives at most. */
+export const READ_BYTES = 2048;
+/** Requests that wait for their turn. */
+const QUEUE = 32;
+/** A request that must not be sent twice does not go out on a connection that was idle for longer: the peer may be closing it. */
+const FRESH_MS = 5000;
+
+interface Job {
+  readonly request: Request;
+  readonly done: (outcome: Outcome) => void;
+  /** Ends the deadline. */
+  cancel: (() => void) | undefined;
+  sentReported: boolean;
+}
+
+export class Connection implements ChannelListener {
+  private readonly _host: Host;
+  private readonly _target: Target;
+  private readonly _buffer: Uint8Array;
+  #queue: Job[] = [];
+  #job: Job | undefined;
+  private _channel: Channel | undefined;
+  private _closed = false;
+  private _renew = false;
+
+  /** `buffer`: for what a read gives; other connections may have the same, as nothing in it outlives the read. */
+  constructor(host: Host, target: Target, buffer = new Uint8Array(READ_BYTES)) {
+    this._host = host;
+    this._target = target;
+    this._buffer = buffer;
+  }
+
+  /**
+   * Sends `request` when those before it are over. `done` is called exactly once, never from within this call. `lost` at
+   * once if the connection was closed, 32 requests wait already, or the path is not escaped.
+   */
+  send(request: Request, done: (outcome: Outcome) => void): void {
+    const job: Job = { request, done, cancel: undefined, sentReported: false };
+    if (this._closed) this._refuse(job, "stopped");
+    else if (this.#queue.length >= QUEUE) this._refuse(job, "too many requests wait");
+    else {
+      if (request.hurried) this._limit(job);
+      this.#queue.push(job);
+      this._next();
+    }
+  }
+
+  /** The next request goes out on a new connection. */
+  fresh(): void {
+    if (this.#job) this._renew = true;
+    else this._drop();
+  }
+
+  /**
+   * What was open is of no use any more. The request under way goes out again on a new connection if it may be sent twice, with all of its time unless
+   * somebody is in a hurry; else it is lost.
+   */
+  renew(): void {
+    const job = this.#job;
+    const channel = this._channel;
+    const unread = !channel || channel.handed === 0 || (job?.request.repeatable && !channel.answering);
+    this._drop();
+    if (job && unread) {
+      if (!job.request.hurried) this._limit(job);
+      this._attempt(job);
+    } else if (job) this._finish(lost("the network was gone"));
+  }
+
+  /** For good: requests open and waiting end as `lost`, and so does every later one. */
+  close(): void {
+    if (this._closed) return;
+    this._closed = true;
+    this._drop();
+    const jobs = this.#queue.splice(0);
+    if (this.#job) jobs.unshift(this.#job);
+    this.#job = undefined;
+    jobs.forEach((job) => void this._report(job, lost("stopped")));
+  }
+
+  // As the listener of the channel.
+
+  sent(): void {
+    const job = this.#job;
+    if (!job || job.sentReported) return;
+    job.sentReported = true;
+    try {
+      job.request.sent?.();
+    } catch {
+      this._host.log("error", "net: sent() failed");
+    }
+  }
+
+  answered(answer: Answer, reusable: boolean): void {
+    if (!reusable) this._channel = undefined;
+    const sink = this.#job?.request.sink;
+    const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
+    this._finish(classify(answer, streamed !== undefined));
+  }
+
+  broken(reason: string): void {
+    const job = this.#job;
+    const again = job && this._channel && mayRepeat(job.request, this._channel);
+    this._channel = undefined;
+    // Once at most: what is sent again goes out on a connection that was not kept.
+    if (again) this._attempt(job);
+    else if (job) this._finish(lost(reason));
+  }
+
+  private _next(): void {
+    if (this.#job) return;
+    const job = this.#queue.shift();
+    if (!job) return;
+    this.#job = job;
+    if (!job.cancel) this._limit(job);
+    this._attempt(job);
+  }
+
+  private _limit(job: Job): void {
+    job.cancel?.();
+    job.cancel = this._host.clock.timer(job.request.deadlineMs, () => this._late(job));
+  }
+
+  private _attempt(job: Job): void {
+    const bytes = writeRequest(this._host, this._target, job.request);
+    if (!bytes) {
+      this._host.clock.timer(0, () => job === this.#job && this._finish(lost("request not escaped")));
+      return;
+    }
+    const { repeatable, onIdle } = job.request;
+    const stale = !repeatable && !onIdle && (this._channel?.idleMs ?? 0) > FRESH_MS;
+    if (stale) this._drop();
+    job.sentReported = false;
+    this._channel ??= new Channel(this._host, this._target, this._buffer, this);
+    this._channel.run(job.request, bytes);
+  }
+
+  private _late(job: Job): void {
+    if (job !== this.#job) {
+      this.#queue = this.#queue.filter((other) => other !== job);
+      this._report(job, lost(NO_TURN));
+      return;
+    }
+    const reason = this._channel?.waitingFor ?? "not sent in time";
+    this._drop();
+    this._finish(lost(reason));
+  }
+
+  private _finish(outcome: Outcome): void {
+    const job = this.#job;
+    this.#job = undefined;
+    if (this._renew) this._drop();
+    if (job) this._report(job, outcome);
+    this._next();
+  }
+
+  private _report(job: Job, outcome: Outcome): void {
+    job.cancel?.();
+    try {
+      job.done(outcome);
+    } catch {
+      this._host.log("error", "net: done() failed");
+    }
+  }
+
+  /** Gives the job's place back before it had one. */
+  private _refuse(job: Job, reason: string): void {
+    this._host.clock.timer(0, () => this._report(job, lost(reason)));
+  }
+
+  private _drop(): void {
+    this._renew = false;
+    this._channel?.close();
+    this._channel = undefined;
+  }
+}
+
+/** The peer closed a kept connection as the request came: it has not read it, or the request bears being read twice. */
+const mayRepeat = (request: Request, channel: Channel): boolean => {
+  return channel.keptAlive && !channel.answering && (request.repeatable || channel.handed === 0);
+};

@@ -1,0 +1,238 @@
+// Reads the answers of one connection as their bytes come in, however they are cut. No I/O.
+//
+// Lenient: LF alone ends a line; a status line may end after its number; chunk extensions and trailers are skipped.
+// Strict: what would leave in doubt where a body ends is refused: two lengths, length and chunks, other codings, folded
+// headers, a blank before a colon. 1xx answers are skipped. Head and trailers of one answer are 8 KiB at most.
+
+import type { Host } from "../port.js";
+import { Body } from "./body.js";
+import { find } from "./bytes.js";
+import { chunkSize } from "./chunk.js";
+import { FILE_LINE, FileHead } from "./file-head.js";
+import { Head, LINE } from "./head.js";
+import { HeadCache } from "./head-cache.js";
+import type { Sink } from "./request.js";
+import { STATES, type State } from "./response-states.js";
+
+/** A whole answer, or one whose body was longer than was wanted. */
+export interface Answer {
+  readonly status: number;
+  /** As far as it was kept; empty if it went to a sink. */
+  readonly body: Uint8Array;
+  /** False if the body was longer than `body`. */
+  readonly whole: boolean;
+  readonly date: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** True if another request may follow on the connection. */
+  readonly reusable: boolean;
+}
+
+/** The problem of an answer that its sink did not want. */
+export const GIVEN_UP = "given up";
+
+const HEAD_BYTES = 8192;
+/** Of a chunk's size with its extensions. */
+const SIZE_LINE_BYTES = 1024;
+const NOTHING = new Uint8Array(0);
+const LF = 0x0a;
+const CR = 0x0d;
+
+export class ResponseReader {
+  private _state: State = "whole";
+  private readonly _head = new Head();
+  private readonly _body = new Body();
+  /** Made with the first answer for which a host is given. */
+  private _headCache: HeadCache | undefined;
+  /** The beginning of a line that came in pieces; nothing until one does. */
+  private _line = NOTHING;
+  private _lineLength = 0;
+  private _headLength = 0;
+  private _left = 0;
+  private _limit = 0;
+  private _sink: Sink | undefined;
+  private _answer: Answer | undefined;
+  private _problem = "";
+
+  /** Prepares for the next answer: up to `limit` bytes of its body are kept, or a 200 goes to `sink`. With `host` a head like the one before is known again. */
+  begin(limit: number, sink?: Sink, host?: Pick<Host, "decode">): void {
+    if (host) this._headCache ??= new HeadCache(host);
+    this._state = "status";
+    this._lineLength = this._headLength = 0;
+    this._limit = limit;
+    this._sink = sink;
+    this._answer = undefined;
+    this._problem = "";
+    this._head.file = sink?.head ? (this._head.file ?? new FileHead()) : undefined;
+  }
+
+  /** Bytes of a line that are looked at. */
+  private get _lineMost(): number {
+    return this._head.file ? FILE_LINE : LINE;
+  }
+
+  /** True once a byte of the answer has come. */
+  get started(): boolean {
+    return this._state !== "status" || this._headLength > 0;
+  }
+
+  /** The answer, once it is whole. */
+  get answer(): Answer | undefined {
+    return this._answer;
+  }
+
+  /** Why this can't become an answer; empty as long as it can. No byte of the peer's is quoted. */
+  get problem(): string {
+    return this._problem;
+  }
+
+  /** Takes the bytes `from` to `to`. Returns where it stopped: before `to` only once there is an answer or a problem. */
+  feed(bytes: Uint8Array, from: number, to: number): number {
+    let at = from;
+    // In one piece, so far.
+    let fresh = at < to && !this.started;
+    if (fresh) at = this._begins(bytes, from, to);
+    while (at < to) {
+      const before = this._state;
+      const state = STATES[before];
+      if (!state) break;
+      at = state.line ? this._takeLine(bytes, at, to, state.head) : this._takeBody(bytes, at, to, state.next);
+      if (!fresh || before !== "fields" || this._state === "fields") continue;
+      fresh = false;
+      if (this._state !== "failed") this._headCache?.learn(bytes, from, at, this._head);
+    }
+    return at;
+  }
+
+  /** The first bytes of an answer. Returns where the rest begins: behind the head, if it is known. */
+  private _begins(bytes: Uint8Array, from: number, to: number): number {
+    const head = this._head;
+    const end = head.file ? -1 : (this._headCache?.end(bytes, from, to, head) ?? -1);
+    if (end < 0) {
+      this._headCache?.forget();
+      head.clear();
+      return from;
+    }
+    this._headLength = end - from;
+    this._headEnds();
+    return end;
+  }
+
+  /** The peer closed in good order. The answer, if it was to end so. */
+  end(): Answer | undefined {
+    if (this._state === "close") this._finish(true);
+    return this._answer;
+  }
+
+  /** Finds the end of the line; what came of it so far is kept, as far as LINE goes. */
+  private _takeLine(bytes: Uint8Array, from: number, to: number, head: boolean): number {
+    const end = find(bytes, from, to, LF);
+    const next = Math.min(end + 1, to);
+    const length = this._lineLength + end - from;
+    if (head) this._headLength += next - from;
+    if (this._headLength > HEAD_BYTES) return this._fail("head too long", next);
+    if (!head && length > SIZE_LINE_BYTES) return this._fail("bad chunk", next);
+    if (this._lineLength === 0 && end < to) {
+      this._wholeLine(bytes, from, length);
+      return next;
+    }
+    if (this._line.length < this._lineMost) this._line = new Uint8Array(this._lineMost);
+    for (let at = from; at < end && this._lineLength + at - from < this._line.length; at++)
+      this._line[this._lineLength + at - from] = bytes[at] as number;
+    this._lineLength = length;
+    if (end === to) return next;
+    this._lineLength = 0;
+    this._wholeLine(this._line, 0, length);
+    return next;
+  }
+
+  private _wholeLine(bytes: Uint8Array, from: number, length: number): void {
+    const most = this._lineMost;
+    const cut = length > most;
+    let to = from + Math.min(length, most);
+    if (to > from && bytes[to - 1] === CR) to--;
+    switch (this._state) {
+      case "status":
+        if (this._check(this._head.takeStatus(bytes, from, to))) this._state = "fields";
+        return;
+      case "fields":
+        if (to === from) this._headEnds();
+        else this._check(this._head.takeField(bytes, from, to, cut));
+        return;
+      case "size":
+        this._chunkBegins(bytes, from, to);
+        return;
+      case "chunkEnd":
+        if (to === from) this._state = "size";
+        else this._fail("bad chunk", 0);
+        return;
+      case "trailer":
+        if (to === from) this._finish(true);
+        return;
+      default:
+        return;
+    }
+  }
+
+  private _headEnds(): void {
+    const { status, length, framing } = this._head;
+    if (status < 200) {
+      this._head.clear();
+      this._state = "status";
+      return;
+    }
+    if (!this._check(this._head.problem())) return;
+    const known = framing === "none" ? 0 : framing === "length" ? length : undefined;
+    if (!this._body.begin(this._limit, this._sink, known, status, this._head.file)) {
+      this._fail(GIVEN_UP, 0);
+      return;
+    }
+    this._left = framing === "close" ? Number.POSITIVE_INFINITY : length;
+    if (framing === "none") this._finish(true);
+    else if (framing === "length" && this._body.full) this._finish(false);
+    else this._state = framing === "chunked" ? "size" : framing;
+  }
+
+  private _chunkBegins(bytes: Uint8Array, from: number, to: number): void {
+    const size = chunkSize(bytes, from, to, to - from >= this._lineMost);
+    this._left = size;
+    this._state = size === 0 ? "trailer" : "chunk";
+    if (size < 0) this._fail("bad chunk", 0);
+  }
+
+  private _takeBody(bytes: Uint8Array, from: number, to: number, next: State): number {
+    const end = Math.min(to, from + this._left);
+    const whole = this._body.take(bytes, from, end);
+    this._left -= end - from;
+    if (!whole && this._body.streams) return this._fail(GIVEN_UP, end);
+    if (!whole || (next === "whole" && this._left > 0 && this._body.full)) this._finish(false);
+    else if (this._left === 0 && next === "whole") this._finish(true);
+    else if (this._left === 0) this._state = next;
+    return end;
+  }
+
+  private _check(problem: string | undefined): boolean {
+    if (problem !== undefined) this._fail(problem, 0);
+    return problem === undefined;
+  }
+
+  private _fail(problem: string, at: number): number {
+    this._problem = problem;
+    this._state = "failed";
+    this._body.end();
+    return at;
+  }
+
+  private _finish(whole: boolean): void {
+    const head = this._head;
+    const reusable = whole && head.keeps && head.framing !== "close";
+    this._state = "whole";
+    this._answer = {
+      status: head.status,
+      body: this._body.end(),
+      whole,
+      date: head.date,
+      retryAfterMs: head.retryAfterMs,
+      reusable,
+    };
+  }
+}

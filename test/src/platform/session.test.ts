@@ -1,0 +1,73 @@
+// The way to the platform that all loops share.
+import test from "ava";
+import { Events } from "../../../src/events.js";
+import type { Outcome } from "../../../src/http/outcome.js";
+import { parseTarget } from "../../../src/http/target.js";
+import { PlatformSession } from "../../../src/platform/session.js";
+import { fakeHost } from "../../fakes/host.js";
+import { serve } from "../../fakes/server.js";
+
+const request = {
+  method: "GET",
+  path: "attributes",
+  deadlineMs: 10_000,
+  limit: 1000,
+  repeatable: true,
+} as const;
+
+function rig() {
+  const host = fakeHost();
+  const target = parseTarget("http://platform.test");
+  if (!target.ok) throw new Error(target.reason);
+  const paths: string[] = [];
+  const platform = { status: 200 };
+  serve(host.net, ({ path, reply }) => {
+    paths.push(path);
+    reply(platform.status, "{}");
+  });
+  const session = new PlatformSession(host, target.target, 2, new Events(host));
+  /** What becomes of a request. */
+  const send = async (): Promise<string> => {
+    let outcome: Outcome | undefined;
+    session.dispatch("uplink", request, undefined, (one) => {
+      outcome = one;
+    });
+    await host.clock.advance(1000);
+    return outcome?.kind === "lost" ? outcome.reason : String(outcome?.kind);
+  };
+  return { host, session, paths, platform, send };
+}
+
+test("without a token, before the start and after a stop nothing is sent, and who asks hears why", async (t) => {
+  const { session, paths, send } = rig();
+  t.is(await send(), "stopped");
+  session.start();
+  t.is(await send(), "no token");
+  t.deepEqual(paths, []);
+  session.authorize("/api/v1/TOKEN/");
+  t.is(await send(), "done");
+  t.deepEqual(paths, ["/api/v1/TOKEN/attributes"]);
+  session.stop();
+  t.is(await send(), "stopped");
+  session.start();
+  t.is(await send(), "no token");
+  t.is(paths.length, 1);
+});
+
+test("a platform that answers answers, whatever it says; not so one that says not now, as that may be a proxy before none", async (t) => {
+  const { session, platform, send } = rig();
+  session.start();
+  session.authorize("/api/v1/TOKEN/");
+  t.false(session.answers);
+  for (const [status, answers] of [
+    [200, true],
+    [503, false],
+    [401, true],
+    [429, false],
+    [200, true],
+  ] as const) {
+    platform.status = status;
+    await send();
+    t.is(session.answers, answers, `${status}`);
+  }
+});

@@ -1,4 +1,4 @@
-// npm run mutants:sample -- [--seed N] [--size 300] [--fresh] [--survivors FILE]: a seeded sample of all mutants that Stryker knows in src/agent and src/net. All of
+// npm run mutants:sample -- [--seed N] [--size 300] [--fresh] [--survivors FILE]: a seeded sample of all mutants that Stryker knows in src/agent, src/http and src/platform. All of
 // them are put into a copy of the build once; each of the sample is switched on in turn, and the tests that reach it run, on clocks that stand still, the nearest first,
 // for 10 s of CPU at the most. Goes on where it was ended, on the copy that it began with, in build/mutants/N; --fresh starts again. Prints the score with its 95 %
 // interval, and who survived. --survivors: those that an earlier sample wrote to FILE, its results.ndjson, in place of a sample, as far as their lines are there still.
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const work = join(root, "build/mutants", values.seed);
 const at = (...path) => join(work, ...path);
-const MUTATED = ["src/agent", "src/net"];
+const MUTATED = ["src/agent", "src/http", "src/platform"];
 const TESTS = /^src\/(agent|net|wire)\/.*(?<!slow)\.test\.js$/;
 /** Of the board's own build, which is not the one that is mutated; and what takes seconds a test and is nobody's nearest: 150 RPCs, random commands, a platform at random. */
 const OTHERS = /\/(lean|inspected|(rpc|attributes)\/model|counted|burst|random-platforms)\.test/;

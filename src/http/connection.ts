@@ -1,12 +1,11 @@
 // Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
 import type { Host } from "../port.js";
 import { Channel, type ChannelListener } from "./channel.js";
-import { classify, lost } from "./classify.js";
-import { NO_TURN, type Outcome } from "./outcome.js";
+import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
+import { writeRequest } from "./request.js";
 import type { Answer } from "./response.js";
 import type { Target } from "./target.js";
-import { writeRequest } from "./write-request.js";
 
 /** What one read of a socket gives at most. */
 export const READ_BYTES = 2048;
@@ -187,4 +186,9 @@ export class Connection implements ChannelListener {
 /** The peer closed a kept connection as the request came: it has not read it, or the request bears being read twice. */
 const mayRepeat = (request: Request, channel: Channel): boolean => {
   return channel.keptAlive && !channel.answering && (request.repeatable || channel.handed === 0);
+};
+
+/** One request to exactly one outcome. Never rejects. */
+export const exchange = (connection: Connection, request: Request): Promise<Outcome> => {
+  return new Promise((resolve) => connection.send(request, resolve));
 };

@@ -1,3 +1,5 @@
+import type { Answer } from "./response.js";
+
 /**
  * What became of one request. Each request gets exactly one.
  *
@@ -32,4 +34,53 @@ export const UNCONNECTED = "no connection in time";
 /** True if the request was sent whole and nothing came back until its deadline. */
 export const isSilence = (outcome: Outcome): boolean => {
   return outcome.kind === "lost" && outcome.reason === SILENCE;
+};
+
+// From an answer of whoever is at the other end to what it means for the request.
+
+const BUSY = [408, 429, 502, 503, 504];
+const WORDS = ["true", "false", "null"];
+const NOT_JSON = "foreign answer";
+
+/** `streamed`: a 200 (or a part of a file) went to a sink, so there is no body to look at. */
+export const classify = (answer: Answer, streamed: boolean): Outcome => {
+  const { status, body, whole, date } = answer;
+  if (status === 200 || status === 204 || (status === 206 && streamed)) {
+    // A captive portal answers 200 to everything, with a page.
+    if (!streamed && body.length > 0 && !looksLikeJson(body)) return lost(NOT_JSON);
+    return { kind: "done", status, body, whole, date };
+  }
+  if (status < 400) return lost(`foreign answer (status ${status})`);
+  // Network authentication required: a captive portal that says so.
+  if (status === 511) return lost("foreign answer (status 511)");
+  const hasText = body.length > 0 || !whole;
+  const busy = BUSY.includes(status) || (status >= 500 && (status !== 500 || !hasText));
+  if (busy) return { kind: "busy", status, retryAfterMs: answer.retryAfterMs };
+  return { kind: "refused", status, body };
+};
+
+export const lost = (reason: string): Outcome => {
+  return { kind: "lost", reason };
+};
+
+/** Looks at the first bytes only: `{`, `[`, `"`, a number, true, false or null after white space. */
+const looksLikeJson = (body: Uint8Array): boolean => {
+  let at = 0;
+  while (isWhite(body[at])) at++;
+  const first = body[at];
+  if (first === 0x7b || first === 0x5b || first === 0x22 || first === 0x2d) return true;
+  if (first === undefined) return false;
+  if (first >= 0x30 && first <= 0x39) return true;
+  return WORDS.some((word) => beginsWith(body, at, word));
+};
+
+const isWhite = (byte: number | undefined): boolean => {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+};
+
+/** As far as the body goes. */
+const beginsWith = (body: Uint8Array, at: number, word: string): boolean => {
+  for (let i = 0; i < word.length && at + i < body.length; i++)
+    if (body[at + i] !== word.charCodeAt(i)) return false;
+  return true;
 };

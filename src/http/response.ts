@@ -5,14 +5,10 @@
 // headers, a blank before a colon. 1xx answers are skipped. Head and trailers of one answer are 8 KiB at most.
 
 import type { Host } from "../port.js";
-import { Body } from "./body.js";
-import { find } from "./bytes.js";
-import { chunkSize } from "./chunk.js";
-import { FILE_LINE, FileHead } from "./file-head.js";
-import { Head, LINE } from "./head.js";
+import { find, hexDigit, isBlank } from "./bytes.js";
+import { FILE_LINE, FileHead, Head, LINE } from "./head.js";
 import { HeadCache } from "./head-cache.js";
 import type { Sink } from "./request.js";
-import { STATES, type State } from "./response-states.js";
 
 /** A whole answer, or one whose body was longer than was wanted. */
 export interface Answer {
@@ -33,9 +29,29 @@ export const GIVEN_UP = "given up";
 const HEAD_BYTES = 8192;
 /** Of a chunk's size with its extensions. */
 const SIZE_LINE_BYTES = 1024;
+const LONGEST_CHUNK = 2 ** 40;
+/** Set aside for a body before a byte of it came. */
+const FIRST_BYTES = 512;
 const NOTHING = new Uint8Array(0);
 const LF = 0x0a;
 const CR = 0x0d;
+const SEMICOLON = 0x3b;
+
+/** How an answer is read: what each state takes: a line, or the bytes of a body; `left` of them, and `next` follows. `head`: counts towards HEAD_BYTES. */
+const STATES = {
+  status: { line: true, head: true },
+  fields: { line: true, head: true },
+  length: { line: false, next: "whole" },
+  close: { line: false, next: "close" },
+  size: { line: true, head: false },
+  chunk: { line: false, next: "chunkEnd" },
+  chunkEnd: { line: true, head: false },
+  trailer: { line: true, head: true },
+  whole: undefined,
+  failed: undefined,
+} as const;
+
+type State = keyof typeof STATES;
 
 export class ResponseReader {
   private _state: State = "whole";
@@ -236,3 +252,94 @@ export class ResponseReader {
     };
   }
 }
+
+/** Keeps the body of an answer up to a limit, or hands it on to a sink. */
+class Body {
+  private _limit = 0;
+  private _sink: Sink | undefined;
+  private _bytes = NOTHING;
+  private _used = 0;
+
+  /** Of the next answer. `length` as far as it is known; nothing is set aside on the peer's word beyond 512 bytes. False: the sink gave up. */
+  begin(
+    limit: number,
+    wanted: Sink | undefined,
+    length: number | undefined,
+    status: number,
+    file: FileHead | undefined,
+  ): boolean {
+    const sink = status === 200 || (status === 206 && file) ? wanted : undefined;
+    this._limit = limit;
+    this._sink = sink;
+    this._used = 0;
+    if (file) {
+      file.status = status;
+      file.length = length;
+      if (!guarded(() => wanted?.head?.(file) === true)) return false;
+    }
+    this._bytes = sink ? NOTHING : new Uint8Array(Math.min(limit, length ?? FIRST_BYTES, FIRST_BYTES));
+    return !sink || guarded(() => sink.begin(length));
+  }
+
+  /** True if not one more byte is kept. */
+  get full(): boolean {
+    return !this._sink && this._used >= this._limit;
+  }
+
+  /** True if a body goes to a sink. */
+  get streams(): boolean {
+    return this._sink !== undefined;
+  }
+
+  /** Takes the bytes `from` to `to`. False if some are beyond the limit, or the sink gave up. */
+  take(bytes: Uint8Array, from: number, to: number): boolean {
+    const sink = this._sink;
+    if (sink) {
+      const piece = from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
+      return guarded(() => sink.fragment(piece));
+    }
+    const end = Math.min(to, from + this._limit - this._used);
+    this._grow(this._used + end - from);
+    this._bytes.set(bytes.subarray(from, end), this._used);
+    this._used += end - from;
+    return end === to;
+  }
+
+  /** The bytes kept, which the caller may keep on. */
+  end(): Uint8Array {
+    const bytes = this._used === this._bytes.length ? this._bytes : this._bytes.slice(0, this._used);
+    this._bytes = NOTHING;
+    this._sink = undefined;
+    this._used = 0;
+    return bytes;
+  }
+
+  private _grow(needed: number): void {
+    if (needed <= this._bytes.length) return;
+    const grown = new Uint8Array(Math.min(this._limit, Math.max(needed, this._bytes.length * 2)));
+    grown.set(this._bytes);
+    this._bytes = grown;
+  }
+}
+
+const guarded = (call: () => boolean): boolean => {
+  try {
+    return call();
+  } catch {
+    return false;
+  }
+};
+
+/** The size that the line of a chunk begins with, or -1. `cut`: the line goes on behind the range. */
+const chunkSize = (bytes: Uint8Array, from: number, to: number, cut: boolean): number => {
+  let size = 0;
+  let at = from;
+  for (let digit = 0; at < to; at++) {
+    digit = hexDigit(bytes[at] as number);
+    if (digit < 0) break;
+    size = size * 16 + digit;
+    if (size > LONGEST_CHUNK) break;
+  }
+  const ends = at === to ? !cut : bytes[at] === SEMICOLON || isBlank(bytes[at]);
+  return at > from && ends ? size : -1;
+};

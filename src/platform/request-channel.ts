@@ -1,8 +1,7 @@
 import type { Outcome } from "../http/outcome.js";
 import { delay, FIRST_MS, grown, LONGEST_MS } from "./backoff.js";
 import type { Purpose } from "./connection-pool.js";
-import type { DeviceRequest, PlatformSession } from "./session.js";
-import type { Sender } from "./watcher.js";
+import type { DeviceRequest, PlatformSession, Sender } from "./session.js";
 
 /**
  * One loop's access to the platform: its own back-off for "busy", and the session's for "lost".

@@ -11,7 +11,26 @@ import { ConnectionPool, type Purpose } from "./connection-pool.js";
 import { Counters } from "./counters.js";
 import { EXCHANGE_MS } from "./deadline.js";
 import { type Job, Loop } from "./loop.js";
-import type { Sender, SessionWatcher } from "./watcher.js";
+
+/** Who sent a request. */
+export interface Sender {
+  /** What was sent at `since` has come to its end. */
+  ended(outcome: Outcome, since: number): void;
+}
+
+/** Notified of what happens on a session. */
+export interface SessionWatcher {
+  /** The application asks for something that can't wait for `start()`. */
+  asked(): void;
+  /** The `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
+  dated(ms: number): void;
+  /** The platform took a request with the token. */
+  reached(): void;
+  /** What the agent published was found on the platform. */
+  proven(): void;
+  /** The platform answers 401 to the token. */
+  unauthorized(): void;
+}
 
 const POLLS: readonly Purpose[] = ["rpc", "rpc2", "attributes"];
 /** After an answer to what was sent before the last loss. */

@@ -1,7 +1,6 @@
 // Reports of saved table views, row by row as they come in.
 
-import { Connection } from "../http/connection.js";
-import { exchange } from "../http/exchange.js";
+import { Connection, exchange } from "../http/connection.js";
 import type { Outcome } from "../http/outcome.js";
 import type { Request } from "../http/request.js";
 import { Backoff } from "../platform/backoff.js";

@@ -3,8 +3,7 @@
 //   POST /api/auth/login  {"username":"tenant@example.com","password":"..."}  ->  {"token":"<JWT>","refreshToken":"<JWT>"}
 //   POST /api/auth/token  {"refreshToken":"<JWT>"}                            ->  the same
 
-import { Connection } from "../http/connection.js";
-import { exchange } from "../http/exchange.js";
+import { Connection, exchange } from "../http/connection.js";
 import type { Outcome } from "../http/outcome.js";
 import { parseTarget, type Target } from "../http/target.js";
 import { Backoff } from "../platform/backoff.js";

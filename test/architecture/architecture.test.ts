@@ -17,7 +17,7 @@ const TABLES = [
   ["src/wire/telemetry.ts", "BEFORE"],
 ] as const;
 
-test("imports run one way: port, wire, net, agent and report, hosts, tools and examples, test", (t) => {
+test("imports run one way: port, wire, http, platform, agent and report, hosts, tools and examples, test", (t) => {
   const wrong = all.flatMap(({ path, text }) =>
     rules
       .imports(text)
@@ -36,10 +36,7 @@ test("no files import one another in a circle, types included", (t) => {
 
 /** Folders of src in which no file comes first, and why. */
 const UNOPENED: Readonly<Record<string, string>> = {
-  "src/agent/common": "what all jobs use: each file by itself",
-  "src/net": "each file by itself",
-  "src/net/http": "a file for each part of a request and of an answer",
-  "src/net/retry": "a file for each step from an answer to the next attempt",
+  "src/http": "a file for each part of a request and of an answer",
   "src/wire": "a file for each endpoint",
   "src/wire/crypto": "a file for each algorithm",
 };
@@ -90,10 +87,10 @@ test("what a board runs has no regular expression and asks the engine for no let
 
 // A private name of the language costs each method that uses it, and each object, a slot of 16 bytes. It is for what must not be read by who logs an object.
 const SECRET: Readonly<Record<string, readonly string[]>> = {
-  "src/agent/session/session.ts": ["#prefix"],
+  "src/platform/session.ts": ["#prefix"],
   "src/agent/provisioning/provisioning.ts": ["#options", "#token", "#proposed"],
   "src/log/text.ts": ["#forms"],
-  "src/net/connection.ts": ["#queue", "#job"],
+  "src/http/connection.ts": ["#queue", "#job"],
   "src/report/session.ts": ["#user", "#token", "#refreshToken"],
 };
 

@@ -1,7 +1,7 @@
 // The answers of a connection as bytes, base URLs, dates.
 
-import { classify } from "../../src/http/classify.js";
 import { parseDate } from "../../src/http/date.js";
+import { classify } from "../../src/http/outcome.js";
 import { type Answer, ResponseReader } from "../../src/http/response.js";
 import { isLoopback, parseTarget } from "../../src/http/target.js";
 import { LAWFUL } from "../src/http/lawful.js";

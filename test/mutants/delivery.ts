@@ -105,18 +105,18 @@ export const delivery: readonly Mutant[] = [
   {
     name: "a 408 is taken for a success",
     promise: LOST,
-    file: "src/net/retry/classify.ts",
+    file: "src/http/outcome.ts",
     find: "if (status === 200 || status === 204 ||",
     replace: "if (status === 200 || status === 204 || status === 408 ||",
-    tests: ["src/net/retry/classify.test.js"],
+    tests: ["src/http/classify.test.js"],
   },
   {
     name: "the back-off has no jitter",
     promise: "Whatever the network sends",
-    file: "src/net/retry/backoff.ts",
+    file: "src/platform/backoff.ts",
     find: "const share = thrown(host);",
     replace: "const share = 1;",
-    tests: ["src/net/retry/backoff.test.js"],
+    tests: ["src/platform/backoff.test.js"],
   },
   {
     name: "a network that the host saw return is waited for like any other",
@@ -129,18 +129,18 @@ export const delivery: readonly Mutant[] = [
   {
     name: "a request has no deadline",
     promise: "Whatever the network sends",
-    file: "src/net/connection.ts",
+    file: "src/http/connection.ts",
     find: "job.cancel = this._host.clock.timer(job.request.deadlineMs, () => this._late(job));",
     replace: "job.cancel = undefined;",
-    tests: ["src/net/deadline.test.js"],
+    tests: ["src/http/deadline.test.js"],
   },
   {
     name: "an answer's body has no bound",
     promise: "Whatever the network sends",
-    file: "src/net/http/body.ts",
+    file: "src/http/response.ts",
     find: "    this._limit = limit;",
     replace: "    this._limit = 2 ** 30;",
-    tests: ["src/net/http/response.test.js"],
+    tests: ["src/http/response.test.js"],
   },
   {
     name: "JSON of any depth is parsed",
@@ -153,10 +153,10 @@ export const delivery: readonly Mutant[] = [
   {
     name: "any number of requests waits for a connection",
     promise: "It does not grow",
-    file: "src/net/connection.ts",
+    file: "src/http/connection.ts",
     find: "this.#queue.length >= QUEUE",
     replace: "this.#queue.length >= 1e9",
-    tests: ["src/net/connection.test.js"],
+    tests: ["src/http/connection.test.js"],
   },
   {
     name: "a device that is refused asks on without slowing down",

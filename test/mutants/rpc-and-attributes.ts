@@ -122,7 +122,7 @@ export const rpcAndAttributes: readonly Mutant[] = [
   {
     name: "a stored value that is cut ends the agent",
     promise: STORE,
-    file: "src/agent/common/stored.ts",
+    file: "src/store.ts",
     find: "text === undefined ? undefined : parseJson(text);",
     replace: "text === undefined ? undefined : { ok: true as const, value: JSON.parse(text) };",
     tests: ["src/agent/damaged-store.test.js"],

@@ -176,7 +176,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "polls",
     what: "the ceiling of polls is stored before the next poll",
-    file: `${AGENT}/session/poll-ceiling.ts`,
+    file: "src/platform/poll-timing.ts",
     edits: [
       [
         "if (ceiling) writeStored(this._host, STORED, { to: wayTo(this._target), ...ceiling });\n    else",

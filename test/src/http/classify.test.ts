@@ -1,6 +1,5 @@
 import test from "ava";
-import { classify } from "../../../src/http/classify.js";
-import { isSilence } from "../../../src/http/outcome.js";
+import { classify, isSilence } from "../../../src/http/outcome.js";
 
 const answer = (status: number, body = "", whole = true) => ({
   status,

@@ -1,6 +1,5 @@
 import test from "ava";
-import { Connection } from "../../../src/http/connection.js";
-import { exchange } from "../../../src/http/exchange.js";
+import { Connection, exchange } from "../../../src/http/connection.js";
 import type { Outcome } from "../../../src/http/outcome.js";
 import { fakeHost } from "../../fakes/host.js";
 import { serve } from "../../fakes/server.js";

@@ -1,6 +1,6 @@
 // What is read of an answer's head where a file is fetched.
 import test from "ava";
-import type { FileHead } from "../../../src/http/file-head.js";
+import type { FileHead } from "../../../src/http/head.js";
 import { ResponseReader } from "../../../src/http/response.js";
 import { parseUrl, resolveUrl } from "../../../src/http/target.js";
 

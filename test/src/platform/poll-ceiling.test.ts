@@ -1,8 +1,7 @@
 // How long a poll may last on the way to the platform, over a restart.
 import test from "ava";
 import { parseTarget } from "../../../src/http/target.js";
-import { PollMemory, rememberedTiming } from "../../../src/platform/poll-ceiling.js";
-import { PollTiming } from "../../../src/platform/poll-timing.js";
+import { PollMemory, PollTiming, rememberedTiming } from "../../../src/platform/poll-timing.js";
 import { fakeHost } from "../../fakes/host.js";
 
 const to = (url: string) => {

@@ -2,8 +2,8 @@
 import { encode } from "../../../hosts/node/text.js";
 import { MARKER_KEY, MARKER_VALUE } from "../../../src/agent/attributes/freshness-marker.js";
 import type { Request } from "../../../src/http/request.js";
+import { writeRequest } from "../../../src/http/request.js";
 import type { Target } from "../../../src/http/target.js";
-import { writeRequest } from "../../../src/http/write-request.js";
 import { EXCHANGE_MS } from "../../../src/platform/deadline.js";
 import { post } from "../../../src/platform/requests.js";
 import { attributesQuery } from "../../../src/wire/attributes.js";

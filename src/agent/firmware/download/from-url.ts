@@ -1,11 +1,11 @@
 // An image on an external host: GET fw_url, by ranges where the server has them. Only listed hosts are asked, none of them ever learns
 // the access token, and up to five redirects are followed as far as they lead to listed hosts, and not from https to http.
 
-import { lost } from "../../../http/classify.js";
 import type { Connection } from "../../../http/connection.js";
-import { exchange } from "../../../http/exchange.js";
-import type { FileHead } from "../../../http/file-head.js";
+import { exchange } from "../../../http/connection.js";
+import type { FileHead } from "../../../http/head.js";
 import type { Outcome } from "../../../http/outcome.js";
+import { lost } from "../../../http/outcome.js";
 import type { Sink } from "../../../http/request.js";
 import { parseUrl, resolveUrl, type Target } from "../../../http/target.js";
 import type { PlatformSession } from "../../../platform/index.js";

@@ -6,8 +6,8 @@ import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { Events } from "../../../../src/events.js";
 import { parseTarget } from "../../../../src/http/target.js";
+import type { SessionWatcher } from "../../../../src/platform/session.js";
 import { PlatformSession } from "../../../../src/platform/session.js";
-import type { SessionWatcher } from "../../../../src/platform/watcher.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
 import { type SeenRequest, serve } from "../../../fakes/server.js";
 

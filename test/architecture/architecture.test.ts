@@ -60,18 +60,6 @@ test(`a folder has ${MOST_FILES} files at the most`, (t) => {
   );
 });
 
-test("no file of src, hosts or tools is longer than 250 lines", (t) => {
-  const long = [...src, ...hosts, ...tools].filter(({ text }) => rules.lineCount(text) > 250);
-  t.deepEqual(
-    long.map(({ path, text }) => `${path}: ${rules.lineCount(text)} lines`),
-    [],
-  );
-});
-
-test("the median file of src is shorter than 100 lines", (t) => {
-  t.true(rules.median(src.map(({ text }) => rules.lineCount(text))) < 100);
-});
-
 test("the port has 34 members at most", (t) => {
   const count = rules.memberCount(read("src/port.ts"));
   t.true(count > 0 && count <= 34, `${count} members`);

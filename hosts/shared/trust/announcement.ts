@@ -23,8 +23,8 @@ export const BUILT_IN = "built-in";
 const MOST_DROPS = 12;
 
 /**
- * What is signed begins with it: neither a board's image (0xe9) nor a module of JavaScript begins with a zero, and `mote sign` signs nothing that begins so. So
- * no signature of one passes for the other's.
+ * The signed text begins with it. The agent takes no image that begins with "\0mote ", and `mote sign`
+ * signs none, so a signature of an announcement never passes for that of an image, or the reverse.
  */
 export const MARK = "\u0000mote trust 1\n";
 

@@ -35,7 +35,7 @@ export const reported = (
 const warning = (all: readonly { readonly ends: number | undefined }[], now: number): string => {
   const ends = all.map((one) => one.ends);
   if (ends.length === 0 || ends.includes(undefined)) return "";
-  const last = Math.max(...(ends as number[]));
+  const last = (ends as number[]).reduce((one, other) => Math.max(one, other));
   if (last - now >= SOON_MS) return "";
   return `the last authority that is trusted ${last < now ? "ended" : "ends"} on ${dayOf(last)}`;
 };

@@ -103,16 +103,22 @@ export const readEnd = (der: Uint8Array): number => {
 
 const readTime = (reader: DerReader): number => {
   const { tag, contents } = reader.next();
-  const text = String.fromCharCode(...contents);
   const long = tag === TAG.time;
-  if ((!long && tag !== TAG.utcTime) || text.length !== (long ? 15 : 13) || !isTime(text)) {
-    throw new DerError("no time");
-  }
+  if ((!long && tag !== TAG.utcTime) || contents.length !== (long ? 15 : 13)) throw new DerError("no time");
+  const text = textOf(contents);
+  if (!isTime(text)) throw new DerError("no time");
   const at = long ? 4 : 2;
   const two = (i: number): number => Number(text.slice(at + i, at + i + 2));
   const short = Number(text.slice(0, at));
   const year = long ? short : short < 50 ? 2000 + short : 1900 + short;
   return Date.UTC(year, two(0) - 1, two(2), two(4), two(6), two(8));
+};
+
+/** Byte by byte: spread arguments would lie on a board's stack of 640 slots. */
+const textOf = (bytes: Uint8Array): string => {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
 };
 
 const isTime = (text: string): boolean => {
@@ -185,7 +191,7 @@ const readNames = (value: Uint8Array, known: { hosts: string[]; addresses: Uint8
   const names = sequence(value);
   while (!names.done) {
     const { tag, contents } = names.next();
-    if (tag === 0x82 && contents.length <= 255) known.hosts.push(String.fromCharCode(...contents));
+    if (tag === 0x82 && contents.length <= 255) known.hosts.push(textOf(contents));
     else if (tag === 0x87) known.addresses.push(contents);
   }
 };

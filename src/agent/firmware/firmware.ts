@@ -63,8 +63,8 @@ export class Firmware implements Job {
   }
 
   /**
-   * True if `signature` (DER in hexadecimal digits) was made over `bytes` with the key of `firmware.publicKey`, as that of an image; false for any
-   * other, and where there is no such key. Takes seconds on a board, in pieces.
+   * True if the holder of the firmware key signed `bytes`, which must begin with "\0mote ".
+   * `signature`: DER in hexadecimal digits. False without `firmware.publicKey`. Takes a board seconds.
    */
   async isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
     return this._parts?.isSigned(bytes, signature) ?? false;

@@ -5,6 +5,7 @@ import { toHex } from "../../../wire/crypto/hex.js";
 import { isSignedBy } from "../../../wire/crypto/p256.js";
 import type { Image } from "../admission-rules.js";
 import { pause } from "../pause.js";
+import { StatementMark } from "../signed.js";
 
 /** What is wrong with an image; undefined if nothing is. */
 export type Problem = "checksum" | "signature" | undefined;
@@ -17,6 +18,7 @@ export class Check {
   private readonly _digest: Digest;
   /** What is signed; undefined if nobody asks, or if it is the checksum. */
   private readonly _signed: Digest | undefined;
+  private readonly _mark = new StatementMark();
 
   constructor(host: Host, image: Image, digest: Digest) {
     this._host = host;
@@ -26,6 +28,7 @@ export class Check {
   }
 
   write(bytes: Uint8Array): void {
+    this._mark.write(bytes);
     this._digest.write(bytes);
     this._signed?.write(bytes);
   }
@@ -41,6 +44,7 @@ export class Check {
     // Empty only while nothing is known of it but what came.
     if (checksum !== "" && !sameChecksum(found, checksum)) return "checksum";
     if (!signed) return undefined;
+    if (this._mark.found) return "signature";
     const digest = algorithm === SIGNED ? found : this._signed && toHex(this._signed.close());
     const rest = () => pause(this._host.clock);
     return digest && (await isSignedBy(signed.key, digest, signed.signature, rest)) ? undefined : "signature";

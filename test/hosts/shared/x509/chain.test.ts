@@ -27,6 +27,20 @@ for (const { title, chain, refused } of all) {
   });
 }
 
+test("a time or a name of any length costs no stack", (t) => {
+  const element = (tag: number, contents: Uint8Array): Uint8Array =>
+    Uint8Array.from([tag, 0x83, ...[16, 8, 0].map((bits) => (contents.length >> bits) & 0xff), ...contents]);
+  // More than Node takes as arguments of a call; a board takes some hundred.
+  const long = element(0x17, new Uint8Array(300_000).fill(0x30));
+  const fields = Buffer.concat([
+    Uint8Array.of(0x02, 1, 1, 0x30, 0, 0x30, 0),
+    element(0x30, Uint8Array.from(Buffer.concat([long, long]))),
+  ]);
+  const whole = element(0x30, element(0x30, Uint8Array.from(fields)));
+  const error = t.throws(() => readEnd(whole));
+  t.true(error instanceof DerError, String(error));
+});
+
 test("an address is looked for among the addresses, a name among the names", (t) => {
   const [good] = all;
   const presented = good!.chain.map(({ cert }) => der(cert));

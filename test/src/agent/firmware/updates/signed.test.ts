@@ -1,8 +1,10 @@
 // Devices that take only what their maker signed, whoever holds the platform.
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, sign } from "node:crypto";
 import test from "ava";
+import { MARK } from "../../../../../hosts/shared/trust/announcement.js";
 import { Agent, MoteError } from "../../../../../src/index.js";
 import { signImage } from "../../../../../tools/cli/commands/sign.js";
+import { FakeClock } from "../../../../fakes/clock.js";
 import { fakeHost } from "../../../../fakes/host.js";
 import { Lamp } from "./lamp.js";
 import { each, failed, SIZE, stays, UPDATED } from "./reported.js";
@@ -52,6 +54,47 @@ for (const algorithm of [undefined, "MD5"] as const) {
     },
   );
 }
+
+for (const algorithm of [undefined, "MD5"] as const)
+  each(
+    `an announcement of CAs signed with the firmware key is refused as an image (${algorithm ?? "SHA256"})`,
+    async (t, shape) => {
+      const lamp = new Lamp({ ...shape, firmware: { publicKey } });
+      const text = Buffer.from(`${MARK}1795000000\ndrop old\n`.padEnd(SIZE, "\n"));
+      lamp.images.set("2.0.0", text);
+      // As `openssl dgst -sign` does: `mote sign` refuses it.
+      const signature = sign("sha256", text, maker).toString("hex");
+      lamp.platform.setShared(lamp.device, { fw_signature: signature });
+      lamp.assign(lamp.package("2.0.0", text, algorithm && { algorithm }));
+      await lamp.untilState("UPDATED", "FAILED");
+      t.deepEqual(lamp.shown, failed("the signature is not that of this device's key"));
+      await stays(t, lamp);
+    },
+  );
+
+test("bytes without the mark of a statement are not signed, whoever signed them", async (t) => {
+  const clock = new FakeClock();
+  const agent = new Agent(fakeHost({ clock }), {
+    baseUrl: "https://p.test",
+    token: "T",
+    firmware: { title: "lamp", version: "1.0.0", publicKey },
+  });
+  for (const [text, isSigned] of [
+    [`${MARK}1\n`, true],
+    [`lamp ${MARK}`, false],
+    [MARK.slice(1), false],
+    ["", false],
+  ] as const) {
+    const bytes = new Uint8Array(Buffer.from(text));
+    const signature = sign("sha256", bytes, maker).toString("hex");
+    let found: boolean | undefined;
+    void agent.firmware.isSigned(bytes, signature).then((answer) => {
+      found = answer;
+    });
+    await clock.runUntil(() => found !== undefined);
+    t.is(found, isSigned, JSON.stringify(text));
+  }
+});
 
 test("a signature that comes after the image was refused is a new assignment", async (t) => {
   const lamp = signedLamp({}, undefined);

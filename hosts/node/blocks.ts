@@ -1,7 +1,7 @@
-import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Blocks } from "../../src/port.js";
-import { codeOf, makeDirectory, syncDirectory, syncLeft, writeAll } from "./files.js";
+import { makeDirectory, openInPlace, syncDirectory, syncLeft, writeAll } from "./files.js";
 
 export const SECTOR = 4096;
 
@@ -28,7 +28,7 @@ export class FileBlocks implements Blocks {
   constructor(path: string, size: number, warn: (line: string) => void, use: "queue" | "slot" = "queue") {
     this.#isSlot = use === "slot";
     makeDirectory(dirname(path));
-    this.#file = openFile(path);
+    this.#file = openInPlace(path);
     const found = fstatSync(this.#file).size;
     if (found === 0) {
       ftruncateSync(this.#file, size - (size % SECTOR));
@@ -110,16 +110,6 @@ export class FileBlocks implements Blocks {
       if (got === 0) throw new Error("the file ends early");
       done += got;
     }
-  }
-}
-
-function openFile(path: string): number {
-  try {
-    return openSync(path, "r+");
-  } catch (error) {
-    if (codeOf(error) === "EROFS") return openSync(path, "r");
-    if (codeOf(error) !== "ENOENT") throw error;
-    return openSync(path, "wx+", 0o600);
   }
 }
 

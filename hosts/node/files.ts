@@ -1,6 +1,7 @@
 // Files that are whole after any power loss.
 import {
   closeSync,
+  constants,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -64,11 +65,42 @@ export function syncLeft(path: string): void {
   }
 }
 
+/**
+ * A new, empty file that only this user can read; whatever had the name is removed first. A symbolic
+ * link that somebody put there is removed, not followed. Throws.
+ */
+export function createFile(path: string): number {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  return openSync(path, "wx", 0o600);
+}
+
+/** Windows has no such flag. */
+const NO_LINKS = constants.O_NOFOLLOW ?? 0;
+
+/**
+ * Opens a file to change it in place, or makes it, for this user only. On a read-only disk the file
+ * can only be read. Throws, also for a symbolic link.
+ */
+export function openInPlace(path: string): number {
+  try {
+    return openSync(path, constants.O_RDWR | NO_LINKS);
+  } catch (error) {
+    if (codeOf(error) === "EROFS") return openSync(path, "r");
+    if (codeOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link: put the file itself there`);
+    if (codeOf(error) !== "ENOENT") throw error;
+    return openSync(path, "wx+", 0o600);
+  }
+}
+
 /** The old content or the new, never between; on disk when it returns; readable by this user only. Throws. */
 export function replaceFile(path: string, bytes: Uint8Array): void {
   const directory = dirname(path);
   const aside = join(directory, `.${basename(path)}.new`);
-  const file = openSync(aside, "w", 0o600);
+  const file = createFile(aside);
   try {
     writeAll(file, bytes, 0);
     fsyncSync(file);

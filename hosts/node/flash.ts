@@ -1,13 +1,13 @@
 // Images into slots, and out of them to be run; done while no worker runs.
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type ImageRecord, otherSlot, type SlotName, without } from "../shared/boot-slots/boot-record.js";
 import { imageRecord } from "../shared/boot-slots/boot-slots.js";
 import { FileBlocks, SECTOR } from "./blocks.js";
 import { readBoot, slotPath, writeBoot } from "./boot-record.js";
 import { sha256 } from "./digest.js";
-import { isDiskTrouble, makeDirectory, readIfThere, writeAll } from "./files.js";
+import { createFile, isDiskTrouble, makeDirectory, readIfThere, writeAll } from "./files.js";
 
 /** Of a slot: the largest image, in bytes. */
 export const SLOT_BYTES = 128 * 1024 * 1024;
@@ -59,7 +59,7 @@ export function unpack(stateDir: string, name: SlotName, image: ImageRecord): st
 function extract(from: string, image: ImageRecord, to: string): boolean {
   const slot = new FileBlocks(from, SLOT_BYTES, quiet);
   try {
-    const file = openSync(to, "w", 0o600);
+    const file = createFile(to);
     try {
       if (image.length > slot.size || copy(slot, image.length, file) !== image.sha256) return false;
       fsyncSync(file);

@@ -1,6 +1,6 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { LogMemory } from "../../src/log/index.js";
-import { codeOf, writeAll } from "./files.js";
+import { openInPlace, writeAll } from "./files.js";
 
 const SIZE = 4096;
 
@@ -37,20 +37,11 @@ export class FileLogMemory implements LogMemory {
 
   #try(work: (file: number) => void): boolean {
     try {
-      this.#file ??= open(this.#path);
+      this.#file ??= openInPlace(this.#path);
       work(this.#file);
       return true;
     } catch {
       return false;
     }
-  }
-}
-
-function open(path: string): number {
-  try {
-    return openSync(path, "r+");
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    return openSync(path, "wx+", 0o600);
   }
 }

@@ -224,7 +224,7 @@ function mount(disk: Disk): void {
     const original = real[name] as (...args: unknown[]) => unknown;
     Object.assign(fs, { [name]: (...args: unknown[]) => (is(args[0]) ? act(...args) : original(...args)) });
   };
-  put("openSync", here, (path, flags = "r") => d().open(path, flags));
+  put("openSync", here, (path, flags = "r") => d().open(path, typeof flags === "number" ? "r+" : flags));
   put("mkdirSync", here, (path) => d().mkdir(path));
   put("renameSync", here, (from, to) => d().rename(from, to));
   put("unlinkSync", here, (path) => d().unlink(path));

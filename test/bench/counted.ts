@@ -1,9 +1,9 @@
 // The local platform on sockets of memory, every byte, request and connection counted. Clock and network stand still between events, so the counts are the
 // same each time. Answers have the real server's head; connections end as there: after a minute of nothing, and after 100 requests.
 import { PlatformCore } from "../../tools/platform/core/platform.js";
+import { answerBytes } from "../../tools/platform/device/answer-bytes.js";
 import type { Mode } from "../../tools/platform/device/modes.js";
 import { DeviceApi } from "../../tools/platform/device-api.js";
-import { write } from "../../tools/platform/http/writer.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeNet, type Peer } from "../fakes/net.js";
 import { type SeenRequest, serve } from "../fakes/server.js";
@@ -83,9 +83,9 @@ export class Counted {
     served.stopIdle();
     peer.onClose = this.#api.handle({ method, url, headers, body: Buffer.from(body) }, (answer) => {
       const keepAlive = served.requests < REQUESTS;
-      const { whole, closes } = write(answer, this.#now(), {
+      const { whole, closes } = answerBytes(answer, this.#now(), {
         method,
-        version: "1.1",
+
         keepAlive,
         asksToKeep: false,
       });

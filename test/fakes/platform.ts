@@ -4,10 +4,10 @@ import { parseJson } from "../../tools/platform/core/json/json-reader.js";
 import { PlatformCore } from "../../tools/platform/core/platform.js";
 import type { RpcResult } from "../../tools/platform/core/rpc/rpc.js";
 import { typed } from "../../tools/platform/core/values.js";
+import { answerBytes } from "../../tools/platform/device/answer-bytes.js";
 import type { DeviceResponse } from "../../tools/platform/device/messages.js";
 import type { Mode } from "../../tools/platform/device/modes.js";
 import { DeviceApi } from "../../tools/platform/device-api.js";
-import { write } from "../../tools/platform/http/writer.js";
 import type { FakeClock } from "./clock.js";
 import type { FakeNet, Peer } from "./net.js";
 import { type SeenRequest, serve } from "./server.js";
@@ -162,12 +162,12 @@ export class FakePlatform {
 function send(peer: Peer, response: DeviceResponse, breakAt: number | undefined): void {
   peer.send(bytesOf(response).subarray(0, breakAt));
   if (breakAt !== undefined) peer.reset();
-  else if (write(response, 0).closes) peer.end();
+  else if (answerBytes(response, 0).closes) peer.end();
 }
 
 /** As the platform's web server writes it, with a length, and with a date only if a test gave one. */
 function bytesOf(response: DeviceResponse): Uint8Array {
-  const { whole, head } = write({ ...response, chunked: false }, 0);
+  const { whole, head } = answerBytes({ ...response, chunked: false }, 0);
   const lines = Buffer.from(whole.subarray(0, head)).toString("latin1").replace(UNASKED_DATE, "");
   return Buffer.concat([Buffer.from(lines, "latin1"), whole.subarray(head)]);
 }

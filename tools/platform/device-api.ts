@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { PlatformCore } from "./core/platform.js";
 import { type RateLimitSpecs, RateLimits } from "./core/rate-limits.js";
 import { allowed, pick, refuses } from "./device/checks.js";
+import { corsHeaders, preflight } from "./device/cors.js";
 import { Exchange } from "./device/exchange.js";
 import { type DeviceRequest, type DeviceResponse, type Headers, response } from "./device/messages.js";
 import { MODES, type Mode, type ModeRules } from "./device/modes.js";
@@ -10,11 +11,6 @@ import { kept, RequestLog } from "./device/request-log.js";
 import { findRoute, type Target } from "./device/routes.js";
 import { runPlan, skewOf } from "./faults/run.js";
 import { Switchboard } from "./faults/switchboard.js";
-import { page } from "./http/pages.js";
-import { takesTarget } from "./http/target.js";
-import { decodePercent, parseQuery } from "./spring/convert.js";
-import { corsHeaders, preflight } from "./spring/cors.js";
-import { firewall } from "./spring/firewall.js";
 
 export interface DeviceApiOptions {
   core: PlatformCore;
@@ -36,12 +32,6 @@ export interface DeviceApiOptions {
 
 const BASE = "/api/v1/";
 const RPC_PATH = /^\/api\/v1\/[^/]*\/rpc(?:$|\/)/;
-/** The answer to `OPTIONS *`, which asks whether there is a server at all. */
-const PING: DeviceResponse = {
-  status: 200,
-  headers: { Allow: "GET, HEAD, POST, PUT, DELETE, OPTIONS" },
-  body: new Uint8Array(0),
-};
 /** Of the device API, and of the whole server behind it. */
 const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };
 /** A length of more bits than these is none to the server. */
@@ -82,18 +72,13 @@ export class DeviceApi {
 
   /** Whether it is for the device API at all. */
   serves(url: string): boolean {
-    return url.startsWith(BASE) || split(url)[0] === BASE.slice(0, -1) || url === "*";
+    return url.startsWith(BASE);
   }
 
-  /** What is refused before the body is looked at: an address the server won't have, a body too large. */
+  /** Refuses a body by its stated length, before it has come. */
   refuse(request: Omit<DeviceRequest, "body">): DeviceResponse | undefined {
-    const { method, url, headers } = request;
-    const [path, query] = split(url);
-    if (url === "*") return PING;
-    if (!takesTarget(path, query)) return page(400);
-    const refused = firewall(method, path, this.#core.clock.now());
-    if (refused || !this.serves(url)) return refused;
-    const limit = tooLarge(path, Number(headers["content-length"] ?? 0));
+    const [path] = split(request.url);
+    const limit = tooLarge(path, Number(request.headers["content-length"] ?? 0));
     if (limit === undefined) return undefined;
     const text = JSON.stringify(`Payload size exceeds the limit of ${limit} bytes`);
     return response(413, text, undefined, corsHeaders(request));
@@ -152,7 +137,7 @@ export class DeviceApi {
       requestTimeoutMs: this.#requestTimeoutMs,
       hasRuleChain: this.#hasRuleChain,
       request,
-      query: parseQuery(query),
+      query: new URLSearchParams(query),
       skewMs,
       onError: this.#onError,
       respond,
@@ -162,7 +147,7 @@ export class DeviceApi {
     if (refused) respond(refused);
     else if (target && request.method === "OPTIONS") exchange.answerError(403, "Forbidden", newSession());
     else if (target) this.#run(exchange, target);
-    else exchange.answerError(404, `No static resource ${resource(path)}.`);
+    else exchange.answerError(404, `No static resource ${path.slice(1)}.`);
     return () => {
       stopProxy();
       exchange.abandon();
@@ -223,14 +208,6 @@ export class DeviceApi {
 function tooLarge(path: string, length: number): number | undefined {
   const limits = [RPC_PATH.test(path) ? LARGEST.rpc : LARGEST.other, LARGEST.any];
   return length > LARGEST_LENGTH ? undefined : limits.find((limit) => length > limit);
-}
-
-/** `/api/v1/TOKEN/foo/` -> `api/v1/TOKEN/foo`: as the server names what it has not. */
-function resource(path: string): string {
-  return decodePercent(path)
-    .split("/")
-    .filter((segment) => segment !== "")
-    .join("/");
 }
 
 /** The server remembers who it refused. */

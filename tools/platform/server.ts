@@ -1,13 +1,11 @@
-import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyInstance } from "fastify";
 import { randomIds } from "./core/common/ids.js";
 import type { PlatformCore } from "./core/platform.js";
 import { DEFAULT_VIEW, TableViews } from "./core/reports/table-views.js";
+import type { DeviceRequest, DeviceResponse } from "./device/messages.js";
 import type { DeviceApi } from "./device-api.js";
-import { Front } from "./http/front.js";
-import { LARGEST_HEAD } from "./http/head.js";
-import { KEEP_ALIVE_LIMITS } from "./http/keep-alive.js";
+import { HttpServer } from "./http-server.js";
 import { NodeClock } from "./node-clock.js";
 import type { PlatformServerOptions } from "./options.js";
 import { createApi, createCore, kept, openIdentity, openProfile, openState } from "./parts.js";
@@ -34,6 +32,8 @@ export interface Platform {
 }
 
 const BODY_BYTES = 16_777_216;
+/** A server closes a connection that has been idle for so long. */
+const IDLE_MS = 60_000;
 
 /** Starts the local platform. Rejects with an error that says so when the port is taken, or the state can't be read. */
 export async function startPlatform(options: PlatformServerOptions = {}): Promise<Platform> {
@@ -46,18 +46,24 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     log(`fault in the local platform: ${error instanceof Error ? error.stack : error}`);
   const api = createApi(options, core, onError);
   const profile = openProfile(core, options.profile);
-  const { app, rest } = createApp();
-  const { tlsCert, tlsKey, idleMs = KEEP_ALIVE_LIMITS.idleMs } = options;
-  const front = new Front({
-    tlsCert,
-    tlsKey,
-    limits: { idleMs, requests: KEEP_ALIVE_LIMITS.requests },
-    rest,
-    service: {
-      refuse: (request) => api.refuse(request),
-      serves: (url) => api.serves(url),
-      handle: (request, respond) => api.handle(request, kept(state, respond)),
-      now: () => clock.now(),
+  const { tlsCert, tlsKey, idleMs = IDLE_MS } = options;
+  let http: HttpServer | undefined;
+  const app = Fastify({
+    logger: false,
+    bodyLimit: BODY_BYTES,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 1_000 },
+    serverFactory: (listener) => {
+      const device = {
+        serves: api.serves.bind(api),
+        refuse: api.refuse.bind(api),
+        handle: (request: DeviceRequest, respond: (answer: DeviceResponse) => void) =>
+          api.handle(request, kept(state, respond)),
+        now: () => clock.now(),
+      };
+      http = new HttpServer({ tlsCert, tlsKey, idleMs, device, listener });
+      return http.server;
     },
   });
   const identity = openIdentity(state, randomIds, clock.now());
@@ -77,17 +83,15 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
     onError,
     options.flashPage,
   );
-  await app.ready();
   try {
-    await listen(front, host, port);
+    await listen(app, host, port);
   } catch (error) {
     state?.close();
     throw error;
   }
-  const address = { host, port: (front.server.address() as AddressInfo).port };
+  const address = { host, port: (app.server.address() as AddressInfo).port };
   const end = async (closed: Promise<void>): Promise<void> => {
     await closed;
-    await app.close();
     ownClock.close();
     // When a device was last heard of is kept at the end alone.
     for (const device of core.devices.list()) core.devices.save(device);
@@ -95,35 +99,21 @@ export async function startPlatform(options: PlatformServerOptions = {}): Promis
   };
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= end(front.close());
+    closing ??= end(app.close());
+    app.server.closeAllConnections();
     return closing;
   };
-  const drain = (): Promise<void> => end(front.drain());
+  const drain = (): Promise<void> => {
+    http?.drain();
+    closing ??= end(app.close());
+    return closing;
+  };
   return { url: urlOf(options, address), address, profile, core, api, views, close, drain };
 }
 
-/** The operator's API. It reads no sockets itself: the device API needs the bytes as they came, and so the front has them all. */
-function createApp(): { app: FastifyInstance; rest: Server } {
-  let rest: Server | undefined;
-  const app = Fastify({
-    logger: false,
-    bodyLimit: BODY_BYTES,
-    routerOptions: { maxParamLength: 1_000 },
-    serverFactory: (listener) => {
-      // Connections end by the front's own times.
-      rest = createServer(
-        { maxHeaderSize: 2 * LARGEST_HEAD, keepAliveTimeout: 0, requestTimeout: 0 },
-        listener,
-      );
-      return rest;
-    },
-  });
-  return { app, rest: rest as Server };
-}
-
-async function listen(front: Front, host: string, port: number): Promise<void> {
+async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
   try {
-    await front.listen(host, port);
+    await app.listen({ host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")

@@ -1,6 +1,7 @@
 // Points recorded, sent and acknowledged with agent and machine in one XS engine: see guest/machine.ts.
+
+import { answerBytes } from "../../../tools/platform/device/answer-bytes.js";
 import { response } from "../../../tools/platform/device/messages.js";
-import { write } from "../../../tools/platform/http/writer.js";
 import { bundle } from "../../xs/engine/bundle.js";
 import { Engine } from "../../xs/engine/worker.js";
 
@@ -27,7 +28,7 @@ export class PointsOnXs {
   }
 
   static async start(): Promise<PointsOnXs> {
-    const { whole } = write(response(200), 0);
+    const { whole } = answerBytes(response(200), 0);
     const answer = Buffer.from(whole).toString("latin1").split(new Date(0).toUTCString());
     const script = await bundle('import "./test/bench/guest/points.ts";', { ANSWER: JSON.stringify(answer) });
     const engine = new Engine({ limitMs: LIMIT_MS, output: (text) => process.stderr.write(text) });

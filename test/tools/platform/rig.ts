@@ -4,9 +4,9 @@ import type { Device } from "../../../tools/platform/core/devices.js";
 import { PlatformCore, type PlatformOptions } from "../../../tools/platform/core/platform.js";
 import type { Profile } from "../../../tools/platform/core/profiles.js";
 import type { RpcRequest, RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
+import { answerBytes } from "../../../tools/platform/device/answer-bytes.js";
 import type { Mode } from "../../../tools/platform/device/modes.js";
 import { DeviceApi, type DeviceApiOptions } from "../../../tools/platform/device-api.js";
-import { write } from "../../../tools/platform/http/writer.js";
 
 export const MODES: readonly Mode[] = ["documented", "deployed"];
 export const START = 1_760_000_000_000;
@@ -56,7 +56,7 @@ export interface Call {
   hangUp(): void;
 }
 
-const ASKED = { version: "1.1", keepAlive: true, asksToKeep: false } as const;
+const ASKED = { keepAlive: true, asksToKeep: false } as const;
 
 /** Of a head as it goes out; repeated ones joined. */
 function headersOf(head: string): Record<string, string> {
@@ -107,7 +107,7 @@ export function createRig(
       if (made.status !== undefined) throw new Error("answered twice");
       made.status = answer.status;
       made.text = Buffer.from(answer.body).toString();
-      const { whole, head } = write(answer, clock.now(), { ...ASKED, method });
+      const { whole, head } = answerBytes(answer, clock.now(), { ...ASKED, method });
       made.headers = headersOf(Buffer.from(whole.subarray(0, head)).toString("latin1"));
     });
     return made;

@@ -17,9 +17,9 @@ import {
 } from "../../../src/wire/paths.js";
 import { BEFORE_BYTES, TIMED_BYTES } from "../../../src/wire/telemetry.js";
 import { PlatformCore } from "../../platform/core/platform.js";
+import { answerBytes } from "../../platform/device/answer-bytes.js";
 import type { DeviceResponse } from "../../platform/device/messages.js";
 import { DeviceApi } from "../../platform/device-api.js";
-import { write } from "../../platform/http/writer.js";
 
 /** A handshake and what a record takes more, an estimate: TLS 1.2, ECDHE, a chain of two certificates; full, and with a session that is resumed. */
 export const TLS = { fullBytes: 4_500, resumedBytes: 700, recordBytes: 29 } as const;
@@ -127,7 +127,7 @@ class OnePlatform {
   pair(request: Request): Pair {
     let answer = 0;
     const done = (response: DeviceResponse): void => {
-      answer = write(response, NOW).whole.length;
+      answer = answerBytes(response, NOW).whole.length;
     };
     const headers = { host: this.#target.authority, "content-type": "application/json" };
     const url = devicePrefix(TOKEN) + request.path;

@@ -1,9 +1,10 @@
 // The connection that brings telemetry and reads attributes; with one connection, the poll too.
-import { KEEP_ALIVE_LIMITS } from "../../platform/http/keep-alive.js";
 import type { DeviceConfig } from "./device-config.js";
 import type { Load } from "./load.js";
 import type { Pair } from "./sizes.js";
 
+/** A server closes an idle connection after a minute, a busy one after 100 requests. */
+const KEEP_ALIVE_LIMITS = { idleMs: 60_000, requests: 100 };
 /** To connect takes one way and back. */
 const WAYS_TO_CONNECT = 2;
 

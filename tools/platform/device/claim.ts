@@ -7,7 +7,7 @@ import { cantParse } from "./telemetry.js";
 export function claim(exchange: Exchange): void {
   let secretKey = "";
   let durationMs = 0;
-  if (exchange.text() !== "") {
+  if (exchange.text !== "") {
     const json = exchange.json();
     if (!(json instanceof Map)) throw new ShapeError(cantParse(json));
     if (json.has("secretKey")) secretKey = asText(json.get("secretKey") as Json);

@@ -6,9 +6,8 @@ import { JsonSyntaxError, parseJson } from "../core/json/json-reader.js";
 import type { PlatformCore } from "../core/platform.js";
 import type { RateLimits } from "../core/rate-limits.js";
 import { NumberTooLongError } from "../core/values.js";
-import { acceptedTypes, type MediaType, negotiate } from "../spring/media-type.js";
-import { errorAnswer, JSON_TYPE, TEXT_TYPE, textAnswer } from "./answers.js";
-import { type BodyText, bodyText } from "./body.js";
+import { errorAnswer, JSON_TYPE, TEXT_TYPE } from "./answers.js";
+import { bodyText } from "./body.js";
 import { type DeviceRequest, type DeviceResponse, faultAnswer, type Headers, response } from "./messages.js";
 import type { ModeRules } from "./modes.js";
 
@@ -21,7 +20,7 @@ export interface ExchangeOptions {
   /** Whether client-side RPCs are answered. */
   hasRuleChain: boolean;
   request: DeviceRequest;
-  query: ReadonlyMap<string, readonly string[]>;
+  query: URLSearchParams;
   /** How much the platform's clock is ahead of what it should be, in milliseconds. */
   skewMs: number;
   /** Called once at most. */
@@ -45,7 +44,7 @@ export class Exchange {
   readonly rules: ModeRules;
   readonly hasRuleChain: boolean;
   readonly request: DeviceRequest;
-  readonly query: ReadonlyMap<string, readonly string[]>;
+  readonly #query: URLSearchParams;
   readonly #limits: RateLimits;
   readonly #requestTimeoutMs: number;
   readonly #skewMs: number;
@@ -53,7 +52,7 @@ export class Exchange {
   readonly #onError: (error: unknown) => void;
   readonly #timers: (() => void)[] = [];
   #device: Device | undefined;
-  #body: BodyText | undefined;
+  #text: string | undefined;
   #answered = false;
   /** Whether the transport still knows the session: it may outlive the answer. */
   #registered = false;
@@ -64,7 +63,7 @@ export class Exchange {
     this.#limits = options.limits;
     this.hasRuleChain = options.hasRuleChain;
     this.request = options.request;
-    this.query = options.query;
+    this.#query = options.query;
     this.#requestTimeoutMs = options.requestTimeoutMs;
     this.#skewMs = options.skewMs;
     this.#respond = options.respond;
@@ -101,30 +100,20 @@ export class Exchange {
     return this.#registered;
   }
 
-  /** All values of a parameter, joined by commas; undefined if there is none. */
+  /** The first value of a query parameter; undefined if there is none. */
   parameter(name: string): string | undefined {
-    return this.query.get(name)?.join(",");
+    return this.#query.get(name) ?? undefined;
   }
 
-  /** What the device wants to be answered with; undefined if that can't be read. */
-  get accepted(): readonly MediaType[] | undefined {
-    return acceptedTypes(this.request.headers.accept);
-  }
-
-  /** The body as the platform's framework reads it. */
-  get body(): BodyText {
-    this.#body ??= bodyText(this.request);
-    return this.#body;
+  /** The body as text; empty if there is none. */
+  get text(): string {
+    this.#text ??= bodyText(this.request);
+    return this.#text;
   }
 
   /** The body as JSON. Throws JsonSyntaxError, which `guard` answers. */
   json(): Json {
-    return parseJson(this.text());
-  }
-
-  /** The body of a request that passed the checks. */
-  text(): string {
-    return this.body.kind === "text" ? this.body.text : "";
+    return parseJson(this.text);
   }
 
   /** Runs a handler; what it throws for a bad body becomes the answer. */
@@ -162,18 +151,17 @@ export class Exchange {
 
   /** Where the device wants nothing but JSON, in the words that it chose for it. */
   answerJson(status: number, text: string): void {
-    const { accepted } = this;
-    this.answer(status, text, (accepted && negotiate(accepted, [JSON_TYPE])) ?? JSON_TYPE);
+    this.answer(status, text, JSON_TYPE);
   }
 
   /** Text of the platform, called what the device wants to have. */
   answerText(status: number, text: string): void {
-    this.#end(textAnswer(this.request, status, text));
+    this.answer(status, text, TEXT_TYPE);
   }
 
   /** An error as the platform's framework answers it. */
   answerError(status: number, message: string | null, headers: Headers = {}): void {
-    this.#end(errorAnswer(this.request, status, message, this.now(), headers));
+    this.#end(errorAnswer(status, message, this.now(), headers));
   }
 
   /** A fault in the platform's own code. */
@@ -228,7 +216,7 @@ export class Exchange {
   }
 
   #cut(): void {
-    if (this.isOpen) this.#send(errorAnswer(this.request, 503, null, this.now()));
+    if (this.isOpen) this.#send(errorAnswer(503, null, this.now()));
   }
 
   #finish(): void {

@@ -1,6 +1,4 @@
-import { randomBytes } from "node:crypto";
 import type { OtaPackage, PackageType } from "../core/ota/packages.js";
-import { type ByteRange, rangesOf } from "../spring/ranges.js";
 import type { Exchange } from "./exchange.js";
 import { numberOf, wrongParameter } from "./numbers.js";
 
@@ -25,8 +23,8 @@ export function readPackage(exchange: Exchange, type: PackageType): void {
     exchange.answer(400);
     return;
   }
-  const size = numberOf(exchange, "size", "int");
-  const chunk = numberOf(exchange, "chunk", "int");
+  const size = numberOf(exchange, "size");
+  const chunk = numberOf(exchange, "chunk");
   const bytes = part(target.bytes, size, chunk);
   if (bytes) answerBytes(exchange, target, bytes);
   else exchange.answer(exchange.rules.badChunk);
@@ -49,36 +47,25 @@ function answerBytes(exchange: Exchange, target: OtaPackage, bytes: Uint8Array):
     "Accept-Ranges": "bytes",
   };
   const { range } = exchange.request.headers;
-  const ranges = range === undefined ? [] : rangesOf(range, bytes.length);
-  const [first, ...others] = ranges ?? [];
-  if (!ranges) {
-    // The real server sends the whole all the same.
-    headers["Content-Range"] = `bytes */${bytes.length}`;
-    exchange.answer(416, bytes, contentType, headers);
-  } else if (!first) {
+  if (range === undefined) {
     exchange.answer(200, bytes, contentType, headers);
-  } else if (others.length === 0) {
-    headers["Content-Range"] = `bytes ${first.from}-${first.to}/${bytes.length}`;
-    exchange.answer(206, bytes.subarray(first.from, first.to + 1), contentType, headers);
-  } else {
-    const parts = partsOf(bytes, ranges, contentType);
-    exchange.answer(206, parts.body, parts.type, headers);
+    return;
   }
+  const part = rangeOf(range, bytes.length);
+  if (!part) {
+    // A server sends the whole image with its refusal.
+    exchange.answer(416, bytes, contentType, { ...headers, "Content-Range": `bytes */${bytes.length}` });
+    return;
+  }
+  const [from, to] = part;
+  headers["Content-Range"] = `bytes ${from}-${to}/${bytes.length}`;
+  exchange.answer(206, bytes.subarray(from, to + 1), contentType, headers);
 }
 
-/** Several ranges in one body. The real server states the length of the whole, and cuts off what goes beyond it. */
-function partsOf(
-  bytes: Uint8Array,
-  ranges: readonly ByteRange[],
-  contentType: string,
-): { body: Uint8Array; type: string } {
-  const boundary = randomBytes(18).toString("base64url");
-  const pieces = ranges.flatMap(({ from, to }) => [
-    Buffer.from(
-      `\r\n--${boundary}\r\nContent-Type: ${contentType}\r\nContent-Range: bytes ${from}-${to}/${bytes.length}\r\n\r\n`,
-    ),
-    bytes.subarray(from, to + 1),
-  ]);
-  const whole = Buffer.concat([...pieces, Buffer.from(`\r\n--${boundary}--`)]);
-  return { body: whole.subarray(0, bytes.length), type: `multipart/byteranges; boundary=${boundary}` };
+/** First and last byte of a single range; undefined if it is not one, or lies outside. */
+function rangeOf(header: string, length: number): [from: number, to: number] | undefined {
+  const [, first, last, suffix] = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/.exec(header.trim()) ?? [];
+  const from = first === undefined ? length - Math.min(Number(suffix), length) : Number(first);
+  const to = Math.min(Number(last ?? length - 1), length - 1);
+  return from <= to ? [from, to] : undefined;
 }

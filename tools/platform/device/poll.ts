@@ -7,5 +7,5 @@ export function bindPoll(exchange: Exchange): string | undefined {
 }
 
 export function pollTimeout(exchange: Exchange): number {
-  return numberOf(exchange, "timeout", "long");
+  return numberOf(exchange, "timeout");
 }

@@ -1,4 +1,3 @@
-import { decodePercent } from "../spring/convert.js";
 import { attributeUpdates, publishAttributes, readAttributes } from "./attributes.js";
 import { claim } from "./claim.js";
 import type { Exchange } from "./exchange.js";
@@ -13,50 +12,33 @@ export interface Route {
   readonly run: (exchange: Exchange) => void;
   /** Reads the parameters; the message of a 400 if they are wrong. */
   readonly bind?: (exchange: Exchange) => string | undefined;
-  readonly body?: "needed" | "optional";
-  /** The method of the platform's own code, as who sends no body gets to read it. */
-  readonly method?: string;
-  /** Answers with JSON and nothing else: an Accept without it is a 406. */
-  readonly producesJson?: boolean;
+  /** An empty body is a 400. */
+  readonly needsBody?: boolean;
 }
 
 export type Methods = { readonly GET?: Route; readonly POST?: Route };
 
-const STRING = "java.lang.String";
-const REQUEST = "jakarta.servlet.http.HttpServletRequest";
-
-/** A route whose body is needed. */
-function posting(
-  name: string,
-  parameters: readonly string[],
-  run: Route["run"],
-  bind?: Route["bind"],
-): Route {
-  const method = `${name}(${parameters.join(",")})`;
-  return { run, body: "needed", method, ...(bind && { bind }) };
-}
-
 /** By what follows the token in the path; `:id` stands for one segment. */
 const ROUTES: Record<string, Methods> = {
-  telemetry: { POST: posting("postTelemetry", [STRING, STRING, REQUEST], postTelemetry) },
+  telemetry: { POST: { run: postTelemetry, needsBody: true } },
   attributes: {
-    GET: { run: readAttributes, producesJson: true },
-    POST: posting("postDeviceAttributes", [STRING, STRING], publishAttributes),
+    GET: { run: readAttributes },
+    POST: { run: publishAttributes, needsBody: true },
   },
-  "attributes/updates": { GET: { run: attributeUpdates, bind: bindPoll, producesJson: true } },
+  "attributes/updates": { GET: { run: attributeUpdates, bind: bindPoll } },
   rpc: {
-    GET: { run: pollRpc, bind: bindPoll, producesJson: true },
-    POST: posting("postRpcRequest", [STRING, STRING, REQUEST], callRpc),
+    GET: { run: pollRpc, bind: bindPoll },
+    POST: { run: callRpc, needsBody: true },
   },
   "rpc/:id": {
-    POST: posting("replyToCommand", [STRING, "java.lang.Integer", STRING, REQUEST], answerRpc, bindAnswer),
+    POST: { run: answerRpc, bind: bindAnswer, needsBody: true },
   },
-  claim: { POST: { run: claim, body: "optional" } },
+  claim: { POST: { run: claim } },
   firmware: { GET: { run: (exchange) => readPackage(exchange, "FIRMWARE"), bind: bindPackage } },
   software: { GET: { run: (exchange) => readPackage(exchange, "SOFTWARE"), bind: bindPackage } },
 };
 
-const PROVISION: Methods = { POST: posting("provisionDevice", [STRING], provision) };
+const PROVISION: Methods = { POST: { run: provision, needsBody: true } };
 
 export interface Target {
   methods: Methods;
@@ -68,7 +50,7 @@ export interface Target {
 
 /** Finds the route; `path` is what follows `/api/v1/`, as sent. Undefined: there is none. */
 export function findRoute(path: string): Target | undefined {
-  const [first = "", ...rest] = path.split("/").map(decodePercent);
+  const [first = "", ...rest] = path.split("/").map(decoded);
   if (rest.length === 0) {
     return first === "provision" ? { methods: PROVISION, token: undefined, id: "" } : undefined;
   }
@@ -77,4 +59,13 @@ export function findRoute(path: string): Target | undefined {
   const name = isAnswer ? "rpc/:id" : rest.join("/");
   const methods = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined;
   return methods && { methods, token: first, id };
+}
+
+/** A broken escape stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

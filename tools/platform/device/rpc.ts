@@ -1,7 +1,6 @@
 import { type Json, type JsonObject, quoted } from "../core/json/json.js";
 import { asText, MemberError } from "../core/json/json-access.js";
 import { answerClientRpc } from "../core/rpc/client-rpc.js";
-import { parseInteger } from "../spring/convert.js";
 import type { Exchange } from "./exchange.js";
 import { wrongNumber } from "./numbers.js";
 import { pollTimeout } from "./poll.js";
@@ -27,7 +26,7 @@ export function bindAnswer(exchange: Exchange): string | undefined {
 /** Any text is an answer; whether one was awaited is not said. */
 export function answerRpc(exchange: Exchange): void {
   if (!exchange.admit()) return;
-  exchange.device.rpc.answer(Number(parseInteger(exchange.id, 32)), exchange.text());
+  exchange.device.rpc.answer(Number(exchange.id), exchange.text);
   exchange.answer(200);
 }
 

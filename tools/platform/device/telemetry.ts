@@ -8,7 +8,7 @@ import { type Element, plainElements } from "./plain-telemetry.js";
 
 /** `{"k":1}`, `{"ts":1,"values":{"k":1}}`, or a list of either. */
 export function postTelemetry(exchange: Exchange): void {
-  const text = exchange.text();
+  const text = exchange.text;
   const elements = plainElements(text) ?? lenientElements(text);
   const points = elements.reduce((sum, { values }) => sum + values.length, 0);
   if (!exchange.admit(points)) return;

@@ -1,6 +1,6 @@
 import type { Random } from "../core/common/random.js";
+import { answerBytes } from "../device/answer-bytes.js";
 import { type DeviceResponse, response, type Wire } from "../device/messages.js";
-import { write } from "../http/writer.js";
 import { proxyBytes } from "./proxies.js";
 import type { FaultName, FaultRule } from "./shapes.js";
 import type { TornSets } from "./torn.js";
@@ -55,10 +55,10 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
   drop: ({ rule: { at = "answer" } }) =>
     at === "request" ? { instead: "silence" } : { change: () => "silence" },
   reset: ({ rule: { afterBytes = 0 }, now }) =>
-    onWire((answer) => ({ bytes: write(answer, now).whole.subarray(0, afterBytes), end: "reset" })),
+    onWire((answer) => ({ bytes: answerBytes(answer, now).whole.subarray(0, afterBytes), end: "reset" })),
   truncated: ({ rule: { afterBytes }, random, now }) =>
     onWire((answer) => {
-      const { whole, head } = write(answer, now);
+      const { whole, head } = answerBytes(answer, now);
       const place = whole.length > head ? head + random(whole.length - head) : random(head);
       return { bytes: whole.subarray(0, afterBytes ?? place), end: "close" };
     }),

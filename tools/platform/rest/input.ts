@@ -1,7 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Json, JsonObject } from "../core/json/json.js";
 import { JsonSyntaxError, parseJson } from "../core/json/json-reader.js";
-import { parseBoolean } from "../spring/convert.js";
 import { RestError } from "./error.js";
 
 export type Fields = Record<string, unknown>;
@@ -127,4 +126,15 @@ function needed(request: FastifyRequest, name: string): number {
     400,
     `Required request parameter '${name}' for method parameter type int is not present`,
   );
+}
+
+const BOOLEANS: Readonly<Record<string, boolean>> = {
+  ...{ true: true, on: true, yes: true, 1: true },
+  ...{ false: false, off: false, no: false, 0: false },
+};
+
+/** A boolean as Spring reads a parameter, in any case; undefined if it is not one. */
+function parseBoolean(text: string): boolean | undefined {
+  const lower = text.trim().toLowerCase();
+  return Object.hasOwn(BOOLEANS, lower) ? BOOLEANS[lower] : undefined;
 }

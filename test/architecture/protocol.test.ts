@@ -56,7 +56,7 @@ test("titles are found in each form, skipped ones and comments are not", (t) => 
   const text = [
     'test("one", run);',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a test's title as it stands in a file
-    "test.serial(\n  `${as}: two ${x} three`,\n);",
+    "test.serial(\n  `two ${x} three`,\n);",
     'test.skip("four", run);',
     '// test("five");',
     'const other = attest("six");',

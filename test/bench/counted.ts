@@ -2,7 +2,6 @@
 // same each time. Answers have the real server's head; connections end as there: after a minute of nothing, and after 100 requests.
 import { PlatformCore } from "../../tools/platform/core/platform.js";
 import { answerBytes } from "../../tools/platform/device/answer-bytes.js";
-import type { Mode } from "../../tools/platform/device/modes.js";
 import { DeviceApi } from "../../tools/platform/device-api.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeNet, type Peer } from "../fakes/net.js";
@@ -32,12 +31,12 @@ export class Counted {
   readonly #served = new Map<Peer, { requests: number; stopIdle: () => void }>();
 
   /** `latencyMs`: one way; to connect takes one way and back. */
-  constructor(as: Mode, latencyMs = 1) {
+  constructor(latencyMs = 1) {
     const { clock } = this;
     this.net = new FakeNet(clock, { latencyMs });
     const timer = (ms: number, due: () => void) => clock.timer(ms, due);
     this.core = new PlatformCore({ clock: { now: () => this.#now(), timer } });
-    this.#api = new DeviceApi({ core: this.core, as, ruleChain: true });
+    this.#api = new DeviceApi({ core: this.core, ruleChain: true });
     this.core.createDevice({ name: "station", profileId: this.core.profiles.default.id }, TOKEN);
     this.net.onBytes = ({ length }) => {
       this.bytes += length;

@@ -23,7 +23,7 @@ export const plainBytes = (all: readonly Point[]): number => JSON.stringify(all)
 
 /** An agent with the points waiting when it starts; it is over when the last was acknowledged. All that it does besides is counted as well. */
 export async function byMote(all: readonly Point[], batchPoints: number): Promise<Counted> {
-  const counted = new Counted("deployed");
+  const counted = new Counted();
   const { clock, net } = counted;
   const telemetry = { batchPoints, batchBytes: 65_536, bufferBytes: 4_194_304 };
   const agent = new Agent(fakeHost({ clock, network: net }), { baseUrl: BASE_URL, token: TOKEN, telemetry });
@@ -39,7 +39,7 @@ export async function byMote(all: readonly Point[], batchPoints: number): Promis
 
 /** What the usual clients do, with no header beyond Mote's: a connection that is kept as long as the platform keeps it, and one POST a point. */
 export async function byOnePostEach(all: readonly Point[]): Promise<Counted> {
-  const counted = new Counted("deployed");
+  const counted = new Counted();
   const { clock, net } = counted;
   let answers = 0;
   let isOpen = false;

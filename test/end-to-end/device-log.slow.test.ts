@@ -52,7 +52,7 @@ const isGapless = (numbers: readonly number[]): boolean =>
   numbers.every((number, at) => at === 0 || number === 0 || number === numbers[at - 1]! + 1);
 
 test.serial("an operator reads a device's lines, follows them, and has it keep more", async (t) => {
-  const rig = await startRig(t, localPlatform("deployed"));
+  const rig = await startRig(t, localPlatform());
   const device = run(t, rig, image(rig, "1.0.0", `agent.attributes.subscribe("interval", () => {});`));
   await online(device);
   const id = await rig.deviceId();
@@ -104,7 +104,7 @@ test.serial("kills in the middle leave the lines of before, and a torn file is n
   const seed = Number(process.env.MOTE_SEED ?? Date.now() % 100_000);
   t.log(`MOTE_SEED=${seed} replays the moments`);
   let random = seed;
-  const rig = await startRig(t, localPlatform("documented"));
+  const rig = await startRig(t, localPlatform());
   const app = image(rig, "1.0.0", COUNTS);
   const file = join(rig.stateDir, "run", "log.bin");
   let device = run(t, rig, app);
@@ -151,7 +151,7 @@ test.serial("kills in the middle leave the lines of before, and a torn file is n
 test.serial(
   "an image that logs all it knows leaves no secret in the file, and a crash its words",
   async (t) => {
-    const rig = await startRig(t, localPlatform("deployed"));
+    const rig = await startRig(t, localPlatform());
     const app = image(
       rig,
       "1.0.0",

@@ -19,7 +19,7 @@ test.serial(`${ROUNDS} updates under SIGKILLs of supervisor and worker end with 
   let random = seed;
   const moments: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const rig = await startRig(t, localPlatform("deployed"));
+    const rig = await startRig(t, localPlatform());
     const app = image(rig, "1.0.0", POINTS("1.0.0"));
     const start = (): Run => run(t, rig, app, ["--connections", "3"]);
     let device = start();

@@ -15,7 +15,7 @@ for (const connections of MODES) {
   test.serial(
     `${IMAGE_MIB} MiB of firmware take less than ${BOUND_MIB} MiB, ${connections} connections`,
     async (t) => {
-      const rig = await startRig(t, localPlatform("deployed"));
+      const rig = await startRig(t, localPlatform());
       const { memory, seconds } = await updateTo(t, rig, connections, IMAGE_MIB * MIB);
       const before = memory.filter(({ percent }) => percent === 0);
       const during = memory.filter(({ percent }) => percent > 0);

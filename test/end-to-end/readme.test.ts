@@ -42,7 +42,7 @@ test("the README's example compiles under the project's own strict settings and 
   t.true(strategies.includes("strategies.record("));
   const wake = WAKE.exec(readFileSync("docs/battery.md", "utf8"))?.[1] ?? "";
   t.true(wake.includes("wake.sleepMs"));
-  const rig = await startRig(t, localPlatform("documented"));
+  const rig = await startRig(t, localPlatform());
   mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
   writeFileSync(join(FOLDER, "example.ts"), around(example));

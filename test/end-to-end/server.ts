@@ -1,10 +1,8 @@
-// Where the end-to-end tests run: on the server that MOTE_PLATFORM_URL names, or on local platforms of their own in both modes.
+// Where the end-to-end tests run: on the server that MOTE_PLATFORM_URL names, or on a local platform of their own.
 import test from "ava";
 import { OperatorError } from "../../tools/operator/error.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
-
-export type Mode = "documented" | "deployed";
 
 /** A platform and its logins. */
 export interface Server {
@@ -13,7 +11,6 @@ export interface Server {
   /** Undefined: a local platform is started for each test. */
   readonly url?: string;
   /** Of that local platform. */
-  readonly as?: Mode;
   readonly tenant: Login;
   readonly customer: Login;
 }
@@ -26,12 +23,12 @@ export interface Login {
 const TENANT = { username: "tenant@thingsboard.org", password: "tenant" };
 const CUSTOMER = { username: "customer@thingsboard.org", password: "customer" };
 
-export const localPlatform = (as: Mode): Server => ({ name: as, as, tenant: TENANT, customer: CUSTOMER });
+export const localPlatform = (): Server => ({ name: "local", tenant: TENANT, customer: CUSTOMER });
 
 /** What the environment asks for. Throws if a server is named without its login. */
 export function serversOf(env: NodeJS.ProcessEnv): readonly [Server, ...Server[]] {
   const { MOTE_PLATFORM_URL: url, MOTE_PLATFORM_USERNAME: username, MOTE_PLATFORM_PASSWORD: password } = env;
-  if (!url) return [localPlatform("documented"), localPlatform("deployed")];
+  if (!url) return [localPlatform()];
   if (!username || !password)
     throw new Error(
       "MOTE_PLATFORM_URL needs MOTE_PLATFORM_USERNAME and MOTE_PLATFORM_PASSWORD, a tenant's login",
@@ -70,8 +67,8 @@ async function hasCustomer(): Promise<boolean> {
   return true;
 }
 
-export async function open({ url, as }: Server): Promise<{ url: string; close(): Promise<void> }> {
+export async function open({ url }: Server): Promise<{ url: string; close(): Promise<void> }> {
   if (url !== undefined) return { url: url.replace(/\/+$/, ""), close: async () => {} };
-  const platform: Platform = await startPlatform({ port: 0, ruleChain: true, ...(as && { as }) });
+  const platform: Platform = await startPlatform({ port: 0, ruleChain: true });
   return platform;
 }

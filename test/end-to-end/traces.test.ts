@@ -84,6 +84,6 @@ test("a server without its login is refused by the names of what is missing", (t
   });
   t.deepEqual(
     serversOf({}).map(({ name }) => name),
-    ["documented", "deployed"],
+    ["local"],
   );
 });

@@ -6,7 +6,6 @@ import type { RpcResult } from "../../tools/platform/core/rpc/rpc.js";
 import { typed } from "../../tools/platform/core/values.js";
 import { answerBytes } from "../../tools/platform/device/answer-bytes.js";
 import type { DeviceResponse } from "../../tools/platform/device/messages.js";
-import type { Mode } from "../../tools/platform/device/modes.js";
 import { DeviceApi } from "../../tools/platform/device-api.js";
 import type { FakeClock } from "./clock.js";
 import type { FakeNet, Peer } from "./net.js";
@@ -43,13 +42,12 @@ export class FakePlatform {
   constructor(
     clock: Pick<FakeClock, "now" | "wall" | "timer">,
     net: Pick<FakeNet, "onConnect">,
-    as: Mode = "deployed",
     core?: PlatformCore,
   ) {
     this.#clock = clock;
     if (core) {
       this.core = core;
-      this.seen = this.#open(net, as);
+      this.seen = this.#open(net);
       return;
     }
     const time = {
@@ -63,11 +61,11 @@ export class FakePlatform {
       provisionKey: KEY,
       provisionSecret: SECRET,
     });
-    this.seen = this.#open(net, as);
+    this.seen = this.#open(net);
   }
 
-  #open(net: Pick<FakeNet, "onConnect">, as: Mode): SeenRequest[] {
-    const api = new DeviceApi({ core: this.core, as, ruleChain: true });
+  #open(net: Pick<FakeNet, "onConnect">): SeenRequest[] {
+    const api = new DeviceApi({ core: this.core, ruleChain: true });
     return serve(net, (request) => this.#serve(api, request));
   }
 

@@ -2,7 +2,6 @@
 
 import { Agent, type AgentOptions } from "../../src/index.js";
 import type { Device } from "../../tools/platform/core/devices.js";
-import type { Mode } from "../../tools/platform/device/modes.js";
 import { FakePlatform, KEY, SECRET } from "../fakes/platform.js";
 import type { SeenRequest } from "../fakes/server.js";
 import { Body, type PoweredHost } from "./device.js";
@@ -29,9 +28,9 @@ export class World {
   refused = 0;
 
   /** `spoils`: the first request for which it is true, by its path, is spoilt in the given way. */
-  constructor(as: Mode, way: Way = "clear", spoils: (request: SeenRequest) => boolean = () => false) {
+  constructor(way: Way = "clear", spoils: (request: SeenRequest) => boolean = () => false) {
     const spoilt = new Map<string, number>();
-    this.platform = new FakePlatform(this.body.clock, this.body.net, as);
+    this.platform = new FakePlatform(this.body.clock, this.body.net);
     this.platform.fault = (request) => {
       this.#checkToken(request);
       const often = spoilt.get(request.path) ?? 0;

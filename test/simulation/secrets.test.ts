@@ -66,7 +66,7 @@ class Device {
   #lives = 0;
 
   constructor() {
-    this.platform = new FakePlatform(this.clock, this.net, "deployed");
+    this.platform = new FakePlatform(this.clock, this.net);
     this.platform.core.profiles.create({
       name: "of the product",
       strategy: "ALLOW_CREATE_NEW_DEVICES",

@@ -103,7 +103,7 @@ export class World {
       ...(dice.chance(0.08) && { segmentBytes: dice.pick([5, 20, 100]), readBytes: dice.pick([7, 100]) }),
       ...(dice.chance(0.1) && { writeBytes: 50 }),
     });
-    this.platform = new FakePlatform(this.clock, this.net, dice.pick(["deployed", "documented"]));
+    this.platform = new FakePlatform(this.clock, this.net);
     this.platform.fault = (request) => this.#meet(request);
     this.net.onBytes = (bytes) => this.#bytes.update(bytes);
     this.#listen();

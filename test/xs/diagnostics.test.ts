@@ -23,7 +23,7 @@ const ENTRY = `import { Agent } from "./src/index.ts";
 async function begin() {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
   const net = new FakeNet(clock);
-  const platform = new FakePlatform(clock, net, "deployed");
+  const platform = new FakePlatform(clock, net);
   const restarts: string[] = [];
   const blocks = new FakeFlash(4 * 4096, 4096);
   const host = {

@@ -1,4 +1,4 @@
-// As by default; scenario.slow.test.ts has the other modes and numbers of connections, and the lean build.
+// As by default; scenario.slow.test.ts has the other numbers of connections, and the lean build.
 import { tourOnXs } from "./scenario.js";
 
-tourOnXs("deployed", 2);
+tourOnXs(2);

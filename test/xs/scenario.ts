@@ -64,13 +64,8 @@ async function loggedIn(url: string, who: { username: string; password: string }
 /** Steps of what the lean build leaves out. */
 const LEFT_OUT = /^(?:client-side RPC|claiming|firmware|the new firmware)/;
 
-async function tour(
-  t: ExecutionContext,
-  as: "documented" | "deployed",
-  connections: Connections,
-  lean = false,
-): Promise<void> {
-  const platform = await startPlatform({ port: 0, as, ruleChain: true });
+async function tour(t: ExecutionContext, connections: Connections, lean = false): Promise<void> {
+  const platform = await startPlatform({ port: 0, ruleChain: true });
   const { url } = platform;
   const deviceName = "on-xs";
   const options = { baseUrl: url, provisioning: { ...platform.profile, deviceName }, connections };
@@ -110,14 +105,14 @@ async function tour(
 }
 
 /** Every step of the tour, with so many connections. */
-export function tourOnXs(as: "documented" | "deployed", connections: Connections): void {
-  const title = `${as}, ${connections} connection${connections > 1 ? "s" : ""}: every step of the tour passes with the device on XS`;
-  testOnXs(title, (t) => tour(t, as, connections), "together");
+export function tourOnXs(connections: Connections): void {
+  const title = `${connections} connection${connections > 1 ? "s" : ""}: every step of the tour passes with the device on XS`;
+  testOnXs(title, (t) => tour(t, connections), "together");
 }
 
 export const leanTourOnXs = (): void =>
   testOnXs(
     "lean: every step of the tour passes on XS but those of what is left out",
-    (t) => tour(t, "deployed", 2, true),
+    (t) => tour(t, 2, true),
     "together",
   );

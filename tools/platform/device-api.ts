@@ -5,7 +5,6 @@ import { allowed, pick, refuses } from "./device/checks.js";
 import { corsHeaders, preflight } from "./device/cors.js";
 import { Exchange } from "./device/exchange.js";
 import { type DeviceRequest, type DeviceResponse, type Headers, response } from "./device/messages.js";
-import { MODES, type Mode, type ModeRules } from "./device/modes.js";
 import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { kept, RequestLog } from "./device/request-log.js";
 import { findRoute, type Target } from "./device/routes.js";
@@ -14,11 +13,9 @@ import { Switchboard } from "./faults/switchboard.js";
 
 export interface DeviceApiOptions {
   core: PlatformCore;
-  /** Default `deployed`. */
-  as?: Mode;
-  /** Whether client-side RPCs are answered. Default: as documented only; a stock server's rule chain answers none. */
+  /** Whether client-side RPCs are answered. Default false: a stock server's rule chain answers none. */
   ruleChain?: boolean;
-  /** When an open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented. */
+  /** When an open request ends with 503, in milliseconds. Default 30,000; 300,000 behind a proxy. */
   asyncCapMs?: number;
   /** When an open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
   requestTimeoutMs?: number;
@@ -31,6 +28,8 @@ export interface DeviceApiOptions {
 }
 
 const BASE = "/api/v1/";
+/** When a single server ends an open request with 503. */
+const CAP_MS = 30_000;
 const RPC_PATH = /^\/api\/v1\/[^/]*\/rpc(?:$|\/)/;
 /** Of the device API, and of the whole server behind it. */
 const LARGEST = { rpc: 65_536, other: 52_428_800, any: 16_777_216 };
@@ -42,7 +41,7 @@ export class DeviceApi {
   readonly log = new RequestLog();
   readonly faults: Switchboard;
   readonly #core: PlatformCore;
-  readonly #rules: ModeRules;
+  readonly #asyncCapMs: number;
   readonly #limits: RateLimits;
   readonly #proxyCutMs: number | undefined;
   readonly #requestTimeoutMs: number;
@@ -51,8 +50,7 @@ export class DeviceApi {
 
   constructor({
     core,
-    as = "deployed",
-    ruleChain = as === "documented",
+    ruleChain = false,
     asyncCapMs,
     requestTimeoutMs = 60_000,
     rateLimits = {},
@@ -61,8 +59,7 @@ export class DeviceApi {
   }: DeviceApiOptions) {
     this.#core = core;
     this.faults = new Switchboard(core.clock);
-    const standardCapMs = behindProxy && MODES[as].asyncCapMs ? PROXIED_CAP_MS : MODES[as].asyncCapMs;
-    this.#rules = { ...MODES[as], asyncCapMs: asyncCapMs ?? standardCapMs };
+    this.#asyncCapMs = asyncCapMs ?? (behindProxy ? PROXIED_CAP_MS : CAP_MS);
     this.#limits = new RateLimits(rateLimits, core.clock);
     this.#proxyCutMs = behindProxy ? PROXY_CUT_MS : undefined;
     this.#requestTimeoutMs = requestTimeoutMs;
@@ -132,7 +129,7 @@ export class DeviceApi {
     };
     const exchange = new Exchange({
       core: this.#core,
-      rules: this.#rules,
+      asyncCapMs: this.#asyncCapMs,
       limits: this.#limits,
       requestTimeoutMs: this.#requestTimeoutMs,
       hasRuleChain: this.#hasRuleChain,

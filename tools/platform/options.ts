@@ -1,7 +1,6 @@
 import type { Clock } from "./core/common/clock.js";
 import type { RateLimitSpecs } from "./core/rate-limits.js";
 import type { TableView } from "./core/reports/table-views.js";
-import type { Mode } from "./device/modes.js";
 import type { PoolLimits } from "./rest/worker-pool.js";
 import type { StateError } from "./state/database.js";
 
@@ -10,8 +9,6 @@ export interface PlatformServerOptions {
   port?: number;
   /** Address to listen on. Default 127.0.0.1: nobody else can reach it. */
   host?: string;
-  /** As the real server answers, or with the statuses of the documentation. Default `deployed`. */
-  as?: Mode;
   /** Certificate and key as PEM text: https in place of http. Both or none. */
   tlsCert?: string;
   tlsKey?: string;
@@ -24,11 +21,11 @@ export interface PlatformServerOptions {
   };
   /** Of the tenant, the customer and the system's administrator alike. Default: the well-known ones. */
   adminPassword?: string;
-  /** Whether client-side RPCs are answered, as by a rule chain that knows two methods. Default: as documented only, as a stock server has none. */
+  /** Whether client-side RPCs are answered, as by a rule chain that knows two methods. Default false, as on a stock server. */
   ruleChain?: boolean;
   /** Provisioning key and secret of the profile that devices may create themselves with. Default: those that were kept, or random ones. */
   profile?: { key: string; secret: string };
-  /** When a device's open request ends with 503, in milliseconds. Default: 30,000 as deployed, never as documented; 300,000 behind a proxy. */
+  /** When a device's open request ends with 503, in milliseconds. Default 30,000; 300,000 behind a proxy. */
   asyncCapMs?: number;
   /** When a device's open request ends with 408 if it doesn't say itself, in milliseconds. Default 60,000. */
   requestTimeoutMs?: number;
@@ -48,7 +45,7 @@ export interface PlatformServerOptions {
   flashPage?: string;
   /** When a connection on which nothing goes on is closed, in milliseconds. Default 60,000. */
   idleMs?: number;
-  /** As deployed attributes come in no order at all: it is drawn from this. Default 1. */
+  /** Draws the order of attributes, which is arbitrary on a server. Default 1. */
   seed?: number;
   /** Default: the machine's. */
   clock?: Clock;

@@ -22,16 +22,12 @@ export async function openState({ state }: Options, close: () => void): Promise<
   return State.open({ ...state, onLost });
 }
 
-export function createCore(
-  { as, lagMs, seed }: Options,
-  clock: Clock,
-  state: State | undefined,
-): PlatformCore {
+export function createCore({ lagMs, seed }: Options, clock: Clock, state: State | undefined): PlatformCore {
   try {
     const core = new PlatformCore({
       clock,
       ...(lagMs !== undefined && { lagMs }),
-      ...(as !== "documented" && { order: shuffledBy(seed ?? 1) }),
+      order: shuffledBy(seed ?? 1),
       ...(state && { journal: state, profiles: keptProfiles(state) }),
     });
     if (state) restore(state, core);
@@ -47,11 +43,10 @@ export function createApi(
   core: PlatformCore,
   onError: (error: unknown) => void,
 ): DeviceApi {
-  const { as, asyncCapMs, requestTimeoutMs, rateLimits, behindProxy, ruleChain } = options;
+  const { asyncCapMs, requestTimeoutMs, rateLimits, behindProxy, ruleChain } = options;
   return new DeviceApi({
     core,
     onError,
-    ...(as !== undefined && { as }),
     ...(asyncCapMs !== undefined && { asyncCapMs }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(rateLimits && { rateLimits }),

@@ -18,8 +18,6 @@ export interface SetupOptions {
   port?: number | undefined;
   /** Keeps the agent's state there; otherwise a temporary directory is made and removed. */
   stateDir?: string | undefined;
-  /** How the platform answers. Default deployed. */
-  as?: "documented" | "deployed" | undefined;
   /** Between two points, in milliseconds. Default 1,000. */
   intervalMs?: number | undefined;
 }
@@ -71,15 +69,7 @@ async function openPlatform(
 ): Promise<{ platform: Child; url: string }> {
   const port = options.port ?? ((await isFree(PORT)) ? PORT : 0);
   // The tour shows a client-side RPC, which a stock server answers with nothing.
-  const args = [
-    "platform",
-    "--no-state",
-    "--port",
-    String(port),
-    "--as",
-    options.as ?? "deployed",
-    "--rule-chain",
-  ];
+  const args = ["platform", "--no-state", "--port", String(port), "--rule-chain"];
   return new Promise((resolve, reject) => {
     const platform = new Child([...args, "--log", "json"], env, (event) => {
       if (event.event !== "listening" || typeof event.url !== "string") return;

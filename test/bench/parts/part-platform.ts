@@ -2,7 +2,7 @@
 import { startPlatform } from "../../../tools/platform/server.js";
 import { answerAsPart } from "./parts.js";
 
-const platform = await startPlatform({ port: 0, as: "deployed", requestTimeoutMs: 120_000 });
+const platform = await startPlatform({ port: 0, requestTimeoutMs: 120_000 });
 const { core } = platform;
 const ids = process.argv.slice(2).map((name) => {
   const device = core.createDevice({ name, profileId: core.profiles.default.id }, name);

@@ -7,7 +7,7 @@ import { answerAsPart } from "./parts.js";
 const [kind, count] = process.argv.slice(2);
 
 async function platform(): Promise<number> {
-  const { core, address } = await startPlatform({ port: 0, as: "deployed" });
+  const { core, address } = await startPlatform({ port: 0 });
   const profileId = core.profiles.default.id;
   for (let n = 0; n < Number(count); n++) core.createDevice({ name: `d${n}`, profileId }, `d${n}`);
   return address.port;

@@ -25,7 +25,7 @@ interface Compared {
 
 /** Hour by hour. `fixedMs`: the agent knows that no longer poll comes through. */
 async function hours(connections: 2 | 3, fixedMs?: number): Promise<Hour[]> {
-  const counted = new Counted("documented", 20);
+  const counted = new Counted(20);
   const { clock, net } = counted;
   const host = fakeHost({ clock, network: net });
   const to = "false/platform.test";

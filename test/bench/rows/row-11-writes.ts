@@ -107,7 +107,7 @@ async function during(
 
 /** On sockets of memory that take `writeBytes` at once. */
 export async function inMemory(writeBytes?: number): Promise<Shares> {
-  const counted = new Counted("deployed");
+  const counted = new Counted();
   if (writeBytes !== undefined) counted.net.options.writeBytes = writeBytes;
   const { clock, net, core } = counted;
   const { key: provisionKey, secret: provisionSecret } = PROFILE;
@@ -134,7 +134,7 @@ export async function onNode(): Promise<Shares> {
     return write.apply(this, call as Parameters<typeof write>);
   };
   const stateDir = mkdtempSync(join(tmpdir(), "mote-writes-"));
-  const platform = await startPlatform({ port: 0, profile: PROFILE, as: "deployed" });
+  const platform = await startPlatform({ port: 0, profile: PROFILE });
   const host = createHost({ stateDir, log: () => {} });
   try {
     await everything(host, platform.url, platform.core, async (reached) => {

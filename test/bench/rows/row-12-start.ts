@@ -9,7 +9,7 @@ const LATENCY_MS = 250;
 
 /** Milliseconds from start to acknowledgement, over those of a round trip. */
 async function roundTrips(connections: 1 | 2 | 3, batchAgeMs: number): Promise<number> {
-  const counted = new Counted("deployed", LATENCY_MS);
+  const counted = new Counted(LATENCY_MS);
   const { clock, net } = counted;
   const host = fakeHost({ clock, network: net });
   const telemetry = { batchAgeMs };

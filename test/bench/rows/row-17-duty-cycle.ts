@@ -24,7 +24,7 @@ interface Day {
 const reading = (n: number) => ({ temperature: (200 + (n % 97)) / 10, humidity: 40 + (n % 31) });
 
 async function byMote(): Promise<Day> {
-  const counted = new Counted("deployed", LATENCY_MS);
+  const counted = new Counted(LATENCY_MS);
   const { clock, net } = counted;
   const [store, blocks] = [new FakeStore(), new FakeFlash(16 * 4096, 4096)];
   const time = {
@@ -67,7 +67,7 @@ async function byMote(): Promise<Day> {
 
 /** Requests with so many points each, on a connection of their own. */
 async function byPosts(each: number): Promise<Day> {
-  const counted = new Counted("deployed", LATENCY_MS);
+  const counted = new Counted(LATENCY_MS);
   const { clock, net } = counted;
   let radioMs = 0;
   for (let n = 0; n < SAMPLES; n += each) {

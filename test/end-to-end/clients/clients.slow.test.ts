@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import test, { type ExecutionContext } from "ava";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 
 const run = promisify(execFile);
@@ -52,16 +51,10 @@ function prepareDevice({ core }: Platform): void {
   core.updateDevice(device, { ...device, firmwareId: target.id });
 }
 
-async function drive(
-  t: ExecutionContext,
-  as: Mode,
-  script: string,
-  more: string[],
-  environment = {},
-): Promise<void> {
+async function drive(t: ExecutionContext, script: string, more: string[], environment = {}): Promise<void> {
   t.timeout(PATIENCE_MS);
   const log = (line: string): void => t.log(line);
-  const platform = await startPlatform({ port: 0, as, profile: KEYS, ruleChain: true, log });
+  const platform = await startPlatform({ port: 0, profile: KEYS, ruleChain: true, log });
   t.teardown(() => platform.close());
   if (more.length > 0) prepareDevice(platform);
   const cwd = mkdtempSync(join(tmpdir(), "mote-clients-"));
@@ -77,17 +70,15 @@ async function drive(
   t.false(ended instanceof Error, ended.stderr.slice(-3_000));
 }
 
-for (const as of ["documented", "deployed"] as const) {
-  withClients(`${as}: tb-rest-client makes every call of an operator of devices${skipped()}`, (t) =>
-    drive(t, as, "rest_calls.py", []),
-  );
-  withClients(`${as}: TBHTTPDevice makes every call of a device${skipped()}`, (t) =>
-    drive(t, as, "device_calls.py", [KEYS.key, KEYS.secret]),
-  );
-  withClients(`${as}: the newer tb-rest-client sends JSON as text, and claims by name${skipped()}`, (t) =>
-    drive(t, as, "text_calls.py", [], { PYTHONPATH: NEWER.place }),
-  );
-}
+withClients(`tb-rest-client makes every call of an operator of devices${skipped()}`, (t) =>
+  drive(t, "rest_calls.py", []),
+);
+withClients(`TBHTTPDevice makes every call of a device${skipped()}`, (t) =>
+  drive(t, "device_calls.py", [KEYS.key, KEYS.secret]),
+);
+withClients(`the newer tb-rest-client sends JSON as text, and claims by name${skipped()}`, (t) =>
+  drive(t, "text_calls.py", [], { PYTHONPATH: NEWER.place }),
+);
 
 function skipped(): string {
   return why === undefined ? "" : ` (skipped: ${why})`;

@@ -25,7 +25,7 @@ export const sampling: Application = (agent) => agent.telemetry.record({ n: 1 })
 /** `boot`: power, or a restart that the board asked for. */
 export function rig(t: ExecutionContext, config: Record<string, unknown> = PRODUCT) {
   const board = new FakeBoard(config);
-  const platform = new FakePlatform(board.clock, board.net, "deployed");
+  const platform = new FakePlatform(board.clock, board.net);
   board.time = BUILT + 1000;
   const joins = (options: { SSID: string; password?: string } | undefined): number =>
     options?.SSID !== HOME.ssid ? NO_NETWORK : options.password === HOME.password ? 0 : WRONG_PASSWORD;

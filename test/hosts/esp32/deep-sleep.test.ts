@@ -30,7 +30,7 @@ class Nights {
 
   constructor(t: ExecutionContext, config: Record<string, unknown> = CONFIG) {
     this.board = new FakeBoard(config);
-    this.platform = new FakePlatform(this.board.clock, this.board.net, "deployed");
+    this.platform = new FakePlatform(this.board.clock, this.board.net);
     // The board has no time but the platform's.
     this.platform.dates = () => BEGAN + this.board.clock.now();
     this.board.time = undefined;

@@ -43,7 +43,7 @@ class Memory implements LogFunctions {
 
 function rig(t: ExecutionContext) {
   const board = new FakeBoard(CONFIG);
-  const platform = new FakePlatform(board.clock, board.net, "deployed");
+  const platform = new FakePlatform(board.clock, board.net);
   const memory = new Memory();
   board.time = BUILT + 1000;
   board.onRadio = (radio) => {

@@ -29,7 +29,7 @@ const silent: Application = () => {};
 
 function rig(t: ExecutionContext, config: Record<string, unknown> = CONFIG): Rig {
   const board = new FakeBoard(config);
-  const platform = new FakePlatform(board.clock, board.net, "deployed");
+  const platform = new FakePlatform(board.clock, board.net);
   board.time = BUILT + 1000;
   let agent: Agent | undefined;
   board.onRadio = (radio) => {

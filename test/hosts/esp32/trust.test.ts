@@ -33,7 +33,7 @@ const names = (list: readonly Uint8Array[]): string[] =>
 
 class Rig {
   readonly board = new FakeBoard(CONFIG);
-  readonly platform = new FakePlatform(this.board.clock, this.board.net, "deployed");
+  readonly platform = new FakePlatform(this.board.clock, this.board.net);
   /** Who vouches for the server now. */
   server: Uint8Array = old;
   /** Whom TLS was given, at each connection. */

@@ -1,20 +1,17 @@
 // Client attributes on their way there, shared attributes on their way here.
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 
-const MODES: readonly Mode[] = ["documented", "deployed"];
 const CONNECTIONS = [1, 3] as const;
 const ATTRIBUTES = /\/attributes$/;
 
 interface Shape {
-  readonly as: Mode;
   readonly way: Way;
   readonly connections: 1 | 3;
 }
 
-const called = ({ as, way, connections }: Shape) => `${as}-${way}-${connections}`;
+const called = ({ way, connections }: Shape) => `${way}-${connections}`;
 
 /** What `publish` returned for is not lost. */
 interface Publishing extends World {
@@ -49,7 +46,7 @@ const publishing = (shape: Shape): Case<Publishing> => ({
   begin: () => {
     const spoils = ({ path, method }: { path: string; method: string }) =>
       method === "POST" && ATTRIBUTES.test(path);
-    return Object.assign(new World(shape.as, shape.way, spoils), { shape, published: 0 });
+    return Object.assign(new World(shape.way, spoils), { shape, published: 0 });
   },
   resume: publish,
   check: ({ platform, device }) => {
@@ -116,12 +113,12 @@ const watching = (shape: Shape): Case<Watching> => ({
   begin: () => {
     const spoils = ({ method, path }: { method: string; path: string }) =>
       method === "GET" && path.includes("attributes");
-    return Object.assign(new World(shape.as, shape.way, spoils), { shape, changes: 0, seen: 0 });
+    return Object.assign(new World(shape.way, spoils), { shape, changes: 0, seen: 0 });
   },
   resume: watch,
 });
 
-const lists = { as: MODES, way: WAYS, connections: CONNECTIONS };
+const lists = { way: WAYS, connections: CONNECTIONS };
 
 export const attributesCases: readonly Case[] = [
   ...multiply(lists, publishing),

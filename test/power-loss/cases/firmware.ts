@@ -9,7 +9,7 @@ import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 
 /** Of the image: its progress is stored twice, or four times. */
-const SIZES = { documented: 20_000, deployed: 36_000 } as const;
+const SIZES = { small: 20_000, large: 36_000 } as const;
 /** What `mote sign` made of the image of 20,000 bytes with a key that is no more; made again it would be another, and a run not the same. */
 const SIGNATURE =
   "304402202101e9f88bb0305cf0d978fb8b333e1951a35ad27cde45bffbee95817aa5f1" +
@@ -74,13 +74,11 @@ function check({ lamp, starts, image, fetchedAgain }: World): void {
 }
 
 export const updates: Case<World>[] = [
-  ...multiply(
-    { connections: [1, 2, 3] as const, as: ["documented", "deployed"] as const },
-    ({ connections, as }) =>
-      update(`${connections}-${as}`, () => {
-        const lamp = new Lamp({ connections, as });
-        return begin(lamp, lamp.release("2.0.0", SIZES[as]));
-      }),
+  ...multiply({ connections: [1, 2, 3] as const }, ({ connections }) =>
+    update(`${connections}`, () => {
+      const lamp = new Lamp({ connections });
+      return begin(lamp, lamp.release("2.0.0", SIZES.small));
+    }),
   ),
   update("2-spread", () => spread(2)),
   update("2-signed", () => signed(2)),
@@ -102,13 +100,13 @@ function begin(lamp: Lamp, image: Uint8Array, fetchedAgain = FETCHED_AGAIN): Wor
 /** It waits before it begins, and the power goes in the wait, too. */
 function spread(connections: Connections): World {
   const lamp = new Lamp({ connections, firmware: { spreadMs: 600_000 } });
-  return begin(lamp, lamp.release("2.0.0", SIZES.documented));
+  return begin(lamp, lamp.release("2.0.0", SIZES.small));
 }
 
 /** The checksum is not what is signed: two digests are made. */
 function signed(connections: Connections): World {
   const lamp = new Lamp({ connections, firmware: { publicKey: PUBLIC_KEY } });
-  const image = lamp.image("2.0.0", SIZES.documented);
+  const image = lamp.image("2.0.0", SIZES.small);
   lamp.platform.setShared(lamp.device, { fw_signature: SIGNATURE });
   lamp.assign(lamp.package("2.0.0", image, { algorithm: "MD5" }));
   return begin(lamp, image);
@@ -117,7 +115,7 @@ function signed(connections: Connections): World {
 /** Without a checksum nobody could know that what lay in the slot over a restart is good: it comes again. */
 function external(connections: Connections, checksum: boolean): World {
   const firmware = { urlHosts: [HOST], allowUnverified: !checksum };
-  const files = new Files({ connections, firmware }, { etag: '"1"' }, SIZES.deployed);
+  const files = new Files({ connections, firmware }, { etag: '"1"' }, SIZES.large);
   files.assign(URL_2, checksum ? files.all : {});
-  return begin(files.lamp, files.image, checksum ? FETCHED_AGAIN : SIZES.deployed + SECTOR);
+  return begin(files.lamp, files.image, checksum ? FETCHED_AGAIN : SIZES.large + SECTOR);
 }

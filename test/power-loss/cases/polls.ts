@@ -11,7 +11,7 @@ const POLLS = 4;
 const msOf = (path: string) => Number(POLL.exec(path)?.[1]);
 
 function begin(): World {
-  const world = new World("deployed");
+  const world = new World();
   world.platform.fault = (request) => {
     if (!(msOf(request.path) > PASSES_MS)) return undefined;
     world.body.clock.timer(PASSES_MS, () => request.reply(504));

@@ -1,14 +1,12 @@
 // Getting an access token, with the power going at any write and any word to or from the platform.
 
 import type { Agent } from "../../../src/index.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform } from "../../fakes/platform.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { asked, NAME, WAYS, type Way, World } from "../world.js";
 
-const MODES: readonly Mode[] = ["documented", "deployed"];
 const PROVISION = /\/provision$/;
 const SOON_MS = 60_000;
 
@@ -27,9 +25,9 @@ function look(world: World): void {
     throw new Error("the platform has a device, and nobody its token");
 }
 
-const provisioned = (values: { as: Mode; way: Way }): Case<World> => ({
-  name: `provisioning/${values.as}-${values.way}`,
-  begin: () => new World(values.as, values.way, ({ path }) => PROVISION.test(path)),
+const provisioned = (values: { way: Way }): Case<World> => ({
+  name: `provisioning/${values.way}`,
+  begin: () => new World(values.way, ({ path }) => PROVISION.test(path)),
   resume: async (world, power) => {
     look(world);
     const { agent } = world.boot(power);
@@ -52,9 +50,9 @@ interface Refused extends World {
 
 const AWAY_MS = 3 * 60_000;
 
-const unauthorized = ({ as }: { as: Mode }): Case<Refused> => ({
-  name: `provisioning/refused-${as}`,
-  begin: () => Object.assign(new World(as), { phase: "new" as const, recorded: 0 }),
+const unauthorized = (): Case<Refused> => ({
+  name: `provisioning/refused`,
+  begin: () => Object.assign(new World(), { phase: "new" as const, recorded: 0 }),
   resume: async (world, power) => {
     const { agent } = world.boot(power);
     agent.start();
@@ -118,13 +116,13 @@ async function move(world: Moved, power: Power): Promise<void> {
   );
 }
 
-const moved = ({ as }: { as: Mode }): Case<Moved> => ({
-  name: `provisioning/moved-${as}`,
+const moved = (): Case<Moved> => ({
+  name: `provisioning/moved`,
   begin: () => {
-    const world = new World(as);
+    const world = new World();
     const net = new FakeNet(world.body.clock);
     world.body.nets.set("elsewhere.test", net);
-    return Object.assign(world, { net, other: new FakePlatform(world.body.clock, net, as), moved: false });
+    return Object.assign(world, { net, other: new FakePlatform(world.body.clock, net), moved: false });
   },
   resume: move,
   check: ({ device, net, other, refused }) => {
@@ -137,7 +135,7 @@ const moved = ({ as }: { as: Mode }): Case<Moved> => ({
 });
 
 export const provisioningCases: readonly Case[] = [
-  ...multiply({ as: MODES, way: WAYS }, provisioned),
-  ...multiply({ as: MODES }, unauthorized),
-  ...multiply({ as: MODES }, moved),
+  ...multiply({ way: WAYS }, provisioned),
+  unauthorized(),
+  moved(),
 ];

@@ -2,14 +2,12 @@
 
 import type { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import type { PoweredHost } from "../device.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 
 interface Shape {
-  readonly as: Mode;
   readonly by: "call" | "rpc";
   readonly way: Way;
 }
@@ -28,7 +26,7 @@ interface Resetting extends World {
 }
 
 function begin(shape: Shape): Resetting {
-  const world = new World(shape.as, shape.way, ({ path }) => ANSWER.test(path));
+  const world = new World(shape.way, ({ path }) => ANSWER.test(path));
   for (const key of ["wifi", ...STAYS]) world.body.store.values.set(key, text(key));
   return Object.assign(world, { shape, phase: "before" as const, results: [] });
 }
@@ -151,13 +149,13 @@ function check(world: Resetting): void {
 const lists = { way: WAYS, by: ["call", "rpc"] as const };
 
 const made = (shape: Shape): Case<Resetting> => ({
-  name: `reset/${shape.as}-${shape.by}${shape.by === "rpc" ? `-${shape.way}` : ""}`,
+  name: `reset/${shape.by}${shape.by === "rpc" ? `-${shape.way}` : ""}`,
   begin: () => begin(shape),
   resume,
   check,
 });
 
 export const resetCases: readonly Case[] = [
-  ...multiply(lists, (shape) => made({ ...shape, as: "deployed" })),
-  made({ as: "documented", by: "rpc", way: "clear" }),
+  ...multiply(lists, (shape) => made({ ...shape })),
+  made({ by: "rpc", way: "clear" }),
 ];

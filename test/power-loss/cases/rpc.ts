@@ -2,14 +2,12 @@
 
 import type { Agent } from "../../../src/index.js";
 import { RpcActor, type RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import type { PoweredHost } from "../device.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 
 interface Shape {
-  readonly as: Mode;
   readonly way: Way;
   readonly connections: 1 | 2 | 3;
   /** The platform restarts between two RPCs: its ids begin at 0 again. */
@@ -39,7 +37,7 @@ interface Asked extends World {
 }
 
 function begin(shape: Shape): Asked {
-  const world = new World(shape.as, shape.way, ({ path }) => ANSWER.test(path));
+  const world = new World(shape.way, ({ path }) => ANSWER.test(path));
   return Object.assign(world, { shape, results: [], runs: [], kept: [], starts: 0 });
 }
 
@@ -110,13 +108,13 @@ function check({ results, runs, kept, starts, platform }: Asked): void {
 const lists = { way: WAYS, connections: [1, 2, 3] as const, restarts: [false, true] };
 
 const made = (shape: Shape): Case<Asked> => ({
-  name: `rpc/${shape.as}-${shape.way}-${shape.connections}${shape.restarts ? "-restart" : ""}`,
+  name: `rpc/${shape.way}-${shape.connections}${shape.restarts ? "-restart" : ""}`,
   begin: () => begin(shape),
   resume,
   check,
 });
 
 export const rpcCases: readonly Case[] = [
-  ...multiply(lists, (shape) => made({ ...shape, as: "deployed" })),
-  made({ as: "documented", way: "dropped", connections: 2, restarts: true }),
+  ...multiply(lists, (shape) => made({ ...shape })),
+  made({ way: "dropped", connections: 2, restarts: true }),
 ];

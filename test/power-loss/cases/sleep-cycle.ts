@@ -2,13 +2,11 @@
 
 import type { Wake } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 
 interface Shape {
-  readonly as: Mode;
   readonly way: Way;
   readonly durable: boolean;
   /** Whether the device knows the time by itself; else it has the platform's. */
@@ -35,7 +33,7 @@ const HOUR_MS = 3_600_000;
 const UPLOAD = /\/(telemetry|attributes)$/;
 
 function begin(shape: Shape): Sleeping {
-  const world = new World(shape.as, shape.way, ({ path }) => UPLOAD.test(path));
+  const world = new World(shape.way, ({ path }) => UPLOAD.test(path));
   const { platform, body } = world;
   const arrived: { n: number; ts: number }[] = [];
   const take = platform.core.receiveTelemetry.bind(platform.core);
@@ -133,7 +131,7 @@ const cases = multiply(lists, (shape): Case<Sleeping> => {
   const { way, durable, knowsTime } = shape;
   return {
     name: `cycle/${way}-${durable ? "durable" : "staged"}-${knowsTime ? "timed" : "learnt"}`,
-    begin: () => begin({ ...shape, as: "deployed" }),
+    begin: () => begin({ ...shape }),
     resume,
     check,
   };

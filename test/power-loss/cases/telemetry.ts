@@ -1,13 +1,11 @@
 // Telemetry from `record` to the platform, and the time stamps it gets when the time is learnt late.
 
 import type { Agent } from "../../../src/index.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import type { Power } from "../power.js";
 import { type Case, multiply } from "../runner.js";
 import { WAYS, type Way, World } from "../world.js";
 
 interface Shape {
-  readonly as: Mode;
   readonly way: Way;
   readonly durable: boolean;
   readonly timestamps: "device" | "platform";
@@ -37,7 +35,7 @@ const PATIENCE_MS = 10 * 60_000;
 const TELEMETRY = /\/telemetry$/;
 
 function begin(shape: Shape): Recording {
-  const world = new World(shape.as, shape.way, ({ path }) => TELEMETRY.test(path));
+  const world = new World(shape.way, ({ path }) => TELEMETRY.test(path));
   const { core } = world.platform;
   const arrived: { n: number; ts: number }[] = [];
   const take = core.receiveTelemetry.bind(core);
@@ -119,7 +117,6 @@ function check(world: Recording): void {
 }
 
 const shapes = {
-  as: ["deployed"] as const,
   way: WAYS,
   durable: [true, false],
   timestamps: ["device", "platform"] as const,

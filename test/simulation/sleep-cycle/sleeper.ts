@@ -79,7 +79,7 @@ export class Sleeper {
     this.#options = options;
     this.dice = new Dice(options.seed);
     this.#drift = (this.dice.below(2001) / 1000 - 1) * DRIFT;
-    this.platform = new FakePlatform(this.clock, this.net, this.dice.pick(["deployed", "documented"]));
+    this.platform = new FakePlatform(this.clock, this.net);
     this.platform.dates = () => this.wallAt(this.clock.now());
     const { core } = this.platform;
     const take = core.receiveTelemetry.bind(core);

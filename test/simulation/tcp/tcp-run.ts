@@ -86,7 +86,7 @@ export class TcpRun {
   constructor(seed: number) {
     this.dice = new Dice(seed);
     const { dice } = this;
-    this.#platform = new FakePlatform(fastClock, this.#net, dice.pick(["deployed", "documented"]));
+    this.#platform = new FakePlatform(fastClock, this.#net);
     this.#platform.fault = (request) => {
       const cause = this.#fault === undefined ? undefined : CAUSES[this.#fault];
       return cause?.(request, { peer: request.peer, dice, clock: fastClock });

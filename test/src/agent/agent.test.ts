@@ -1,7 +1,7 @@
 import { details, NAME, startRig, test } from "./rig.js";
 
-test("an unreachable platform: offline is reported once, attempts grow rare and keep their distance, and all is delivered in the end", async (t, as) => {
-  const rig = startRig(t, as);
+test("an unreachable platform: offline is reported once, attempts grow rare and keep their distance, and all is delivered in the end", async (t) => {
+  const rig = startRig(t);
   rig.net.onConnect = undefined;
   const attempts: number[] = [];
   const { onConnect } = rig.net;
@@ -23,8 +23,8 @@ test("an unreachable platform: offline is reported once, attempts grow rare and 
   rig.net.onConnect = onConnect;
 });
 
-test("a platform that goes away and comes back: offline and online are reported once each, nothing is lost", async (t, as) => {
-  const rig = startRig(t, as);
+test("a platform that goes away and comes back: offline and online are reported once each, nothing is lost", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -46,8 +46,8 @@ test("a platform that goes away and comes back: offline and online are reported 
   t.is(details(rig, "online").length, 2);
 });
 
-test("one poll that is cut is no outage: offline is not reported", async (t, as) => {
-  const rig = startRig(t, as);
+test("one poll that is cut is no outage: offline is not reported", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -56,8 +56,8 @@ test("one poll that is cut is no outage: offline is not reported", async (t, as)
   t.deepEqual(details(rig, "offline"), []);
 });
 
-test("a captive portal's 200 is no answer: what was sent is kept and sent again", async (t, as) => {
-  const rig = startRig(t, as);
+test("a captive portal's 200 is no answer: what was sent is kept and sent again", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -71,8 +71,8 @@ test("a captive portal's 200 is no answer: what was sent is kept and sent again"
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
-test("malformed answers of every kind are survived, and the device works afterwards", async (t, as) => {
-  const rig = startRig(t, as);
+test("malformed answers of every kind are survived, and the device works afterwards", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   agent.attributes.subscribe("interval", () => {});
   agent.rpc.handle("ping", () => "pong");
@@ -103,8 +103,8 @@ test("malformed answers of every kind are survived, and the device works afterwa
   t.true(rig.platform.seen.length < 2000, `${rig.platform.seen.length} requests`);
 });
 
-test("stop ends every exchange at once and leaves nothing running; start goes on where it was", async (t, as) => {
-  const rig = startRig(t, as);
+test("stop ends every exchange at once and leaves nothing running; start goes on where it was", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -122,8 +122,8 @@ test("stop ends every exchange at once and leaves nothing running; start goes on
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
-test("start twice is start once", async (t, as) => {
-  const rig = startRig(t, as);
+test("start twice is start once", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   agent.start();
@@ -131,8 +131,8 @@ test("start twice is start once", async (t, as) => {
   t.is(rig.platform.seen.filter(({ path }) => path.endsWith("/provision")).length, 1);
 });
 
-test("reset forgets token, telemetry and attributes, and the next start begins like a new device", async (t, as) => {
-  const rig = startRig(t, as);
+test("reset forgets token, telemetry and attributes, and the next start begins like a new device", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A" });
   agent.start();
@@ -153,8 +153,8 @@ test("reset forgets token, telemetry and attributes, and the next start begins l
   t.is(rig.platform.points(device, "fresh").length, 1);
 });
 
-test("a claim is sent with what was given, and a wrong one is refused before it is sent", async (t, as) => {
-  const rig = startRig(t, as);
+test("a claim is sent with what was given, and a wrong one is refused before it is sent", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -168,8 +168,8 @@ test("a claim is sent with what was given, and a wrong one is refused before it 
   await t.throwsAsync(agent.claim({ durationMs: -1 }), { code: "BAD_VALUE" });
 });
 
-test("a client-side RPC is sent once, and ends with its answer, an error or TIMEOUT", async (t, as) => {
-  const rig = startRig(t, as);
+test("a client-side RPC is sent once, and ends with its answer, an error or TIMEOUT", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -189,8 +189,8 @@ test("a client-side RPC is sent once, and ends with its answer, an error or TIME
   t.is(calls(), 3);
 });
 
-test("a client-side RPC that is too large is rejected as that, and not sent", async (t, as) => {
-  const rig = startRig(t, as);
+test("a client-side RPC that is too large is rejected as that, and not sent", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -203,8 +203,8 @@ test("a client-side RPC that is too large is rejected as that, and not sent", as
   t.false(rig.platform.seen.some(({ method, path }) => method === "POST" && path.endsWith("/rpc")));
 });
 
-test("telemetry goes on while a client-side RPC waits for its answer", async (t, as) => {
-  const rig = startRig(t, as);
+test("telemetry goes on while a client-side RPC waits for its answer", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   agent.start();
   await rig.clock.advance(5000);
@@ -216,8 +216,8 @@ test("telemetry goes on while a client-side RPC waits for its answer", async (t,
   await silent;
 });
 
-test("read, call and claim work before start: they connect, and nothing else is sent", async (t, as) => {
-  const rig = startRig(t, as);
+test("read, call and claim work before start: they connect, and nothing else is sent", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.telemetry.record({ n: 1 });
   const reading = agent.attributes.read({ sharedKeys: ["interval"] });
@@ -236,8 +236,8 @@ test("read, call and claim work before start: they connect, and nothing else is 
   await late;
 });
 
-test("a stop and a start in one breath leave a running agent", async (t, as) => {
-  const rig = startRig(t, as);
+test("a stop and a start in one breath leave a running agent", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -250,8 +250,8 @@ test("a stop and a start in one breath leave a running agent", async (t, as) => 
   t.is(rig.platform.points(rig.platform.device(NAME), "n").length, 1);
 });
 
-test("a listener, subscriber or handler that could never be called is refused, and so is what is no set of values", async (t, as) => {
-  const agent = startRig(t, as).agent();
+test("a listener, subscriber or handler that could never be called is refused, and so is what is no set of values", async (t) => {
+  const agent = startRig(t).agent();
   const bad: readonly (() => unknown)[] = [
     () => agent.on("onlin" as "online", () => {}),
     () => agent.on("toString" as "online", () => {}),
@@ -266,8 +266,8 @@ test("a listener, subscriber or handler that could never be called is refused, a
   t.like(await t.throwsAsync(read), { code: "BAD_VALUE" });
 });
 
-test("the connection of client-side RPCs is closed once none is under way", async (t, as) => {
-  const rig = startRig(t, as);
+test("the connection of client-side RPCs is closed once none is under way", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   agent.start();
   await rig.clock.advance(5000);
@@ -281,8 +281,8 @@ test("the connection of client-side RPCs is closed once none is under way", asyn
   t.is(open(), before);
 });
 
-test("what is no deadline is refused by name", async (t, as) => {
-  const agent = startRig(t, as).agent();
+test("what is no deadline is refused by name", async (t) => {
+  const agent = startRig(t).agent();
   agent.telemetry.record({ n: 1 });
   for (const deadline of [Number.NaN, -1, Number.POSITIVE_INFINITY, "1" as never]) {
     await t.throwsAsync(agent.flush(deadline), { code: "BAD_VALUE" });
@@ -291,8 +291,8 @@ test("what is no deadline is refused by name", async (t, as) => {
   }
 });
 
-test("a platform that falls silent is reported as offline after one request without an answer", async (t, as) => {
-  const rig = startRig(t, as);
+test("a platform that falls silent is reported as offline after one request without an answer", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -309,8 +309,8 @@ test("a platform that falls silent is reported as offline after one request with
   t.is(agent.state, "online");
 });
 
-test("one kind of request that is left without an answer is no outage while the others are answered", async (t, as) => {
-  const rig = startRig(t, as);
+test("one kind of request that is left without an answer is no outage while the others are answered", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   agent.attributes.subscribe("interval", () => {});
   agent.start();
@@ -323,8 +323,8 @@ test("one kind of request that is left without an answer is no outage while the 
   t.deepEqual(details(rig, "offline"), []);
 });
 
-test("an application in a hurry makes no outage of a platform that is slow", async (t, as) => {
-  const rig = startRig(t, as);
+test("an application in a hurry makes no outage of a platform that is slow", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   agent.start();
   await rig.clock.advance(5000);
@@ -337,9 +337,9 @@ test("an application in a hurry makes no outage of a platform that is slow", asy
   t.deepEqual(details(rig, "offline"), []);
 });
 
-test("an agent without firmware options leaves a confirmed image alone, and gives up one on trial, as nothing could ever replace it", async (t, as) => {
+test("an agent without firmware options leaves a confirmed image alone, and gives up one on trial, as nothing could ever replace it", async (t) => {
   for (const state of ["confirmed", "pending"] as const) {
-    const rig = startRig(t, as);
+    const rig = startRig(t);
     const agent = rig.agent();
     rig.host.slot.current = state;
     agent.start();

@@ -13,8 +13,8 @@ const DAMAGES: Readonly<Record<string, (value: Uint8Array) => Uint8Array>> = {
   "a turned bit": (value) => value.map((byte, at) => (at === value.length >> 1 ? byte ^ 0x80 : byte)),
 };
 
-test("whatever damage makes of the store, the agent starts, and is a device again once its old one is gone", async (t, as) => {
-  const rig = startRig(t, as);
+test("whatever damage makes of the store, the agent starts, and is a device again once its old one is gone", async (t) => {
+  const rig = startRig(t);
   const start = () => {
     const agent = rig.agent({ connections: 2 });
     agent.rpc.handle("setLed", () => 1);

@@ -4,8 +4,8 @@ import { details, NAME, startRig, test } from "./rig.js";
 
 const MINUTE = 60_000;
 
-test("an RPC's copy that comes late, after another RPC was handled, does not run the handler again", async (t, as) => {
-  const rig = startRig(t, as);
+test("an RPC's copy that comes late, after another RPC was handled, does not run the handler again", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   const runs: unknown[] = [];
   agent.rpc.handle("setLed", (params) => runs.push(params));
@@ -26,8 +26,8 @@ test("an RPC's copy that comes late, after another RPC was handled, does not run
   t.deepEqual(runs, [{ on: 1 }, { on: 2 }]);
 });
 
-test("an RPC is handled at once though the next poll still waits after a busy spell", async (t, as) => {
-  const rig = startRig(t, as);
+test("an RPC is handled at once though the next poll still waits after a busy spell", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   let runs = 0;
   agent.rpc.handle("setLed", () => ++runs);
@@ -59,8 +59,8 @@ for (const [later, answer] of [
   ["the same call as the same id after a restart of the platform is taken for it: nobody could know", "1"],
   ["24 h later the same call is a new one", "2"],
 ] as const)
-  test(`an RPC under way at stop() was never answered; ${later}`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`an RPC under way at stop() was never answered; ${later}`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent();
     let runs = 0;
     agent.rpc.handle("setLed", () => {
@@ -83,8 +83,8 @@ for (const [later, answer] of [
     t.deepEqual(results, [{ kind: "answer", text: answer }]);
   });
 
-test("an answer that the way to the platform does not take for its size is answered ANSWER_TOO_LARGE", async (t, as) => {
-  const rig = startRig(t, as);
+test("an answer that the way to the platform does not take for its size is answered ANSWER_TOO_LARGE", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.rpc.handle("list", () => "x".repeat(5000));
   rig.platform.fault = ({ method, body }) =>
@@ -99,8 +99,8 @@ test("an answer that the way to the platform does not take for its size is answe
   t.true(result?.kind === "answer" && result.text.includes("ANSWER_TOO_LARGE"));
 });
 
-test("a handler that fails with an error of no text is answered at once", async (t, as) => {
-  const rig = startRig(t, as);
+test("a handler that fails with an error of no text is answered at once", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.rpc.handle("setLed", () => {
     throw Object.assign(new Error("x"), { message: 7 });
@@ -112,8 +112,8 @@ test("a handler that fails with an error of no text is answered at once", async 
   t.is(results[0]?.kind, "answer");
 });
 
-test("a shared attribute that was too large is seen again once it is smaller", async (t, as) => {
-  const rig = startRig(t, as);
+test("a shared attribute that was too large is seen again once it is smaller", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   let seen: unknown;
   agent.attributes.subscribe("interval", (value) => {
@@ -130,8 +130,8 @@ test("a shared attribute that was too large is seen again once it is smaller", a
   t.is(rig.host.lines.filter((line) => line.includes("left out")).length, 1);
 });
 
-test("shared attributes whose text is longer in bytes than in characters do not overrun the store", async (t, as) => {
-  const rig = startRig(t, as);
+test("shared attributes whose text is longer in bytes than in characters do not overrun the store", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.attributes.subscribe("note", () => {});
   agent.start();
@@ -144,8 +144,8 @@ test("shared attributes whose text is longer in bytes than in characters do not 
   );
 });
 
-test("a client attribute refused by a status that says nothing of its content is kept", async (t, as) => {
-  const rig = startRig(t, as);
+test("a client attribute refused by a status that says nothing of its content is kept", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -157,8 +157,8 @@ test("a client attribute refused by a status that says nothing of its content is
   t.is(rig.platform.attributes(rig.platform.device(NAME)).serial, "A-113");
 });
 
-test("a client attribute published with the value it has writes nothing to the store", async (t, as) => {
-  const rig = startRig(t, as);
+test("a client attribute published with the value it has writes nothing to the store", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A-113" });
   const { length } = rig.store.changes;
@@ -166,8 +166,8 @@ test("a client attribute published with the value it has writes nothing to the s
   t.is(rig.store.changes.length, length);
 });
 
-test("client attributes that the platform lost are published again", async (t, as) => {
-  const rig = startRig(t, as);
+test("client attributes that the platform lost are published again", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.attributes.subscribe("interval", () => {});
   agent.attributes.publish({ serial: "A-113" });
@@ -179,8 +179,8 @@ test("client attributes that the platform lost are published again", async (t, a
   t.is(rig.platform.attributes(device).serial, "A-113");
 });
 
-test("client attributes are published again by a device provisioned again whose answer was lost", async (t, as) => {
-  const rig = startRig(t, as);
+test("client attributes are published again by a device provisioned again whose answer was lost", async (t) => {
+  const rig = startRig(t);
   const first = rig.agent();
   first.attributes.publish({ serial: "A-113" });
   first.start();
@@ -196,8 +196,8 @@ test("client attributes are published again by a device provisioned again whose 
   t.is(rig.platform.attributes(rig.platform.device("b")).serial, "A-113");
 });
 
-test("a proposed token that only a proxy found good is provisioned once the platform refuses it", async (t, as) => {
-  const rig = startRig(t, as);
+test("a proposed token that only a proxy found good is provisioned once the platform refuses it", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "drop" : { status: 200, body: {} });
   agent.start();
@@ -207,8 +207,8 @@ test("a proposed token that only a proxy found good is provisioned once the plat
   t.is(agent.state, "online");
 });
 
-test("reset and start in one breath begin like a new device, and the old token is sent no more", async (t, as) => {
-  const rig = startRig(t, as);
+test("reset and start in one breath begin like a new device, and the old token is sent no more", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);
@@ -223,8 +223,8 @@ test("reset and start in one breath begin like a new device, and the old token i
   t.not(rig.platform.device(NAME).credentials.credentialsId, before);
 });
 
-test("a subscriber and a listener whose promise rejects are logged, and harm nothing", async (t, as) => {
-  const rig = startRig(t, as);
+test("a subscriber and a listener whose promise rejects are logged, and harm nothing", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.on("online", async () => {
     throw new Error("mine");
@@ -239,8 +239,8 @@ test("a subscriber and a listener whose promise rejects are logged, and harm not
   t.is(rig.host.lines.filter((line) => line.includes("threw")).length, 2);
 });
 
-test("a change that a poll brought while the token was refused is past when it is good again: only what holds then is seen", async (t, as) => {
-  const rig = startRig(t, as);
+test("a change that a poll brought while the token was refused is past when it is good again: only what holds then is seen", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   const seen: unknown[] = [];
   agent.attributes.subscribe("interval", (value) => seen.push(value));
@@ -259,8 +259,8 @@ test("a change that a poll brought while the token was refused is past when it i
   t.deepEqual(seen, [5]);
 });
 
-test("shared attributes that are refused for long are asked for once a minute, so that they are there soon after", async (t, as) => {
-  const rig = startRig(t, as);
+test("shared attributes that are refused for long are asked for once a minute, so that they are there soon after", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   const seen: unknown[] = [];
   agent.attributes.subscribe("interval", (value) => seen.push(value));

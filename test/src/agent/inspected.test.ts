@@ -32,7 +32,7 @@ function holdsNo(t: ExecutionContext, secrets: string[], thing: object, host: Fa
 }
 
 test("an agent with a given token, its polls under way", async (t) => {
-  const rig = startRig(t, "deployed");
+  const rig = startRig(t);
   const token = "a-token-of-its-own";
   rig.platform.create("given", token);
   const agent = rig.agent({ token, provisioning: undefined });
@@ -45,7 +45,7 @@ test("an agent with a given token, its polls under way", async (t) => {
 });
 
 test("an agent while it provisions itself, and after", async (t) => {
-  const rig = startRig(t, "deployed");
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   holdsNo(t, [SECRET], agent, rig.host);

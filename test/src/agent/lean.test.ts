@@ -9,8 +9,8 @@ import { details, NAME, startRig, test } from "./rig.js";
 
 const lean: typeof Mote = await import(pathToFileURL(join(root, "dist/xs/mote-lean.js")).href);
 
-test("lean: telemetry, attributes and RPC work as they do otherwise", async (t, as) => {
-  const rig = startRig(t, as);
+test("lean: telemetry, attributes and RPC work as they do otherwise", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({}, lean.Agent as typeof Mote.Agent);
   agent.rpc.handle("double", (value) => Number(value) * 2);
   const changes: unknown[] = [];

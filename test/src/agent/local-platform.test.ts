@@ -6,8 +6,8 @@ const IMAGE = Buffer.alloc(100_000, "an image ");
 const digest = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): firmware assigned to the device is fetched, verified, started and confirmed`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connection(s): firmware assigned to the device is fetched, verified, started and confirmed`, async (t) => {
+    const rig = startRig(t);
     const firmware = { title: "lamp", allowHttp: true };
     const agent = rig.agent({ connections, firmware: { ...firmware, version: "1.0.0" } });
     agent.start();
@@ -42,8 +42,8 @@ for (const connections of [1, 2, 3] as const) {
 }
 
 for (const timestamps of ["device", "platform"] as const) {
-  test(`a thousand points with time stamps of the ${timestamps} are stored, each once and in order`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`a thousand points with time stamps of the ${timestamps} are stored, each once and in order`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ telemetry: { timestamps, bufferBytes: 262_144 } });
     agent.start();
     await rig.clock.advance(5000);

@@ -13,8 +13,8 @@ function gone(rig: ReturnType<typeof startRig>): () => void {
 }
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): back from an outage of 92 s within a second`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connection(s): back from an outage of 92 s within a second`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ connections });
     const runs: unknown[] = [];
     agent.rpc.handle("setLed", (params) => runs.push(params));
@@ -41,8 +41,8 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
-test("a device without a token asks for one at once", async (t, as) => {
-  const rig = startRig(t, as);
+test("a device without a token asks for one at once", async (t) => {
+  const rig = startRig(t);
   const back = gone(rig);
   const agent = rig.agent();
   agent.start();
@@ -54,8 +54,8 @@ test("a device without a token asks for one at once", async (t, as) => {
   t.is(agent.state, "online");
 });
 
-test("while the platform answers, and while the agent is stopped, it changes nothing", async (t, as) => {
-  const rig = startRig(t, as);
+test("while the platform answers, and while the agent is stopped, it changes nothing", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.networkReturned();
   t.is(agent.state, "stopped");
@@ -69,8 +69,8 @@ test("while the platform answers, and while the agent is stopped, it changes not
   t.is(rig.platform.seen.length, asked);
 });
 
-test("a network that returns before a platform that is away: tried once, then ever more slowly as ever", async (t, as) => {
-  const rig = startRig(t, as);
+test("a network that returns before a platform that is away: tried once, then ever more slowly as ever", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   agent.start();
   await rig.clock.advance(5000);

@@ -1,15 +1,14 @@
 // Whatever a platform or a proxy answers, and however fast: the agent goes slowly, and goes on.
 import type { ExecutionContext } from "ava";
 import type { AgentOptions } from "../../../src/index.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import type { Fault } from "../../fakes/platform.js";
 import type { SeenRequest } from "../../fakes/server.js";
 import { details, NAME, type Rig, startRig, test } from "./rig.js";
 
 const MINUTE = 60_000;
 
-async function online(t: ExecutionContext, as: Mode, options: Partial<AgentOptions>): Promise<Rig> {
-  const rig = startRig(t, as);
+async function online(t: ExecutionContext, options: Partial<AgentOptions>): Promise<Rig> {
+  const rig = startRig(t);
   const agent = rig.agent(options);
   agent.attributes.subscribe("interval", () => {});
   agent.rpc.handle("setLed", () => true);
@@ -62,22 +61,22 @@ const FAULTS: [what: string, fault: (request: SeenRequest) => Fault, most: numbe
 
 for (const connections of [1, 2, 3] as const) {
   for (const [what, fault, most] of FAULTS) {
-    test(`${connections} connection(s): a platform that ${what} is not asked without a pause`, async (t, as) => {
-      const rig = await online(t, as, { connections });
+    test(`${connections} connection(s): a platform that ${what} is not asked without a pause`, async (t) => {
+      const rig = await online(t, { connections });
       const count = await requests(rig, fault);
       t.true(count <= most, `${count} requests in ten minutes`);
       t.true(rig.host.lines.length < 20, rig.host.lines.join("\n"));
     });
   }
 
-  test(`${connections} connection(s): an idle device sends few requests`, async (t, as) => {
-    const rig = await online(t, as, { connections });
+  test(`${connections} connection(s): an idle device sends few requests`, async (t) => {
+    const rig = await online(t, { connections });
     const count = await requests(rig, () => undefined);
     t.true(count <= 80, `${count} requests in ten minutes`);
   });
 
-  test(`${connections} connection(s): where new connections are refused and an old one works, no circle forms`, async (t, as) => {
-    const rig = await online(t, as, { connections });
+  test(`${connections} connection(s): where new connections are refused and an old one works, no circle forms`, async (t) => {
+    const rig = await online(t, { connections });
     const accept = rig.net.onConnect;
     let refused = 0;
     rig.net.onConnect = (peer) => {
@@ -91,14 +90,14 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
-test("a token that some requests find unknown and others good is reported once", async (t, as) => {
-  const rig = await online(t, as, {});
+test("a token that some requests find unknown and others good is reported once", async (t) => {
+  const rig = await online(t, {});
   await requests(rig, ({ path }) => (isPoll(path) ? { status: 401 } : undefined));
   t.is(rig.host.lines.filter((line) => line.includes("401")).length, 1);
 });
 
-test("three connections: where attribute polls are refused, a change is still seen within 31 s", async (t, as) => {
-  const rig = startRig(t, as);
+test("three connections: where attribute polls are refused, a change is still seen within 31 s", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 3 });
   let seen: unknown;
   agent.attributes.subscribe("interval", (value) => {
@@ -112,8 +111,8 @@ test("three connections: where attribute polls are refused, a change is still se
   t.is(seen, 7);
 });
 
-test("fifty reads at once all end with their answer, and are not taken for an outage", async (t, as) => {
-  const rig = await online(t, as, {});
+test("fifty reads at once all end with their answer, and are not taken for an outage", async (t) => {
+  const rig = await online(t, {});
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);
@@ -124,15 +123,15 @@ test("fifty reads at once all end with their answer, and are not taken for an ou
   t.deepEqual(details(rig, "offline"), []);
 });
 
-test("a deadline that is no number of ms is refused", async (t, as) => {
-  const rig = startRig(t, as);
+test("a deadline that is no number of ms is refused", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   await t.throwsAsync(agent.attributes.read({ deadlineMs: Number.NaN }), { code: "BAD_VALUE" });
   await t.throwsAsync(agent.rpc.call("getTime", {}, { timeoutMs: -1 }), { code: "BAD_VALUE" });
 });
 
-test("an agent that is stopped after 15 s each time does not take its own stops for polls that were cut", async (t, as) => {
-  const rig = startRig(t, as);
+test("an agent that is stopped after 15 s each time does not take its own stops for polls that were cut", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   for (let runs = 0; runs < 5; runs++) {
     agent.start();

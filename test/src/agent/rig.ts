@@ -1,7 +1,9 @@
 // An agent and a platform on one clock that stands still until a test moves it.
-import anyTest, { type ExecutionContext } from "ava";
+import type { ExecutionContext } from "ava";
+
+export { default as test } from "ava";
+
 import { Agent, type AgentOptions } from "../../../src/index.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash, FakeSlot } from "../../fakes/flash.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../fakes/host.js";
@@ -9,7 +11,6 @@ import { FakeNet } from "../../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 
 export const NAME = "greenhouse-7";
-const MODE_NAMES = ["documented", "deployed"] as const;
 const WALL = Date.UTC(2026, 0, 1);
 
 export interface Rig {
@@ -40,15 +41,10 @@ const EVENTS = [
   "restart",
 ] as const;
 
-/** Declares a test once for each mode of the platform, which begins its title. */
-export function test(title: string, run: (t: ExecutionContext, as: Mode) => void | Promise<void>): void {
-  for (const as of MODE_NAMES) anyTest(`${as}: ${title}`, (t) => run(t, as));
-}
-
-export function startRig(t: ExecutionContext, as: Mode): Rig {
+export function startRig(t: ExecutionContext): Rig {
   const clock = new FakeClock(WALL);
   const net = new FakeNet(clock);
-  const platform = new FakePlatform(clock, net, as);
+  const platform = new FakePlatform(clock, net);
   const store = new FakeStore();
   const blocks = new FakeFlash(16 * 4096, 4096);
   const slot = new FakeSlot(64 * 4096, 4096);

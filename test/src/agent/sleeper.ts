@@ -1,7 +1,6 @@
 // A device that is started again for each wake, on what the one before kept, and sleeps in between.
 import type { ExecutionContext } from "ava";
 import type { Agent, AgentOptions, Wake, WakeOptions } from "../../../src/index.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import { NAME, type Rig, startRig } from "./rig.js";
 
 export class Sleeper {
@@ -13,8 +12,8 @@ export class Sleeper {
   #options: Partial<AgentOptions>;
   #n = 0;
 
-  constructor(t: ExecutionContext, as: Mode, options: Partial<AgentOptions> = {}) {
-    this.rig = startRig(t, as);
+  constructor(t: ExecutionContext, options: Partial<AgentOptions> = {}) {
+    this.rig = startRig(t);
     this.#options = options;
   }
 

@@ -37,8 +37,8 @@ const isPoll = ({ path }: SeenRequest) => path.includes("timeout=");
 const isReport = ({ method, path, body }: SeenRequest) =>
   method === "POST" && path.endsWith("/attributes") && REPORTED.test(body);
 
-test("virtual days with outages: the attributes come once an hour at most, and say what happened", async (t, as) => {
-  const rig = startRig(t, as);
+test("virtual days with outages: the attributes come once an hour at most, and say what happened", async (t) => {
+  const rig = startRig(t);
   const at: number[] = [];
   let out = false;
   rig.platform.fault = (request) => {
@@ -66,8 +66,8 @@ test("virtual days with outages: the attributes come once an hour at most, and s
   t.true(Number(shown.moteLeastFree) < 90_000 - 40);
 });
 
-test("restarts every seven minutes publish no more often, and say what ended the runs", async (t, as) => {
-  const rig = startRig(t, as);
+test("restarts every seven minutes publish no more often, and say what ended the runs", async (t) => {
+  const rig = startRig(t);
   let running = start(rig, { reset: "power on" });
   for (let n = 0; n < 40; n++) {
     await rig.clock.advance(7 * MINUTE);
@@ -135,8 +135,8 @@ anyTest("a clock that is set back or forward by years publishes no more often, a
   t.true(host.store.changes.length > 0);
 });
 
-test("round trips and retries are those that the platform's side counts", async (t, as) => {
-  const rig = startRig(t, as);
+test("round trips and retries are those that the platform's side counts", async (t) => {
+  const rig = startRig(t);
   let answered = 0;
   let spoilt = 0;
   let left = 0;
@@ -167,8 +167,8 @@ test("round trips and retries are those that the platform's side counts", async 
   t.is(retries, busy(503) + busy(429) + lost);
 });
 
-test("drops by reason are those that the script made", async (t, as) => {
-  const rig = startRig(t, as);
+test("drops by reason are those that the script made", async (t) => {
+  const rig = startRig(t);
   rig.platform.fault = ({ path, body }) =>
     path.endsWith("telemetry") && body.includes("poison") ? { status: 400 } : undefined;
   const { agent, diagnostics } = start(rig, {}, { telemetry: { bufferBytes: 1024, batchBytes: 512 } });
@@ -227,8 +227,8 @@ anyTest(
   },
 );
 
-test("the codes seen last outlive a restart, each with how often and when", async (t, as) => {
-  const rig = startRig(t, as);
+test("the codes seen last outlive a restart, each with how often and when", async (t) => {
+  const rig = startRig(t);
   const first = start(rig);
   await rig.clock.advance(5000);
   rig.platform.fault = (request) => (isPoll(request) ? undefined : { status: 503 });
@@ -252,8 +252,8 @@ test("the codes seen last outlive a restart, each with how often and when", asyn
   await stop(rig, second);
 });
 
-test("an operator reads all of it by the RPC mote.health, and it runs again after a restart that lost the answer", async (t, as) => {
-  const rig = startRig(t, as);
+test("an operator reads all of it by the RPC mote.health, and it runs again after a restart that lost the answer", async (t) => {
+  const rig = startRig(t);
   const running = start(rig, { reset: "panic", freeMemory: () => 12_345 });
   await rig.clock.advance(5000);
   const device = rig.platform.device(NAME);
@@ -278,8 +278,8 @@ test("an operator reads all of it by the RPC mote.health, and it runs again afte
   await stop(rig, running);
 });
 
-test("a name that is taken is reported as refused provisioning, each time that it is asked", async (t, as) => {
-  const rig = startRig(t, as);
+test("a name that is taken is reported as refused provisioning, each time that it is asked", async (t) => {
+  const rig = startRig(t);
   rig.platform.create(NAME, "of-somebody-else");
   const running = start(rig);
   await rig.clock.advance(31 * MINUTE);

@@ -51,8 +51,8 @@ const stop = async (rig: Rig, { agent, kept }: Running): Promise<void> => {
   await stopped;
 };
 
-test("the lines of a run and of the one before, with number, uptime and level, and what crashed", async (t, as) => {
-  const rig = startRig(t, as);
+test("the lines of a run and of the one before, with number, uptime and level, and what crashed", async (t) => {
+  const rig = startRig(t);
   const memory = new FakeLogMemory(4096);
   const first = start(rig, memory, { build: "aa", reset: "power on" });
   await rig.clock.advance(5000);
@@ -89,8 +89,8 @@ test("the lines of a run and of the one before, with number, uptime and level, a
   ]);
 });
 
-test("a follower misses no line and sees none twice, however many come and whatever fits", async (t, as) => {
-  const rig = startRig(t, as);
+test("a follower misses no line and sees none twice, however many come and whatever fits", async (t) => {
+  const rig = startRig(t);
   const memory = new FakeLogMemory(4096);
   const { kept } = start(rig, memory);
   await rig.clock.advance(5000);
@@ -125,8 +125,8 @@ test("a follower misses no line and sees none twice, however many come and whate
   }
 });
 
-test("each wrong shape of the parameters is answered with BAD_PARAMS", async (t, as) => {
-  const rig = startRig(t, as);
+test("each wrong shape of the parameters is answered with BAD_PARAMS", async (t) => {
+  const rig = startRig(t);
   start(rig, new FakeLogMemory(4096));
   await rig.clock.advance(5000);
   for (const params of [
@@ -154,8 +154,8 @@ test("each wrong shape of the parameters is answered with BAD_PARAMS", async (t,
     t.is((await ask(rig, params)).error, undefined);
 });
 
-test("the level changes for an hour since the attribute was seen, over restarts too, and not again by the same value", async (t, as) => {
-  const rig = startRig(t, as);
+test("the level changes for an hour since the attribute was seen, over restarts too, and not again by the same value", async (t) => {
+  const rig = startRig(t);
   const memory = new FakeLogMemory(4096);
   let running = start(rig, memory);
   await rig.clock.advance(5000);
@@ -196,8 +196,8 @@ test("the level changes for an hour since the attribute was seen, over restarts 
   await stop(rig, running);
 });
 
-test("a reset leaves no line of the owner before, nor the level that was asked for", async (t, as) => {
-  const rig = startRig(t, as);
+test("a reset leaves no line of the owner before, nor the level that was asked for", async (t) => {
+  const rig = startRig(t);
   const memory = new FakeLogMemory(4096);
   const { kept } = start(rig, memory);
   await rig.clock.advance(5000);
@@ -228,8 +228,8 @@ const HOSTILE = [
 ];
 
 for (const secret of HOSTILE)
-  test(`none of a device's secrets shows in any line at any level: ${JSON.stringify(secret)}`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`none of a device's secrets shows in any line at any level: ${JSON.stringify(secret)}`, async (t) => {
+    const rig = startRig(t);
     const memory = new FakeLogMemory(4096);
     const raw: string[] = [];
     let tokens = 0;

@@ -1,7 +1,6 @@
 // Strategies of an agent on a platform, in both modes.
 import type { ExecutionContext } from "ava";
 import { Strategies, type StrategiesOptions } from "../../../src/strategies/index.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import { NAME, type Rig, startRig, test } from "../agent/rig.js";
 
 const MINUTE = 60_000;
@@ -25,15 +24,15 @@ async function rise(rig: Rig, strategies: Strategies, from: number, values: numb
 const values = (rig: Rig, key: string): unknown[] =>
   rig.platform.points(rig.platform.device(NAME), key).map(({ value }) => value);
 
-async function online(t: ExecutionContext, as: Mode): Promise<{ rig: Rig; strategies: Strategies }> {
-  const rig = startRig(t, as);
+async function online(t: ExecutionContext): Promise<{ rig: Rig; strategies: Strategies }> {
+  const rig = startRig(t);
   const strategies = begin(rig);
   await rig.clock.advance(5000);
   return { rig, strategies };
 }
 
-test("a shared attribute sets strategies, also over a restart without the platform; deleted, what is built in holds again", async (t, as) => {
-  const { rig, strategies } = await online(t, as);
+test("a shared attribute sets strategies, also over a restart without the platform; deleted, what is built in holds again", async (t) => {
+  const { rig, strategies } = await online(t);
   const device = rig.platform.device(NAME);
   await rise(rig, strategies, 20, 11);
   await rig.clock.advance(MINUTE);
@@ -61,8 +60,8 @@ test("a shared attribute sets strategies, also over a restart without the platfo
   t.deepEqual(values(rig, "temperature").slice(7), [50, 50.5]);
 });
 
-test("a shared attribute with a mistake changes nothing, and the operator reads what is wrong", async (t, as) => {
-  const { rig, strategies } = await online(t, as);
+test("a shared attribute with a mistake changes nothing, and the operator reads what is wrong", async (t) => {
+  const { rig, strategies } = await online(t);
   const device = rig.platform.device(NAME);
   const error = () => rig.platform.attributes(device).reportStrategiesError;
   t.is(error(), undefined);
@@ -90,8 +89,8 @@ test("a shared attribute with a mistake changes nothing, and the operator reads 
   t.deepEqual(values(rig, "temperature"), [20, 21]);
 });
 
-test("a window has the time stamp of its end, also where the time was learnt after it", async (t, as) => {
-  const { rig, strategies } = await online(t, as);
+test("a window has the time stamp of its end, also where the time was learnt after it", async (t) => {
+  const { rig, strategies } = await online(t);
   const wall = rig.clock.wall()!;
   rig.powerOff();
   strategies.close();

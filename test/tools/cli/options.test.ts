@@ -86,7 +86,6 @@ test("commands, options and choices are completed; where a text is to be typed, 
   t.deepEqual(words("rpc", "--ti"), ["--timeout"]);
   t.deepEqual(words("rpc", "--timeout", ""), []);
   t.deepEqual(words("rpc", "--timeout", "1s", "st"), ["status"]);
-  t.deepEqual(words("platform", "--as", ""), ["documented", "deployed"]);
   t.deepEqual(words("completion", ""), ["bash", "zsh", "fish"]);
   t.deepEqual(words("nothere", ""), []);
   t.false(words("").includes("complete"));
@@ -110,7 +109,7 @@ test("a default of one's own is read as the command line is, and is never a secr
   t.is(value("devices.wide", "true"), true);
   t.is(value("rpc.no-wait", "true"), false);
   t.throws(() => value("rpc.timeout", "30"), { message: /--timeout: / });
-  t.throws(() => value("platform.as", "x"), { message: /documented, deployed/ });
+  t.throws(() => value("platform.log", "x"), { message: /text, json/ });
   for (const key of ["run.token", "fleet.provision-secret", "report.jwt", "platform.admin-password"])
     t.throws(() => value(key, "x"), { message: /secret/ }, key);
   for (const key of ["devices.delete.yes", "watch.url", "fleet.devices"])

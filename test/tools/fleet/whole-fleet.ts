@@ -16,7 +16,7 @@ export async function runWhole(
   config: FleetConfig,
   chances: (number: number, rampMs: number) => Chances,
 ): Promise<Seen> {
-  const counted = new Counted("deployed", config.latencyMs);
+  const counted = new Counted(config.latencyMs);
   const { clock, net, core } = counted;
   for (let number = 0; number < config.devices; number++) {
     const token = `${TOKEN}${String(number).padStart(4, "0")}`;

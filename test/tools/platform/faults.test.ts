@@ -112,7 +112,7 @@ test("eviction: a package that was just there is an empty 500, and nothing else 
 });
 
 test("clock-skew: the platform's Date, its answers and what it stores without a time are ahead", (t) => {
-  const rig = createRig("deployed", { ruleChain: true });
+  const rig = createRig({ ruleChain: true });
   rig.api.faults.add(readPost({ faults: [{ fault: "clock-skew", ms: 3_600_000 }] }));
   const ahead = rig.clock.now() + 3_600_000;
   const { headers } = rig.call("POST", "telemetry", '{"a":1}');

@@ -5,10 +5,8 @@ import { PlatformCore, type PlatformOptions } from "../../../tools/platform/core
 import type { Profile } from "../../../tools/platform/core/profiles.js";
 import type { RpcRequest, RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import { answerBytes } from "../../../tools/platform/device/answer-bytes.js";
-import type { Mode } from "../../../tools/platform/device/modes.js";
 import { DeviceApi, type DeviceApiOptions } from "../../../tools/platform/device-api.js";
 
-export const MODES: readonly Mode[] = ["documented", "deployed"];
 export const START = 1_760_000_000_000;
 export const TOKEN = "the-device-token";
 
@@ -83,14 +81,11 @@ export interface Rig {
   send(method: string, options?: Partial<RpcRequest>): { id: number | undefined; results: RpcResult[] };
 }
 
-export function createRig(
-  as: Mode = "deployed",
-  options: Partial<DeviceApiOptions & PlatformOptions> = {},
-): Rig {
+export function createRig(options: Partial<DeviceApiOptions & PlatformOptions> = {}): Rig {
   const clock = new VirtualClock();
   const core = new PlatformCore({ clock, ...options });
   const faults: unknown[] = [];
-  const api = new DeviceApi({ core, as, onError: (error) => faults.push(error), ...options });
+  const api = new DeviceApi({ core, onError: (error) => faults.push(error), ...options });
   const profile = core.profiles.create({
     name: "greenhouse",
     strategy: "ALLOW_CREATE_NEW_DEVICES",

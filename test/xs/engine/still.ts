@@ -52,7 +52,7 @@ export async function standStill(
 ): Promise<Still> {
   const clock = new FakeClock(WALL);
   const net = new FakeNet(clock);
-  const platform = new FakePlatform(clock, net, "documented");
+  const platform = new FakePlatform(clock, net);
   const device = platform.create("still", "T1");
   const host = fakeHost({
     clock,

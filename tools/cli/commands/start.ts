@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { start } from "../../tour/start.js";
 import { durationOption, port } from "../usage.js";
 
@@ -6,7 +6,6 @@ interface StartFlags {
   for?: number;
   state?: string;
   port?: number;
-  as: "documented" | "deployed";
   interval: number;
 }
 
@@ -23,15 +22,10 @@ export function startCommand(program: Command): void {
     )
     .option("--state <dir>", "keep the agent's state there (default: a temporary directory)")
     .option("--port <number>", "of the platform (default: 8080 if it is free, otherwise any)", port)
-    .addOption(
-      new Option("--as <mode>", "how the platform answers")
-        .choices(["documented", "deployed"])
-        .default("deployed"),
-    )
     .addOption(durationOption("--interval <duration>", "between two points", "1s"))
     .action(async (flags: StartFlags) => {
-      const { for: forMs, state: stateDir, port, as, interval: intervalMs } = flags;
-      process.exitCode = await start({ forMs, stateDir, port, as, intervalMs });
+      const { for: forMs, state: stateDir, port, interval: intervalMs } = flags;
+      process.exitCode = await start({ forMs, stateDir, port, intervalMs });
       // A request that is still open must not hold the process.
       process.exit();
     });

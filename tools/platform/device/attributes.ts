@@ -54,7 +54,7 @@ export function attributeUpdates(exchange: Exchange): void {
 function keyList(exchange: Exchange, name: string): string[] {
   const keys = (exchange.parameter(name) ?? "").split(",");
   while (keys.at(-1) === "") keys.pop();
-  return exchange.rules.hangs ? keys : keys.filter((key) => key !== "");
+  return keys;
 }
 
 function members(entries: readonly [string, Attribute][]): string {

@@ -9,11 +9,11 @@ import { NumberTooLongError } from "../core/values.js";
 import { errorAnswer, JSON_TYPE, TEXT_TYPE } from "./answers.js";
 import { bodyText } from "./body.js";
 import { type DeviceRequest, type DeviceResponse, faultAnswer, type Headers, response } from "./messages.js";
-import type { ModeRules } from "./modes.js";
 
 export interface ExchangeOptions {
   core: PlatformCore;
-  rules: ModeRules;
+  /** When a request that is still open ends with 503, in milliseconds. */
+  asyncCapMs: number;
   limits: RateLimits;
   /** When a request ends with 408 if it doesn't say, in milliseconds. */
   requestTimeoutMs: number;
@@ -41,7 +41,7 @@ const MOST_OPEN = 1_000;
 /** One request and its one answer. */
 export class Exchange {
   readonly core: PlatformCore;
-  readonly rules: ModeRules;
+  readonly #asyncCapMs: number;
   readonly hasRuleChain: boolean;
   readonly request: DeviceRequest;
   readonly #query: URLSearchParams;
@@ -59,7 +59,7 @@ export class Exchange {
 
   constructor(options: ExchangeOptions) {
     this.core = options.core;
-    this.rules = options.rules;
+    this.#asyncCapMs = options.asyncCapMs;
     this.#limits = options.limits;
     this.hasRuleChain = options.hasRuleChain;
     this.request = options.request;
@@ -122,9 +122,9 @@ export class Exchange {
       run();
     } catch (error) {
       if (error instanceof JsonSyntaxError || error instanceof ShapeError) {
-        this.answerText(this.rules.badBody, error.message);
+        this.answerText(500, error.message);
       } else if (error instanceof MemberError || error instanceof NumberTooLongError) {
-        this.answer(this.rules.badMember);
+        this.answer(500);
       } else {
         this.#onError(error);
         this.answer(500);
@@ -138,7 +138,7 @@ export class Exchange {
    */
   admit(points = 0, orHang = false): boolean {
     if (this.#limits.accept(this.device, points)) return true;
-    if (orHang && this.rules.hangs) this.hang();
+    if (orHang) this.hang();
     else this.answer(500);
     return false;
   }
@@ -191,9 +191,7 @@ export class Exchange {
 
   /** No answer comes, and the device doesn't hear so before the server's limit. */
   hang(): void {
-    const { asyncCapMs } = this.rules;
-    if (asyncCapMs !== undefined && this.isOpen)
-      this.#timers.push(this.clock.timer(asyncCapMs, () => this.#cut()));
+    if (this.isOpen) this.#timers.push(this.clock.timer(this.#asyncCapMs, () => this.#cut()));
   }
 
   /** The device hung up: no answer can reach it, but the session stays until its time is over. */

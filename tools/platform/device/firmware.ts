@@ -27,7 +27,7 @@ export function readPackage(exchange: Exchange, type: PackageType): void {
   const chunk = numberOf(exchange, "chunk");
   const bytes = part(target.bytes, size, chunk);
   if (bytes) answerBytes(exchange, target, bytes);
-  else exchange.answer(exchange.rules.badChunk);
+  else exchange.answer(500);
 }
 
 /** Past the end there are no bytes, but there is an answer. Undefined below zero (the product has 32 bits). */

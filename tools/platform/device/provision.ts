@@ -22,7 +22,7 @@ export function provision(exchange: Exchange): void {
   } catch (error) {
     if (!isBad(error)) throw error;
     // The message may hold the request, secret and all: no client may log it.
-    exchange.answerFault(exchange.rules.badProvision, error.message.slice(0, ECHO));
+    exchange.answerFault(500, error.message.slice(0, ECHO));
     return;
   }
   const result = exchange.core.provision(request);

@@ -12,7 +12,7 @@ export function postTelemetry(exchange: Exchange): void {
   const elements = plainElements(text) ?? lenientElements(text);
   const points = elements.reduce((sum, { values }) => sum + values.length, 0);
   if (!exchange.admit(points)) return;
-  if (elements.length === 0 && exchange.rules.hangs) {
+  if (elements.length === 0) {
     exchange.hang();
     return;
   }

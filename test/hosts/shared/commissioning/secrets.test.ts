@@ -58,7 +58,7 @@ test("no secret leaves by page, cable, name server or log, in clear, escaped, in
     firmware: { title: "lamp", version: "1.0.0" },
     commission: { button: 4 },
   });
-  const platform = new FakePlatform(board.clock, board.net, "deployed");
+  const platform = new FakePlatform(board.clock, board.net);
   board.time = BUILT + 1000;
   board.onRadio = (radio) => {
     radio.onConnect = () =>

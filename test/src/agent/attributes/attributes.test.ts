@@ -17,8 +17,8 @@ for (const [connections, boundMs] of [
   [2, 31_000],
   [3, 26_000],
 ] as const) {
-  test(`${connections} connection(s): a subscriber sees a change and a deletion within ${boundMs / 1000} s, each once`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connection(s): a subscriber sees a change and a deletion within ${boundMs / 1000} s, each once`, async (t) => {
+    const rig = startRig(t);
     const { seen, device } = await started(rig, connections);
     rig.platform.setShared(device, { interval: 5 });
     await rig.clock.advance(boundMs);
@@ -38,8 +38,8 @@ for (const [connections, boundMs] of [
 }
 
 for (const connections of [2, 3] as const) {
-  test(`${connections} connection(s): an RPC takes its answer and the next poll, and no look at the attributes`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connection(s): an RPC takes its answer and the next poll, and no look at the attributes`, async (t) => {
+    const rig = startRig(t);
     const { agent, device } = await started(rig, connections);
     agent.rpc.handle("reload", () => "done");
     await rig.clock.advance(1000);
@@ -56,8 +56,8 @@ for (const connections of [2, 3] as const) {
   });
 }
 
-test("with the default connections half of the changes reach the application within a second, beside points each 5 s", async (t, as) => {
-  const rig = startRig(t, as);
+test("with the default connections half of the changes reach the application within a second, beside points each 5 s", async (t) => {
+  const rig = startRig(t);
   const dice = new Dice(1);
   const agent = rig.agent();
   const waits: number[] = [];
@@ -81,8 +81,8 @@ test("with the default connections half of the changes reach the application wit
   t.true(waits[waits.length >> 1]! <= 1000, `${waits}`);
 });
 
-test("three connections: a change while a poll is open is seen at once", async (t, as) => {
-  const rig = startRig(t, as);
+test("three connections: a change while a poll is open is seen at once", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 3);
   await rig.clock.advance(5000);
   rig.platform.setShared(device, { interval: 5 });
@@ -90,8 +90,8 @@ test("three connections: a change while a poll is open is seen at once", async (
   t.deepEqual(seen, [5]);
 });
 
-test("changes that fall between two polls are all found: after 300 random changes the subscriber has the last value", async (t, as) => {
-  const rig = startRig(t, as);
+test("changes that fall between two polls are all found: after 300 random changes the subscriber has the last value", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 3);
   let random = 7;
   for (let i = 0; i < 300; i++) {
@@ -103,8 +103,8 @@ test("changes that fall between two polls are all found: after 300 random change
   t.is(seen.at(-1), 299);
 });
 
-test("a deletion followed at once by an assignment, as the platform does it for firmware, ends with the assignment", async (t, as) => {
-  const rig = startRig(t, as);
+test("a deletion followed at once by an assignment, as the platform does it for firmware, ends with the assignment", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 3);
   rig.platform.setShared(device, { interval: 1 });
   await rig.clock.advance(100);
@@ -115,8 +115,8 @@ test("a deletion followed at once by an assignment, as the platform does it for 
 });
 
 for (const connections of [2, 3] as const) {
-  test(`${connections} connections: an empty answer, as a database error gives it, is never taken for a deletion`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connections: an empty answer, as a database error gives it, is never taken for a deletion`, async (t) => {
+    const rig = startRig(t);
     const { seen, device } = await started(rig, connections);
     rig.platform.setShared(device, { interval: 5 });
     await rig.clock.advance(40_000);
@@ -131,8 +131,8 @@ for (const connections of [2, 3] as const) {
   });
 }
 
-test("one answer without a key deletes nothing: it is gone after a second one, two seconds later", async (t, as) => {
-  const rig = startRig(t, as);
+test("one answer without a key deletes nothing: it is gone after a second one, two seconds later", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 2);
   rig.platform.setShared(device, { interval: 5 });
   await rig.clock.advance(31_000);
@@ -145,8 +145,8 @@ test("one answer without a key deletes nothing: it is gone after a second one, t
   t.deepEqual(seen, [5]);
 });
 
-test("a subscriber is called at once with what is known, also from before a restart without a network", async (t, as) => {
-  const rig = startRig(t, as);
+test("a subscriber is called at once with what is known, also from before a restart without a network", async (t) => {
+  const rig = startRig(t);
   const { agent, device } = await started(rig, 3);
   rig.platform.setShared(device, { interval: { s: 5 } });
   await rig.clock.advance(1000);
@@ -161,8 +161,8 @@ test("a subscriber is called at once with what is known, also from before a rest
   t.deepEqual(seen[1], { s: 5 });
 });
 
-test("a value equal to the known one is not notified again", async (t, as) => {
-  const rig = startRig(t, as);
+test("a value equal to the known one is not notified again", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 3);
   for (let i = 0; i < 5; i++) {
     rig.platform.setShared(device, { interval: 5 });
@@ -171,8 +171,8 @@ test("a value equal to the known one is not notified again", async (t, as) => {
   t.deepEqual(seen, [5]);
 });
 
-test("a subscriber that throws harms neither the others nor the agent", async (t, as) => {
-  const rig = startRig(t, as);
+test("a subscriber that throws harms neither the others nor the agent", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   const seen: unknown[] = [];
   agent.attributes.subscribe("a", () => {
@@ -187,8 +187,8 @@ test("a subscriber that throws harms neither the others nor the agent", async (t
   t.true(rig.host.lines.some((line) => line.includes("subscriber")));
 });
 
-test("a key whose value is larger than the agent takes is left out and reported, and the others are still read", async (t, as) => {
-  const rig = startRig(t, as);
+test("a key whose value is larger than the agent takes is left out and reported, and the others are still read", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 2, ["a", "large", "b", "c"]);
   rig.platform.setShared(device, { a: 1, large: "x".repeat(20_000), b: 2, c: 3 });
   await rig.clock.advance(90_000);
@@ -196,8 +196,8 @@ test("a key whose value is larger than the agent takes is left out and reported,
   t.is(rig.host.lines.filter((line) => line.includes("larger than")).length, 1);
 });
 
-test("an answer that is too large and not the platform's leaves no key out for longer than a minute", async (t, as) => {
-  const rig = startRig(t, as);
+test("an answer that is too large and not the platform's leaves no key out for longer than a minute", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 2, ["a", "b"]);
   rig.platform.fault = ({ path }) =>
     path.includes("sharedKeys=") ? { status: 200, body: "[".repeat(10_000) } : undefined;
@@ -217,8 +217,8 @@ for (const [what, fault] of [
   ["refused", { status: 404 }],
   ["lost", "drop"],
 ] as const)
-  test(`a look that is ${what} leaves no key out: the value is seen with the next`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`a look that is ${what} leaves no key out: the value is seen with the next`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ connections: 2 });
     const seen: unknown[] = [];
     agent.attributes.subscribe("interval", (value) => seen.push(value));
@@ -234,15 +234,15 @@ for (const [what, fault] of [
     t.false(rig.host.lines.some((line) => line.includes("left out")));
   });
 
-test("a key that the platform can't be asked for is refused", (t, as) => {
-  const agent = startRig(t, as).agent();
+test("a key that the platform can't be asked for is refused", (t) => {
+  const agent = startRig(t).agent();
   for (const key of ["", " ", "a,b", "__proto__"]) {
     t.throws(() => agent.attributes.subscribe(key, () => {}), { code: "BAD_VALUE" }, `"${key}"`);
   }
 });
 
-test("client attributes reach the platform, merged by key, and an unchanged one is not sent again", async (t, as) => {
-  const rig = startRig(t, as);
+test("client attributes reach the platform, merged by key, and an unchanged one is not sent again", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A-113", colour: "red" });
   agent.attributes.publish({ colour: "blue" });
@@ -259,8 +259,8 @@ test("client attributes reach the platform, merged by key, and an unchanged one 
   t.is(posts(rig).at(-1)?.body, '{"serial":"A-114"}');
 });
 
-test("client attributes that the platform has not accepted outlive a restart", async (t, as) => {
-  const rig = startRig(t, as);
+test("client attributes that the platform has not accepted outlive a restart", async (t) => {
+  const rig = startRig(t);
   rig.platform.fault = ({ method, path }) =>
     method === "POST" && path.endsWith("/attributes") ? "drop" : undefined;
   const first = rig.agent();
@@ -274,8 +274,8 @@ test("client attributes that the platform has not accepted outlive a restart", a
   t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
 });
 
-test("client attributes are published again after the device was provisioned again", async (t, as) => {
-  const rig = startRig(t, as);
+test("client attributes are published again after the device was provisioned again", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A-113" });
   agent.start();
@@ -288,8 +288,8 @@ test("client attributes are published again after the device was provisioned aga
   t.like(rig.platform.attributes(rig.platform.device(NAME)), { serial: "A-113" });
 });
 
-test("a client attribute that the platform refuses is dropped alone, and reported", async (t, as) => {
-  const rig = startRig(t, as);
+test("a client attribute that the platform refuses is dropped alone, and reported", async (t) => {
+  const rig = startRig(t);
   rig.platform.fault = ({ method, path, body }) =>
     method === "POST" && path.endsWith("/attributes") && body.includes("bad") ? { status: 400 } : undefined;
   const agent = rig.agent();
@@ -302,16 +302,16 @@ test("a client attribute that the platform refuses is dropped alone, and reporte
   t.is(rig.host.lines.filter((line) => line.includes("refuses a client attribute")).length, 1);
 });
 
-test("more client attributes than fit are refused, and nothing of them is kept", (t, as) => {
-  const agent = startRig(t, as).agent();
+test("more client attributes than fit are refused, and nothing of them is kept", (t) => {
+  const agent = startRig(t).agent();
   t.throws(() => agent.attributes.publish({ a: "x".repeat(4000) }), { code: "TOO_LARGE" });
   t.throws(() => agent.attributes.publish({ b: Number.NaN }), { code: "BAD_VALUE" });
   t.throws(() => agent.attributes.publish({ moteVersion: "1" }), { code: "BAD_VALUE" });
   t.notThrows(() => agent.attributes.publish({ a: "x".repeat(3000) }));
 });
 
-test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t, as) => {
-  const rig = startRig(t, as);
+test("read gives both kinds by key, all without keys, and leaves out what does not exist", async (t) => {
+  const rig = startRig(t);
   const { agent, device } = await started(rig, 2);
   rig.platform.setShared(device, { interval: 5, mode: "auto" });
   agent.attributes.publish({ serial: "A-113" });
@@ -329,8 +329,8 @@ test("read gives both kinds by key, all without keys, and leaves out what does n
   t.like(await read(), { client: { serial: "A-113" }, shared: { interval: 5, mode: "auto" } });
 });
 
-test("read ends with TIMEOUT at its deadline while the platform is away, and with STOPPED at a stop", async (t, as) => {
-  const rig = startRig(t, as);
+test("read ends with TIMEOUT at its deadline while the platform is away, and with STOPPED at a stop", async (t) => {
+  const rig = startRig(t);
   const { agent } = await started(rig, 2);
   rig.platform.fault = () => "drop";
   const late = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], deadlineMs: 5000 }), {
@@ -345,8 +345,8 @@ test("read ends with TIMEOUT at its deadline while the platform is away, and wit
   await stopped;
 });
 
-test("3 connections: what was read is not seen any more when a notification came meanwhile", async (t, as) => {
-  const rig = startRig(t, as);
+test("3 connections: what was read is not seen any more when a notification came meanwhile", async (t) => {
+  const rig = startRig(t);
   const { seen, device } = await started(rig, 3);
   let reads = 0;
   rig.platform.fault = ({ method, path, peer }) => {
@@ -362,8 +362,8 @@ test("3 connections: what was read is not seen any more when a notification came
   t.deepEqual(seen, [1, 3]);
 });
 
-test("three connections: while a poll is open and brings nothing the values are not read again", async (t, as) => {
-  const rig = startRig(t, as);
+test("three connections: while a poll is open and brings nothing the values are not read again", async (t) => {
+  const rig = startRig(t);
   await started(rig, 3);
   const reads = () => rig.platform.seen.filter(({ path }) => path.includes("/attributes?"));
   const polls = () => rig.platform.seen.filter(({ path }) => path.includes("/updates?"));
@@ -372,8 +372,8 @@ test("three connections: while a poll is open and brings nothing the values are 
   t.is(reads().length, before);
 });
 
-test("no keys are asked for but the application's", async (t, as) => {
-  const rig = startRig(t, as);
+test("no keys are asked for but the application's", async (t) => {
+  const rig = startRig(t);
   await started(rig, 2, ["interval", "limit"]);
   const paths = rig.platform.seen
     .map(({ path }) => /\/attributes\?.*/.exec(path)?.[0])
@@ -384,8 +384,8 @@ test("no keys are asked for but the application's", async (t, as) => {
 const keepsOnly = (values: unknown) =>
   new Uint8Array([1, ...new TextEncoder().encode(JSON.stringify(values))]);
 
-test("of stored client attributes what is none is left out, and the others reach the platform", async (t, as) => {
-  const rig = startRig(t, as);
+test("of stored client attributes what is none is left out, and the others reach the platform", async (t) => {
+  const rig = startRig(t);
   const sound = ["sound", '"sound":1', 1];
   rig.store.values.set(
     "pending",

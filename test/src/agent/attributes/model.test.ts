@@ -116,10 +116,10 @@ const COMMANDS: fc.Arbitrary<Command<Model>>[] = [
 
 for (const connections of [1, 2, 3] as const) {
   const mode = `${connections} connection${connections > 1 ? "s" : ""}`;
-  test(`${mode}: shared attributes do what their reference does`, async (t, as) => {
+  test(`${mode}: shared attributes do what their reference does`, async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 20, size: "max" }), async (commands) => {
-        const rig = startRig(t, as);
+        const rig = startRig(t);
         const model: Model = {
           values: new Map(),
           ever: new Map([...KEYS, LATE].map((name) => [name, []])),

@@ -259,8 +259,8 @@ test("what is stored is bounded, whatever the cause, and what makes no sense is 
   t.deepEqual(starts.host.restarts, ["recovery"]);
 });
 
-inModes("in recovery mode the cause is published, and the RPC restart restarts or leaves", async (t, as) => {
-  const rig = startRig(t, as);
+inModes("in recovery mode the cause is published, and the RPC restart restarts or leaves", async (t) => {
+  const rig = startRig(t);
   const start = (crash: string | false): Agent => {
     const agent = rig.agent({ firmware: { title: "lamp", version: "1.0.0" } });
     const recovery = new Recovery(rig.host, { image: "1.0.0", crash });

@@ -29,8 +29,8 @@ async function codeOf(rig: Rig, call: Promise<unknown>): Promise<string | undefi
   return code;
 }
 
-test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async (t, as) => {
-  const rig = startRig(t, as);
+test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async (t) => {
+  const rig = startRig(t);
   furnish(rig);
   const agent = rig.agent();
   agent.attributes.publish({ serial: "A" });
@@ -48,8 +48,8 @@ test("a reset forgets Wi-Fi, token, queue and snapshot, and nothing else", async
   t.true(rig.host.blocks.bytes.every((byte) => byte === 0xff));
 });
 
-test("the RPC mote.reset resets once the platform has its answer, and restarts", async (t, as) => {
-  const rig = startRig(t, as);
+test("the RPC mote.reset resets once the platform has its answer, and restarts", async (t) => {
+  const rig = startRig(t);
   furnish(rig);
   const agent = rig.agent();
   agent.start();
@@ -71,8 +71,8 @@ test("the RPC mote.reset resets once the platform has its answer, and restarts",
   t.is(agent.state, "stopped");
 });
 
-test("the answer to mote.reset arrived and nobody said so: the device resets when a later poll was held and did not bring it again", async (t, as) => {
-  const rig = startRig(t, as);
+test("the answer to mote.reset arrived and nobody said so: the device resets when a later poll was held and did not bring it again", async (t) => {
+  const rig = startRig(t);
   furnish(rig);
   rig.agent().start();
   await rig.clock.advance(5000);
@@ -86,8 +86,8 @@ test("the answer to mote.reset arrived and nobody said so: the device resets whe
   t.deepEqual(kept(rig, FORGOTTEN), []);
 });
 
-test("what answers a poll with nonsense is not the platform: nothing is forgotten for it", async (t, as) => {
-  const rig = startRig(t, as);
+test("what answers a poll with nonsense is not the platform: nothing is forgotten for it", async (t) => {
+  const rig = startRig(t);
   furnish(rig);
   rig.agent().start();
   await rig.clock.advance(5000);
@@ -108,8 +108,8 @@ test("what answers a poll with nonsense is not the platform: nothing is forgotte
   t.deepEqual([kept(rig, FORGOTTEN), rig.host.restarts], [before, []]);
 });
 
-test("as long as the platform can't have the answer to mote.reset nothing is forgotten, however long that takes", async (t, as) => {
-  const rig = startRig(t, as);
+test("as long as the platform can't have the answer to mote.reset nothing is forgotten, however long that takes", async (t) => {
+  const rig = startRig(t);
   furnish(rig);
   rig.agent().start();
   await rig.clock.advance(5000);
@@ -135,8 +135,8 @@ test("as long as the platform can't have the answer to mote.reset nothing is for
   t.deepEqual(rig.host.restarts, ["reset"]);
 });
 
-test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing happens", async (t, as) => {
-  const rig = startRig(t, as);
+test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing happens", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -149,8 +149,8 @@ test("without confirm the RPC mote.reset is answered BAD_PARAMS, and nothing hap
   t.deepEqual(rig.host.restarts, []);
 });
 
-test("the RPC mote.reset waits for the end of a trial, as its restart would bring the image before back", async (t, as) => {
-  const rig = startRig(t, as);
+test("the RPC mote.reset waits for the end of a trial, as its restart would bring the image before back", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -161,8 +161,8 @@ test("the RPC mote.reset waits for the end of a trial, as its restart would brin
   t.is(agent.state, "online");
 });
 
-test("an application's own handler of mote.reset takes the place of the agent's", async (t, as) => {
-  const rig = startRig(t, as);
+test("an application's own handler of mote.reset takes the place of the agent's", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.rpc.handle("mote.reset", () => "not here");
   agent.start();
@@ -173,8 +173,8 @@ test("an application's own handler of mote.reset takes the place of the agent's"
   t.is(agent.state, "online");
 });
 
-test("a store that does not take it leaves all as it was, and the agent goes on", async (t, as) => {
-  const rig = startRig(t, as);
+test("a store that does not take it leaves all as it was, and the agent goes on", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -190,8 +190,8 @@ test("a store that does not take it leaves all as it was, and the agent goes on"
 });
 
 for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) {
-  test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`a store that keeps "${stays}" holds the agent back, and the reset is completed once it lets go`, async (t) => {
+    const rig = startRig(t);
     furnish(rig);
     const agent = rig.agent();
     agent.start();
@@ -211,8 +211,8 @@ for (const stays of ["wifi", "new-token", "token", "pending", "rpc0", "reset"]) 
   });
 }
 
-test("a reset that a start finds under way is completed before anything is sent", async (t, as) => {
-  const rig = startRig(t, as);
+test("a reset that a start finds under way is completed before anything is sent", async (t) => {
+  const rig = startRig(t);
   const first = rig.agent();
   first.start();
   await rig.clock.advance(5000);
@@ -230,8 +230,8 @@ test("a reset that a start finds under way is completed before anything is sent"
   t.false(rig.store.values.has("reset"));
 });
 
-test("a device that was reset learns that its name is taken, until the operator removes the old device", async (t, as) => {
-  const rig = startRig(t, as);
+test("a device that was reset learns that its name is taken, until the operator removes the old device", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -246,8 +246,8 @@ test("a device that was reset learns that its name is taken, until the operator 
   t.is(agent.state, "online");
 });
 
-test("drops that were counted before a reset are not reported to the platform afterwards", async (t, as) => {
-  const rig = startRig(t, as);
+test("drops that were counted before a reset are not reported to the platform afterwards", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(5000);
@@ -262,8 +262,8 @@ test("drops that were counted before a reset are not reported to the platform af
   t.deepEqual(rig.platform.points(rig.platform.device(NAME), "moteDroppedRefused"), []);
 });
 
-test("a token that was given stays, whatever else is given", async (t, as) => {
-  const rig = startRig(t, as);
+test("a token that was given stays, whatever else is given", async (t) => {
+  const rig = startRig(t);
   rig.platform.create("given", "given-token");
   const agent = rig.agent({ token: "given-token" });
   agent.start();

@@ -13,8 +13,8 @@ const cycle = { everyMs: MINUTE, connectEvery: 10 };
 const kinds = (seen: readonly { method: string; path: string }[]): string[] =>
   seen.map(({ method, path }) => `${method} ${/^\/api\/v1\/(?:[^/]+\/)?([a-z]+)/.exec(path)?.[1]}`);
 
-test("the first wake connects, the others record only, until one is due; all points arrive", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("the first wake connects, the others record only, until one is due; all points arrive", async (t) => {
+  const device = new Sleeper(t, { cycle });
   const first = await device.wake();
   t.is(first.reason, "start");
   t.true(first.connected && first.idle);
@@ -30,8 +30,8 @@ test("the first wake connects, the others record only, until one is due; all poi
   t.is(arrived.length + device.last!.waiting, 41);
 });
 
-test("a wake that only records opens no connection, switches no radio on, and writes one record and nothing else", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("a wake that only records opens no connection, switches no radio on, and writes one record and nothing else", async (t) => {
+  const device = new Sleeper(t, { cycle });
   await device.wake();
   const { rig } = device;
   const [opened, stored, written] = [rig.net.peers.length, rig.store.changes.length, rig.host.blocks.changes];
@@ -52,8 +52,8 @@ test("a wake that only records opens no connection, switches no radio on, and wr
   t.is(joined, 1);
 });
 
-test("a wake that connects needs one connection and four requests: attributes, telemetry, and a poll of a second", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle, connections: 3 });
+test("a wake that connects needs one connection and four requests: attributes, telemetry, and a poll of a second", async (t) => {
+  const device = new Sleeper(t, { cycle, connections: 3 });
   await device.wake();
   const { rig } = device;
   while ((await device.wake()).reason === "none");
@@ -72,8 +72,8 @@ test("a wake that connects needs one connection and four requests: attributes, t
   t.true(rig.net.peers.every((peer) => peer.closed));
 });
 
-test("an alarm leaves at once, and the schedule goes on from there", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("an alarm leaves at once, and the schedule goes on from there", async (t) => {
+  const device = new Sleeper(t, { cycle });
   await device.wake();
   while ((await device.wake()).reason === "none");
   const alarm = await device.wake({ sample: () => ({ values: { n: -1, smoke: true }, alarm: true }) });
@@ -84,8 +84,8 @@ test("an alarm leaves at once, and the schedule goes on from there", async (t, a
   t.is((await device.wake()).reason, "schedule");
 });
 
-test("an alarm that can't be reported is tried again after 1, 2, 4 wakes, give or take, however often it is repeated", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle: { everyMs: MINUTE, connectEvery: 1000 } });
+test("an alarm that can't be reported is tried again after 1, 2, 4 wakes, give or take, however often it is repeated", async (t) => {
+  const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1000 } });
   await device.wake();
   device.rig.platform.fault = () => "drop";
   const attempts: number[] = [];
@@ -99,8 +99,8 @@ test("an alarm that can't be reported is tried again after 1, 2, 4 wakes, give o
   t.is(device.points.length, 201);
 });
 
-test("an outbox that is half full connects", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle: { everyMs: MINUTE, connectEvery: 10_000 } });
+test("an outbox that is half full connects", async (t) => {
+  const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 10_000 } });
   await device.wake();
   const text = "x".repeat(1000);
   let reason = "none";
@@ -125,8 +125,8 @@ for (const [title, sample] of [
   ["holds what can't be recorded", () => ({ values: { a: () => 0 }, alarm: true })],
   ["never comes", () => new Promise<undefined>(() => {})],
 ] as const) {
-  test(`a sample that ${title} costs its point and nothing else`, async (t, as) => {
-    const device = new Sleeper(t, as, { cycle });
+  test(`a sample that ${title} costs its point and nothing else`, async (t) => {
+    const device = new Sleeper(t, { cycle });
     const wake = await device.wake({ sample: sample as never });
     t.true(wake.connected && wake.idle);
     t.is(wake.waiting + wake.delivered, 0);
@@ -134,8 +134,8 @@ for (const [title, sample] of [
   });
 }
 
-test("a sample may come late, and what it gives is recorded", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("a sample may come late, and what it gives is recorded", async (t) => {
+  const device = new Sleeper(t, { cycle });
   const { clock } = device.rig;
   const sample = () => new Promise<{ n: number }>((resolve) => clock.timer(3000, () => resolve({ n: 7 })));
   t.is((await device.wake({ sample })).delivered, 1);
@@ -175,9 +175,9 @@ for (const [title, spoil] of [
     },
   ],
 ] as const) {
-  test(`when ${title} a wake ends by its deadline, with all connections closed`, async (t, as) => {
+  test(`when ${title} a wake ends by its deadline, with all connections closed`, async (t) => {
     const firmware = { title: "lamp", version: "1.0.0", allowHttp: true };
-    const device = new Sleeper(t, as, { cycle, firmware });
+    const device = new Sleeper(t, { cycle, firmware });
     await device.wake();
     spoil(device);
     const { clock, net } = device.rig;
@@ -192,8 +192,8 @@ for (const [title, spoil] of [
   });
 }
 
-test("a network that never comes is waited for until the deadline, and counts as an attempt that failed", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("a network that never comes is waited for until the deadline, and counts as an attempt that failed", async (t) => {
+  const device = new Sleeper(t, { cycle });
   const { clock, net } = device.rig;
   const wake = await device.run(device.boot(), {
     deadline: 5000,
@@ -206,8 +206,8 @@ test("a network that never comes is waited for until the deadline, and counts as
   t.true(wake.radioMs > 4000);
 });
 
-test("runOnce and start exclude each other", async (t, as) => {
-  const rig = startRig(t, as);
+test("runOnce and start exclude each other", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ cycle });
   agent.start();
   await t.throwsAsync(agent.runOnce(), { code: "BUSY" });
@@ -229,8 +229,8 @@ test("runOnce and start exclude each other", async (t, as) => {
   );
 });
 
-test("stop() ends a wake", async (t, as) => {
-  const rig = startRig(t, as);
+test("stop() ends a wake", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ cycle });
   const wake = agent.runOnce({ sample: () => ({ n: 1 }) });
   await rig.clock.advance(5);
@@ -240,8 +240,8 @@ test("stop() ends a wake", async (t, as) => {
 });
 
 for (const end of ["stop", "reset"] as const) {
-  test(`${end}() while the sample is taken ends a wake before it connects`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${end}() while the sample is taken ends a wake before it connects`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ cycle });
     let joined = false;
     const wake = agent.runOnce({
@@ -263,8 +263,8 @@ for (const end of ["stop", "reset"] as const) {
   });
 }
 
-test("the same agent may wake again and again", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("the same agent may wake again and again", async (t) => {
+  const device = new Sleeper(t, { cycle });
   const agent = device.boot();
   let n = 0;
   const reasons: string[] = [];
@@ -278,8 +278,8 @@ test("the same agent may wake again and again", async (t, as) => {
   t.deepEqual(device.points, [...Array(device.points.length).keys()]);
 });
 
-test("RPCs that wait at a wake are answered in it, one after the other, and what they record leaves with it", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("RPCs that wait at a wake are answered in it, one after the other, and what they record leaves with it", async (t) => {
+  const device = new Sleeper(t, { cycle });
   await device.wake();
   const { rig } = device;
   device.setUp = (agent) =>
@@ -301,8 +301,8 @@ test("RPCs that wait at a wake are answered in it, one after the other, and what
   );
 });
 
-test("shared attributes changed during the sleep are seen at the next wake that connects, client attributes reach the platform", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("shared attributes changed during the sleep are seen at the next wake that connects, client attributes reach the platform", async (t) => {
+  const device = new Sleeper(t, { cycle });
   const seen: unknown[] = [];
   device.setUp = (agent) => {
     agent.attributes.subscribe("interval", (value) => seen.push(value));
@@ -319,8 +319,8 @@ test("shared attributes changed during the sleep are seen at the next wake that 
   t.is(seen.at(-1), undefined);
 });
 
-test("a token that the platform does not know ends the wake soon, and is asked about ever more rarely", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle: { everyMs: MINUTE, connectEvery: 5 } });
+test("a token that the platform does not know ends the wake soon, and is asked about ever more rarely", async (t) => {
+  const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 5 } });
   await device.wake();
   const { rig } = device;
   rig.platform.core.devices.delete(rig.platform.device(NAME));
@@ -337,8 +337,8 @@ test("a token that the platform does not know ends the wake soon, and is asked a
   t.is(details(rig, "refused").length, attempts);
 });
 
-test("a day without a platform costs a few attempts, loses nothing, and ends within 9 hours of its return", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle: { everyMs: MINUTE, connectEvery: 60 } });
+test("a day without a platform costs a few attempts, loses nothing, and ends within 9 hours of its return", async (t) => {
+  const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 60 } });
   await device.wake();
   const { rig } = device;
   rig.platform.fault = () => "hang";
@@ -358,8 +358,8 @@ test("a day without a platform costs a few attempts, loses nothing, and ends wit
   t.deepEqual(device.points, [...Array(device.points.length).keys()]);
 });
 
-test("a wake is not done before what was published is on the platform", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle });
+test("a wake is not done before what was published is on the platform", async (t) => {
+  const device = new Sleeper(t, { cycle });
   await device.wake();
   const { rig } = device;
   let refusals = 2;
@@ -374,7 +374,7 @@ test("a wake is not done before what was published is on the platform", async (t
 ava("devices switched on together spread over the wakes between two uploads", async (t) => {
   const turns = new Map<number, number>();
   for (let seed = 0; seed < 60; seed++) {
-    const device = new Sleeper(t, "deployed", { cycle });
+    const device = new Sleeper(t, { cycle });
     for (let i = 0; i <= seed; i++) device.boot();
     await device.wake();
     let wakes = 1;
@@ -475,8 +475,8 @@ ava("what makes no sense as memory of the last wake is taken for none, and so is
   );
 });
 
-test("a sleep that makes no sense is taken for the one that was asked for", async (t, as) => {
-  const [device, other] = [new Sleeper(t, as, { cycle }), new Sleeper(t, as, { cycle })];
+test("a sleep that makes no sense is taken for the one that was asked for", async (t) => {
+  const [device, other] = [new Sleeper(t, { cycle }), new Sleeper(t, { cycle })];
   await device.wake();
   await other.wake();
   for (const sleptMs of [Number.POSITIVE_INFINITY, Number.NaN, -5, 1e11, 1e300, "x" as never]) {
@@ -487,8 +487,8 @@ test("a sleep that makes no sense is taken for the one that was asked for", asyn
   t.true(device.points.length === 7);
 });
 
-test("points of wakes that did not know the time are placed by how long the device slept, and none is called a guess", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle: { ...cycle, connectEvery: 2 } });
+test("points of wakes that did not know the time are placed by how long the device slept, and none is called a guess", async (t) => {
+  const device = new Sleeper(t, { cycle: { ...cycle, connectEvery: 2 } });
   const { rig } = device;
   const start = rig.clock.wall() ?? 0;
   rig.clock.setWall(undefined);

@@ -4,8 +4,8 @@ import { details, NAME, startRig, test } from "../rig.js";
 const asked = (rig: ReturnType<typeof startRig>) =>
   rig.platform.seen.filter(({ path }) => path === "/api/v1/provision");
 
-test("a new device provisions itself with a token it proposed and stored first", async (t, as) => {
-  const rig = startRig(t, as);
+test("a new device provisions itself with a token it proposed and stored first", async (t) => {
+  const rig = startRig(t);
   let storedBefore = false;
   rig.platform.fault = ({ path }) => {
     if (path.endsWith("/provision")) storedBefore = rig.store.values.has("proposed");
@@ -20,8 +20,8 @@ test("a new device provisions itself with a token it proposed and stored first",
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
 
-test("a pre-provisioned device that lost its token has it again once the operator let it provision once more", async (t, as) => {
-  const rig = startRig(t, as);
+test("a pre-provisioned device that lost its token has it again once the operator let it provision once more", async (t) => {
+  const rig = startRig(t);
   const { core } = rig.platform;
   const profile = core.profiles.create({
     ...{ name: "checked", strategy: "CHECK_PRE_PROVISIONED_DEVICES" },
@@ -49,15 +49,15 @@ test("a pre-provisioned device that lost its token has it again once the operato
   t.is(device.credentials.credentialsId, "the-first-token");
 });
 
-test("a device whose name is not given is named after its hardware id", async (t, as) => {
-  const rig = startRig(t, as);
+test("a device whose name is not given is named after its hardware id", async (t) => {
+  const rig = startRig(t);
   rig.agent({ provisioning: { key: KEY, secret: SECRET } }).start();
   await rig.clock.advance(1000);
   t.notThrows(() => rig.platform.device("mote-fake-0001"));
 });
 
-test("the token is used again after a restart, and nothing is provisioned twice", async (t, as) => {
-  const rig = startRig(t, as);
+test("the token is used again after a restart, and nothing is provisioned twice", async (t) => {
+  const rig = startRig(t);
   const first = rig.agent();
   first.start();
   await rig.clock.advance(1000);
@@ -70,8 +70,8 @@ test("the token is used again after a restart, and nothing is provisioned twice"
   t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
 });
 
-test("a token that can't be stored is reported once, however often that is tried", async (t, as) => {
-  const rig = startRig(t, as);
+test("a token that can't be stored is reported once, however often that is tried", async (t) => {
+  const rig = startRig(t);
   rig.store.fails = () => true;
   rig.agent().start();
   await rig.clock.advance(3_600_000);
@@ -81,8 +81,8 @@ test("a token that can't be stored is reported once, however often that is tried
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
 
-test("an answer to provisioning that is lost loses nothing: the proposed token is found accepted", async (t, as) => {
-  const rig = startRig(t, as);
+test("an answer to provisioning that is lost loses nothing: the proposed token is found accepted", async (t) => {
+  const rig = startRig(t);
   rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? "lose-answer" : undefined);
   rig.agent().start();
   await rig.clock.advance(10_000);
@@ -90,8 +90,8 @@ test("an answer to provisioning that is lost loses nothing: the proposed token i
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: true }]);
 });
 
-test("before there is a network nothing was sent: it provisions as soon as it can, and tries no token that nobody knows", async (t, as) => {
-  const rig = startRig(t, as);
+test("before there is a network nothing was sent: it provisions as soon as it can, and tries no token that nobody knows", async (t) => {
+  const rig = startRig(t);
   const { onConnect } = rig.net;
   rig.net.onConnect = (peer) => {
     peer.reset("no network");
@@ -110,9 +110,9 @@ test("before there is a network nothing was sent: it provisions as soon as it ca
   t.deepEqual(details(rig, "provisioned"), [{ deviceName: NAME, adopted: false }]);
 });
 
-test("a power loss while provisioning loses nothing: the next start adopts or asks again with the same token", async (t, as) => {
+test("a power loss while provisioning loses nothing: the next start adopts or asks again with the same token", async (t) => {
   for (const fault of ["lose-answer", "hang", "drop"] as const) {
-    const rig = startRig(t, as);
+    const rig = startRig(t);
     rig.platform.fault = ({ path }) => (path.endsWith("/provision") ? fault : undefined);
     const first = rig.agent();
     first.start();
@@ -128,8 +128,8 @@ test("a power loss while provisioning loses nothing: the next start adopts or as
   }
 });
 
-test("a wrong secret is reported once and tried again ever more slowly", async (t, as) => {
-  const rig = startRig(t, as);
+test("a wrong secret is reported once and tried again ever more slowly", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } });
   agent.start();
   await rig.clock.advance(35 * 60_000);
@@ -142,20 +142,20 @@ test("a wrong secret is reported once and tried again ever more slowly", async (
   t.false(rig.host.lines.join().includes("wrong,"));
 });
 
-test("a platform that refuses the device is not online, and a given token says nothing of a name", async (t, as) => {
-  const refused = startRig(t, as);
+test("a platform that refuses the device is not online, and a given token says nothing of a name", async (t) => {
+  const refused = startRig(t);
   refused.agent({ provisioning: { key: KEY, secret: "wrong", deviceName: NAME } }).start();
   await refused.clock.advance(60_000);
   t.deepEqual(details(refused, "online"), []);
-  const unknown = startRig(t, as);
+  const unknown = startRig(t);
   unknown.agent({ token: "nobodys-token" }).start();
   await unknown.clock.advance(60_000);
   t.deepEqual(details(unknown, "online"), []);
   t.deepEqual(details(unknown, "provisioned"), [{ deviceName: undefined, adopted: true }]);
 });
 
-test("a token that is kept goes by the name under which it was got", async (t, as) => {
-  const rig = startRig(t, as);
+test("a token that is kept goes by the name under which it was got", async (t) => {
+  const rig = startRig(t);
   const first = rig.agent();
   first.start();
   await rig.clock.advance(1000);
@@ -165,8 +165,8 @@ test("a token that is kept goes by the name under which it was got", async (t, a
   t.deepEqual(details(rig, "provisioned").at(-1), { deviceName: NAME, adopted: true });
 });
 
-test("a name that is taken is reported, and asked for again until it is free", async (t, as) => {
-  const rig = startRig(t, as);
+test("a name that is taken is reported, and asked for again until it is free", async (t) => {
+  const rig = startRig(t);
   const other = rig.platform.create(NAME, "other");
   const agent = rig.agent();
   agent.start();
@@ -177,8 +177,8 @@ test("a name that is taken is reported, and asked for again until it is free", a
   t.is(agent.state, "online");
 });
 
-test("a token kept for one base URL is never sent to another", async (t, as) => {
-  const rig = startRig(t, as);
+test("a token kept for one base URL is never sent to another", async (t) => {
+  const rig = startRig(t);
   const first = rig.agent();
   first.start();
   await rig.clock.advance(1000);
@@ -192,8 +192,8 @@ test("a token kept for one base URL is never sent to another", async (t, as) => 
   t.true(later.every((peer) => peer.name === "elsewhere.test" && !peer.received.includes(token)));
 });
 
-test("401 to a token in use: reported, asked again ever more slowly, recording goes on, and all is delivered in the end", async (t, as) => {
-  const rig = startRig(t, as);
+test("401 to a token in use: reported, asked again ever more slowly, recording goes on, and all is delivered in the end", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);
@@ -216,8 +216,8 @@ test("401 to a token in use: reported, asked again ever more slowly, recording g
   );
 });
 
-test("no token, key or secret is ever logged or reported", async (t, as) => {
-  const rig = startRig(t, as);
+test("no token, key or secret is ever logged or reported", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.start();
   await rig.clock.advance(1000);

@@ -4,8 +4,8 @@ import { NAME, startRig, test } from "../rig.js";
 
 const MINUTE = 60_000;
 
-test("a token refused for 2 s: the first point arrives within seconds, not after ten minutes", async (t, as) => {
-  const rig = startRig(t, as);
+test("a token refused for 2 s: the first point arrives within seconds, not after ten minutes", async (t) => {
+  const rig = startRig(t);
   const device = rig.platform.create(NAME, "token");
   const { type, credentialsId, value } = device.credentials;
   const { devices } = rig.platform.core;
@@ -19,8 +19,8 @@ test("a token refused for 2 s: the first point arrives within seconds, not after
   t.true(took < 15_000, `${took} ms`);
 });
 
-test("a device switched on 15 s before its operator creates it is there within a minute", async (t, as) => {
-  const rig = startRig(t, as);
+test("a device switched on 15 s before its operator creates it is there within a minute", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ token: "token" });
   agent.start();
   await rig.clock.advance(15_000);
@@ -29,8 +29,8 @@ test("a device switched on 15 s before its operator creates it is there within a
   t.true(took < MINUTE, `${took} ms`);
 });
 
-test("FAILURE that load causes: asked again within seconds, and no name is called taken", async (t, as) => {
-  const rig = startRig(t, as);
+test("FAILURE that load causes: asked again within seconds, and no name is called taken", async (t) => {
+  const rig = startRig(t);
   let failures = 2;
   rig.platform.fault = (request) => {
     if (!request.path.endsWith("/provision") || failures-- <= 0) return undefined;
@@ -44,8 +44,8 @@ test("FAILURE that load causes: asked again within seconds, and no name is calle
   t.false(rig.host.lines.join().includes("taken"));
 });
 
-test("FAILURE that persists is reported with both causes", async (t, as) => {
-  const rig = startRig(t, as);
+test("FAILURE that persists is reported with both causes", async (t) => {
+  const rig = startRig(t);
   rig.platform.create(NAME, "other");
   rig.agent().start();
   await rig.clock.advance(30 * MINUTE);
@@ -53,9 +53,9 @@ test("FAILURE that persists is reported with both causes", async (t, as) => {
   t.regex(line ?? "", /or the platform can create no device now/);
 });
 
-test("restarted each minute, or woken each minute, a refused device asks ever more seldom", async (t, as) => {
+test("restarted each minute, or woken each minute, a refused device asks ever more seldom", async (t) => {
   for (const wakes of [false, true]) {
-    const rig = startRig(t, as);
+    const rig = startRig(t);
     const options = { provisioning: { key: KEY, secret: "wrong", deviceName: NAME } };
     let kept: string | undefined;
     const asked: number[] = [];
@@ -79,8 +79,8 @@ test("restarted each minute, or woken each minute, a refused device asks ever mo
   }
 });
 
-test("another token is tried at once, whatever was refused before", async (t, as) => {
-  const rig = startRig(t, as);
+test("another token is tried at once, whatever was refused before", async (t) => {
+  const rig = startRig(t);
   rig.platform.create(NAME, "token");
   const first = rig.agent({ token: "wrong" });
   first.start();

@@ -95,11 +95,11 @@ for (const kind of Object.keys(KINDS) as Kind[]) {
     const what = losing
       ? "only those sent between two polls are lost"
       : "none is lost, and each runs once, in order";
-    test(`${kind} RPCs, ${connections} connection${connections > 1 ? "s" : ""}: ${what}`, async (t, as) => {
-      const rig = startRig(t, as);
+    test(`${kind} RPCs, ${connections} connection${connections > 1 ? "s" : ""}: ${what}`, async (t) => {
+      const rig = startRig(t);
       const { ran, known, between } = await count(rig, rig.agent({ connections }), kind);
       t.log(
-        `${kind}, ${connections}, ${as}: ${SENT} sent, ${ran.length} ran, ${SENT - ran.length} lost, ${between.length} between polls, ${known} known as done`,
+        `${kind}, ${connections}: ${SENT} sent, ${ran.length} ran, ${SENT - ran.length} lost, ${between.length} between polls, ${known} known as done`,
       );
       if (!losing) t.deepEqual(ran, upTo(SENT));
       else {

@@ -30,8 +30,8 @@ function count(agent: Agent): () => number {
 
 for (const connections of [1, 2, 3] as const)
   for (const status of [502, 503, 504])
-    test(`${connections} connection(s): a proxy that answers ${status} for 45 s before a platform that stands still lets no handler run twice`, async (t, as) => {
-      const rig = startRig(t, as);
+    test(`${connections} connection(s): a proxy that answers ${status} for 45 s before a platform that stands still lets no handler run twice`, async (t) => {
+      const rig = startRig(t);
       const agent = rig.agent({ connections });
       const runs = count(agent);
       agent.start();
@@ -52,8 +52,8 @@ for (const connections of [1, 2, 3] as const)
     });
 
 for (const connections of [1, 2, 3] as const)
-  test(`${connections} connection(s): a poll that ends with 408 while the RPC still waits does not make it a new one`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connection(s): a poll that ends with 408 while the RPC still waits does not make it a new one`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ connections });
     const runs = count(agent);
     agent.start();
@@ -73,8 +73,8 @@ for (const connections of [1, 2, 3] as const)
     t.deepEqual([runs(), text(results)], [1, ["1"]]);
   });
 
-test("wakes: an answer that came to nothing is given in a later wake, and the handler does not run again", async (t, as) => {
-  const device = new Sleeper(t, as, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
+test("wakes: an answer that came to nothing is given in a later wake, and the handler does not run again", async (t) => {
+  const device = new Sleeper(t, { cycle: { everyMs: MINUTE, connectEvery: 1 } });
   const { rig } = device;
   let runs = 0;
   device.setUp = (agent) => agent.rpc.handle("open", () => ++runs);
@@ -96,8 +96,8 @@ test("wakes: an answer that came to nothing is given in a later wake, and the ha
 
 for (const connections of [1, 2, 3] as const)
   for (const afterMs of [100, 5000, 20_000])
-    test(`${connections} connection(s): the same call ${afterMs} ms after a restart of the platform is a new one, if the first was answered`, async (t, as) => {
-      const rig = startRig(t, as);
+    test(`${connections} connection(s): the same call ${afterMs} ms after a restart of the platform is a new one, if the first was answered`, async (t) => {
+      const rig = startRig(t);
       const agent = rig.agent({ connections });
       const runs = count(agent);
       agent.start();
@@ -114,8 +114,8 @@ for (const connections of [1, 2, 3] as const)
 
 for (const connections of [1, 2, 3] as const)
   for (const keeps of [false, true])
-    test(`${connections} connection(s): an answer that came to nothing goes to no other call after a restart of the platform${keeps ? " behind a proxy" : ""}`, async (t, as) => {
-      const rig = startRig(t, as);
+    test(`${connections} connection(s): an answer that came to nothing goes to no other call after a restart of the platform${keeps ? " behind a proxy" : ""}`, async (t) => {
+      const rig = startRig(t);
       const agent = rig.agent({ connections });
       const runs = count(agent);
       agent.rpc.handle("close", () => "closed");
@@ -137,8 +137,8 @@ for (const connections of [1, 2, 3] as const)
     });
 
 for (const connections of [2, 3] as const)
-  test(`${connections} connections: while a handler runs the platform restarts and hands another call out by the same id: that gets its own answer`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connections: while a handler runs the platform restarts and hands another call out by the same id: that gets its own answer`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ connections });
     agent.rpc.handle("open", () => new Promise((resolve) => rig.clock.timer(3000, () => resolve("opened"))));
     agent.rpc.handle("close", () => "closed");
@@ -166,8 +166,8 @@ for (const connections of [2, 3] as const)
 const UNHEARD = (request: { method: string; path: string }) =>
   isAnswer(request) ? ("lose-answer" as const) : undefined;
 
-test("RPCs that nobody hands out again, one-way or expired, block no other, however many, over a restart as well", async (t, as) => {
-  const rig = startRig(t, as);
+test("RPCs that nobody hands out again, one-way or expired, block no other, however many, over a restart as well", async (t) => {
+  const rig = startRig(t);
   const first = rig.agent();
   const runs = count(first);
   first.start();
@@ -206,8 +206,8 @@ test("RPCs that nobody hands out again, one-way or expired, block no other, howe
   );
 });
 
-test("another RPC on a poll that was sent before the first one came proves nothing: the first is known when it comes again", async (t, as) => {
-  const rig = startRig(t, as);
+test("another RPC on a poll that was sent before the first one came proves nothing: the first is known when it comes again", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent({ connections: 2 });
   const runs = count(agent);
   agent.rpc.handle("close", () => "closed");
@@ -251,8 +251,8 @@ for (const [what, method, failing, expected] of [
   ["none of it for a handler that may run again", "read", 3, []],
   ["none of it without a handler", "missing", 3, []],
 ] as const)
-  test(`flash: ${what}`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`flash: ${what}`, async (t) => {
+    const rig = startRig(t);
     const did = journaled(rig);
     const agent = rig.agent();
     agent.rpc.handle("open", () => {
@@ -270,12 +270,12 @@ for (const [what, method, failing, expected] of [
     t.deepEqual(did, [...expected]);
   });
 
-test("an RPC is remembered for as long as the option says, with the power off as well", async (t, as) => {
+test("an RPC is remembered for as long as the option says, with the power off as well", async (t) => {
   for (const [offMs, runs] of [
     [9 * MINUTE, 1],
     [11 * MINUTE, 2],
   ] as const) {
-    const rig = startRig(t, as);
+    const rig = startRig(t);
     let ran = 0;
     const boot = () => {
       const agent = rig.agent({ rpc: { rememberMs: 10 * MINUTE } });
@@ -296,12 +296,12 @@ test("an RPC is remembered for as long as the option says, with the power off as
   }
 });
 
-test("wakes: an RPC is remembered through sleep, which counts", async (t, as) => {
+test("wakes: an RPC is remembered through sleep, which counts", async (t) => {
   for (const [sleeps, runs] of [
     [2, 1],
     [8, 2],
   ] as const) {
-    const device = new Sleeper(t, as, {
+    const device = new Sleeper(t, {
       cycle: { everyMs: 2 * MINUTE, connectEvery: 1 },
       rpc: { rememberMs: 10 * MINUTE },
     });
@@ -325,8 +325,8 @@ test("wakes: an RPC is remembered through sleep, which counts", async (t, as) =>
 });
 
 for (const connections of [2, 3] as const)
-  test(`${connections} connections: a copy on a poll that was open when the answer was acknowledged is neither run nor answered`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connections: a copy on a poll that was open when the answer was acknowledged is neither run nor answered`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ connections });
     const runs = count(agent);
     agent.start();
@@ -352,8 +352,8 @@ for (const connections of [2, 3] as const)
     t.is(rig.platform.seen.filter(isAnswer).length, 1);
   });
 
-test("an answer is not sent a second time by the connection when a kept one turns out dead", async (t, as) => {
-  const rig = startRig(t, as);
+test("an answer is not sent a second time by the connection when a kept one turns out dead", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   const runs = count(agent);
   agent.start();

@@ -9,8 +9,8 @@ const started = async (rig: Rig, connections: 1 | 2 | 3 = 2) => {
 };
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller, posted once`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connection(s): a two-way RPC is handled once and its answer reaches the caller, posted once`, async (t) => {
+    const rig = startRig(t);
     const agent = await started(rig, connections);
     const seen: unknown[] = [];
     agent.rpc.handle("setLed", (params) => {
@@ -30,8 +30,8 @@ for (const connections of [1, 2, 3] as const) {
 }
 
 for (const connections of [2, 3] as const) {
-  test(`${connections} connections: of one-way RPCs sent at any time over ten minutes none is lost, and each runs once`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connections: of one-way RPCs sent at any time over ten minutes none is lost, and each runs once`, async (t) => {
+    const rig = startRig(t);
     const agent = await started(rig, connections);
     const seen: number[] = [];
     agent.rpc.handle("note", (params) => {
@@ -49,8 +49,8 @@ for (const connections of [2, 3] as const) {
 }
 
 for (const points of [0, 1]) {
-  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a short poll`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`1 connection, ${points} points a second: what goes out between two polls does not make the next one a short poll`, async (t) => {
+    const rig = startRig(t);
     const agent = rig.agent({ connections: 1 });
     agent.attributes.subscribe("interval", () => {});
     agent.start();
@@ -64,8 +64,8 @@ for (const points of [0, 1]) {
   });
 }
 
-test("polls that somebody on the way ends with an empty 200 do not make an RPC a new one", async (t, as) => {
-  const rig = startRig(t, as);
+test("polls that somebody on the way ends with an empty 200 do not make an RPC a new one", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   let runs = 0;
   agent.rpc.handle("open", () => ++runs);
@@ -85,8 +85,8 @@ test("polls that somebody on the way ends with an empty 200 do not make an RPC a
 });
 
 for (const connections of [1, 2, 3] as const) {
-  test(`${connections} connection(s): an answer that a slow line carries in 13 s reaches the caller, and its handler runs once`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${connections} connection(s): an answer that a slow line carries in 13 s reaches the caller, and its handler runs once`, async (t) => {
+    const rig = startRig(t);
     Object.assign(rig.net.options, { writeBytes: 7, latencyMs: 10 });
     const agent = rig.agent({ connections, rpc: { answerBytes: 16_384 } });
     let runs = 0;
@@ -106,8 +106,8 @@ for (const connections of [1, 2, 3] as const) {
   });
 }
 
-test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t, as) => {
-  const rig = startRig(t, as);
+test("a two-way RPC handed out on every poll while its answer can't be delivered runs once, and is answered in the end", async (t) => {
+  const rig = startRig(t);
   let refusals = 0;
   rig.platform.fault = ({ method, path }) => {
     if (method !== "POST" || !/\/rpc\/\d+$/.test(path) || refusals >= 12) return undefined;
@@ -124,8 +124,8 @@ test("a two-way RPC handed out on every poll while its answer can't be delivered
   t.deepEqual(text(results), ["1"]);
 });
 
-test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNOWN and does not run again", async (t, as) => {
-  const rig = startRig(t, as);
+test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNOWN and does not run again", async (t) => {
+  const rig = startRig(t);
   let runs = 0;
   const endless = () => {
     runs++;
@@ -151,8 +151,8 @@ test("an RPC cut by a power loss while its handler ran is answered OUTCOME_UNKNO
   await rig.clock.advance(20_000);
 });
 
-test("an answer that was not acknowledged before a restart is the one that is given after it", async (t, as) => {
-  const rig = startRig(t, as);
+test("an answer that was not acknowledged before a restart is the one that is given after it", async (t) => {
+  const rig = startRig(t);
   rig.platform.fault = ({ method, path }) =>
     method === "POST" && /\/rpc\/\d+$/.test(path) ? "drop" : undefined;
   let runs = 0;
@@ -170,8 +170,8 @@ test("an answer that was not acknowledged before a restart is the one that is gi
   t.deepEqual(text(results), ["1"]);
 });
 
-test("the same id with other content is a new RPC: ids begin at 0 again when the platform restarts", async (t, as) => {
-  const rig = startRig(t, as);
+test("the same id with other content is a new RPC: ids begin at 0 again when the platform restarts", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   const seen: unknown[] = [];
   agent.rpc.handle("set", (params) => seen.push(params));
@@ -186,8 +186,8 @@ test("the same id with other content is a new RPC: ids begin at 0 again when the
   t.deepEqual(seen, [1, 2]);
 });
 
-test("the same id with the same content is a new RPC once a poll has ended without it", async (t, as) => {
-  const rig = startRig(t, as);
+test("the same id with the same content is a new RPC once a poll has ended without it", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   let runs = 0;
   agent.rpc.handle("set", () => ++runs);
@@ -234,8 +234,8 @@ const ERRORS: [string, (params: unknown) => unknown, string][] = [
   ["that answers nothing", () => undefined, "null"],
 ];
 for (const [what, handler, expected] of ERRORS) {
-  test(`a handler ${what} is answered ${expected}`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`a handler ${what} is answered ${expected}`, async (t) => {
+    const rig = startRig(t);
     const agent = await started(rig);
     agent.rpc.handle("act", handler);
     const results = rig.platform.rpc(rig.platform.device(NAME), "act", {});
@@ -244,8 +244,8 @@ for (const [what, handler, expected] of ERRORS) {
   });
 }
 
-test("a handler that takes too long is answered TIMEOUT, and the next RPC is handled", async (t, as) => {
-  const rig = startRig(t, as);
+test("a handler that takes too long is answered TIMEOUT, and the next RPC is handled", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   agent.rpc.handle("hang", () => new Promise(() => {}), { timeoutMs: 500 });
   agent.rpc.handle("next", () => "done");
@@ -257,8 +257,8 @@ test("a handler that takes too long is answered TIMEOUT, and the next RPC is han
   t.deepEqual(text(next), ['"done"']);
 });
 
-test("a method is compared whole: a handler of setLed gets neither set nor setLedColour", async (t, as) => {
-  const rig = startRig(t, as);
+test("a method is compared whole: a handler of setLed gets neither set nor setLedColour", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   agent.rpc.handle("setLed", () => "wrong");
   const device = rig.platform.device(NAME);
@@ -269,8 +269,8 @@ test("a method is compared whole: a handler of setLed gets neither set nor setLe
   }
 });
 
-test("params larger than the device takes are answered PARAMS_TOO_LARGE, and what is behind them is handled", async (t, as) => {
-  const rig = startRig(t, as);
+test("params larger than the device takes are answered PARAMS_TOO_LARGE, and what is behind them is handled", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   agent.rpc.handle("take", (params) => String(params).length);
   const device = rig.platform.device(NAME);
@@ -281,8 +281,8 @@ test("params larger than the device takes are answered PARAMS_TOO_LARGE, and wha
   t.deepEqual(text(small), ["1"]);
 });
 
-test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t, as) => {
-  const rig = startRig(t, as);
+test("an answer larger than allowed is answered ANSWER_TOO_LARGE", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   agent.rpc.handle("dump", () => "x".repeat(100_000));
   const results = rig.platform.rpc(rig.platform.device(NAME), "dump", {});

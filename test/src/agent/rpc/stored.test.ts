@@ -9,8 +9,8 @@ const started = async (rig: Rig) => {
   return agent;
 };
 
-test("where the RPC can't be stored, its handler does not run", async (t, as) => {
-  const rig = startRig(t, as);
+test("where the RPC can't be stored, its handler does not run", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   let runs = 0;
   agent.rpc.handle("open", () => ++runs);
@@ -26,8 +26,8 @@ test("where the RPC can't be stored, its handler does not run", async (t, as) =>
   t.deepEqual(text(read), ['"value"']);
 });
 
-test("RPCs one after the other take one write of the store each; the last is forgotten a moment later", async (t, as) => {
-  const rig = startRig(t, as);
+test("RPCs one after the other take one write of the store each; the last is forgotten a moment later", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   agent.rpc.handle("open", (n) => n);
   const device = rig.platform.device(NAME);
@@ -44,8 +44,8 @@ test("RPCs one after the other take one write of the store each; the last is for
   t.false(rig.store.values.has("rpc0"));
 });
 
-test("what is over does not stay in the store, whether the RPC after it is stored or not", async (t, as) => {
-  const rig = startRig(t, as);
+test("what is over does not stay in the store, whether the RPC after it is stored or not", async (t) => {
+  const rig = startRig(t);
   const agent = await started(rig);
   agent.rpc.handle("open", () => true);
   agent.rpc.handle("read", () => "value", { once: false });

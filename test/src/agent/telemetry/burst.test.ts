@@ -25,10 +25,10 @@ for (const timestamps of ["device", "platform"] as const) {
   // All have the same key: of points without a time stamp of their own each is a request.
   const requests = timestamps === "device" ? POINTS / 50 : POINTS;
   for (const [place, sectors, durable] of PLACES) {
-    test(`1,000 points in one tick, ${place}, with time stamps of the ${timestamps}: 1,000 points in order, in ${requests} requests`, async (t, as) => {
+    test(`1,000 points in one tick, ${place}, with time stamps of the ${timestamps}: 1,000 points in order, in ${requests} requests`, async (t) => {
       const clock = new FakeClock(NOW);
       const net = new FakeNet(clock);
-      const platform = new FakePlatform(clock, net, as);
+      const platform = new FakePlatform(clock, net);
       const device = platform.create("burst", "T1");
       const host = fakeHost({ clock, network: net, blocks: new FakeFlash(sectors * 4096, 4096) });
       const telemetry = { timestamps, durable, ...(sectors === 0 && { bufferBytes: BUFFER_BYTES }) };

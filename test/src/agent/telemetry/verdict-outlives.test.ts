@@ -15,8 +15,8 @@ function arrived(rig: Rig): unknown[] {
 /** What the platform has of the drops that the device reported. */
 const refused = (rig: Rig) => rig.platform.latest(rig.platform.device(NAME), "moteDroppedRefused");
 
-test("a wake that ends before the probe is answered: the next goes on with that point alone, and condemns it", async (t, as) => {
-  const sleeper = new Sleeper(t, as, { cycle: { everyMs: 5000, connectEvery: 1 } });
+test("a wake that ends before the probe is answered: the next goes on with that point alone, and condemns it", async (t) => {
+  const sleeper = new Sleeper(t, { cycle: { everyMs: 5000, connectEvery: 1 } });
   const { rig } = sleeper;
   let hangs = true;
   const sent: number[] = [];
@@ -39,8 +39,8 @@ test("a wake that ends before the probe is answered: the next goes on with that 
   t.is(refused(rig), 1);
 });
 
-test("an outage of all that is written, over wakes: a probe a minute at most, nothing is condemned, and all arrives", async (t, as) => {
-  const sleeper = new Sleeper(t, as, { cycle: { everyMs: 10_000, connectEvery: 1 } });
+test("an outage of all that is written, over wakes: a probe a minute at most, nothing is condemned, and all arrives", async (t) => {
+  const sleeper = new Sleeper(t, { cycle: { everyMs: 10_000, connectEvery: 1 } });
   const { rig } = sleeper;
   let fails = true;
   const probes: number[] = [];
@@ -63,8 +63,8 @@ test("an outage of all that is written, over wakes: a probe a minute at most, no
 });
 
 for (const when of ["before the probe's answer arrives", "once it is condemned"] as const)
-  test(`a power loss ${when}: no good point is lost, and the bad one is counted once`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`a power loss ${when}: no good point is lost, and the bad one is counted once`, async (t) => {
+    const rig = startRig(t);
     rig.platform.fault = ({ path, body }) =>
       isTelemetry(path) && isPoisoned(body) ? { status: 400, body: "no" } : undefined;
     const agent = rig.agent();

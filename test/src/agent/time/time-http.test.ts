@@ -4,8 +4,8 @@ const DATE = "Sun, 06 Nov 1994 08:49:37 GMT".replace("1994", "2022");
 const MS = Date.UTC(2022, 10, 6, 8, 49, 37);
 
 for (const baseUrl of ["http://platform.test", "https://platform.test"]) {
-  test(`${baseUrl}: without a clock points wait for the first answer with a Date, and are stamped with when they were recorded`, async (t, as) => {
-    const rig = startRig(t, as);
+  test(`${baseUrl}: without a clock points wait for the first answer with a Date, and are stamped with when they were recorded`, async (t) => {
+    const rig = startRig(t);
     rig.clock.setWall(undefined);
     const agent = rig.agent({ baseUrl });
     agent.telemetry.record({ n: 0 });
@@ -34,8 +34,8 @@ for (const baseUrl of ["http://platform.test", "https://platform.test"]) {
   });
 }
 
-test("a wake of an agent that knows the time does not forget it, though the host never knew", async (t, as) => {
-  const rig = startRig(t, as);
+test("a wake of an agent that knows the time does not forget it, though the host never knew", async (t) => {
+  const rig = startRig(t);
   const agent = rig.agent();
   agent.telemetry.record({ n: 0 });
   agent.start();

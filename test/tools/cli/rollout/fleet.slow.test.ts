@@ -57,7 +57,7 @@ test("of 1,000 agents one starts an image that fails its self test, and the oper
   const rig = await startRig(t);
   const { clock, platform, profile } = rig;
   const network = new FakeNet(clock);
-  new FakePlatform(clock, network, "deployed", platform.core);
+  new FakePlatform(clock, network, platform.core);
   const pumps: Pump[] = [];
   for (let n = 0; n < DEVICES; n++) {
     const name = `pump-${n}`;

@@ -6,7 +6,7 @@ import { type Platform, startPlatform } from "../../../../tools/platform/server.
 const TOKEN = "the-device-token";
 
 async function start(t: ExecutionContext, idleMs: number): Promise<Platform> {
-  const platform = await startPlatform({ port: 0, as: "deployed", idleMs });
+  const platform = await startPlatform({ port: 0, idleMs });
   t.teardown(() => platform.close());
   platform.core.createDevice({ name: "d", profileId: platform.core.profiles.default.id }, TOKEN);
   return platform;

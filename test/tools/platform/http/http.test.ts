@@ -8,7 +8,6 @@ import {
   startPlatform,
 } from "../../../../tools/platform/server.js";
 import { CERT, KEY } from "../../../hosts/port/tls-fixture.js";
-import { MODES } from "../rig.js";
 
 const TOKEN = "the-device-token";
 
@@ -55,26 +54,24 @@ function post(path: string, body: string): string {
 
 const get = (path: string): string => `GET /api/v1/${path} HTTP/1.1\r\nHost: d\r\n\r\n`;
 
-for (const as of MODES) {
-  test(`${as}: two requests go over one connection, and the status line has no reason`, async (t) => {
-    const line = open(await start(t, { as }));
-    line.socket.write(post(`${TOKEN}/telemetry`, '{"a":1}'));
-    const first = await line.until("\r\n\r\n");
-    t.true(first.startsWith("HTTP/1.1 200 \r\n"), first);
-    line.socket.write(get(`${TOKEN}/attributes?sharedKeys=x`));
-    t.true((await line.until("\r\n\r\n{}")).length > first.length);
-    line.socket.destroy();
-  });
+test(`two requests go over one connection, and the status line has no reason`, async (t) => {
+  const line = open(await start(t));
+  line.socket.write(post(`${TOKEN}/telemetry`, '{"a":1}'));
+  const first = await line.until("\r\n\r\n");
+  t.true(first.startsWith("HTTP/1.1 200 \r\n"), first);
+  line.socket.write(get(`${TOKEN}/attributes?sharedKeys=x`));
+  t.true((await line.until("\r\n\r\n{}")).length > first.length);
+  line.socket.destroy();
+});
 
-  test(`${as}: a body that can't be parsed is answered, and the connection closed`, async (t) => {
-    const line = open(await start(t, { as }));
-    line.socket.write(post(`${TOKEN}/telemetry`, "{"));
-    await line.closed;
-    const [status] = line.text().split("\r\n");
-    t.is(status, as === "documented" ? "HTTP/1.1 400 " : "HTTP/1.1 500 ");
-    t.regex(line.text(), /\r\nConnection: close\r\n/i);
-  });
-}
+test(`a body that can't be parsed is answered, and the connection closed`, async (t) => {
+  const line = open(await start(t));
+  line.socket.write(post(`${TOKEN}/telemetry`, "{"));
+  await line.closed;
+  const [status] = line.text().split("\r\n");
+  t.is(status, "HTTP/1.1 500 ");
+  t.regex(line.text(), /\r\nConnection: close\r\n/i);
+});
 
 test("a poll that timed out is an empty 408, and the connection is closed", async (t) => {
   const line = open(await start(t));
@@ -134,13 +131,13 @@ test("a HEAD request gets the head of the answer and no body", async (t) => {
   line.socket.destroy();
 });
 
-test("what is no HTTP, or has a head too large, is a 400 in HTML, and the connection is closed", async (t) => {
+test("bytes that are not HTTP, or a head too large, get a 400, and the connection closes", async (t) => {
   const platform = await start(t);
   for (const text of ["nonsense\r\n\r\n", `${get("x").slice(0, -4)}\r\nX: ${"y".repeat(9_000)}\r\n\r\n`]) {
     const line = open(platform);
     line.socket.write(text);
     await line.closed;
-    t.regex(line.text(), /^HTTP\/1\.1 400 \r\nContent-Type: text\/html/);
+    t.regex(line.text(), /^HTTP\/1\.1 400 \r\n/);
   }
 });
 

@@ -24,7 +24,7 @@ let platform: Platform;
 const clock = new VirtualClock();
 
 test.before(async () => {
-  platform = await startPlatform({ port: 0, as: "deployed", clock, profile: KEYS });
+  platform = await startPlatform({ port: 0, clock, profile: KEYS });
 });
 test.after.always(() => platform.close());
 

@@ -35,10 +35,7 @@ export interface Shown {
   closed: boolean | undefined;
 }
 
-const FIXTURE = new URL(
-  "./fixtures/device-api.json",
-  import.meta.url,
-);
+const FIXTURE = new URL("./fixtures/device-api.json", import.meta.url);
 const USUAL = [
   "Vary: Origin",
   "Vary: Access-Control-Request-Method",

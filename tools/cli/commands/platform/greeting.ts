@@ -42,13 +42,13 @@ export function viewLine({ id, name }: Saved): string {
 /** For people. */
 export function greeting(
   { url, profile }: Running,
-  { as, state }: { as: string; state: string | undefined },
+  { state }: { state: string | undefined },
   tell: boolean,
   { urls, password }: Network,
 ): string[] {
   const shown = password && (password.isMadeUp ? password.text : "as given");
   return [
-    `Local platform, as ${as}, at ${url}`,
+    `Local platform at ${url}`,
     ...urls.map((one) => `  for boards           ${one}`),
     `  console              ${url}/ in a browser`,
     `  tenant               tenant@thingsboard.org / ${shown ?? "tenant"}`,

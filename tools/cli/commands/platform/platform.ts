@@ -13,7 +13,6 @@ import { isLoopback, passwordFor, reachable } from "./network.js";
 interface PlatformFlags {
   port: number;
   host: string;
-  as: "documented" | "deployed";
   /** False: none is kept. */
   state?: string | false;
   adminPassword?: string;
@@ -41,7 +40,7 @@ It listens on this machine only, with the well-known passwords of a fresh server
 of your own (--admin-password, or MOTE_ADMIN_PASSWORD, which no list of processes shows) takes their place; without one it makes one up. The
 console's address is drawn for a phone's camera then.
 
-A stock server's rule chain answers no client-side RPC, and as deployed neither does this; --rule-chain answers getCurrentTime and getTime.
+A stock server's rule chain answers no client-side RPC, and neither does this one; --rule-chain answers getCurrentTime and getTime.
 
 --rate-limit takes a name and one or more limits, and may be given again: device-points=100:1,3000:60 lets each device send 100 data points
 a second and 3,000 a minute. Names: ${RATE_LIMITS.join(", ")}.
@@ -58,11 +57,8 @@ Examples:
   mote platform --port 8081 --state ./platform
   mote platform --async-cap 5s --lag 50ms --rate-limit device-messages=20:1`;
 
-/** As a server does, the deployed one lets open polls run to their end. */
-const STOPS = {
-  documented: "Ctrl-C stops it.",
-  deployed: "Ctrl-C stops it once open polls have ended, a second one at once.",
-} as const;
+/** Like a server, it lets open polls run to their end. */
+const STOPS = "Ctrl-C stops it once open polls have ended, a second Ctrl-C at once.";
 
 export function platformCommand(program: Command): void {
   program
@@ -70,11 +66,6 @@ export function platformCommand(program: Command): void {
     .description("run a local platform on this machine")
     .addOption(new Option("--port <port>", "0: any free one").argParser(port).default(8080))
     .option("--host <address>", "to listen on", "127.0.0.1")
-    .addOption(
-      new Option("--as <mode>", "as a real server answers, or with the statuses of the documentation")
-        .choices(["documented", "deployed"])
-        .default("deployed"),
-    )
     .option("--state <dir>", "keep the platform's state there (default: a folder of yours, see below)")
     .option("--no-state", "keep nothing: it goes with the process")
     .addOption(
@@ -83,7 +74,7 @@ export function platformCommand(program: Command): void {
       ),
     )
     .option("--rule-chain", "answer client-side RPCs, as a rule chain for them would")
-    .addOption(durationOption("--async-cap <duration>", "when open requests end with 503 (as deployed: 30s)"))
+    .addOption(durationOption("--async-cap <duration>", "when open requests end with 503 (default: 30s)"))
     .addOption(
       durationOption(
         "--request-timeout <duration>",
@@ -129,7 +120,6 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const running = await startPlatform({
     port: flags.port,
     host: flags.host,
-    as: flags.as,
     ...(state !== undefined && { state: { directory: state, onLost: lose } }),
     ...(password && { adminPassword: password.text }),
     ...(flags.ruleChain && { ruleChain: true }),
@@ -164,7 +154,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
           ...greeting(running, { ...flags, state }, tell, { urls, password }),
           ...saved.map(viewLine),
           ...nextSteps(running, flags.tlsCert, tell, urls),
-          STOPS[flags.as],
+          STOPS,
         ];
   process.stdout.write(`${lines.join("\n")}\n`);
   const stopped = new Promise<void>((resolve) => {
@@ -176,7 +166,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   });
   // As a server does: polls run to their end. Who asks again does not want to wait.
   const killed = new Promise<void>((resolve) => kill.addEventListener("abort", () => resolve()));
-  await Promise.race([flags.as === "deployed" ? running.drain() : running.close(), killed]);
+  await Promise.race([running.drain(), killed]);
   process.exit(0);
 }
 

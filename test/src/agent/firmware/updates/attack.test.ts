@@ -3,7 +3,7 @@ import test from "ava";
 import { Lamp, type LampOptions } from "./lamp.js";
 import { each, failed, firmwareOnly, LONG, lampWith, MINUTE, SIZE, stays, UPDATED } from "./reported.js";
 
-const SHAPE: LampOptions = { as: "deployed", connections: 2 };
+const SHAPE: LampOptions = { connections: 2 };
 
 const SIZE_PROBLEM = "the assignment makes no sense (fw_size is no number of bytes from 1 to 2147483647)";
 const INVALID: [string, Record<string, unknown>, string][] = [

@@ -11,7 +11,6 @@ async function begins(
   more?: object,
 ): Promise<number> {
   const files = new Files({
-    as: "deployed",
     connections,
     firmware: { urlHosts: [HOST], allowUnverified: true },
   });

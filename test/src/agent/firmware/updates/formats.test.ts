@@ -130,8 +130,8 @@ test("a store that has no room for the value beside takes the new one all the sa
   t.is(readStored(host, "x"), 1);
 });
 
-inModes("reset leaves no token behind, of whatever format", async (t, as) => {
-  const rig = startRig(t, as);
+inModes("reset leaves no token behind, of whatever format", async (t) => {
+  const rig = startRig(t);
   rig.store.set("token", Uint8Array.of(9, 9));
   const agent = rig.agent();
   agent.start();

@@ -5,7 +5,6 @@ import { Agent, type AgentOptions, type FirmwareOptions, Recovery } from "../../
 import type { Host } from "../../../../../src/port.js";
 import type { Device } from "../../../../../tools/platform/core/devices.js";
 import type { OtaPackage } from "../../../../../tools/platform/core/ota/packages.js";
-import type { Mode } from "../../../../../tools/platform/device/modes.js";
 import { FakePlatform } from "../../../../fakes/platform.js";
 import { Machine } from "../machine.js";
 import { imageOf } from "../rig.js";
@@ -13,7 +12,6 @@ import { imageOf } from "../rig.js";
 export type Connections = 1 | 2 | 3;
 
 export interface LampOptions {
-  as?: Mode;
   connections?: Connections;
   firmware?: Partial<FirmwareOptions>;
   agent?: Partial<AgentOptions>;
@@ -51,7 +49,7 @@ export class Lamp {
     this.options = options;
     const first = this.image("1.0.0", 9000);
     this.machine = new Machine(first, options.slotBytes ?? 16 * 4096);
-    this.platform = new FakePlatform(this.machine.clock, this.machine.net, options.as);
+    this.platform = new FakePlatform(this.machine.clock, this.machine.net);
     this.device = this.platform.create("lamp-1", TOKEN);
     const { net } = this.machine;
     const serve = net.onConnect;

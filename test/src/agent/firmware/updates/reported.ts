@@ -11,11 +11,7 @@ export const MINUTE = 60_000;
 export const LONG = 75 * MINUTE;
 
 /** The modes of the local platform and the numbers of connections that each case runs with. */
-const SHAPES: LampOptions[] = [
-  { as: "documented", connections: 1 },
-  { as: "deployed", connections: 2 },
-  { as: "deployed", connections: 3 },
-];
+const SHAPES: LampOptions[] = [{ connections: 1 }, { connections: 2 }, { connections: 3 }];
 
 /** Declares a case in each shape that it is to run with. */
 export type Each = (title: string, run: (t: ExecutionContext, shape: LampOptions) => Promise<void>) => void;
@@ -23,8 +19,7 @@ export type Each = (title: string, run: (t: ExecutionContext, shape: LampOptions
 const eachOf =
   (shapes: LampOptions[]): Each =>
   (title, run) => {
-    for (const shape of shapes)
-      test(`${title} (${shape.as}, ${shape.connections} connections)`, (t) => run(t, shape));
+    for (const shape of shapes) test(`${title} (${shape.connections} connections)`, (t) => run(t, shape));
   };
 
 const isUsual = ({ connections }: LampOptions) => connections === 2;

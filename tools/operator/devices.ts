@@ -4,8 +4,8 @@ import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } 
 
 const part = encodeURIComponent;
 
-interface DeviceQuery extends PageQuery {
-  type?: string;
+interface InfoQuery extends PageQuery {
+  deviceProfileId?: string;
 }
 
 /** Devices of the tenant. */
@@ -30,16 +30,42 @@ export class Devices {
     return (await this.#rest.call("GET", `/api/device/${part(id)}`)) as Device;
   }
 
-  /** `type`: the name of their profile. */
-  async list({ pageSize = 100, page = 0, textSearch, type }: DeviceQuery = {}): Promise<Page<Device>> {
-    const query = { pageSize, page, textSearch, type };
+  /** Undefined only if the platform itself answers that there is no such device. */
+  async find(id: string): Promise<Device | undefined> {
+    try {
+      return await this.get(id);
+    } catch (error) {
+      if (error instanceof OperatorError && error.isNotFound) return undefined;
+      throw error;
+    }
+  }
+
+  async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<Device>> {
+    const query = { pageSize, page, textSearch };
     return (await this.#rest.call("GET", "/api/tenant/devices", { query })) as Page<Device>;
   }
 
-  /** With what a list shows besides: whether a device is active, and the name of its profile. */
-  async infos({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<DeviceInfo>> {
-    const query = { pageSize, page, textSearch };
+  /** Devices with their activity and the name of their profile. */
+  async infos({ pageSize = 100, page = 0, ...filter }: InfoQuery = {}): Promise<Page<DeviceInfo>> {
+    const query = { pageSize, page, ...filter };
     return (await this.#rest.call("GET", "/api/tenant/deviceInfos", { query })) as Page<DeviceInfo>;
+  }
+
+  /**
+   * All devices of a profile, also while it is being renamed. Throws OperatorError if the platform lists fewer
+   * devices than it counts: a short list must not pass for the whole.
+   */
+  async ofProfile({ id, name }: DeviceProfile): Promise<DeviceInfo[]> {
+    const found = new Map<string, DeviceInfo>();
+    for (let page = 0; ; page++) {
+      const { data, hasNext, totalElements } = await this.infos({ page, deviceProfileId: id.id });
+      for (const one of data) found.set(one.id.id, one);
+      if (hasNext) continue;
+      if (found.size >= totalElements)
+        return [...found.values()].filter(({ deviceProfileId }) => deviceProfileId?.id === id.id);
+      const message = `the platform listed ${found.size} of ${totalElements} devices of the profile ${name}`;
+      throw new OperatorError(0, `${message}: try again`);
+    }
   }
 
   /** With an access token of one's own, or one the platform makes up. */

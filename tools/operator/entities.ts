@@ -24,8 +24,8 @@ export interface DeviceQuery {
   pageSize: number;
   /** From 0. */
   page: number;
-  /** The names of their profiles. Default: all. */
-  profiles?: readonly string[];
+  /** The ids of the devices. Default: all devices. */
+  ids?: readonly string[];
   sort?: { key: EntityKey; direction: "ASC" | "DESC" };
   /** Names, types, labels. */
   entityFields: readonly EntityKey[];
@@ -49,10 +49,10 @@ export class Entities {
   }
 
   async devices(query: DeviceQuery): Promise<Page<EntityData>> {
-    const { pageSize, page, sort, entityFields, latestValues = [], keyFilters = [], profiles } = query;
+    const { pageSize, page, sort, entityFields, latestValues = [], keyFilters = [], ids } = query;
     const body = {
-      entityFilter: profiles
-        ? { type: "deviceType", deviceTypes: profiles, deviceNameFilter: "" }
+      entityFilter: ids
+        ? { type: "entityList", entityType: "DEVICE", entityList: ids }
         : { type: "entityType", entityType: "DEVICE" },
       pageLink: { pageSize, page, textSearch: null, dynamic: false, sortOrder: sort ?? null },
       ...{ entityFields, latestValues, keyFilters },

@@ -1,17 +1,37 @@
 /** The longest message taken over from a platform's error body, in characters. */
 const LONGEST = 200;
 
+/** The platform's own code for an entity that does not exist. */
+const NOT_FOUND = 32;
+
+interface OperatorErrorOptions extends ErrorOptions {
+  errorCode?: number | undefined;
+}
+
 /**
- * A REST call that did not succeed. `status` is the HTTP status, 0 if there was no answer. The message names the call and
- * what the platform said: one line, 200 characters of it at most, without the secrets of that call.
+ * A REST call that failed. `status` is the HTTP status, 0 if there was no usable answer. The message names the call and
+ * what the platform said: one line, at most 200 characters of it, without the secrets of that call.
  */
 export class OperatorError extends Error {
   override name = "OperatorError";
   readonly status: number;
+  /** From the platform's error body; undefined if another server answered, such as a proxy. */
+  readonly errorCode: number | undefined;
 
-  constructor(status: number, message: string, options?: ErrorOptions) {
+  constructor(status: number, message: string, options: OperatorErrorOptions = {}) {
     super(message, options);
     this.status = status;
+    this.errorCode = options.errorCode;
+  }
+
+  /** True only if the platform itself said so: a proxy without a backend answers 404 for everything. */
+  get isNotFound(): boolean {
+    return this.status === 404 && this.errorCode === NOT_FOUND;
+  }
+
+  /** The platform cannot be reached or is busy: the same call may succeed later. */
+  get isTransient(): boolean {
+    return this.status === 0 || this.status === 409 || this.status === 429 || this.status >= 500;
   }
 }
 

@@ -121,7 +121,8 @@ export class Rest {
     const secrets = [...(call.secrets ?? []), this.#session?.token ?? "", this.#session?.refreshToken ?? ""];
     const { status, text } = await exchange(`${this.base}${path}${query(call.query)}`, init, name);
     if (status >= 200 && status < 300) return parse(text, status, name);
-    throw new OperatorError(status, tame(`${name}: ${status} ${explain(text)}`, secrets));
+    const { message, errorCode } = errorBody(text);
+    throw new OperatorError(status, tame(`${name}: ${status} ${message}`, secrets), { errorCode });
   }
 }
 
@@ -163,13 +164,16 @@ function parse(text: string, status: number, name: string): unknown {
   }
 }
 
-/** `{"status":404,"message":"Device not found","errorCode":32,"timestamp":…}` -> its message. */
-function explain(text: string): string {
+/** `{"status":404,"message":"Device not found","errorCode":32,"timestamp":…}`, or another server's text. */
+function errorBody(text: string): { message: string; errorCode?: number } {
   try {
-    const body = JSON.parse(text) as { message?: unknown } | null;
-    return typeof body?.message === "string" ? body.message : "";
+    const { message, errorCode } = (JSON.parse(text) ?? {}) as { message?: unknown; errorCode?: unknown };
+    return {
+      message: typeof message === "string" ? message : "",
+      ...(typeof errorCode === "number" && { errorCode }),
+    };
   } catch {
-    return text;
+    return { message: text };
   }
 }
 

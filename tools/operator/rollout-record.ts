@@ -17,8 +17,10 @@ export interface RolloutRecord {
   readonly at: number;
   /** The device's own package before; absent: it had its profile's. */
   readonly own?: string;
-  /** The profile's package before, if it had one. */
+  /** The profile's package when this was written; absent if it had none. */
   readonly profile?: string;
+  /** When the profile was about to get the image: `profile` is what `--undo` gives back to it. */
+  readonly handedOver?: number;
   /** The time stamp of what `fw_state` was before. */
   readonly seen?: number;
   /** When the platform had heard of it last as it was first seen to be updated, by the platform's clock: the soak begins. 0: again. */

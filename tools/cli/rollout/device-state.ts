@@ -1,54 +1,115 @@
-// Where a device of a rollout stands, by what the platform knows of it.
+// The state of a rollout's devices, as far as the platform's answers prove it.
+
 import type { EntityData } from "../../operator/entities.js";
+import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
+import { eachOf } from "../operator/operator.js";
 import type { Version } from "../operator/updates.js";
 
 const PAGE = 500;
+/** Devices that the query left out are read one by one, at most so many per look. */
+const SINGLE_READS = 200;
+const AT_A_TIME = 8;
 const SERIES = ["fw_state", "fw_error", "current_fw_title", "current_fw_version"] as const;
 /** Server attributes, or time series where the server is configured so. */
 const ACTIVITY = ["active", "lastActivityTime", "inactivityAlarmTime"] as const;
 const RECOVERY = "moteRecovery";
 
-/** What the platform knows of a device. */
-export interface Seen {
+/** A device's state as the platform returned it. */
+export interface DeviceState {
   readonly id: string;
   readonly state: { readonly ts: number; readonly value: string };
   readonly error: string;
   readonly title: string;
   readonly version: string;
-  /** It is in recovery mode, and why; empty if it is not. */
+  /** Why the device is in recovery mode; empty if it is not. */
   readonly recovery: string;
   readonly active: boolean;
-  /** Milliseconds since 1970, by the platform's clock; 0: never. */
+  /** Last activity in milliseconds since 1970, by the platform's clock; 0: never. */
   readonly heardAt: number;
   readonly silentAt: number;
   readonly record: RolloutRecord | undefined;
 }
 
-/** All devices of a profile. */
-export async function seeAll({ entities }: Operator, profileName: string): Promise<Map<string, Seen>> {
-  const seen = new Map<string, Seen>();
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await entities.devices({
-      ...{ pageSize: PAGE, page, profiles: [profileName] },
-      sort: { key: { type: "ENTITY_FIELD", key: "name" }, direction: "ASC" },
-      entityFields: [{ type: "ENTITY_FIELD", key: "name" }],
-      latestValues: [
-        ...[...SERIES, ...ACTIVITY].map((key) => ({ type: "TIME_SERIES", key }) as const),
-        ...[...ACTIVITY, ROLLOUT_KEY].map((key) => ({ type: "SERVER_ATTRIBUTE", key }) as const),
-        { type: "CLIENT_ATTRIBUTE", key: RECOVERY },
-      ],
+/** What one look proved about each device. */
+export interface Look {
+  readonly states: ReadonlyMap<string, DeviceState>;
+  /** `GET device` answered that there is no such device. */
+  readonly deleted: ReadonlySet<string>;
+  // A device in neither: the platform did not return it, or did not answer. That proves nothing.
+}
+
+/** Looks at devices by their ids: one query per page, and single reads for those that it left out. */
+export async function lookAt(operator: Operator, ids: readonly string[]): Promise<Look> {
+  const states = new Map<string, DeviceState>();
+  for (let at = 0; at < ids.length; at += PAGE)
+    for (const row of await query(operator, ids.slice(at, at + PAGE))) {
+      // A platform stores the activity of every device: a row without it is incomplete.
+      if (activityOf(row.latest, "active") !== "") states.set(row.entityId.id, stateOf(row));
+    }
+  const deleted = new Set<string>();
+  const missing = ids.filter((id) => !states.has(id)).slice(0, SINGLE_READS);
+  await eachOf(missing, AT_A_TIME, async (id) => {
+    const state = await readSingly(operator, id);
+    if (state === "deleted") deleted.add(id);
+    else if (state) states.set(id, state);
+  });
+  return { states, deleted };
+}
+
+async function query({ entities }: Operator, ids: readonly string[]): Promise<readonly EntityData[]> {
+  const { data } = await entities.devices({
+    ...{ pageSize: PAGE, page: 0, ids },
+    sort: { key: { type: "ENTITY_FIELD", key: "name" }, direction: "ASC" },
+    entityFields: [{ type: "ENTITY_FIELD", key: "name" }],
+    latestValues: [
+      ...[...SERIES, ...ACTIVITY].map((key) => ({ type: "TIME_SERIES", key }) as const),
+      ...[...ACTIVITY, ROLLOUT_KEY].map((key) => ({ type: "SERVER_ATTRIBUTE", key }) as const),
+      { type: "CLIENT_ATTRIBUTE", key: RECOVERY },
+    ],
+  });
+  return data;
+}
+
+/** Undefined if the platform did not return it: refused, or no answer. */
+async function readSingly(operator: Operator, id: string): Promise<DeviceState | "deleted" | undefined> {
+  const { devices, attributes, timeSeries } = operator;
+  try {
+    if (!(await devices.find(id))) return "deleted";
+    const series = await timeSeries.latest(id, [...SERIES, ...ACTIVITY]);
+    const server = await attributes.get(id, "SERVER_SCOPE", [...ACTIVITY, ROLLOUT_KEY]);
+    const client = await attributes.get(id, "CLIENT_SCOPE", [RECOVERY]);
+    return stateOf({
+      entityId: { entityType: "DEVICE", id },
+      latest: {
+        TIME_SERIES: latestOf(Object.entries(series).map(([key, { ts, value }]) => [key, ts, value])),
+        SERVER_ATTRIBUTE: latestOf(Object.entries(server).map(([key, value]) => [key, 0, value])),
+        CLIENT_ATTRIBUTE: latestOf(Object.entries(client).map(([key, value]) => [key, 0, value])),
+      },
     });
-    for (const one of data) seen.set(one.entityId.id, seenOf(one));
-    if (!hasNext) return seen;
+  } catch (error) {
+    const isUnproven =
+      error instanceof OperatorError && (error.isTransient || error.status === 403 || error.status === 404);
+    if (isUnproven) return undefined;
+    throw error;
   }
 }
 
-function seenOf({ entityId, latest }: EntityData): Seen {
+/** Single reads in the form of a query's row, whose values are all text. */
+function latestOf(
+  values: readonly (readonly [string, number, unknown])[],
+): Record<string, { ts: number; value: string }> {
+  const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  return Object.fromEntries(values.map(([key, ts, value]) => [key, { ts, value: text(value) }]));
+}
+
+function activityOf(latest: EntityData["latest"], key: (typeof ACTIVITY)[number]): string {
+  return latest.SERVER_ATTRIBUTE?.[key]?.value || latest.TIME_SERIES?.[key]?.value || "";
+}
+
+function stateOf({ entityId, latest }: EntityData): DeviceState {
   const series = latest.TIME_SERIES ?? {};
-  const server = latest.SERVER_ATTRIBUTE ?? {};
-  const activity = (key: string): string => server[key]?.value || series[key]?.value || "";
   return {
     id: entityId.id,
     state: series.fw_state ?? { ts: 0, value: "" },
@@ -56,15 +117,17 @@ function seenOf({ entityId, latest }: EntityData): Seen {
     title: series.current_fw_title?.value ?? "",
     version: series.current_fw_version?.value ?? "",
     recovery: latest.CLIENT_ATTRIBUTE?.[RECOVERY]?.value ?? "",
-    active: activity("active") === "true",
-    heardAt: Number(activity("lastActivityTime")) || 0,
-    silentAt: Number(activity("inactivityAlarmTime")) || 0,
-    record: readRollout(server[ROLLOUT_KEY]?.value),
+    active: activityOf(latest, "active") === "true",
+    heardAt: Number(activityOf(latest, "lastActivityTime")) || 0,
+    silentAt: Number(activityOf(latest, "inactivityAlarmTime")) || 0,
+    record: readRollout(latest.SERVER_ATTRIBUTE?.[ROLLOUT_KEY]?.value),
   };
 }
 
 export type Standing =
-  /** `state` as reported, or that nothing was. */
+  /** The platform did not return the device's state. */
+  | { readonly kind: "unknown" }
+  /** `state` as reported, or `waiting` before any report. */
   | { readonly kind: "open"; readonly state: string }
   | { readonly kind: "offline"; readonly since: number }
   /** `since`: by the platform's clock. */
@@ -72,26 +135,30 @@ export type Standing =
   | { readonly kind: "passed" }
   | { readonly kind: "failed"; readonly why: string };
 
-/** Of a device that has the image assigned; `record` is what this rollout noted of it. */
+/** Judges a device that has the image assigned; `record` is what this rollout noted about it. */
 export function standingOf(
-  seen: Seen,
-  record: RolloutRecord | undefined,
+  seen: DeviceState | undefined,
+  record: Pick<RolloutRecord, "seen" | "updatedAt" | "passed"> | undefined,
   wanted: Version,
   soakMs: number,
 ): Standing {
+  if (!seen) return { kind: "unknown" };
   const { state, error, active, heardAt, silentAt, recovery } = seen;
   const isFresh = state.ts !== record?.seen;
   if (state.value === "FAILED" && isFresh)
     return { kind: "failed", why: `FAILED: ${error || "it gave no reason"}` };
   const runs = isSame(seen.title, wanted.title) && isSame(seen.version, wanted.version);
   if (runs && recovery !== "") return { kind: "failed", why: `in recovery mode: ${recovery}` };
-  if (!runs && (record?.passed || record?.updatedAt))
+  if (!runs && (record?.passed || record?.updatedAt)) {
+    // It reported its version before: an empty one is a gap in the answer.
+    if (seen.title === "" && seen.version === "") return { kind: "unknown" };
     return { kind: "failed", why: `it went back to ${seen.title} ${seen.version}` };
+  }
   if (record?.passed) return { kind: "passed" };
   if (!active) return { kind: "offline", since: heardAt };
   if (!runs || state.value !== "UPDATED")
     return { kind: "open", state: isFresh && state.value ? state.value : "waiting" };
-  // Whoever was away in between begins again.
+  // A device that was away since then starts its soak again.
   const { updatedAt = 0 } = record ?? {};
   const since = updatedAt === 0 || silentAt > updatedAt ? heardAt : updatedAt;
   return heardAt >= since + soakMs ? { kind: "passed" } : { kind: "soaking", since };
@@ -99,7 +166,7 @@ export function standingOf(
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** The platform makes a number of a text that looks like one: "2.0" is kept as 2. */
+/** The platform stores text that looks like a number as one: "2.0" becomes 2. */
 function isSame(kept: string, text: string): boolean {
   return kept === text || (NUMBER.test(kept) && NUMBER.test(text) && Number(kept) === Number(text));
 }

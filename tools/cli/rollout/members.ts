@@ -1,16 +1,19 @@
-// The devices of a rollout, and what is done to each of them.
+// The devices of a rollout: who takes part, and what the rollout writes for each of them.
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
 import type { Device, DeviceProfile } from "../../operator/shapes.js";
+import { eachOf } from "../operator/operator.js";
 import type { Version } from "../operator/updates.js";
-import { type Seen, seeAll } from "./device-state.js";
+import { type DeviceState, lookAt } from "./device-state.js";
+import type { DeviceEnd } from "./evidence.js";
 import { inOrder } from "./stages.js";
 
-/** A platform may take so long until a query finds what was written. */
+const AT_A_TIME = 8;
+/** How long a query may still return what was there before a write. */
 const LAG_MS = 60_000;
 
-/** What is rolled out. */
+/** The image of the rollout. */
 export interface Target extends Version {
   readonly packageId: string;
 }
@@ -18,91 +21,131 @@ export interface Target extends Version {
 export interface Member {
   readonly id: string;
   readonly name: string;
-  /** Its own assignment; undefined: it has its profile's. */
+  /** The package assigned to the device itself; undefined: it follows its profile. */
   own: string | undefined;
-  /** What this rollout noted of it; undefined of one that it did not assign. */
+  /** What this rollout noted about it; undefined if the rollout did not assign it. */
   record: RolloutRecord | undefined;
-  seen: Seen;
-  /** It stays behind: it was offline for too long. */
-  left?: boolean;
+  /** Undefined if the last look did not return it. */
+  seen: DeviceState | undefined;
 }
 
 export interface Members {
   /** In the order of the stages. */
   readonly all: readonly Member[];
-  /** Those with a firmware of their own that no rollout gave them: they take no part. */
+  /** Devices with a package of their own that no rollout assigned: they take no part. */
   readonly pinned: readonly Member[];
-  /** What another rollout assigned, and to how many. */
+  /** Members of an earlier reading that take part no more, by id. */
+  readonly excluded: ReadonlyMap<string, DeviceEnd>;
+  /** Another rollout of this profile that is not over, and how many devices it has. */
   readonly other: { readonly record: RolloutRecord; readonly devices: number } | undefined;
   /** The profile's package now. */
   readonly profile: string | undefined;
 }
 
-/** Reads who takes part. */
+export const EXCLUDED = {
+  deleted: "deleted from the platform",
+  moved: "moved to another profile",
+  pinned: "given another firmware meanwhile",
+} as const;
+
+/**
+ * Reads who takes part. A member of an earlier reading drops out only if the platform confirms that it is deleted,
+ * moved or pinned. Throws OperatorError if the answers are incomplete.
+ */
 export async function readMembers(
   operator: Operator,
   { id, name }: DeviceProfile,
   target: Target,
+  earlier: readonly Member[] = [],
 ): Promise<Members> {
-  const [profile, seen] = [await operator.profiles.get(id.id), await seeAll(operator, name)];
+  const profile = await operator.profiles.get(id.id);
+  const listed: Device[] = await operator.devices.ofProfile(profile);
+  const isListed = new Set(listed.map((one) => one.id.id));
+  const excluded = await confirmAbsent(
+    operator,
+    id.id,
+    earlier.filter((member) => !isListed.has(member.id)),
+  );
+  const { states, deleted } = await lookAt(operator, [...isListed]);
+  const missing = listed.filter((one) => !states.has(one.id.id) && !deleted.has(one.id.id));
+  if (missing.length > 0)
+    throw new OperatorError(
+      0,
+      `the platform lists ${missing[0]?.name} and does not return its state (${missing.length} of ${listed.length} devices of the profile ${name}): try again`,
+    );
   const found: Member[] = [];
   const pinned: Member[] = [];
   const others: RolloutRecord[] = [];
-  for (const device of await devicesOf(operator, id.id, name)) {
-    const known = seen.get(device.id.id);
-    if (!known) continue;
+  for (const device of listed) {
+    const seen = states.get(device.id.id);
+    if (!seen) continue;
     const own = device.firmwareId?.id;
-    const { record } = known;
+    const { record } = seen;
     const isOther = own !== undefined && record?.package === own && own !== target.packageId;
     if (isOther) others.push(record);
     const isPinned = own !== undefined && own !== target.packageId && !isOther;
-    const member = { id: device.id.id, name: device.name, own, seen: known, record: ours(record, target) };
-    (isPinned ? pinned : found).push(member);
+    const ours = isOurRollout(record, target) ? record : undefined;
+    (isPinned ? pinned : found).push({ id: device.id.id, name: device.name, own, seen, record: ours });
+  }
+  for (const member of earlier) {
+    const end = (why: string): void => void excluded.set(member.id, { device: member.name, why });
+    if (deleted.has(member.id)) end(EXCLUDED.deleted);
+    if (pinned.some(({ id: one }) => one === member.id)) end(EXCLUDED.pinned);
   }
   const [first] = others;
   return {
-    ...{ all: inOrder(found), pinned, profile: profile.firmwareId?.id },
+    ...{ all: inOrder(found), pinned, excluded, profile: profile.firmwareId?.id },
     other: first && { record: first, devices: others.length },
   };
 }
 
-/** A record of another package says nothing of this one. */
-export const ours = (record: RolloutRecord | undefined, { packageId }: Target): RolloutRecord | undefined =>
-  record?.package === packageId ? record : undefined;
-
-async function devicesOf({ devices }: Operator, profileId: string, type: string): Promise<Device[]> {
-  const found: Device[] = [];
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await devices.list({ page, type });
-    found.push(...data.filter((one) => one.deviceProfileId?.id === profileId));
-    if (!hasNext) return found;
-  }
+/** Members that the profile's list lacks: each must be deleted or moved, or the list is incomplete. */
+async function confirmAbsent(
+  { devices }: Operator,
+  profileId: string,
+  absent: readonly Member[],
+): Promise<Map<string, DeviceEnd>> {
+  const excluded = new Map<string, DeviceEnd>();
+  await eachOf(absent, AT_A_TIME, async ({ id, name }) => {
+    const device = await devices.find(id);
+    if (device?.deviceProfileId?.id === profileId)
+      throw new OperatorError(0, `the platform's device list lacks ${name}: try again`);
+    excluded.set(id, { device: name, why: device ? EXCLUDED.moved : EXCLUDED.deleted });
+  });
+  return excluded;
 }
+
+/** A record of another package says nothing about this rollout. */
+export const isOurRollout = (record: RolloutRecord | undefined, { packageId }: Target): boolean =>
+  record?.package === packageId;
 
 /** The image is assigned to it, by itself or by its profile. */
 export function isAssigned({ own }: Member, { packageId }: Target, profile: string | undefined): boolean {
   return (own ?? profile) === packageId;
 }
 
-/** `again`: the platform was away, or somebody else changed the device meanwhile. */
-export type Assigned = "assigned" | "again" | "gone" | "pinned";
+/** `again`: the platform was away or busy, or another operator changed the device at the same time. */
+export type Assigned = "assigned" | "again" | keyof typeof EXCLUDED;
 
-/** Notes what the device had, then assigns: whatever ends this in between, it can be taken back, and the next call goes on. */
+/** Notes what the device had, then assigns: after an interruption between the two, the next call goes on. */
 export async function assign(
   { devices, timeSeries, attributes }: Operator,
   member: Member,
   target: Target,
-  note: Pick<RolloutRecord, "stage" | "plan" | "at" | "profile">,
+  note: Pick<RolloutRecord, "stage" | "plan" | "at" | "profile"> & { readonly profileId: string },
 ): Promise<Assigned> {
+  const { profileId, ...noted } = note;
   try {
-    const device = await devices.get(member.id);
+    const device = await devices.find(member.id);
+    if (!device) return "deleted";
+    if (device.deviceProfileId?.id !== profileId) return "moved";
     const own = device.firmwareId?.id;
     if (own !== target.packageId) {
       if (own !== member.own) return "pinned";
       const { fw_state } = await timeSeries.latest(member.id, ["fw_state"]);
       const { packageId, title, version } = target;
       const record: RolloutRecord = {
-        ...{ package: packageId, title, version, ...note },
+        ...{ package: packageId, title, version, ...noted },
         ...(own !== undefined && { own }),
         ...(fw_state && { seen: fw_state.ts }),
       };
@@ -113,20 +156,18 @@ export async function assign(
     member.own = target.packageId;
     return "assigned";
   } catch (error) {
-    return outcomeOf(error);
+    if (mayRetry(error)) return "again";
+    throw error;
   }
 }
 
-function outcomeOf(error: unknown): "again" | "gone" {
-  if (!(error instanceof OperatorError)) throw error;
-  if (error.status === 404) return "gone";
-  if (error.status === 0 || error.status === 409 || error.status === 429 || error.status >= 500)
-    return "again";
-  throw error;
+/** After a 404 too: the next look finds out whether the device is deleted. */
+function mayRetry(error: unknown): boolean {
+  return error instanceof OperatorError && (error.isTransient || error.status === 404);
 }
 
-/** Changes what is noted. What fails is tried again with the next look. */
-export async function amend(
+/** Changes a device's record. A write that fails is repeated with the next look. */
+export async function updateRecord(
   { attributes }: Operator,
   member: Member,
   change: Partial<RolloutRecord>,
@@ -137,14 +178,18 @@ export async function amend(
     await attributes.set(member.id, "SERVER_SCOPE", { [ROLLOUT_KEY]: record });
     member.record = record;
   } catch (error) {
-    outcomeOf(error);
+    if (!mayRetry(error)) throw error;
   }
 }
 
-/** What somebody else did to a device that this rollout assigned; undefined: nothing. A query may find for a while what was there before. */
-export function otherwise({ record, seen }: Member, target: Target, now: number): string | undefined {
+/** What another operator did to a device that this rollout assigned; undefined: nothing. */
+export function conflictingAssignment(
+  { record, seen }: Member,
+  target: Target,
+  now: number,
+): string | undefined {
+  if (!record || !seen || isOurRollout(seen.record, target)) return undefined;
   const found = seen.record;
-  if (!record || ours(found, target)) return undefined;
   const isSure = now - record.at > LAG_MS || (found?.at ?? 0) > record.at;
   if (!isSure) return undefined;
   return found ? `${found.title} ${found.version}` : "taken back";

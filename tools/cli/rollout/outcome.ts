@@ -1,6 +1,7 @@
-// What a rollout is asked to do, what it says as it goes, and how it ended.
+// What a rollout is asked to do, what it reports on the way, and how it ended.
 import type { DeviceProfile } from "../../operator/shapes.js";
 import type { Standing } from "./device-state.js";
+import type { DeviceEnd } from "./evidence.js";
 import type { Target } from "./members.js";
 import type { Stage } from "./stages.js";
 
@@ -8,18 +9,17 @@ export interface RolloutOptions {
   readonly target: Target;
   readonly profile: DeviceProfile;
   readonly stages: readonly Stage[];
-  /** So many devices that failed end it. */
+  /** The number of failed devices that ends the rollout. */
   readonly stopAt: number;
   readonly soakMs: number;
-  /** Of a stage with its soak. */
+  /** For each stage, its soak included. */
   readonly timeoutMs: number;
-  /** Devices that are offline at the end of a stage's time stay behind. */
+  /** Leave out devices that are offline when a stage's time is over. */
   readonly leaveOffline: boolean;
   readonly clock: { now(): number; wait(ms: number): Promise<void> };
   readonly report: Report;
 }
 
-/** Called as it goes. */
 export interface Report {
   begins(stage: number, counts: Counts): void;
   looked(stage: number, counts: Counts): void;
@@ -30,15 +30,11 @@ export interface Report {
 }
 
 export interface Counts {
-  /** Devices that have the image with this stage, those of the stages before included, and all of the rollout. */
+  /** Devices that have the image with this stage, earlier stages included. */
   readonly devices: number;
+  /** Devices of the whole rollout. */
   readonly all: number;
   readonly standings: Readonly<Record<Standing["kind"] | "unassigned" | "left", number>>;
-}
-
-export interface DeviceEnd {
-  readonly device: string;
-  readonly why: string;
 }
 
 export type Outcome = {
@@ -46,12 +42,17 @@ export type Outcome = {
   readonly all: number;
   readonly passed: number;
   readonly pinned: readonly string[];
+  /** Offline, and left out because `leaveOffline` allows it. */
   readonly left: readonly string[];
+  /** Deleted, moved to another profile, or given another package during the rollout. */
+  readonly excluded: readonly DeviceEnd[];
   /** From 1. */
   readonly stage: number;
 } & (
   | { readonly end: "done"; readonly isProfiles: boolean }
   | { readonly end: "failed" | "timeout"; readonly devices: readonly DeviceEnd[] }
-  /** Somebody else assigns another image, or took this one back. */
+  /** Another operator assigns another image, or took this one back. */
   | { readonly end: "overtaken"; readonly devices: readonly DeviceEnd[] }
+  /** Every stage is over, but no device proved the image good, so the profile does not get it. */
+  | { readonly end: "unproven"; readonly devices: readonly DeviceEnd[] }
 );

@@ -1,39 +1,51 @@
-// A rollout by stages: assigns, looks, waits, and stops at the first device that fails. All that it knows lies on the platform.
+// A staged rollout: assigns, looks, waits, and stops at failures. All of its state is on the platform.
+import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
+import type { RolloutRecord } from "../../operator/rollout-record.js";
 import { eachOf, ifAnswered } from "../operator/operator.js";
-import { type Standing, seeAll, standingOf } from "./device-state.js";
+import { lookAt, type Standing, standingOf } from "./device-state.js";
+import { type DeviceEnd, ProvenRollout } from "./evidence.js";
+import { handOver } from "./hand-over.js";
 import {
-  amend,
   assign,
+  conflictingAssignment,
+  EXCLUDED,
   isAssigned,
+  isOurRollout,
   type Member,
   type Members,
-  otherwise,
-  ours,
   readMembers,
+  updateRecord,
 } from "./members.js";
-import type { Counts, DeviceEnd, Outcome, RolloutOptions } from "./outcome.js";
+import type { Counts, Outcome, RolloutOptions } from "./outcome.js";
 import { plan } from "./stages.js";
 
 const AT_A_TIME = 8;
-/** Between two looks so many are assigned. */
+/** Devices assigned between two looks. */
 const BATCH = 40;
 const LOOK_MS = 5_000;
 
 export class Rollout {
   readonly #operator: Operator;
   readonly #options: RolloutOptions;
+  /** Ids of all devices that ever took part: each must pass, or be left out by name. */
+  readonly #planned = new Set<string>();
+  readonly #excluded = new Map<string, DeviceEnd>();
+  /** Ids of devices left out because they are offline. */
   readonly #left = new Set<string>();
-  readonly #named = new Set<string>();
-  #members: Members;
+  readonly #reported = new Set<string>();
+  /** Progress of devices that follow their profile: they have no record on the platform. */
+  readonly #unrecorded = new Map<string, Pick<RolloutRecord, "updatedAt" | "passed">>();
+  #members!: Members;
   #stage = 0;
 
   private constructor(operator: Operator, options: RolloutOptions, members: Members) {
     this.#operator = operator;
     this.#options = options;
-    this.#members = members;
+    this.#take(members);
   }
 
+  /** Throws OperatorError if the platform does not return every device of the profile. */
   static async open(operator: Operator, options: RolloutOptions): Promise<Rollout> {
     return new Rollout(operator, options, await readMembers(operator, options.profile, options.target));
   }
@@ -42,41 +54,53 @@ export class Rollout {
     return this.#members;
   }
 
-  /** Until it is over. Rejects for what the platform refuses. */
+  /** Resolves when the rollout is over. Rejects if the platform refuses a call. */
   async run(): Promise<Outcome> {
-    const { stages, report } = this.#options;
-    for (this.#stage = 1; this.#stage <= stages.length; this.#stage++) {
-      if (this.#stage > 1) await this.#read();
+    const { stages, report, clock } = this.#options;
+    for (this.#stage = 1; this.#stage <= stages.length && this.#members.all.length > 0; this.#stage++) {
       const ended = await this.#runStage();
       if (ended) return ended;
       report.ends(this.#stage);
     }
     this.#stage = stages.length;
-    const isWhole = this.#inStage().length === this.#members.all.length;
-    if (isWhole) await this.#handOver();
-    return { ...this.#state(), end: "done", isProfiles: isWhole };
+    const { all } = this.#members;
+    const isWhole = this.#inStage().length === all.length;
+    const proof = this.#prove();
+    if (isWhole && proof) await handOver(this.#operator, proof, all, clock.now());
+    const state = this.#state();
+    if (state.passed === 0 || (isWhole && !proof))
+      return { ...state, end: "unproven", devices: this.#notPassed() };
+    return { ...state, end: "done", isProfiles: isWhole };
   }
 
   async #runStage(): Promise<Outcome | undefined> {
     const { clock, timeoutMs, report, stopAt } = this.#options;
     const until = clock.now() + timeoutMs;
-    report.begins(this.#stage, this.#counts());
+    let isRead = this.#stage === 1;
+    if (isRead) report.begins(this.#stage, this.#counts());
     for (;;) {
       const began = clock.now();
-      const overtaken = await this.#look();
-      if (overtaken.length > 0) return { ...this.#state(), end: "overtaken", devices: overtaken };
-      report.looked(this.#stage, this.#counts());
-      const failed = this.#failed();
-      for (const { device, why } of failed) this.#once(device, () => report.failed(device, why));
-      if (failed.length >= stopAt)
-        return { ...this.#state(), stage: this.#reached(), end: "failed", devices: failed };
-      const waiting = this.#inStage().filter((member) => !this.#has(member));
-      if (waiting.length > 0 && (await this.#assign(waiting.slice(0, BATCH)))) continue;
+      if (!isRead) {
+        isRead = await this.#read();
+        if (isRead) report.begins(this.#stage, this.#counts());
+      }
+      const conflicts = isRead ? await this.#look() : undefined;
+      if (conflicts && conflicts.length > 0)
+        return { ...this.#state(), end: "overtaken", devices: conflicts };
+      if (conflicts) {
+        report.looked(this.#stage, this.#counts());
+        const failed = this.#failed();
+        for (const { device, why } of failed) this.#once(device, () => report.failed(device, why));
+        if (failed.length >= stopAt)
+          return { ...this.#state(), stage: this.#reached(), end: "failed", devices: failed };
+        const waiting = this.#inStage().filter((member) => !this.#has(member));
+        if (waiting.length > 0 && (await this.#assign(waiting.slice(0, BATCH)))) continue;
+      }
       const open = this.#inStage().filter((member) => !this.#isOver(member));
-      if (open.length === 0) return undefined;
-      if (clock.now() >= until && !this.#leave(open))
+      if (conflicts && open.length === 0) return undefined;
+      if (clock.now() >= until && !(conflicts && this.#leave(open)))
         return { ...this.#state(), end: "timeout", devices: open.map((member) => this.#described(member)) };
-      // A large fleet is looked at less often.
+      // Look at a large fleet less often.
       await clock.wait(Math.max(LOOK_MS, 4 * (clock.now() - began)));
     }
   }
@@ -85,11 +109,12 @@ export class Rollout {
     return isAssigned(member, this.#options.target, this.#members.profile);
   }
 
-  #standing({ seen, record }: Member): Standing {
-    return standingOf(seen, record, this.#options.target, this.#options.soakMs);
+  #standing({ id, seen, record }: Member): Standing {
+    const { target, soakMs } = this.#options;
+    return standingOf(seen, record ?? this.#unrecorded.get(id), target, soakMs);
   }
 
-  /** Failed ones too: the rollout goes on if so many are borne. */
+  /** Failed devices too: the rollout goes on if --stop-at tolerates them. */
   #isOver(member: Member): boolean {
     const { kind } = this.#standing(member);
     return this.#has(member) && (kind === "passed" || kind === "failed" || this.#left.has(member.id));
@@ -104,7 +129,37 @@ export class Rollout {
       });
   }
 
-  /** The last stage that got the image, perhaps by an earlier call. */
+  #passed(): Member[] {
+    return this.#members.all.filter(
+      (member) => this.#has(member) && this.#standing(member).kind === "passed",
+    );
+  }
+
+  #notPassed(): DeviceEnd[] {
+    const open = this.#members.all.filter(
+      (member) => this.#has(member) && this.#standing(member).kind !== "passed",
+    );
+    return [...this.#excluded.values(), ...open.map((member) => this.#described(member))];
+  }
+
+  /** Failures that --stop-at tolerates and devices that stay offline are left out by name. */
+  #prove(): ProvenRollout | undefined {
+    const { target, profile } = this.#options;
+    const leftOut = new Map(this.#excluded);
+    for (const member of this.#members.all) {
+      const isFailed = this.#has(member) && this.#standing(member).kind === "failed";
+      if (isFailed || this.#left.has(member.id)) leftOut.set(member.id, this.#described(member));
+    }
+    return ProvenRollout.prove({
+      packageId: target.packageId,
+      profileId: profile.id.id,
+      planned: this.#planned,
+      passed: new Set(this.#passed().map(({ id }) => id)),
+      leftOut,
+    });
+  }
+
+  /** The last stage that got the image, perhaps in an earlier call. */
   #reached(): number {
     const noted = this.#members.all.map(({ record }) => record?.stage ?? 0);
     return Math.min(this.#options.stages.length, Math.max(this.#stage, ...noted));
@@ -115,44 +170,70 @@ export class Rollout {
     return all.slice(0, plan(this.#options.stages, all.length)[this.#stage - 1]);
   }
 
-  /** Who takes part may have changed. */
-  async #read(): Promise<void> {
-    const { profile, target } = this.#options;
-    const known = new Map(this.#members.all.map(({ id, record }) => [id, record]));
-    this.#members = await readMembers(this.#operator, profile, target);
-    for (const member of this.#members.all) member.record ??= known.get(member.id);
-  }
-
-  /** Returns those that somebody else assigns now. */
-  async #look(): Promise<DeviceEnd[]> {
-    const { profile, target, clock, report } = this.#options;
-    const seen = await ifAnswered(seeAll(this.#operator, profile.name));
-    if (!seen) return [];
-    const gone = this.#members.all.filter(({ id }) => !seen.has(id));
-    for (const { name } of gone) report.note(`${name} is not on the platform any more: it is left out.`);
-    if (gone.length > 0)
-      this.#members = { ...this.#members, all: this.#members.all.filter(({ id }) => seen.has(id)) };
-    const overtaken: DeviceEnd[] = [];
-    for (const member of this.#members.all) {
-      member.seen = seen.get(member.id) ?? member.seen;
-      const other = otherwise(member, target, clock.now());
-      if (other !== undefined) overtaken.push({ device: member.name, why: other });
-      else member.record ??= ours(member.seen.record, target);
+  #take(members: Members): void {
+    this.#members = members;
+    for (const { id } of members.all) {
+      this.#planned.add(id);
+      this.#excluded.delete(id);
     }
-    if (overtaken.length === 0) await this.#noteProgress();
-    return overtaken;
+    for (const [id, end] of members.excluded) this.#exclude(id, end);
   }
 
-  /** What must outlive this call: that a soak began, or is over. */
+  #exclude(id: string, end: DeviceEnd): void {
+    this.#excluded.set(id, end);
+    this.#once(`${id} ${end.why}`, () =>
+      this.#options.report.note(`${end.device} was ${end.why}: it is left out.`),
+    );
+    this.#members = { ...this.#members, all: this.#members.all.filter((member) => member.id !== id) };
+  }
+
+  /** Devices may have joined or left the profile. False if the platform did not return all of them. */
+  async #read(): Promise<boolean> {
+    const { profile, target, report } = this.#options;
+    const earlier = this.#members.all;
+    try {
+      const members = await readMembers(this.#operator, profile, target, earlier);
+      const known = new Map(earlier.map(({ id, record }) => [id, record]));
+      for (const member of members.all) member.record ??= known.get(member.id);
+      this.#take(members);
+      return true;
+    } catch (error) {
+      if (!(error instanceof OperatorError && error.isTransient)) throw error;
+      this.#once(error.message, () => report.note(error.message));
+      return false;
+    }
+  }
+
+  /** Returns what other operators changed; undefined if the platform did not answer. */
+  async #look(): Promise<DeviceEnd[] | undefined> {
+    const { target, clock } = this.#options;
+    const { all } = this.#members;
+    const ids = all.map(({ id }) => id);
+    const look = await ifAnswered(lookAt(this.#operator, ids));
+    if (!look) return undefined;
+    const conflicts: DeviceEnd[] = [];
+    for (const member of all) {
+      if (look.deleted.has(member.id))
+        this.#exclude(member.id, { device: member.name, why: EXCLUDED.deleted });
+      member.seen = look.states.get(member.id);
+      const why = conflictingAssignment(member, target, clock.now());
+      if (why !== undefined) conflicts.push({ device: member.name, why });
+      else if (isOurRollout(member.seen?.record, target)) member.record ??= member.seen?.record;
+    }
+    if (conflicts.length === 0) await this.#noteProgress();
+    return conflicts;
+  }
+
+  /** Stores what must outlive this call: that a soak began or is over. */
   async #noteProgress(): Promise<void> {
-    const assigned = this.#members.all.filter((member) => member.record && this.#has(member));
+    const assigned = this.#members.all.filter((member) => this.#has(member));
     await eachOf(assigned, AT_A_TIME, async (member) => {
       const standing = this.#standing(member);
-      const { updatedAt, passed } = member.record ?? {};
+      const { updatedAt, passed } = member.record ?? this.#unrecorded.get(member.id) ?? {};
       if (standing.kind === "soaking" && standing.since !== updatedAt)
-        await amend(this.#operator, member, { updatedAt: standing.since });
-      if (standing.kind === "offline" && updatedAt) await amend(this.#operator, member, { updatedAt: 0 });
-      if (standing.kind === "passed" && !passed) await amend(this.#operator, member, { passed: true });
+        await this.#progress(member, { updatedAt: standing.since });
+      if (standing.kind === "offline" && updatedAt) await this.#progress(member, { updatedAt: 0 });
+      if (standing.kind === "passed" && !passed) await this.#progress(member, { passed: true });
       if (standing.kind === "offline")
         this.#once(`${member.id} ${standing.since}`, () =>
           this.#options.report.offline(member.name, standing.since),
@@ -160,87 +241,85 @@ export class Rollout {
     });
   }
 
-  /** True if one of them has the image now, or takes part no more. */
+  async #progress(member: Member, change: Pick<RolloutRecord, "updatedAt" | "passed">): Promise<void> {
+    if (member.record) await updateRecord(this.#operator, member, change);
+    else this.#unrecorded.set(member.id, { ...this.#unrecorded.get(member.id), ...change });
+  }
+
+  /** True if at least one of them has the image now, or takes part no more. */
   async #assign(members: readonly Member[]): Promise<boolean> {
-    const { target, stages, clock, report } = this.#options;
+    const { target, stages, clock, profile: into } = this.#options;
     const { all, profile } = this.#members;
     const note = {
-      ...{ stage: this.#stage, plan: plan(stages, all.length), at: clock.now() },
+      ...{ stage: this.#stage, plan: plan(stages, all.length), at: clock.now(), profileId: into.id.id },
       ...(profile !== undefined && { profile }),
     };
-    const out = new Set<string>();
     const results = await eachOf(members, AT_A_TIME, async (member) => {
       const result = await assign(this.#operator, member, target, note);
-      if (result === "gone" || result === "pinned") out.add(member.id);
-      if (result === "gone") report.note(`${member.name} is not on the platform any more: it is left out.`);
-      if (result === "pinned")
-        report.note(`${member.name} was given another firmware meanwhile: it is left out.`);
+      if (result !== "assigned" && result !== "again")
+        this.#exclude(member.id, { device: member.name, why: EXCLUDED[result] });
       return result;
     });
-    this.#members = { ...this.#members, all: all.filter(({ id }) => !out.has(id)) };
     return results.some((result) => result !== "again");
   }
 
-  /** True if all that is open is offline and stays behind. At least one device has to show that the image is good. */
+  /** True if all open devices are offline and stay out. At least one device must have passed. */
   #leave(open: readonly Member[]): boolean {
-    const isProven = this.#members.all.some(
-      (member) => this.#has(member) && this.#standing(member).kind === "passed",
-    );
-    if (!this.#options.leaveOffline || !isProven) return false;
+    if (!this.#options.leaveOffline || this.#passed().length === 0) return false;
     if (!open.every((member) => this.#has(member) && this.#standing(member).kind === "offline")) return false;
     for (const { id } of open) this.#left.add(id);
     return true;
   }
 
-  /** All have it: the profile gets it, so that new devices do too, and the devices get their profile's again. */
-  async #handOver(): Promise<void> {
-    const { profile, target } = this.#options;
-    const { ota } = this.#operator;
-    if (this.#members.profile !== target.packageId)
-      await ota.assignToProfile(profile.id.id, target.packageId);
-    const given = this.#members.all.filter(({ own: id, record }) => record && id === target.packageId);
-    await eachOf(given, AT_A_TIME, ({ id }) => ota.assign(id, undefined));
-  }
-
-  #once(what: string, say: () => void): void {
-    if (this.#named.has(what)) return;
-    this.#named.add(what);
-    say();
+  #once(what: string, report: () => void): void {
+    if (this.#reported.has(what)) return;
+    this.#reported.add(what);
+    report();
   }
 
   #described(member: Member): DeviceEnd {
+    return { device: member.name, why: this.#why(member) };
+  }
+
+  #why(member: Member): string {
+    if (!this.#has(member)) return "not assigned: the platform is busy";
     const standing = this.#standing(member);
-    if (!this.#has(member)) return { device: member.name, why: "not assigned: the platform is busy" };
-    if (standing.kind === "offline") return { device: member.name, why: "offline" };
-    return {
-      device: member.name,
-      why: standing.kind === "open" ? standing.state : "online for less than --soak",
-    };
+    switch (standing.kind) {
+      case "unknown":
+        return "the platform does not return its state";
+      case "open":
+        return standing.state;
+      case "failed":
+        return standing.why;
+      case "offline":
+        return "offline";
+      default:
+        return "online for less than --soak";
+    }
   }
 
   #counts(): Counts {
-    const standings = { unassigned: 0, open: 0, offline: 0, soaking: 0, passed: 0, failed: 0, left: 0 };
+    const standings = { unassigned: 0, unknown: 0, open: 0, offline: 0 };
+    const counted = { ...standings, soaking: 0, passed: 0, failed: 0, left: 0 };
     const members = this.#inStage();
     for (const member of members) {
-      if (!this.#has(member)) standings.unassigned++;
-      else if (this.#left.has(member.id)) standings.left++;
-      else standings[this.#standing(member).kind]++;
+      if (!this.#has(member)) counted.unassigned++;
+      else if (this.#left.has(member.id)) counted.left++;
+      else counted[this.#standing(member).kind]++;
     }
-    return { devices: members.length, all: this.#members.all.length, standings };
+    return { devices: members.length, all: this.#members.all.length, standings: counted };
   }
 
   #state(): Omit<Outcome, "end" | "devices" | "isProfiles"> {
     const { all, pinned } = this.#members;
-    const assigned = all.filter((member) => this.#has(member));
     return {
-      ...{
-        assigned: assigned.length,
-        all: all.length,
-        pinned: pinned.map(({ name }) => name),
-        stage: this.#stage,
-      },
-      passed: assigned.filter((member) => this.#standing(member).kind === "passed").length,
+      assigned: all.filter((member) => this.#has(member)).length,
+      all: all.length,
+      pinned: pinned.map(({ name }) => name),
+      stage: this.#stage,
+      passed: this.#passed().length,
       left: all.filter(({ id }) => this.#left.has(id)).map(({ name }) => name),
+      excluded: [...this.#excluded.values()],
     };
   }
 }

@@ -1,7 +1,7 @@
 // Takes a rollout back: every device gets what it had before.
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
-import { ROLLOUT_KEY } from "../../operator/rollout-record.js";
+import { ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
 import type { DeviceProfile } from "../../operator/shapes.js";
 import { eachOf } from "../operator/operator.js";
 import { isAssigned, type Member, readMembers, type Target } from "./members.js";
@@ -19,7 +19,7 @@ export interface Undone {
   readonly failed: readonly { readonly device: string; readonly why: string }[];
 }
 
-/** The devices that this rollout gave the image. */
+/** The devices that this rollout gave the image. Throws OperatorError if the platform does not return all devices. */
 export async function toUndo(operator: Operator, profile: DeviceProfile, target: Target): Promise<Member[]> {
   const { all, pinned } = await readMembers(operator, profile, target);
   return [...all, ...pinned].filter(({ record }) => record !== undefined);
@@ -39,7 +39,7 @@ export async function undo(
   const back: Member[] = [];
   const changed: string[] = [];
   const now = await operator.profiles.get(id.id);
-  const before = members.find(({ record }) => record)?.record?.profile;
+  const before = packageBefore(members);
   await eachOf(members, AT_A_TIME, async (member) => {
     const isOurs = isAssigned(member, target, now.firmwareId?.id) || member.own === member.record?.own;
     if (!isOurs) changed.push(member.name);
@@ -53,8 +53,20 @@ export async function undo(
   );
   const profile = now.firmwareId?.id === target.packageId ? before : now.firmwareId?.id;
   const stays = ({ seen, record }: Member): boolean =>
-    (record?.own ?? profile) === undefined && seen.title === target.title && seen.version === target.version;
+    (record?.own ?? profile) === undefined && seen?.title === target.title && seen.version === target.version;
   return { devices: back.length, stay: back.filter(stays).map(({ name }) => name), changed, failed };
+}
+
+/** The package that the profile had when the rollout handed over, or else when it last assigned a device. */
+function packageBefore(members: readonly Member[]): string | undefined {
+  const records = members.flatMap(({ record }) => record ?? []);
+  const isLater = (one: RolloutRecord, other: RolloutRecord): boolean =>
+    (one.handedOver ?? 0) - (other.handedOver ?? 0) > 0 ||
+    (one.handedOver === other.handedOver && one.at > other.at);
+  return records.reduce<RolloutRecord | undefined>(
+    (last, one) => (!last || isLater(one, last) ? one : last),
+    undefined,
+  )?.profile;
 }
 
 async function restored(

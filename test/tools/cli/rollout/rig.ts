@@ -1,7 +1,7 @@
 // A local platform and its operator on a clock that stands still until a rollout waits, with devices that are played: each does after an assignment what its
 // fate says.
 import type { ExecutionContext } from "ava";
-import { seeAll } from "../../../../tools/cli/rollout/device-state.js";
+import { lookAt } from "../../../../tools/cli/rollout/device-state.js";
 import type { Target } from "../../../../tools/cli/rollout/members.js";
 import type { Outcome, RolloutOptions } from "../../../../tools/cli/rollout/outcome.js";
 import { Rollout } from "../../../../tools/cli/rollout/rollout.js";
@@ -202,7 +202,8 @@ export async function startRig(t: ExecutionContext, devices = 0): Promise<Rig> {
   };
   for (let n = 0; n < devices; n++) rig.add(`pump-${String(n).padStart(4, "0")}`);
   await clock.advance(MINUTE);
-  t.is((await seeAll(operator, "pumps")).size, devices);
+  const ids = fleet.map(({ device }) => device.id);
+  t.is((await lookAt(operator, ids)).states.size, devices);
   return rig;
 }
 

@@ -232,7 +232,7 @@ test("a device that is deleted, or given something else, in the middle of a stag
     if (waits === 3) await rig.operator.ota.assign(all[10]?.id ?? "", other.packageId);
   });
   t.like(outcome, { end: "done", all: 18, passed: 18, pinned: [all[10]?.name] });
-  t.true(rig.said.some((line) => line.includes(`${all[0]?.name} is not on the platform any more`)));
+  t.true(rig.said.some((line) => line.includes(`${all[0]?.name} was deleted from the platform`)));
 });
 
 test("a platform that is away for minutes, is waited for; one that refuses is not", async (t) => {

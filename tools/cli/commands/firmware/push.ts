@@ -170,16 +170,11 @@ async function device(operator: Operator, flags: PushFlags): Promise<Whom> {
 }
 
 async function profile(operator: Operator, flags: PushFlags): Promise<Whom> {
-  const { devices } = operator;
   const found = await findProfile(operator, flags.profile ?? "");
   const id = found.id.id;
-  const affected: Target[] = [];
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await devices.list({ page });
-    for (const one of data)
-      if (one.deviceProfileId?.id === id && !one.firmwareId) affected.push({ id: one.id.id, name: one.name });
-    if (!hasNext) break;
-  }
+  const affected = (await operator.devices.ofProfile(found))
+    .filter(({ firmwareId }) => !firmwareId)
+    .map((one) => ({ id: one.id.id, name: one.name }));
   return {
     profileId: id,
     devices: affected,

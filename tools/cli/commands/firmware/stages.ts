@@ -88,7 +88,8 @@ function reportOf(stages: number, names: readonly string[], steps: Steps): Repor
 }
 
 const WORDS: Readonly<Record<keyof Counts["standings"], string>> = {
-  ...{ unassigned: "not assigned yet", open: "updating", offline: "offline", soaking: "updated, watched" },
+  ...{ unassigned: "not assigned yet", unknown: "not returned by the platform", open: "updating" },
+  ...{ offline: "offline", soaking: "updated, watched" },
   ...{ passed: "good", failed: "failed", left: "left behind" },
 };
 
@@ -110,6 +111,10 @@ function conclude(outcome: Outcome, target: Target, flags: StageFlags): void {
     return;
   }
   const who = some(outcome.devices.map(({ device, why }) => `${device} (${why})`));
+  if (outcome.end === "unproven") {
+    const none = all === 0 ? "no device of the profile took part" : `no device passed: ${who}`;
+    throw new ExitError(UNANSWERED, `${none}; ${image} is not the profile's firmware`);
+  }
   if (outcome.end === "overtaken")
     throw new ExitError(FAILED, `somebody else changed this rollout: ${who}; no more is assigned`);
   const why =

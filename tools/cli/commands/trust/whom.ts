@@ -25,14 +25,9 @@ export async function devicesOf(operator: Operator, { device, profile }: WhomFla
     const { id, name } = await findDevice(operator, device);
     return [{ id: id.id, name }];
   }
-  const { id, name } = await findProfile(operator, profile ?? "");
-  const found: Target[] = [];
-  for (let page = 0; ; page++) {
-    const { data, hasNext } = await operator.devices.list({ page, type: name });
-    for (const one of data)
-      if (one.deviceProfileId?.id === id.id) found.push({ id: one.id.id, name: one.name });
-    if (!hasNext) return found.sort((one, next) => (one.name < next.name ? -1 : 1));
-  }
+  const found = await operator.devices.ofProfile(await findProfile(operator, profile ?? ""));
+  const targets = found.map(({ id, name }) => ({ id: id.id, name }));
+  return targets.sort((one, next) => (one.name < next.name ? -1 : 1));
 }
 
 /** As a device reports it; what is not laid out so is left out. */

@@ -82,9 +82,10 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
 
   app.get("/api/tenant/deviceInfos", async (request) => {
     asTenant(request);
+    const profileId = parameter(request, "deviceProfileId");
     return pageOf(
       request,
-      core.devices.list(),
+      core.devices.list().filter((device) => !profileId || device.profileId === profileId),
       (device) => device.name,
       (device) => deviceInfoView(context, device),
     );

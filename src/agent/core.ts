@@ -4,6 +4,7 @@
 import { type AgentState, Events } from "../events.js";
 import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platform/index.js";
 import type { Host } from "../port.js";
+import type { Timestamp } from "../wire/timestamp.js";
 import { AttributesApi } from "./attributes/attributes.js";
 import { Firmware } from "./firmware/firmware.js";
 import { Cycle, Reset } from "./lifecycle/index.js";
@@ -156,7 +157,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     if (!this._stopped) this._wake();
   }
 
-  dated(ms: number): void {
+  dated(ms: Timestamp<"server">): void {
     this.dateOffset = ms - this.host.clock.now();
     this.time.learn(ms);
   }

@@ -1,3 +1,4 @@
+import { clockTimestamp, type Timestamp } from "../wire/timestamp.js";
 import type { Answer } from "./response.js";
 
 /**
@@ -16,7 +17,8 @@ export type Outcome =
       readonly status: number;
       readonly body: Uint8Array;
       readonly whole: boolean;
-      readonly date: number | undefined;
+      /** Of the Date header, if that can be right. */
+      readonly date: Timestamp<"server"> | undefined;
     }
   | { readonly kind: "refused"; readonly status: number; readonly body: Uint8Array }
   | { readonly kind: "busy"; readonly status: number; readonly retryAfterMs: number | undefined }
@@ -48,7 +50,7 @@ export const classify = (answer: Answer, streamed: boolean): Outcome => {
   if (status === 200 || status === 204 || (status === 206 && streamed)) {
     // A captive portal answers 200 to everything, with a page.
     if (!streamed && body.length > 0 && !looksLikeJson(body)) return lost(NOT_JSON);
-    return { kind: "done", status, body, whole, date };
+    return { kind: "done", status, body, whole, date: clockTimestamp<"server">(date) };
   }
   if (status < 400) return lost(`foreign answer (status ${status})`);
   // Network authentication required: a captive portal that says so.

@@ -6,6 +6,7 @@ import { NO_TURN, type Outcome, SILENCE, UNCONNECTED } from "../http/outcome.js"
 import type { Request } from "../http/request.js";
 import type { Target } from "../http/target.js";
 import type { Host } from "../port.js";
+import type { Timestamp } from "../wire/timestamp.js";
 import { Backoff } from "./backoff.js";
 import { ConnectionPool, type Purpose } from "./connection-pool.js";
 import { Counters } from "./counters.js";
@@ -23,7 +24,7 @@ export interface SessionWatcher {
   /** The application asks for something that can't wait for `start()`. */
   asked(): void;
   /** The `Date` of an answer. Over http it is as good as all else that comes, and stamps only what goes the same way. */
-  dated(ms: number): void;
+  dated(ms: Timestamp<"server">): void;
   /** The platform took a request with the token. */
   reached(): void;
   /** What the agent published was found on the platform. */

@@ -12,6 +12,7 @@
 
 import { Shapes } from "./shapes.js";
 import type { Encoded } from "./text/encode.js";
+import type { Timestamp } from "./timestamp.js";
 import { encodeValues, VALUES_LIMIT } from "./values.js";
 
 const ascii = (text: string): Uint8Array => {
@@ -20,8 +21,6 @@ const ascii = (text: string): Uint8Array => {
   return bytes;
 };
 
-const TS_FIRST = 1_000_000_000_000;
-const TS_END = 10_000_000_000_000;
 /** What stands before the text of a point that is not the first. */
 const BEFORE = ascii(',{"ts":0000000000000,"values":');
 export const BEFORE_BYTES = BEFORE.length;
@@ -71,12 +70,6 @@ export class PointEncoder {
   }
 }
 
-/** Says why a time stamp cannot be used, or undefined if it can: whole milliseconds of 13 digits (2001 to 2286), which catches seconds. */
-export const checkTs = (ts: unknown): string | undefined => {
-  if (typeof ts === "number" && Number.isInteger(ts) && ts >= TS_FIRST && ts < TS_END) return undefined;
-  return "ts must be a whole number of milliseconds since 1970, of 13 digits";
-};
-
 /**
  * What stands before each point with a time stamp, `,{"ts":1700000000000,"values":`. It lies in the bytes that it is copied in, as a copy within them
  * is one move for the engine, and of one time stamp to the next few digits change.
@@ -96,7 +89,7 @@ export class PointFrame {
   }
 
   /** Writes it to `to`; returns its end. */
-  write(to: number, ts: number): number {
+  write(to: number, ts: Timestamp): number {
     const bytes = this._bytes;
     const at = this._at;
     if (ts < this._base || ts >= this._base + LOW) this._rebase(ts);

@@ -1,6 +1,7 @@
 import { HEAD_ROOM } from "../../platform/index.js";
 import type { Host } from "../../port.js";
 import { BEFORE_BYTES, FRAME_BYTES } from "../../wire/telemetry.js";
+import type { Timestamp } from "../../wire/timestamp.js";
 import { type TelemetryOptions, type TelemetrySettings, telemetrySettings } from "../options/telemetry.js";
 import type { Time } from "../time/time.js";
 import { GIVEN } from "../time/time.js";
@@ -104,7 +105,7 @@ export class Outbox {
    * Takes a point: the text of its values (`maxText` bytes at most), with the time stamp of the application or one of its own.
    * False: there is no room, and `drop` is "newest"; the point is counted as dropped.
    */
-  append(text: Uint8Array, ts: number | undefined): boolean {
+  append(text: Uint8Array, ts: Timestamp<"application"> | undefined): boolean {
     const { ring } = this;
     const length = POINT_HEAD + text.length;
     const free = this._sectors ? -1 : ring.reserve(whole(length));

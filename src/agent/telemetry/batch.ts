@@ -1,4 +1,5 @@
 import { BEFORE_BYTES, FRAME_BYTES, LISTED_BYTES, PointFrame } from "../../wire/telemetry.js";
+import { isTimestamp, type Timestamp } from "../../wire/timestamp.js";
 import { BATCH_FRONT, epochOf, type Outbox, POINT_HEAD, TWO_32 } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 import { GIVEN, TICKS } from "../time/time.js";
@@ -63,7 +64,7 @@ export class BatchWriter {
   }
 
   /** Adds the point whose text is `from` to `to`; false if it does not go with those before. */
-  add(bytes: Uint8Array, from: number, to: number, ts: number | undefined): boolean {
+  add(bytes: Uint8Array, from: number, to: number, ts: Timestamp | undefined): boolean {
     const own = this._bytes;
     const length = to - from;
     let at = this._to;
@@ -87,7 +88,7 @@ export class BatchWriter {
     bytes: Uint8Array,
     from: number,
     to: number,
-    ts: number | undefined,
+    ts: Timestamp | undefined,
     fromKey: number,
     most: number,
   ): void {
@@ -153,8 +154,9 @@ export const buildBatch = (
     const word = at >> 2;
     const kind = ((words[word + 1] as number) >> 16) & 0xff;
     const time = ((words[word + 3] as number) & 0xffff) * TWO_32 + ((words[word + 2] as number) >>> 0);
-    let ts = apart && kind !== GIVEN ? undefined : time;
-    if (kind === TICKS && !apart) {
+    const isStamped = kind !== TICKS && isTimestamp(time);
+    let ts = isStamped && (!apart || kind === GIVEN) ? time : undefined;
+    if (!isStamped && !apart) {
       ts = times.resolve(kind, epochOf(words, at), time);
       if (ts === undefined) break;
     }
@@ -163,7 +165,7 @@ export const buildBatch = (
       place.back();
       break;
     }
-    if (kind === TICKS && !apart && times.guessed(kind, epochOf(words, at), time)) guessed++;
+    if (!isStamped && !apart && times.guessed(kind, epochOf(words, at), time)) guessed++;
   }
   if (writer.points === 0) return undefined;
   const body = writer.body();

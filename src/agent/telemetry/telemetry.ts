@@ -10,7 +10,8 @@ import { checkDeadline, EXCHANGE_MS } from "../../platform/deadline.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../../platform/index.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
-import { checkTs, PointEncoder } from "../../wire/telemetry.js";
+import { PointEncoder } from "../../wire/telemetry.js";
+import { applicationTimestamp } from "../../wire/timestamp.js";
 import { DropNotifier, type Drops, type Outbox } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 import type { Batch } from "./batch.js";
@@ -72,9 +73,9 @@ export class Telemetry implements Job {
    * Throws `BAD_VALUE` for what JSON or the platform can't hold, `TOO_LARGE` for more than fits in one request; nothing is kept then.
    */
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
-    const ts = options?.ts;
-    const problem = ts === undefined ? undefined : checkTs(ts);
-    if (problem !== undefined) throw this._session.counters.error("BAD_VALUE", problem);
+    const given = options?.ts;
+    const ts = given === undefined ? undefined : applicationTimestamp(given);
+    if (typeof ts === "string") throw this._session.counters.error("BAD_VALUE", ts);
     const text = this.check(values);
     if (!this._outbox.append(text, ts)) return false;
     if (this._source.added(text.length)) this._loop.notify();

@@ -6,17 +6,16 @@
 // time stamp, so that the order of points is the order of their time stamps. Starts that never knew the time thus
 // end where the next begins.
 import type { Host } from "../../port.js";
+import { clockTimestamp, isTimestamp, type Timestamp } from "../../wire/timestamp.js";
 import { type BootEpoch, readEpochs, writeEpochs } from "./boot-epochs.js";
 
 /** A clock set back by less is waited for: points count on by 1 ms. */
 const SET_BACK_MS = 5000;
 /** The same for a clock that went on asleep, and may have been fast: 5 % of 40 hours; of a longer sleep a tenth. */
 const SLEPT_BACK_MS = 7_200_000;
-/** A time before 2001 is none (it has 12 digits). */
-const LEAST_MS = 1_000_000_000_000;
 const MOST_EPOCHS = 32;
 const LAST_EPOCH = 65_535;
-/** Points of a boot epoch that is not in the store any more are placed within this time before all others. */
+/** Points without a usable time (their boot epoch is not in the store any more) are placed within this time before all others. */
 const LOST_EPOCH_MS = 86_400_000;
 
 /** Kinds of points: stamped by the agent, by the application, or with ticks of a boot epoch whose start was not known. */
@@ -67,7 +66,7 @@ export class Time {
   }
 
   /** Milliseconds since 1970, or undefined as long as nobody said. */
-  now(): number | undefined {
+  now(): Timestamp | undefined {
     return this._at(this._ms());
   }
 
@@ -82,10 +81,10 @@ export class Time {
   }
 
   /** The time as an answer of the platform gives it. Only used as long as the host does not know it. */
-  learn(ms: number): void {
-    if (ms < LEAST_MS || (this.known && !this._reckoned)) return;
+  learn(ms: Timestamp<"server">): void {
+    if (this.known && !this._reckoned) return;
     this._reckoned = false;
-    this._learnt = Math.floor(ms) - this._ms();
+    this._learnt = ms - this._ms();
   }
 
   /**
@@ -97,14 +96,16 @@ export class Time {
     this._exactFrom = exactFrom;
     this._offset += Math.max(0, Math.floor(ticks) - this.ticks);
     this._reckoned = true;
-    if (at >= LEAST_MS) this._learnt = Math.floor(at) - this._ms();
+    const known = clockTimestamp(at);
+    if (known !== undefined) this._learnt = known - this._ms();
   }
 
   /** Goes on behind what a durable queue holds: the last time stamp, boot epoch (0: none) and tick in it, and how many points wait. True if its ticks go on. */
   restore(lastStamp: number, epoch: number, tick: number, waiting: number): boolean {
     this._keeps = true;
     const { epochs, end } = readEpochs(this._host);
-    this.lastStamp = Math.max(lastStamp, end);
+    // An older image may have stored a time that no clock shows.
+    this.lastStamp = Math.max(clockTimestamp(lastStamp) ?? 0, end);
     this._epochs = epochs;
     const last = this._epochs.at(-1);
     const open = epoch !== 0 && !this._epochs.some((one) => one.epoch === epoch);
@@ -156,15 +157,9 @@ export class Time {
   /** The next point's kind, boot epoch and time. */
   next(): void {
     const { clock } = this._host;
-    const wall = clock.wall();
     const ticked = clock.now();
     const ms = ticked - (ticked % 1);
-    let now: number | undefined;
-    // What most points find, without a call.
-    if (wall !== undefined && wall >= LEAST_MS && !this._reckoned) {
-      now = wall - (wall % 1);
-      this._learnt = now - ms;
-    } else now = this._at(ms);
+    const now = this._at(ms);
     if (now !== undefined && (this._learning ? this._closeEpoch(now) : this._stamping)) {
       const skew = now - ms;
       if (skew !== this._skew) this._skewed(now, skew);
@@ -179,21 +174,29 @@ export class Time {
   }
 
   /** The time stamp of a point, or undefined if it is not known yet. */
-  resolve(kind: number, epoch: number, time: number): number | undefined {
-    if (kind !== TICKS) return time;
-    const found = this._find(epoch);
-    if (found) return found.start + time;
+  resolve(kind: number, epoch: number, time: number): Timestamp | undefined {
+    if (kind !== TICKS && isTimestamp(time)) return time;
+    const found = kind === TICKS ? this._find(epoch) : undefined;
+    if (found) return this._placed(found.start + time, time);
     const now = this.now();
     if (now === undefined) return undefined;
-    if (epoch !== this.epoch) return (this._epochs[0]?.start ?? now) - LOST_EPOCH_MS + (time % LOST_EPOCH_MS);
+    if (kind !== TICKS || epoch !== this.epoch) return this._placed(0, time);
     this._closeEpoch(now);
     const start = this._find(epoch)?.start;
-    return start === undefined ? undefined : start + time;
+    return start === undefined ? undefined : this._placed(start + time, time);
+  }
+
+  /** `ts`, or a time of its own before all others if that is none. */
+  private _placed(ts: number, time: number): Timestamp | undefined {
+    if (isTimestamp(ts)) return ts;
+    const first = clockTimestamp<"device">(this._epochs[0]?.start) ?? this.now();
+    return first === undefined ? undefined : clockTimestamp(first - LOST_EPOCH_MS + (time % LOST_EPOCH_MS));
   }
 
   /** Whether a point is of a start that never knew the time: its time stamp is a guess. */
   guessed(kind: number, epoch: number, time: number): boolean {
-    return kind === TICKS && time < (this._find(epoch)?.exactFrom ?? time + 1);
+    if (kind !== TICKS) return !isTimestamp(time);
+    return time < (this._find(epoch)?.exactFrom ?? time + 1);
   }
 
   /** The host's clock was set, or is looked at for the first time. */
@@ -233,15 +236,12 @@ export class Time {
   }
 
   /** The time when the host's clock shows `ms`. */
-  private _at(ms: number): number | undefined {
-    const wall = this._host.clock.wall();
-    if (wall !== undefined && wall >= LEAST_MS) {
-      const now = Math.floor(wall);
-      this._reckoned = false;
-      this._learnt = now - ms;
-      return now;
-    }
-    return this._learnt === undefined ? undefined : ms + this._learnt;
+  private _at(ms: number): Timestamp | undefined {
+    const wall = clockTimestamp<"device">(this._host.clock.wall());
+    if (wall === undefined) return this._learnt === undefined ? undefined : clockTimestamp(ms + this._learnt);
+    this._reckoned = false;
+    this._learnt = wall - ms;
+    return wall;
   }
 
   private _ms(): number {

@@ -5,7 +5,7 @@ const answer = (status: number, body = "", whole = true) => ({
   status,
   body: Buffer.from(body),
   whole,
-  date: 5,
+  date: 1_700_000_000_000,
   retryAfterMs: 7,
   reusable: true,
 });
@@ -17,7 +17,7 @@ test("200 and 204 are done", (t) => {
     status: 200,
     body: Buffer.from("{}"),
     whole: true,
-    date: 5,
+    date: 1_700_000_000_000,
   });
   t.like(classify(answer(200, "[1", false), false), { kind: "done", whole: false });
   t.is(kind(200), "done");

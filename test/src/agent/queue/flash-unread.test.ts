@@ -3,6 +3,7 @@ import test from "ava";
 import fc from "fast-check";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
+import { at } from "../../../fakes/time.js";
 import { Device } from "./device.js";
 import { rig, textOf, waitingNumbers, waitingStamps } from "./rig.js";
 
@@ -227,7 +228,7 @@ test("whatever was known of the time before and since: points of flash that is r
         for (let i = 0; i < known.points; i++) made.outbox.append(textOf(n++), undefined);
         await made.host.clock.advance(known.ms);
         wall += known.ms;
-        if (known.learns) made.time.learn(wall);
+        if (known.learns) made.time.learn(at(wall));
         for (let i = 0; i < known.points; i++) made.outbox.append(textOf(n++), undefined);
         return { ...made, flash };
       };
@@ -236,13 +237,13 @@ test("whatever was known of the time before and since: points of flash that is r
       made.flash.fails = undefined;
       made.outbox.close();
       made.outbox.append(textOf(n++), undefined);
-      made.time.learn(wall);
+      made.time.learn(at(wall));
       t.deepEqual(waitingNumbers(made.outbox), [...Array(n).keys()]);
       const stamps = waitingStamps(made);
       t.deepEqual([...new Set(stamps)], stamps.toSorted(), stamps.join());
       // A start after it sees the same.
       const next = rig(new FakeFlash(blocks.size, 512, blocks.bytes), {}, store, null);
-      next.time.learn(wall + 10_000);
+      next.time.learn(at(wall + 10_000));
       t.deepEqual(waitingStamps(next), stamps);
     }),
     { numRuns: 500 },

@@ -3,6 +3,7 @@ import test from "ava";
 import { roomOf } from "../../../../src/agent/queue/outbox.js";
 import { BatchWriter } from "../../../../src/agent/telemetry/batch.js";
 import { HEAD_ROOM } from "../../../../src/platform/requests.js";
+import { at as stamp } from "../../../fakes/time.js";
 
 const AT = 100;
 const TS = 1_700_000_000_998;
@@ -21,7 +22,7 @@ function bodyOf(texts: readonly string[], ts: number | undefined, limit = 1000, 
     const from = within ? memory : Buffer.concat([Buffer.from("..."), bytes]);
     const at = within ? 7 : 3;
     if (within) memory.set(bytes, at);
-    if (!into.add(from, at, at + bytes.length, ts === undefined ? undefined : ts + index)) break;
+    if (!into.add(from, at, at + bytes.length, ts === undefined ? undefined : stamp(ts + index))) break;
   }
   const body = into.body();
   const end = AT + roomOf(limit);
@@ -60,7 +61,7 @@ test("of one point some keys leave, as an object with the same time stamp", (t) 
   const { writer: into } = writer(1000);
   const text = Buffer.from('{"a":1,"b":{"c":[1,2]},"d":"x,y"}');
   const cut = (from: number, most: number, ts: number | undefined): string => {
-    into.cut(text, 0, text.length, ts, from, most);
+    into.cut(text, 0, text.length, ts === undefined ? undefined : stamp(ts), from, most);
     return Buffer.from(into.body()).toString();
   };
   t.is(cut(0, 1, TS), `{"ts":${TS},"values":{"a":1}}`);

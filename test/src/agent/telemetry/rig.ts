@@ -1,5 +1,4 @@
 // Telemetry on a fake host, against a platform that the test scripts.
-
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
 import { Telemetry } from "../../../../src/agent/telemetry/telemetry.js";
@@ -8,6 +7,7 @@ import { Events } from "../../../../src/events.js";
 import { parseTarget } from "../../../../src/http/target.js";
 import type { SessionWatcher } from "../../../../src/platform/session.js";
 import { PlatformSession } from "../../../../src/platform/session.js";
+import type { Timestamp } from "../../../../src/wire/timestamp.js";
 import { type FakeHost, type FakeHostOptions, fakeHost } from "../../../fakes/host.js";
 import { type SeenRequest, serve } from "../../../fakes/server.js";
 
@@ -57,7 +57,7 @@ export class TelemetryRig {
     this.session = new PlatformSession(this.host, target.target, 3, events);
     this.time = new Time(this.host);
     const nothing = () => {};
-    const dated = (ms: number) => this.time.learn(ms);
+    const dated = (ms: Timestamp<"server">) => this.time.learn(ms);
     this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized: nothing };
     this.session.watcher = this.watcher;
     this.outbox = new Outbox(this.host, this.time, options);

@@ -1,6 +1,7 @@
 import test from "ava";
 import { MoteError } from "../../../../src/errors.js";
 import { FakeFlash } from "../../../fakes/flash.js";
+import { at } from "../../../fakes/time.js";
 import { TelemetryRig, upTo } from "./rig.js";
 
 test("a point leaves after the batch age as one object with its time stamp", async (t) => {
@@ -276,7 +277,7 @@ test("points wait for the time, and get time stamps of when they were recorded",
   const rig = new TelemetryRig({}, { wall: undefined }).start().record(0, 3);
   await rig.host.clock.advance(10_000);
   t.deepEqual(rig.log, []);
-  rig.time.learn(1_700_000_010_000);
+  rig.time.learn(at(1_700_000_010_000));
   await rig.empty(5000);
   t.deepEqual(
     rig.taken.map((one) => one.ts),

@@ -56,3 +56,37 @@ test("a wake of an agent that knows the time does not forget it, though the host
     [0, 1, 2],
   );
 });
+
+for (const year of ["2287", "9999", "2100"])
+  test(`a Date of the year ${year} is not taken for the time: points wait for a Date that can be right`, async (t) => {
+    const rig = startRig(t);
+    rig.clock.setWall(undefined);
+    let date = "Wed, 01 Jun 2022 00:00:00 GMT".replace("2022", year);
+    rig.platform.fault = (request) => {
+      if (request.method !== "POST" || !request.path.endsWith("/rpc")) return undefined;
+      request.reply(200, "{}", { Date: date });
+      return "hang";
+    };
+    const agent = rig.agent();
+    const call = async () => {
+      const answer = agent.rpc.call("time", {}, { timeoutMs: 5000 });
+      await rig.clock.advance(5000);
+      await answer;
+    };
+    agent.start();
+    for (let n = 0; n < 50; n++) agent.telemetry.record({ n });
+    await call();
+    const { points, device } = rig.platform;
+    const stored = () => points.call(rig.platform, device.call(rig.platform, NAME), "n");
+    t.deepEqual(stored(), []);
+    t.is(agent.platformTime, undefined);
+    date = "Wed, 01 Jun 2022 00:00:00 GMT";
+    await call();
+    await rig.clock.advance(60_000);
+    t.deepEqual(
+      stored().map(({ value }) => value),
+      Array.from({ length: 50 }, (_, n) => n),
+    );
+    t.true(stored().every(({ ts }) => Math.abs(ts - Date.UTC(2022, 5, 1)) < 60_000));
+    t.deepEqual(agent.telemetry.dropped, { full: 0, refused: 0, unreadable: 0 });
+  });

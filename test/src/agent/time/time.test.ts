@@ -1,6 +1,7 @@
 import test from "ava";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
+import { at } from "../../../fakes/time.js";
 import { type Rig, rig, textOf, waitingStamps } from "../queue/rig.js";
 
 const T0 = 1_700_000_000_000;
@@ -56,7 +57,7 @@ test("time stamps go on behind those of before a restart", (t) => {
 test("a time stamp of the application's has no say in those of the agent", (t) => {
   const blocks = new FakeFlash(8 * 4096, 4096);
   const store = new FakeStore();
-  rig(blocks, {}, store, T0).outbox.append(textOf(1), 4_000_000_000_000);
+  rig(blocks, {}, store, T0).outbox.append(textOf(1), at(4_000_000_000_000));
   const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, T0);
   add(next, 1);
   t.deepEqual(waitingStamps(next), [4_000_000_000_000, T0]);
@@ -72,15 +73,15 @@ test("as long as the time is not known points have none; once it is, they get th
   add(one, 2);
   t.deepEqual(waitingStamps(one), [undefined, undefined]);
   await one.host.clock.advance(5000);
-  one.time.learn(T0 + 10_000);
+  one.time.learn(at(T0 + 10_000));
   add(one, 1);
   t.deepEqual(waitingStamps(one), [T0 + 5000, T0 + 5001, T0 + 10_000]);
 });
 
 test("the platform's time is not used when the host knows the time", (t) => {
   const one = rig(new FakeFlash(0, 512), {}, undefined, T0);
-  one.time.learn(T0 + 99_000);
-  t.is(one.time.now(), T0);
+  one.time.learn(at(T0 + 99_000));
+  t.is<unknown, unknown>(one.time.now(), T0);
 });
 
 test("starts that never knew the time end where the next begins, in order, and are known as guesses", async (t) => {
@@ -98,7 +99,7 @@ test("starts that never knew the time end where the next begins, in order, and a
   const last = rig(flash, {}, store, null);
   await last.host.clock.advance(3000);
   add(last, 1);
-  last.time.learn(T0 + 3_600_000);
+  last.time.learn(at(T0 + 3_600_000));
   add(last, 1);
   const stamps = waitingStamps(last);
   t.true(isRising(stamps), stamps.join());
@@ -113,14 +114,14 @@ test("the start of a boot epoch outlives a restart, and the next boot epoch is a
   const store = new FakeStore();
   const first = rig(blocks, {}, store, null);
   add(first, 2);
-  first.time.learn(T0);
+  first.time.learn(at(T0));
   add(first, 1);
   const before = waitingStamps(first);
   const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, null);
   t.deepEqual(waitingStamps(second), before);
   add(second, 2);
   t.deepEqual(waitingStamps(second).slice(0, 3), before);
-  second.time.learn(T0 + 60_000);
+  second.time.learn(at(T0 + 60_000));
   t.true(isRising(waitingStamps(second)));
 });
 
@@ -130,7 +131,7 @@ test("if the store fails, the boot epoch stays open, and a restart finds the ord
   const first = rig(blocks, {}, store, null);
   add(first, 2);
   store.fails = (call) => call === "set";
-  first.time.learn(T0);
+  first.time.learn(at(T0));
   add(first, 2);
   t.true(isRising(waitingStamps(first)));
   store.fails = undefined;
@@ -144,7 +145,7 @@ test("a boot epoch that the store forgot is delivered all the same", (t) => {
   const store = new FakeStore();
   const first = rig(blocks, {}, store, null);
   add(first, 2);
-  first.time.learn(T0);
+  first.time.learn(at(T0));
   add(first, 1);
   const second = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, new FakeStore(), T0 + 60_000);
   t.true(waitingStamps(second).every((ts) => ts !== undefined && ts > 1_000_000_000_000));
@@ -156,7 +157,7 @@ test("a boot epoch that seems to begin within the last burst begins behind it", 
   add(rig(blocks, {}, store, T0), 5000);
   const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, store, null);
   add(next, 2);
-  next.time.learn(T0 + 1000);
+  next.time.learn(at(T0 + 1000));
   add(next, 2);
   t.true(isRising(waitingStamps(next)));
   t.deepEqual(
@@ -187,4 +188,28 @@ test("a clock set back is found however long ago the last point was", async (t) 
   add(one, 1);
   t.deepEqual(waitingStamps(one), [T0, T0 + 540_000]);
   t.is(one.host.lines.filter((line) => line.includes("set back by 60 s")).length, 1);
+});
+
+test("a host clock beyond the year 2099 counts as unknown", (t) => {
+  const one = rig(new FakeFlash(0, 512), {}, undefined, Date.UTC(2287, 0, 1));
+  add(one, 1);
+  t.deepEqual(waitingStamps(one), [undefined]);
+  one.host.clock.setWall(T0);
+  t.deepEqual(waitingStamps(one), [T0]);
+});
+
+test("points that an older image stored with a year beyond 2286 get a time of this century, each its own", (t) => {
+  const blocks = new FakeFlash(8 * 4096, 4096);
+  const old = rig(blocks, {}, new FakeStore(), T0);
+  const wrong = Date.UTC(9999, 0, 1);
+  Object.assign(old.time, {
+    next: () => Object.assign(old.time, { kind: 1, time: wrong + old.outbox.waiting }),
+  });
+  add(old, 5);
+  const next = rig(new FakeFlash(blocks.size, 4096, blocks.bytes), {}, new FakeStore(), T0);
+  add(next, 1);
+  const stamps = waitingStamps(next);
+  t.true(isRising(stamps), stamps.join());
+  t.is(stamps[5], T0);
+  t.true(stamps.every((ts) => ts! > T0 - 2 * 86_400_000));
 });

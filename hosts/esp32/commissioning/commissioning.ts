@@ -145,19 +145,20 @@ const consoleOn = (
   options: CommissionOptions,
   cable: Cable,
 ): ((bytes: Uint8Array) => void) => {
+  const entry = commissioning.entry();
   const console = new Console({
-    commissioning,
+    entry,
     write: (text) => cable.write(host.encode(text.replaceAll("\n", "\r\n"))),
     reset: options.reset,
     setLabel: (password) => password !== "" && !checkNetwork("label", password) && setLabel(host, password),
   });
   const improv = new Improv({
     ...aboutBoard(machine, host, options.deviceName, () => {
-      const { url, has } = commissioning.view;
+      const { url, has } = entry.view;
       return { url, token: has.token ? "given" : undefined };
     }),
     write: (bytes) => cable.writeWhole(bytes),
-    commissioning,
+    entry,
     scan: (found, done) => joiner.scan(found, done),
   });
   const others = commissioning.onChange;

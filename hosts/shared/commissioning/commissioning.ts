@@ -1,6 +1,14 @@
 // From nothing to what a device needs: its states, and what each step makes of them. No network, no page: those are around it.
 import type { Clock } from "../../../src/port.js";
-import { checkValues, type Finding, merged, SECRETS, sameIdentity, type Values } from "./values.js";
+import {
+  checkValues,
+  type Finding,
+  merged,
+  SECRETS,
+  sameIdentity,
+  type Values,
+  whyUnbound,
+} from "./values.js";
 
 /** `closed`: takes nothing. `open`: waits for the owner. `checking`: connects with what was given. `done`: it is kept; shown for a moment. */
 export type State = "closed" | "open" | "checking" | "done";
@@ -50,11 +58,16 @@ export interface View {
   readonly has: { readonly [F in "password" | "ca" | "token" | "key" | "secret"]: boolean };
 }
 
+/** What one visitor has entered: one of a browser, or whoever is at a cable. Nobody's entry completes another's. */
+export interface Entry {
+  readonly view: View;
+  /** Adds to what was entered before, and begins the check if nothing is missing. False while that can't be. */
+  give(typed: Values): boolean;
+}
+
 export class Commissioning {
   private readonly _options: CommissioningOptions;
   private _state: State = "closed";
-  /** Given, and not kept yet. */
-  private _given: Values = {};
   private _findings: readonly Finding[] = [];
   private _stage = "";
   private _isOver = false;
@@ -72,8 +85,19 @@ export class Commissioning {
     return this._state;
   }
 
+  /** For one more visitor. */
+  entry(): Entry {
+    return new VisitorEntry(this);
+  }
+
+  /** As somebody sees it who entered nothing. */
   get view(): View {
-    const values = merged(this._options.before, this._given);
+    return this.viewOf({});
+  }
+
+  /** For an entry alone. */
+  viewOf(given: Values): View {
+    const values = merged(this._options.before, given);
     const has = (field: keyof Values): boolean => values[field] !== undefined;
     return {
       state: this._state,
@@ -103,22 +127,22 @@ export class Commissioning {
     this._happens("close");
   }
 
-  /** Takes what the owner gave, beside what was given before, and begins to check it if nothing is missing. False while that can't be. */
-  give(typed: Values): boolean {
+  /** For an entry alone. */
+  take(entry: VisitorEntry, typed: Values): boolean {
     if (this._state !== "open") return false;
     const { before, wifi } = this._options;
-    const all = { ...this._given, ...typed };
+    const all = { ...entry.given, ...typed };
     const values = merged(before, all);
-    this._findings = checkValues(values, wifi);
+    this._findings = checkValues(values, wifi, whyUnbound(before, values));
     // What can't be right is not kept in mind; the rest need not be typed again.
     const wrong = this._findings.map(({ field }) => field);
-    this._given = without(all, wrong);
+    entry.given = without(all, wrong);
     if (this._findings.length > 0) this.onChange();
-    else if (this._happens("given")) void this._check(values);
+    else if (this._happens("given")) void this._check(entry, values);
     return true;
   }
 
-  private async _check(values: Values): Promise<void> {
+  private async _check(entry: VisitorEntry, values: Values): Promise<void> {
     const isSame = sameIdentity(this._options.before, values);
     const found = await this._tried(values, isSame);
     if (this._state !== "checking") return;
@@ -130,12 +154,12 @@ export class Commissioning {
     this._findings = finding ? [finding] : [];
     this._stage = "";
     if (!finding) {
-      this._given = without(this._given, SECRETS);
+      entry.given = without(entry.given, SECRETS);
       this._happens("good");
       this._later(DONE_MS);
       return;
     }
-    this._given = without(this._given, finding.field === "password" ? ["password"] : []);
+    entry.given = without(entry.given, finding.field === "password" ? ["password"] : []);
     this._happens("bad");
     if (this._isOver) this._happens("over");
   }
@@ -166,11 +190,28 @@ export class Commissioning {
     this._state = next;
     if (next === "closed") {
       this._cancel();
-      this._given = {};
       this._options.closed(done);
     }
     this.onChange();
     return true;
+  }
+}
+
+class VisitorEntry implements Entry {
+  private readonly _commissioning: Commissioning;
+  /** Entered, found right as far as it shows, and not kept yet. */
+  given: Values = {};
+
+  constructor(commissioning: Commissioning) {
+    this._commissioning = commissioning;
+  }
+
+  get view(): View {
+    return this._commissioning.viewOf(this.given);
+  }
+
+  give(typed: Values): boolean {
+    return this._commissioning.take(this, typed);
   }
 }
 

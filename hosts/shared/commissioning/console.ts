@@ -1,9 +1,10 @@
 // Commissioning over a serial line: lines in, lines out. What is typed is not sent back, so no secret is shown.
-import type { Commissioning } from "./commissioning.js";
+import type { Entry } from "./commissioning.js";
 import type { Finding, Values } from "./values.js";
 
 export interface ConsoleOptions {
-  readonly commissioning: Commissioning;
+  /** Of whoever is at this cable. */
+  readonly entry: Entry;
   /** `text` is one or more whole lines. */
   write(text: string): void;
   /** Forgets Wi-Fi, token and all that waits, and restarts. */
@@ -82,12 +83,12 @@ export class Console {
 
   /** What became of it; to be called when commissioning changed. */
   changed(): void {
-    const { state, findings } = this._options.commissioning.view;
+    const { state, findings } = this._options.entry.view;
     this.say(findings.length > 0 && state === "open" ? said(findings) : (SAID[state] as string));
   }
 
   show(): void {
-    const { state, wifi, ssid, url, has, findings } = this._options.commissioning.view;
+    const { state, wifi, ssid, url, has, findings } = this._options.entry.view;
     const setOrNot = (is: boolean): string => (is ? "set" : "not set");
     if (wifi)
       this.say(
@@ -116,7 +117,7 @@ export class Console {
   }
 
   private _give(typed: Values): void {
-    if (!this._options.commissioning.give(typed)) this.say("not now: it is checking");
+    if (!this._options.entry.give(typed)) this.say("not now: it is checking");
   }
 
   private _beginCertificate(): void {

@@ -1,6 +1,6 @@
 // Improv over a serial line, version 1 (improv-wifi.com/serial): how web pages give a device its Wi-Fi. It stands beside the text console on the same line.
 import type { Clock, Host } from "../../../src/port.js";
-import type { Commissioning, State } from "./commissioning.js";
+import type { Entry, State } from "./commissioning.js";
 import { COMMAND, ERROR, FrameReader, MOST_DATA, RESULT, STATE, writeFrame } from "./improv-frames.js";
 
 /** A network that was heard. */
@@ -19,8 +19,8 @@ export interface ImprovOptions {
   readonly info: readonly [string, string, string, string];
   /** Where its owner finds the device; no secret in it. Empty: nowhere yet. */
   url(): string;
-  /** What takes the Wi-Fi; undefined: the device has all that it needs, and takes none. */
-  readonly commissioning?: Commissioning | undefined;
+  /** What takes the Wi-Fi: that of whoever is at this cable. Undefined: the device has all that it needs, and takes none. */
+  readonly entry?: Entry | undefined;
   /** Looks for networks, and hands each over; `done` once there are no more. Throws if it can't. */
   readonly scan?: ((found: (network: Near) => void, done: () => void) => void) | undefined;
 }
@@ -79,7 +79,7 @@ export class Improv {
 
   /** To be called when commissioning changed. */
   changed(): void {
-    if (this._options.commissioning?.state === "done") this._isDone = true;
+    if (this._options.entry?.view.state === "done") this._isDone = true;
     const state = this._now();
     if (state !== this._state) {
       this._state = state;
@@ -105,14 +105,14 @@ export class Improv {
   }
 
   private _wifi(given: Uint8Array): void {
-    const { commissioning, host } = this._options;
+    const { entry, host } = this._options;
     const [ssid, password, more] = readTexts(host, given);
     if (!ssid || password === undefined || more !== undefined) this._error(INVALID);
-    else if (commissioning?.state !== "open") this._error(UNKNOWN);
+    else if (entry?.view.state !== "open") this._error(UNKNOWN);
     else {
       this._error(NONE);
       this._isAsked = true;
-      commissioning.give({ ssid, password: password === "" ? undefined : password });
+      entry.give({ ssid, password: password === "" ? undefined : password });
     }
   }
 
@@ -139,8 +139,8 @@ export class Improv {
   }
 
   private _now(): number {
-    const { commissioning } = this._options;
-    return commissioning && !this._isDone ? STATES[commissioning.state] : PROVISIONED;
+    const { entry } = this._options;
+    return entry && !this._isDone ? STATES[entry.view.state] : PROVISIONED;
   }
 
   private _error(code: number): void {

@@ -1,9 +1,9 @@
 // The page over connections of the port's kind: one request each, all of it bounded in size, number and time.
 import type { Host, Socket, SocketEvent } from "../../../src/port.js";
-import { RequestReader } from "./request.js";
-import { type Answer, headOf, type PageContext, refusal, respond } from "./respond.js";
+import { type PageRequest, RequestReader } from "./request.js";
+import { type Answer, headOf, type PageContext, refusal, respond, Visits } from "./respond.js";
 
-type Machine = Pick<Host, "clock" | "encode" | "decode">;
+type Machine = Pick<Host, "clock" | "encode" | "decode" | "random">;
 export type Connect = (event: (what: SocketEvent) => void) => Socket;
 
 /** A browser opens up to six at once, and asks again for those that were turned away. */
@@ -15,31 +15,34 @@ const PIECE = 512;
 export class PageServer {
   private readonly _context: PageContext;
   private readonly _machine: Machine;
-  private readonly _visits: Visit[] = [];
+  private readonly _visits: Visits;
+  private readonly _connections: Connection[] = [];
 
   constructor(context: PageContext, machine: Machine) {
     this._context = context;
     this._machine = machine;
+    this._visits = new Visits(context.commissioning, machine);
   }
 
   /** A visitor came; false if there is no room: then `connect` was not called. */
   accept(connect: Connect): boolean {
-    if (this._visits.length >= MOST) return false;
-    const visit = new Visit(connect, this._context, this._machine, () => {
-      const at = this._visits.indexOf(visit);
-      if (at >= 0) this._visits.splice(at, 1);
+    if (this._connections.length >= MOST) return false;
+    const answer = (request: PageRequest): Answer => respond(request, this._context, this._visits);
+    const connection = new Connection(connect, answer, this._machine, () => {
+      const at = this._connections.indexOf(connection);
+      if (at >= 0) this._connections.splice(at, 1);
     });
-    this._visits.push(visit);
+    this._connections.push(connection);
     return true;
   }
 
   close(): void {
-    for (const visit of this._visits.slice()) visit.end();
+    for (const connection of this._connections.slice()) connection.end();
   }
 }
 
-class Visit {
-  private readonly _context: PageContext;
+class Connection {
+  private readonly _respond: (request: PageRequest) => Answer;
   private readonly _machine: Machine;
   private readonly _over: () => void;
   private readonly _reader: RequestReader;
@@ -48,8 +51,13 @@ class Visit {
   private _out: Uint8Array | undefined;
   private _ended = false;
 
-  constructor(connect: Connect, context: PageContext, machine: Machine, over: () => void) {
-    this._context = context;
+  constructor(
+    connect: Connect,
+    respond: (request: PageRequest) => Answer,
+    machine: Machine,
+    over: () => void,
+  ) {
+    this._respond = respond;
     this._machine = machine;
     this._over = over;
     this._reader = new RequestReader(machine);
@@ -83,7 +91,7 @@ class Visit {
       this._reader.feed(count === PIECE ? piece : piece.subarray(0, count));
     if (this._out || !this._reader.isOver) return;
     const { request, problem } = this._reader;
-    this._answer(request ? respond(request, this._context) : refusal(problem), request?.method === "HEAD");
+    this._answer(request ? this._respond(request) : refusal(problem), request?.method === "HEAD");
   }
 
   private _answer(answer: Answer, isHead: boolean): void {

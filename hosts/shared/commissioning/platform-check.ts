@@ -66,13 +66,21 @@ const optionsOf = ({ url, token, key, secret }: Values, deviceName?: string): Ag
 
 const asked = (agent: Agent, { token }: Values): Promise<Finding | undefined> => {
   return new Promise((resolve) => {
-    agent.on("refused", ({ what, reason }) => resolve({ field: what === "token" ? "token" : "key", reason }));
+    agent.on("refused", ({ what, reason }) => resolve(refusedAs(what, reason)));
     agent.on("offline", ({ reason }) => resolve(unreachable(reason)));
     agent.attributes.read({ clientKeys: ["mote"], deadlineMs: DEADLINE_MS }).then(
       () => resolve(undefined),
       (error) => resolve(refused(error, token !== undefined)),
     );
   });
+};
+
+/** A device that moves to another CA has its name there already: its token is what the owner can look up. */
+const refusedAs = (what: "token" | "provisioning", reason: string): Finding => {
+  if (what === "token") return { field: "token", reason };
+  if (reason.includes("wrong")) return { field: "key", reason };
+  const advice = "if the platform has this device already, enter its access token";
+  return { field: "token", reason: `${reason}; ${advice}` };
 };
 
 const unreachable = (reason: string): Finding => {

@@ -14,6 +14,7 @@ export interface PageRequest {
   readonly origin: string | undefined;
   /** The `Sec-Fetch-Site` that browsers send. */
   readonly site: string | undefined;
+  readonly cookie: string;
   /** Without parameters, in lower case. */
   readonly type: string;
   readonly body: string;
@@ -36,6 +37,7 @@ const WANTED = [
   "host",
   "origin",
   "sec-fetch-site",
+  "cookie",
   "content-type",
   "content-length",
   "transfer-encoding",
@@ -143,13 +145,20 @@ export class RequestReader {
   }
 
   private _end(body: string): void {
-    const { host = "", origin, "sec-fetch-site": site, "content-type": type = "" } = this._headers;
+    const {
+      host = "",
+      origin,
+      "sec-fetch-site": site,
+      cookie = "",
+      "content-type": type = "",
+    } = this._headers;
     this.request = {
       method: this._method,
       path: this._target.split("?")[0] as string,
       host: lowerCase(host),
       origin,
       site,
+      cookie,
       type: lowerCase((type.split(";")[0] as string).trim()),
       body,
     };

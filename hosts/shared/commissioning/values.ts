@@ -55,8 +55,11 @@ export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefi
   return { field: "password", reason: `the Wi-Fi's password has ${range}; an open network has none` };
 };
 
-/** All that is wrong with `values`, or missing. `wifi`: whether there is a radio that needs a network. */
-export const checkValues = (values: Values, wifi: boolean): Finding[] => {
+/**
+ * All that is wrong with `values`, or missing. `wifi`: there is a radio that needs a network.
+ * `unbound`: why the secrets of before are not used, as `whyUnbound` gives it.
+ */
+export const checkValues = (values: Values, wifi: boolean, unbound?: string): Finding[] => {
   const found: Finding[] = [];
   const network = wifi ? checkNetwork(values.ssid ?? "", values.password) : undefined;
   if (network) found.push(network);
@@ -64,17 +67,20 @@ export const checkValues = (values: Values, wifi: boolean): Finding[] => {
   if (!target.ok) found.push({ field: "url", reason: `the platform's address ${target.reason}` });
   if (values.ca && typeof readAuthorities(values.ca) === "string")
     found.push({ field: "ca", reason: readAuthorities(values.ca) as string });
-  const identity = checkIdentity(values);
+  const identity = checkIdentity(values, unbound);
   if (identity) found.push(identity);
   return found;
 };
 
-const checkIdentity = ({ token, key, secret }: Values): Finding | undefined => {
+const checkIdentity = ({ token, key, secret }: Values, unbound?: string): Finding | undefined => {
   if (token) {
     const problem = checkToken(token);
     if (problem !== undefined) return { field: "token", reason: problem };
   } else if (!key && !secret)
-    return { field: "token", reason: "an access token, or a provisioning key and its secret, is needed" };
+    return {
+      field: "token",
+      reason: unbound ?? "an access token, or a provisioning key and its secret, is needed",
+    };
   for (const [field, what, value, other] of [
     ["key", "key", key, secret],
     ["secret", "secret", secret, key],
@@ -86,32 +92,65 @@ const checkIdentity = ({ token, key, secret }: Values): Finding | undefined => {
   return undefined;
 };
 
+const AGAIN = "enter its access token, or a provisioning key and secret, again";
+
 /**
- * What is meant by `typed` where `before` was kept or built in. A new network without a password is open; the same one keeps its
- * password. A token or a key takes the place of whatever the device proved itself with before. Another platform gets nothing of it: who has
- * the page for a moment must not read out what is built in by an address of his own.
+ * Why secrets that were kept or built in with `before` must not be sent with `values`; undefined if they may, or if
+ * there are none. A secret is bound to the address, the scheme and the certificates that it was given with. Over
+ * http nothing but the network stands for the platform, so there it is bound to the Wi-Fi that was known, too.
+ */
+export const whyUnbound = (before: Values, values: Values): string | undefined => {
+  if (!before.token && !before.key && !before.secret) return undefined;
+  if (!sameAddress(before.url, values.url)) return `what the device has is for another platform: ${AGAIN}`;
+  if (isHttp(values.url)) {
+    const isSameNetwork = before.ssid === values.ssid && before.password === values.password;
+    const wasUsed = checkNetwork(before.ssid, before.password) === undefined;
+    if (isSameNetwork || !wasUsed) return undefined;
+    return `over http the owner of the Wi-Fi can read what the device has, and this is another Wi-Fi: ${AGAIN}`;
+  }
+  return sameAuthorities(before.ca, values.ca)
+    ? undefined
+    : `what the device has is for another certificate (CA): ${AGAIN}`;
+};
+
+/**
+ * What is meant by `typed` where `before` was kept or built in. A new network without a password is open; the same
+ * one keeps its password. A token or a key takes the place of whatever the device proved itself with before. Secrets
+ * of before stay only where they are bound to: whoever has the page for a moment must not read them out.
  */
 export const merged = (before: Values, typed: Values): Values => {
   const ssid = typed.ssid || before.ssid;
   const password = typed.password || (ssid === before.ssid ? before.password : undefined);
   const url = typed.url || before.url;
   const ca = typed.ca === NO_CA ? undefined : typed.ca || before.ca;
-  const isThere = before.url === undefined || sameAddress(url, before.url);
-  const key = typed.key || (isThere ? before.key : undefined);
-  const secret = typed.secret || (isThere ? before.secret : undefined);
-  const same = !typed.key && !typed.secret && isThere;
+  const isBound = whyUnbound(before, { ssid, password, url, ca }) === undefined;
+  const key = typed.key || (isBound ? before.key : undefined);
+  const secret = typed.secret || (isBound ? before.secret : undefined);
+  const same = !typed.key && !typed.secret && isBound;
   const token = typed.token || (same ? before.token : undefined);
   return { ssid, password, url, ca, token, key, secret };
 };
 
-/** True if a token that was got by `before` is the device's with `values` too. */
+/** True if a token that was got by `before` is the device's with `values` too, and may be sent there. */
 export const sameIdentity = (before: Values, values: Values): boolean => {
   return (
-    sameAddress(before.url, values.url) &&
+    whyUnbound(before, values) === undefined &&
     before.token === values.token &&
     before.key === values.key &&
     before.secret === values.secret
   );
+};
+
+const isHttp = (url: string | undefined): boolean => {
+  const parsed = parseTarget(url ?? "");
+  return parsed.ok && !parsed.target.secure;
+};
+
+/** The same certificates in the same order, however they are written. */
+const sameAuthorities = (one: string | undefined, other: string | undefined): boolean => {
+  const [ours, theirs] = [readAuthorities(one ?? ""), readAuthorities(other ?? "")];
+  if (typeof ours === "string" || typeof theirs === "string") return (one ?? "") === (other ?? "");
+  return ours.join() === theirs.join();
 };
 
 /** The address as the agent keeps it beside the token; undefined if it is none. */
@@ -122,6 +161,7 @@ export const addressOf = (url: string | undefined): string | undefined => {
   return `${secure ? "https" : "http"}://${authority}${prefix}`;
 };
 
+/** True if both are the same address, by the same scheme; false if either is none. */
 export const sameAddress = (one: string | undefined, other: string | undefined): boolean => {
-  return one === other || (addressOf(one) !== undefined && addressOf(one) === addressOf(other));
+  return addressOf(one) !== undefined && addressOf(one) === addressOf(other);
 };

@@ -13,6 +13,8 @@ import { KEY, SECRET } from "../../fakes/platform.js";
 
 import { BARE, HOME, NAME, PRODUCT, rig, SOFTWARE, sampling } from "./commissioning-rig.js";
 
+const SECURE = { ...PRODUCT, baseUrl: "https://platform.test" };
+
 test("from the box to the first point without a rebuild: access point, page, a restart, and the point is there", async (t) => {
   const { board, modules, platform, boot } = rig(t);
   t.is(boot(), undefined);
@@ -110,7 +112,7 @@ test("a name and a label from the factory outlive a reset", async (t) => {
 
 test("what was kept wins over what was built in", async (t) => {
   const { board, platform, boot } = rig(t, {
-    ...PRODUCT,
+    ...SECURE,
     wifi: { ssid: "factory" },
     commission: { button: 4 },
   });
@@ -140,7 +142,7 @@ async function cyclePower({ board, boot }: ReturnType<typeof rig>): Promise<void
 }
 
 test("three quick power cycles open commissioning on a board without a button: another Wi-Fi is given, and the application runs", async (t) => {
-  const all = rig(t, { ...PRODUCT, wifi: { ssid: "the old one", password: "moved house" } });
+  const all = rig(t, { ...SECURE, wifi: { ssid: "the old one", password: "moved house" } });
   const { board, modules, platform, boot } = all;
   await cyclePower(all);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });

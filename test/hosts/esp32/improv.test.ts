@@ -109,10 +109,10 @@ function answering(t: ExecutionContext, config: Record<string, unknown>, isUsb =
   return { ...all, ask, text: () => text };
 }
 
-const place = `${PRODUCT.baseUrl}/entities/devices`;
-
 test("once commissioned it answers state 4 and an address without a token, and takes nothing, until its button was held", async (t) => {
-  const { board, modules, boot, ask, text } = answering(t, COMMISSIONED);
+  const baseUrl = "https://platform.test";
+  const { board, modules, boot, ask, text } = answering(t, { ...COMMISSIONED, baseUrl });
+  const place = `${baseUrl}/entities/devices`;
   t.truthy(boot());
   await board.clock.advance(5000);
   const state = ["1: \u0004", `4: \u0002${String.fromCharCode(place.length + 1, place.length)}${place}`];

@@ -76,7 +76,7 @@ browserTest(
   "a board that runs is found by its port, given a Wi-Fi, and the page leads to the device",
   async (t) => {
     const { page, errors } = await openPage({ width: 1024 });
-    const { commissioning, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
+    const { commissioning, entry, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
     const name = "mote-240ac4000102";
     const place = `${platform.url}/entities/devices?textSearch=${name}`;
     let sent = Promise.resolve();
@@ -92,7 +92,7 @@ browserTest(
       },
       info: ["greenhouse", "1.2.0", "ESP32-C3", name],
       url: () => place,
-      commissioning,
+      entry,
       scan: (found, done) => {
         found({ ssid: "home", rssi: -48, secured: true });
         found({ ssid: "guests", rssi: -71, secured: false });
@@ -170,10 +170,10 @@ browserTest(
     t.teardown(() => moved.close());
     const { page, errors } = await openPage({ width: 1024 });
     t.teardown(() => page.close());
-    const { commissioning, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
+    const { entry, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
     const running = { version: "1.1.0" };
     const board = new Improv({
-      ...{ host, commissioning, url: () => "" },
+      ...{ host, entry, url: () => "" },
       get info() {
         return ["greenhouse", running.version, "ESP32-C3", "mote-1"] as const;
       },
@@ -247,9 +247,9 @@ interface Shadow {
 
 /** Improv of a board that waits for its Wi-Fi, without a clock of its own. */
 function improvOf(send: (bytes: Uint8Array) => void) {
-  const { commissioning, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
+  const { entry, host } = rig({ before: { url: URL, key: KEY, secret: SECRET } });
   const improv = new Improv({
-    ...{ host, commissioning, url: () => "", write: send },
+    ...{ host, entry, url: () => "", write: send },
     info: ["greenhouse", "1.1.0", "ESP32-C3", "mote-1"],
     scan: (_, done) => done(),
   });

@@ -9,6 +9,7 @@ import { Commissioning } from "../../../../hosts/shared/commissioning/commission
 import { PageServer } from "../../../../hosts/shared/commissioning/page-server.js";
 import type { Finding, Values } from "../../../../hosts/shared/commissioning/values.js";
 import { FakeClock } from "../../../fakes/clock.js";
+import { seededRandom } from "../../../fakes/host.js";
 import { closeBrowser, inBrowser, keep, openPage } from "../../../tools/console/browser.js";
 import { GOOD, PROOF } from "./rig.js";
 
@@ -39,7 +40,7 @@ async function device(t: ExecutionContext, before: Values = {}) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as { port: number }).port}`;
   const context = { commissioning, name: "mote-240ac4000102", hosts: [host], isPortal: true, proof: PROOF };
-  const pages = new PageServer(context, { clock, encode, decode });
+  const pages = new PageServer(context, { clock, encode, decode, random: seededRandom(1) });
   commissioning.open();
   t.teardown(() => server.close());
   return { url: `http://${host}/`, time, kept, commissioning };
@@ -91,7 +92,7 @@ test("it fits 360 pixels in light and dark, with the longest names and every rea
       ssid: "W".repeat(32),
       url: `https://${"long-".repeat(30)}.example`,
     });
-    commissioning.give({ password: "short", token: "a/b", ca: "none of it" });
+    commissioning.entry().give({ password: "short", token: "a/b", ca: "none of it" });
     const { page, errors } = await openPage({ width: 360, dark });
     await page.goto(url);
     t.false(await overflow(page));

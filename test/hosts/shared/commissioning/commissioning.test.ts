@@ -8,8 +8,8 @@ const tokenOf = ({ store }: FakeHost): object =>
   JSON.parse(Buffer.from(store.get("token")!.subarray(1)).toString());
 
 test("what connects is kept: Wi-Fi, base URL, provisioning, and the token that the device got by it", async (t) => {
-  const { commissioning, host, platform, checked, closed, joined } = rig();
-  t.true(commissioning.give(GOOD));
+  const { entry, commissioning, host, platform, checked, closed, joined } = rig();
+  t.true(entry.give(GOOD));
   t.is(commissioning.state, "checking");
   await checked();
   t.is(commissioning.state, "done");
@@ -22,9 +22,9 @@ test("what connects is kept: Wi-Fi, base URL, provisioning, and the token that t
 });
 
 test("an access token is kept as the agent keeps its own", async (t) => {
-  const { commissioning, host, platform, checked } = rig();
+  const { entry, commissioning, host, platform, checked } = rig();
   platform.create("greenhouse-7", TOKEN);
-  commissioning.give({ ssid: "home", password: "correct horse", url: `${URL}/`, token: TOKEN });
+  entry.give({ ssid: "home", password: "correct horse", url: `${URL}/`, token: TOKEN });
   await checked();
   t.is(commissioning.state, "done");
   t.deepEqual(tokenOf(host), { url: URL, token: TOKEN });
@@ -41,7 +41,7 @@ const WRONG = [
 
 for (const [what, values, field, reason] of WRONG)
   test(`${what} comes back with its own reason, and nothing is kept`, async (t) => {
-    const { commissioning, host, checked } = rig({
+    const { entry, host, checked } = rig({
       join: ({ ssid, password }) =>
         ssid !== "home"
           ? { field: "ssid", reason: "no such network" }
@@ -56,38 +56,38 @@ for (const [what, values, field, reason] of WRONG)
       else return onConnect?.(peer);
       return false;
     };
-    commissioning.give({ ...GOOD, ...values });
+    entry.give({ ...GOOD, ...values });
     await checked();
-    const { state, findings } = commissioning.view;
+    const { state, findings } = entry.view;
     t.is(state, "open");
     t.is(findings.length, 1);
     t.is(findings[0]!.field, field);
     t.regex(findings[0]!.reason, reason);
     t.deepEqual(defined(readStoredSettings(host)), {});
     for (const secret of [KEY, SECRET, "correct horse", TOKEN])
-      t.false(JSON.stringify(commissioning.view).includes(secret));
+      t.false(JSON.stringify(entry.view).includes(secret));
   });
 
 test("after a wrong password only the password is asked for again", async (t) => {
-  const { commissioning, checked, joined } = rig({
+  const { entry, commissioning, checked, joined } = rig({
     join: ({ password }) =>
       password === "correct horse" ? undefined : { field: "password", reason: "the password is wrong" },
   });
-  commissioning.give({ ...GOOD, password: "wrong horse" });
+  entry.give({ ...GOOD, password: "wrong horse" });
   await checked();
-  t.false(commissioning.view.has.password);
-  t.true(commissioning.view.has.secret);
-  commissioning.give({ password: "correct horse" });
+  t.false(entry.view.has.password);
+  t.true(entry.view.has.secret);
+  entry.give({ password: "correct horse" });
   await checked();
   t.is(commissioning.state, "done");
   t.like(joined[1], GOOD);
 });
 
 test("what can't be right is reported before anything connects, all of it at once", (t) => {
-  const { commissioning, joined } = rig();
-  commissioning.give({ ssid: "s".repeat(33), password: "short", url: "ftp://x", key: "only" });
+  const { entry, commissioning, joined } = rig();
+  entry.give({ ssid: "s".repeat(33), password: "short", url: "ftp://x", key: "only" });
   t.deepEqual(
-    commissioning.view.findings.map(({ field }) => field),
+    entry.view.findings.map(({ field }) => field),
     ["ssid", "url", "secret"],
   );
   t.is(commissioning.state, "open");
@@ -95,41 +95,41 @@ test("what can't be right is reported before anything connects, all of it at onc
 });
 
 test("it closes after 10 minutes, and takes nothing any more", async (t) => {
-  const { commissioning, host, closed } = rig();
+  const { entry, commissioning, host, closed } = rig();
   await host.clock.advance(599_999);
   t.is(commissioning.state, "open");
   await host.clock.advance(1);
   t.deepEqual([commissioning.state, closed], ["closed", [false]]);
-  t.false(commissioning.give(GOOD));
+  t.false(entry.give(GOOD));
 });
 
 test("a check that is under way when the 10 minutes are over goes on to its end", async (t) => {
-  const { commissioning, host, checked, closed } = rig();
+  const { entry, commissioning, host, checked, closed } = rig();
   await host.clock.advance(599_000);
-  commissioning.give(GOOD);
+  entry.give(GOOD);
   await host.clock.advance(2000);
   t.is(commissioning.state, "checking");
   await checked();
   t.is(commissioning.state, "done");
   const failing = rig({ join: () => ({ field: "ssid", reason: "no such network" }) });
   await failing.host.clock.advance(599_000);
-  failing.commissioning.give(GOOD);
+  failing.entry.give(GOOD);
   await failing.checked();
   t.is(failing.commissioning.state, "closed");
   t.deepEqual([closed, failing.closed], [[], [false]]);
 });
 
 test("nothing is taken while it checks", async (t) => {
-  const { commissioning, checked, joined } = rig();
-  commissioning.give(GOOD);
-  t.false(commissioning.give({ ssid: "another" }));
+  const { entry, checked, joined } = rig();
+  entry.give(GOOD);
+  t.false(entry.give({ ssid: "another" }));
   await checked();
   t.is(joined.length, 1);
 });
 
 test("closed during a check, it keeps nothing", async (t) => {
-  const { commissioning, host, closed } = rig();
-  commissioning.give(GOOD);
+  const { entry, commissioning, host, closed } = rig();
+  entry.give(GOOD);
   commissioning.close();
   await host.clock.advance(60_000);
   t.deepEqual(closed, [false]);
@@ -137,22 +137,25 @@ test("closed during a check, it keeps nothing", async (t) => {
 });
 
 test("storage that fails is reported, and what was there before stays", async (t) => {
-  const { commissioning, host, checked } = rig();
+  const { entry, host, checked } = rig();
   host.store.fails = (call, key) => call === "set" && key === "commission";
-  commissioning.give(GOOD);
+  entry.give(GOOD);
   await checked();
-  t.regex(commissioning.view.findings[0]!.reason, /can't be kept/);
+  t.regex(entry.view.findings[0]!.reason, /can't be kept/);
   t.deepEqual(defined(readStoredSettings(host)), {});
 });
 
+/** Over http another Wi-Fi would have all secrets entered again. */
+const SECURE = { ...GOOD, url: "https://platform.test" };
+
 test("another Wi-Fi leaves the device its token, and asks for nothing else again", async (t) => {
   const first = rig();
-  first.commissioning.give(GOOD);
+  first.entry.give(SECURE);
   await first.checked();
   const { token } = tokenOf(first.host) as { token: string };
   const { store, clock } = first.host;
   const again = rig({ store, clock, network: first.host.net });
-  again.commissioning.give({ ssid: "garden", password: "another horse" });
+  again.entry.give({ ssid: "garden", password: "another horse" });
   // The same platform goes on: `again` made a new one, which does not know the device.
   again.platform.create("moved", token);
   await again.checked();
@@ -163,22 +166,30 @@ test("another Wi-Fi leaves the device its token, and asks for nothing else again
 });
 
 test("a network of another name without a password is open; the same one keeps its password", async (t) => {
-  const before = { ...GOOD };
+  const before = SECURE;
   const open = rig({ before });
-  open.commissioning.give({ ssid: "cafe" });
+  open.entry.give({ ssid: "cafe" });
   await open.checked();
   t.is(open.joined[0]!.password, undefined);
   const same = rig({ before });
-  same.commissioning.give({ ssid: "home" });
+  same.entry.give({ ssid: "home" });
   await same.checked();
   t.is(same.joined[0]!.password, "correct horse");
 });
 
+test("what was entered on the page is not completed by a Wi-Fi that comes by cable", (t) => {
+  const { commissioning, console, joined } = rig();
+  commissioning.entry().give({ url: "http://stranger.test", token: "his-token" });
+  console.line('set wifi home "correct horse"');
+  t.deepEqual([commissioning.state, joined.length], ["open", 0]);
+  t.is(commissioning.view.url, "");
+});
+
 test("another platform needs a token of its own, or provisioning", async (t) => {
-  const { commissioning, joined } = rig({ before: { ssid: "home", url: URL, token: TOKEN } });
-  commissioning.give({ url: "http://other.test" });
+  const { entry, joined } = rig({ before: { ssid: "home", url: URL, token: TOKEN } });
+  entry.give({ url: "http://other.test" });
   t.deepEqual(
-    commissioning.view.findings.map(({ field }) => field),
+    entry.view.findings.map(({ field }) => field),
     ["token"],
   );
   t.is(joined.length, 0);

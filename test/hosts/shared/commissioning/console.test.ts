@@ -73,7 +73,7 @@ test("help names every command, and reset is passed on", (t) => {
 const [PEM = ""] = rootCertificates;
 
 test("a certificate is pasted line by line, each with its number, and taken at its last line", (t) => {
-  const { console, said, commissioning } = rig();
+  const { console, said, entry } = rig();
   console.line("set ca");
   const lines = PEM.trim().split("\n");
   for (const line of lines) console.line(`${line}\r`);
@@ -81,13 +81,13 @@ test("a certificate is pasted line by line, each with its number, and taken at i
     said.slice(1, lines.length).map((text) => text.trim()),
     lines.slice(1).map((_, i) => String(i + 1)),
   );
-  t.true(commissioning.view.has.ca);
+  t.true(entry.view.has.ca);
   console.line("show");
   t.true(said.some((text) => text.includes("certificate set")));
 });
 
 test("a certificate of which a line is lost, or that ends nowhere, is not taken, and the console goes on", (t) => {
-  const { console, said, commissioning } = rig();
+  const { console, said, entry } = rig();
   console.line("set ca");
   console.line("-----BEGIN CERTIFICATE-----");
   console.line(undefined);
@@ -104,7 +104,7 @@ test("a certificate of which a line is lost, or that ends nowhere, is not taken,
   damaged.splice(5, 1);
   for (const line of ["set ca", ...damaged]) console.line(line);
   t.regex(said.at(-1)!, /no certificate/);
-  t.false(commissioning.view.has.ca);
+  t.false(entry.view.has.ca);
 });
 
 test("words may be quoted, and hold quotes", (t) => {

@@ -40,9 +40,9 @@ class Pair {
   #results: number[] = [];
 
   constructor() {
-    const { commissioning, host } = this.#rig;
+    const { commissioning, entry, host } = this.#rig;
     this.#improv = new Improv({
-      ...{ host, commissioning, url: () => PLACE },
+      ...{ host, entry, url: () => PLACE },
       info: ["lamp", "1.0.0", "ESP32-C3", "lamp-1"],
       write: (frame) => this.#heard(frame),
     });

@@ -31,14 +31,14 @@ function device(
   options: RigOptions & { scan?: (found: (near: Near) => void, done: () => void) => void } = {},
 ) {
   const made = rig(options);
-  const { commissioning, host } = made;
+  const { commissioning, entry, host } = made;
   const answers: string[] = [];
   const improv = new Improv({
     host,
     write: (bytes) => answers.push(said(bytes)),
     info: INFO,
     url: () => PLACE,
-    commissioning,
+    entry,
     scan: options.scan,
   });
   const others = commissioning.onChange;

@@ -14,18 +14,18 @@ const BUILT_IN = { url: URL, key: KEY, secret: SECRET };
 
 /** A device on a line where its log and its console write too, in pieces as a serial line has them. */
 async function wired(options: RigOptions = {}) {
-  const { commissioning, host } = rig({ before: BUILT_IN, ...options });
+  const { commissioning, entry, host } = rig({ before: BUILT_IN, ...options });
   const send = (bytes: Uint8Array): void => {
     for (let at = 0; at < bytes.length; at += 7) received(bytes.slice(at, at + 7));
   };
   const write = (text: string): void => send(host.encode(text.replaceAll("\n", "\r\n")));
-  const console = new Console({ commissioning, write, reset: () => {} });
+  const console = new Console({ entry, write, reset: () => {} });
   const improv = new Improv({
     host,
     write: send,
     info: ["lamp", "1.2.3", "ESP32-C3", "lamp-1"],
     url: () => PLACE,
-    commissioning,
+    entry,
     scan: (found, done) => {
       found({ ssid: "home", rssi: -48, secured: true });
       write("info: a line of the log\n");

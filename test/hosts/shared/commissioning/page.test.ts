@@ -40,12 +40,38 @@ test("the reason stands on the page, beside the field that it is about", async (
   const { get, post, checked } = rig({
     join: () => ({ field: "password", reason: "the Wi-Fi's password is wrong" }),
   });
-  await post(GOOD);
+  const { cookie = "" } = await post(GOOD);
   await checked();
-  const { text } = await get();
+  const { text } = await get("/", { Cookie: `other=1; ${cookie}` });
   t.regex(text, /role="alert"[^>]*><div>The Wi-Fi&#39;s password is wrong\./);
   t.regex(text, /<input id="password"[^>]*aria-invalid="true"/);
   t.regex(text, /<input id="ssid"[^>]*value="home"/);
+});
+
+test("what one browser entered is neither shown to another nor completed by it", async (t) => {
+  const { get, post, joined, commissioning } = rig();
+  const stranger = await post({ url: "http://stranger.test", token: "his-token" });
+  t.regex((await get("/", { Cookie: stranger.cookie! })).text, /value="http:\/\/stranger\.test"/);
+  t.notRegex((await get()).text, /stranger/);
+  const owner = await post({ ssid: "home", password: "correct horse" });
+  t.not(owner.cookie, stranger.cookie);
+  t.deepEqual([commissioning.state, joined.length], ["open", 0]);
+  // A cookie that was made up begins anew.
+  const { cookie } = await post({ ssid: "home" }, { Cookie: "visit=" });
+  t.truthy(cookie);
+  t.is((await post({ token: TOKEN }, { Cookie: owner.cookie! })).cookie, undefined);
+  t.regex((await get("/", { Cookie: owner.cookie! })).text, /value="home"/);
+});
+
+test("of more than three browsers the first has to enter all again", async (t) => {
+  const { get, post } = rig();
+  const cookies: string[] = [];
+  for (let n = 0; n < 4; n++) cookies.push((await post({ ssid: `home ${n}` })).cookie!);
+  const shown = await Promise.all(cookies.map((Cookie) => get("/", { Cookie })));
+  t.deepEqual(
+    shown.map(({ text }) => /value="home \d"/.test(text)),
+    [false, true, true, true],
+  );
 });
 
 test("no stored secret is on the page, and none shows how long it is", async (t) => {

@@ -20,6 +20,7 @@ test("a form's request is read whole, its query cut off, its host in lower case"
     host: "192.168.4.1",
     origin: "http://192.168.4.1",
     site: undefined,
+    cookie: "",
     type: "application/x-www-form-urlencoded",
     body: "a=b&c",
   });

@@ -1,5 +1,5 @@
 // Commissioning without a board: page and console over memory, a platform, and a Wi-Fi that the test owns.
-import { Commissioning } from "../../../../hosts/shared/commissioning/commissioning.js";
+import { Commissioning, type Entry } from "../../../../hosts/shared/commissioning/commissioning.js";
 import { Console } from "../../../../hosts/shared/commissioning/console.js";
 import { PageServer } from "../../../../hosts/shared/commissioning/page-server.js";
 import { reach } from "../../../../hosts/shared/commissioning/platform-check.js";
@@ -22,6 +22,8 @@ export interface Rig {
   readonly host: FakeHost;
   readonly platform: FakePlatform;
   readonly commissioning: Commissioning;
+  /** Of whoever is at the cable: the console's. */
+  readonly entry: Entry;
   readonly console: Console;
   readonly context: PageContext;
   /** All that the console wrote. */
@@ -45,6 +47,8 @@ export interface Visit {
   readonly text: string;
   readonly closed: boolean;
   readonly location: string | undefined;
+  /** `NAME=VALUE` of the cookie that came with it. */
+  readonly cookie: string | undefined;
 }
 
 export interface RigOptions extends FakeHostOptions {
@@ -78,8 +82,9 @@ export function rig(options: RigOptions = {}): Rig {
     keep: (values, isSame) => keep(host, values, isSame),
     closed: (done) => closed.push(done),
   });
+  const entry = commissioning.entry();
   const console = new Console({
-    commissioning,
+    entry,
     write: (text) => said.push(text),
     reset: () => resets.push("reset"),
     setLabel: (password) => password.length >= 8,
@@ -95,6 +100,7 @@ export function rig(options: RigOptions = {}): Rig {
     host,
     platform,
     commissioning,
+    entry,
     console,
     context,
     said,
@@ -173,5 +179,6 @@ async function visit(
     text,
     closed,
     location: /\r\nLocation: (.*)\r\n/.exec(text)?.[1],
+    cookie: /\r\nSet-Cookie: ([^;]*);/.exec(text)?.[1],
   };
 }

@@ -11,14 +11,15 @@ const NAME = "greenhouse-7";
 const HOUR = 3_600_000;
 const ENTRY = `import { Agent } from "./src/index.ts";
   import { Diagnostics } from "./src/diagnostics/index.ts";
-  const agent = new Agent(host, {
-    baseUrl: "http://platform.test",
-    provisioning: { key: "${KEY}", secret: "${SECRET}", deviceName: "${NAME}" },
-  });
-  globalThis.agent = agent;
-  globalThis.diagnostics = new Diagnostics(agent, host, { reset: "panic", freeMemory: () => 4711 });
-  globalThis.wrong = (times) => { for (let n = 0; n < times; n++) { try { agent.telemetry.record({ "": n % 7 }); } catch {} } };
-  agent.start();`;
+  globalThis.begin = () => {
+    globalThis.agent = new Agent(host, {
+      baseUrl: "http://platform.test",
+      provisioning: { key: "${KEY}", secret: "${SECRET}", deviceName: "${NAME}" },
+    });
+    globalThis.diagnostics = new Diagnostics(agent, host, { reset: "panic", freeMemory: () => 4711 });
+    agent.start();
+  };
+  globalThis.wrong = (times) => { for (let n = 0; n < times; n++) { try { agent.telemetry.record({ "": n % 7 }); } catch {} } };`;
 
 async function begin() {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
@@ -31,6 +32,7 @@ async function begin() {
     restart: (why: string) => void restarts.push(why),
   };
   const bridge = await Bridge.start(host, { entry: ENTRY });
+  await bridge.run("begin()");
   clock.settled = async () => {
     await settle();
     await bridge.idle();

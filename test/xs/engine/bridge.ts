@@ -6,7 +6,10 @@ import { bundle } from "./bundle.js";
 import { Engine, type EngineOptions } from "./worker.js";
 
 export interface BridgeOptions extends Pick<EngineOptions, "limitMs"> {
-  /** TypeScript, imports relative to the root; it finds the port as `globalThis.host`. */
+  /**
+   * TypeScript, imports relative to the root; it finds the port as `globalThis.host`. While it is evaluated its constants, and those of what it
+   * imports, lie on the stack, which a module's do not: let it define functions, and call them by `run`.
+   */
   readonly entry?: string;
   /** A file that is evaluated in place of test/xs/guest/host.ts, which it imports. */
   readonly guest?: string;

@@ -1,11 +1,11 @@
-// Runs the XS engine of the optional package @agoric/xsnap. Its JavaScript is never imported: that locks down the realm.
+// Runs the XS engine of the optional package @agoric/xsnap, with the stack of a board. Its JavaScript is never imported: that locks down the realm.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { root } from "../../architecture/tree.js";
 import { Netstrings, netstring } from "./netstrings.js";
-import { chunkBytes } from "./snapshot.js";
+import { boardSnapshot, chunkBytes } from "./snapshot.js";
 
 const PLATFORM: Record<string, string> = { linux: "lin", darwin: "mac" };
 
@@ -81,7 +81,9 @@ export class Engine {
     const path = workerPath();
     if (path === undefined) throw new EngineError(unavailable());
     this.#options = options;
-    this.#child = spawn(path, ["mote"], { stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"] });
+    this.#child = spawn(path, ["-r", boardSnapshot(path), "mote"], {
+      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+    });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => this.#options.output?.(text));
     }

@@ -78,7 +78,8 @@ class Display {
     const dim = render.makeColor(96, 96, 96);
     render.begin();
     render.fillRectangle(white, 0, 0, render.width, render.height);
-    render.fillRectangle(render.makeColor(...(COLOURS[state] ?? UNDER_WAY)), 0, 0, render.width, 2 * LINE);
+    const [red, green, blue] = COLOURS[state] ?? UNDER_WAY;
+    render.fillRectangle(render.makeColor(red, green, blue), 0, 0, render.width, 2 * LINE);
     this._text(this._image, white, LINE / 8);
     this._text(state, white, LINE);
     const lines = this._values.map(([key, value]) => `${key}  ${value}`);

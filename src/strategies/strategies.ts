@@ -63,8 +63,9 @@ export class Strategies {
     this._host = host;
     const { keys = {}, attribute, keep = false } = options;
     const unknown = Object.keys(options).filter((name) => !OPTIONS.includes(name));
-    const wrong = unknown.map((name) => `there is no option "${name}"`);
-    wrong.push(...this._problems(keys).map((problem) => `keys: ${problem}`));
+    const wrong = unknown
+      .map((name) => `there is no option "${name}"`)
+      .concat(this._problems(keys).map((problem) => `keys: ${problem}`));
     if (attribute !== undefined && typeof attribute !== "string") wrong.push("attribute is a text");
     if (typeof keep !== "boolean") wrong.push("keep is true or false");
     if (wrong.length > 0) throw new MoteError("BAD_OPTIONS", wrong.join("; "));

@@ -86,11 +86,10 @@ export const openCommissioning = (
     () => closing.unshift(answerNames(modules)),
   ]);
   const cables = { serial: options.serial, isRunning: false };
-  closing.unshift(
-    ...openCables(modules, machine, host, cables, (cable) =>
-      consoleOn(machine, host, commissioning, joiner, options, cable),
-    ),
+  const opened = openCables(modules, machine, host, cables, (cable) =>
+    consoleOn(machine, host, commissioning, joiner, options, cable),
   );
+  for (const close of opened.reverse()) closing.unshift(close);
   host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
   commissioning.open();
   return commissioning;

@@ -153,7 +153,8 @@ export class Improv {
       const bytes = this._options.host.encode(text);
       // What is too long for a frame is left empty.
       const fits = data.length + 1 + bytes.length <= MOST_DATA - texts.length;
-      data.push(fits ? bytes.length : 0, ...(fits ? bytes : []));
+      data.push(fits ? bytes.length : 0);
+      if (fits) for (const byte of bytes) data.push(byte);
     }
     data[1] = data.length - 2;
     this._send(RESULT, data);

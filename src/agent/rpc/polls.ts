@@ -59,8 +59,8 @@ export class RpcPolls {
 
   /** The lowest number of the polls that are open, or ended and were not taken yet. */
   get oldest(): number {
-    const numbers = [...this._open, ...this._ended].map(({ number }) => number);
-    return Math.min(this.next, ...numbers);
+    const lowest = (least: number, { number }: { readonly number: number }) => Math.min(least, number);
+    return this._ended.reduce(lowest, this._open.reduce(lowest, this.next));
   }
 
   /** A new start: what an earlier one left open is of no interest. */

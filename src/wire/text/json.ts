@@ -70,13 +70,15 @@ const brackets = (text: string, bracket: string, most: number): number => {
   return count;
 };
 
-/** Without calls of itself: those would take the engine's stack. */
+/** No recursion and no spread: a board's engine ends when its stack of 640 slots is full. */
 const dropProto = (root: Json): void => {
   const waiting: Json[] = [root];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value !== "object" || value === null) continue;
     // biome-ignore lint/suspicious/noProto: a member of this name, as JSON.parse makes it.
     if (!Array.isArray(value) && Object.hasOwn(value, "__proto__")) delete value.__proto__;
-    waiting.push(...Object.values<Json>(value));
+    for (const member of Object.values<Json>(value)) {
+      if (typeof member === "object" && member !== null) waiting.push(member);
+    }
   }
 };

@@ -4,12 +4,10 @@ import { parseJson } from "../core/json/json-reader.js";
 import type { Values } from "../core/platform.js";
 import { typedTwice, type Value } from "../core/values.js";
 import { type Exchange, ShapeError } from "./exchange.js";
-import { type Element, plainElements } from "./plain-telemetry.js";
 
 /** `{"k":1}`, `{"ts":1,"values":{"k":1}}`, or a list of either. */
 export function postTelemetry(exchange: Exchange): void {
-  const text = exchange.text;
-  const elements = plainElements(text) ?? lenientElements(text);
+  const elements = readElements(exchange.text);
   const points = elements.reduce((sum, { values }) => sum + values.length, 0);
   if (!exchange.admit(points)) return;
   if (elements.length === 0) {
@@ -21,8 +19,14 @@ export function postTelemetry(exchange: Exchange): void {
   exchange.answer(200);
 }
 
+export interface Element {
+  /** Undefined: the platform's own time. */
+  readonly ts: number | undefined;
+  readonly values: Values;
+}
+
 /** Throws JsonSyntaxError, ShapeError and MemberError. */
-export function lenientElements(text: string): Element[] {
+export function readElements(text: string): Element[] {
   const json = parseJson(text);
   return (Array.isArray(json) ? json : [json]).map(element);
 }

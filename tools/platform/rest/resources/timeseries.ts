@@ -3,8 +3,7 @@ import type { Device } from "../../core/devices.js";
 import { AGGREGATIONS, type Aggregation, aggregated } from "../../core/timeseries/aggregate.js";
 import type { Point } from "../../core/timeseries/timeseries.js";
 import { valueJson, valueText } from "../../core/values.js";
-import type { Element } from "../../device/plain-telemetry.js";
-import { lenientElements } from "../../device/telemetry.js";
+import { type Element, readElements } from "../../device/telemetry.js";
 import { asTenant, deviceOf, type RestContext } from "../context.js";
 import { RestError } from "../error.js";
 import { keysParameter, numberParameter, parameter, spelledText, switchParameter } from "../input.js";
@@ -58,7 +57,7 @@ export function timeseriesRoutes(app: FastifyInstance, context: RestContext): vo
 
 function elementsOf(request: FastifyRequest): Element[] {
   try {
-    return lenientElements(spelledText(request));
+    return readElements(spelledText(request));
   } catch (error) {
     throw new RestError(400, error instanceof Error ? error.message : "Unable to parse timeseries payload");
   }

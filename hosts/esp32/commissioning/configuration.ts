@@ -16,6 +16,7 @@ import {
   keepWifi,
   readStoredSettings,
   storedSecond,
+  storedToken,
 } from "../../shared/commissioning/stored-settings.js";
 import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
@@ -107,6 +108,7 @@ const run = (board: Board, button: Pin | undefined): Agent | undefined => {
       host,
       air,
       network,
+      token: () => storedToken(host) ?? (config.token as string | undefined),
       keep: (other) => keepWifi(host, other),
       keepSecond: (second) => keepSecond(host, second),
     });

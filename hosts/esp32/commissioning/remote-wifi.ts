@@ -1,6 +1,9 @@
 // The RPC `mote.wifi`: another Wi-Fi from afar, taken on trial. It is kept only after the platform was reached through it; else, and after a power loss, the one
 // before is joined again. Nothing of it is stored before, so that no cut leaves a board with a network that does not work. A second network is kept without
 // trial: the first is still there, and the second may be that of a router which is not switched on yet.
+//
+// Over http the owner of a Wi-Fi can read the access token. There the params must hold it too, as `token`: so nobody
+// learns it by a Wi-Fi of his own who may call the device, and no more.
 import { type Agent, type Json, MoteError } from "../../../src/index.js";
 import { isObject } from "../../../src/wire/text/json.js";
 import { checkNetwork } from "../../shared/commissioning/values.js";
@@ -26,6 +29,8 @@ export interface RemoteWifiOptions {
   readonly air: Air;
   /** The networks that are joined. */
   readonly network: Network;
+  /** The device's access token, as it is now. */
+  token(): string | undefined;
   /** Keeps another in place of the first, for all starts from now on; false if that failed. */
   keep(network: AccessPoint): boolean;
   /** As `keep`, in place of the second; undefined: there is none any more. */
@@ -63,12 +68,22 @@ export class RemoteWifi {
     for (const one of [params, second])
       if (isObject(one) && typeof one.password === "string") host.conceal?.(one.password);
     if (this._tried) throw new Error("another Wi-Fi is on trial");
+    this._checkToken(params);
     if (second !== undefined) return this._keepSecond(second === null ? undefined : accessPointOf(second));
     const tried = accessPointOf(params);
     if (!wifi) throw new Error("a board that sleeps takes a second Wi-Fi only");
     this._tried = tried;
     host.clock.timer(BEGIN_MS, () => this._begin(wifi, tried));
     return { trial: "begins", seconds: TRIAL_MS / 1000 };
+  }
+
+  /** Throws `BAD_PARAMS` over http, unless `params` hold the device's token. */
+  private _checkToken(params: Json): void {
+    const { agent, token } = this._options;
+    if (agent.target.secure) return;
+    const given = isObject(params) ? params.token : undefined;
+    if (typeof given !== "string" || given !== token())
+      throw new MoteError("BAD_PARAMS", "over http the Wi-Fi's owner can read the token: add it as token");
   }
 
   private _keepSecond(second: AccessPoint | undefined): Json {
@@ -91,7 +106,9 @@ export class RemoteWifi {
   }
 
   private _later(wifi: Wifi): void {
-    this._options.host.clock.timer(LOOK_MS, () => void this._look(wifi));
+    this._options.host.clock.timer(LOOK_MS, () => {
+      this._look(wifi).catch(() => this._over(wifi, false));
+    });
   }
 
   private async _look(wifi: Wifi): Promise<void> {
@@ -126,6 +143,10 @@ export class RemoteWifi {
     else wifi.use(this._network);
     const moteWifi = isKept ? "kept" : `not kept: ${this._reason}`;
     host.log(isKept ? "info" : "error", `Wi-Fi: another one is ${moteWifi}`);
-    agent.attributes.publish({ moteWifi });
+    try {
+      agent.attributes.publish({ moteWifi });
+    } catch {
+      host.log("warn", "the client attributes leave no room for moteWifi: publish fewer, or shorter ones");
+    }
   }
 }

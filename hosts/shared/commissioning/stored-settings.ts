@@ -92,6 +92,10 @@ export const keepSecond = (keeper: Keeper, second: AccessPoint | undefined): boo
   return writeStored(keeper as Host, WIFI, { ...storedWifi(keeper), second: second ?? null });
 };
 
+/** The access token that the device uses, given or got by provisioning; undefined if none is kept. */
+export const storedToken = (keeper: Keeper): string | undefined =>
+  members(readStored(keeper as Host, TOKEN)).token;
+
 /** The second Wi-Fi as it was kept; null: there is none, whatever is built in. */
 export const storedSecond = (keeper: Keeper): AccessPoint | null | undefined => {
   const { second } = storedWifi(keeper);

@@ -81,10 +81,14 @@ export const QUICK_STARTS: Case = {
       await new Promise((go) => setTimeout(go, STEADY_MS));
       await board.off();
       const from = await cuts();
+      const { credentialsId: token } = await bench.tenant.devices.credentials(await bench.needId());
       board.type("set wifi another");
+      // The emulated board's platform is reached over http.
+      await board.line(/enter its access token/, WIFI_MS, from);
+      board.type(`set token ${token}`);
       await board.line(/connected, and kept/, WIFI_MS, from);
       await reads("moteRecovery", "");
-      await bench.ask("mote.wifi", { ssid: "a third" });
+      await bench.ask("mote.wifi", { ssid: "a third", token });
       await reads("moteWifi", "kept");
       return { moteWifi: String(await bench.client("moteWifi")) };
     } finally {

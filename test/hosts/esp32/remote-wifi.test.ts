@@ -2,14 +2,20 @@
 import test, { type ExecutionContext } from "ava";
 import type { Network } from "../../../hosts/esp32/network/wifi.js";
 import { BUILT } from "./board.js";
-import { HOME, NAME, PRODUCT, rig, SOFTWARE } from "./commissioning-rig.js";
+import { HOME, NAME, PRODUCT, rig, SOFTWARE, sampling } from "./commissioning-rig.js";
 
+const SECURE = { ...PRODUCT, baseUrl: "https://platform.test" };
 const NEW = { ssid: "moved", password: "another horse" };
 const [WRONG_PASSWORD, NO_NETWORK] = [15, 201];
 
 /** A board in the Wi-Fi "home" that hears "moved" as well; the platform answers in the networks of `ways`. */
-async function online(t: ExecutionContext, wifi: Network = HOME) {
-  const all = rig(t, { ...PRODUCT, wifi });
+async function online(
+  t: ExecutionContext,
+  wifi: Network = HOME,
+  more: Record<string, unknown> = {},
+  application = sampling,
+) {
+  const all = rig(t, { ...SECURE, ...more, wifi });
   const { board, platform, boot } = all;
   const known = [HOME, NEW];
   const ways = new Set([HOME.ssid, NEW.ssid]);
@@ -34,7 +40,7 @@ async function online(t: ExecutionContext, wifi: Network = HOME) {
     if (joined === "") peer.reset("no route");
     return false;
   };
-  boot();
+  boot(application);
   await board.clock.advance(20_000);
   const ask = async (params: unknown): Promise<unknown> => {
     const learnt = platform.rpc(device(), "mote.wifi", params);
@@ -184,5 +190,38 @@ test("the power goes while a second Wi-Fi is kept: the first is there, with the 
     boot();
     await board.clock.advance(15_000);
     t.deepEqual(board.joins.at(-1), { SSID: HOME.ssid, password: HOME.password }, `after ${ms} ms`);
+  }
+});
+
+test("over http another Wi-Fi is taken from nobody who does not know the device's token", async (t) => {
+  const { board, platform, ask, device, published } = await online(t, HOME, PRODUCT);
+  const joins = board.joins.length;
+  const token = device().credentials.credentialsId;
+  for (const params of [NEW, { ...NEW, token: "" }, { ...NEW, token: `${token}x` }, { second: NEW }])
+    t.regex(JSON.stringify(await ask(params)), /BAD_PARAMS.*over http the Wi-Fi's owner can read the token/);
+  await board.clock.advance(10_000);
+  t.is(board.joins.length, joins);
+  t.deepEqual(await ask({ second: NEW, token }), { second: "kept" });
+  t.deepEqual(await ask({ ...NEW, token }), { trial: "begins", seconds: 300 });
+  await board.clock.advance(120_000);
+  t.is(published(), "kept");
+  const shown = JSON.stringify([platform.attributes(device()), board.lines]);
+  t.false(shown.includes(token));
+});
+
+test("a trial ends as it would where the client attributes leave no room to report it", async (t) => {
+  for (const params of [NEW, { ssid: "nowhere" }]) {
+    const { board, ask, published } = await online(t, HOME, {}, (agent) => {
+      for (let room = 3800; room > 0; room -= 1)
+        try {
+          agent.attributes.publish({ big: "x".repeat(room) });
+          return;
+        } catch {}
+    });
+    await ask(params);
+    await board.clock.advance(7 * 60_000);
+    t.is(published(), undefined);
+    t.is(board.joins.at(-1)!.SSID, "ssid" in params && params === NEW ? NEW.ssid : HOME.ssid);
+    t.is(board.lines.filter((line) => line.includes("no room for moteWifi")).length, 1);
   }
 });

@@ -1,13 +1,22 @@
 import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Blocks } from "../../src/port.js";
-import { makeDirectory, openInPlace, syncDirectory, syncLeft, writeAll } from "./files.js";
+import { codeOf, makeDirectory, openInPlace, syncDirectory, syncLeft, writeAll } from "./files.js";
 
 export const SECTOR = 4096;
 
 /**
- * Sectors in one sparse file. The file holds each byte inverted: a hole reads as zeros, and so as erased flash.
- * Stricter than flash in one thing: a write onto bytes that are not erased is refused, where flash would mix old and new.
+ * The durable queue's file can't be read, or the disk has no room for it. Nothing in it was changed.
+ * The device must not start: it would accept points that nobody counts when they are lost.
+ */
+export class QueueFileError extends Error {
+  override name = "QueueFileError";
+}
+
+/**
+ * Sectors in one file. The file holds each byte inverted, so that zeros read as erased flash.
+ * A queue's file is written in full once, so that no other program can take its room; a slot's is sparse.
+ * A write onto bytes that are not erased is refused, where flash would mix old and new.
  */
 export class FileBlocks implements Blocks {
   readonly size: number;
@@ -23,13 +32,13 @@ export class FileBlocks implements Blocks {
   /**
    * Makes a file of `size` bytes if there is none. One of another size is kept as it is, and `warn` is called. On a disk that is
    * read-only it can only be read. In a slot a sector is synced once, when its last byte was written, or before anything is read or erased.
-   * Throws if there can be no such file.
+   * Throws if there can be no such file, a QueueFileError for a queue's.
    */
   constructor(path: string, size: number, warn: (line: string) => void, use: "queue" | "slot" = "queue") {
     this.#isSlot = use === "slot";
     makeDirectory(dirname(path));
-    this.#file = openInPlace(path);
-    const found = fstatSync(this.#file).size;
+    this.#file = this.#isSlot ? openInPlace(path) : openQueue(path);
+    const { size: found, blocks } = fstatSync(this.#file);
     if (found === 0) {
       ftruncateSync(this.#file, size - (size % SECTOR));
       fsyncSync(this.#file);
@@ -41,6 +50,8 @@ export class FileBlocks implements Blocks {
     }
     const usable = found === 0 ? size : found;
     this.size = usable - (usable % SECTOR);
+    // Where the system does not say how many blocks a file has, an existing one is taken as it is.
+    if (!this.#isSlot) this.#reserve(path, found === 0 || blocks * STAT_BLOCK < this.size);
   }
 
   read(at: number, into: Uint8Array): boolean {
@@ -99,6 +110,25 @@ export class FileBlocks implements Blocks {
     this.#isLoose = false;
   }
 
+  /** Reads every sector, and writes the zeros of those that are erased if the file may have holes. */
+  #reserve(path: string, hasHoles: boolean): void {
+    try {
+      for (let at = 0; at < this.size; at += SECTOR) {
+        this.#load(at, this.#scratch);
+        if (hasHoles && this.#scratch.equals(this.#zeros)) writeAll(this.#file, this.#zeros, at);
+      }
+      if (hasHoles) fsyncSync(this.#file);
+    } catch (error) {
+      const code = codeOf(error);
+      // Opened on a read-only disk.
+      if (code === "EBADF") return;
+      closeSync(this.#file);
+      if (code === UNKNOWN) throw error;
+      if (code === "ENOSPC" || code === "EDQUOT") throw new QueueFileError(noRoom(path, this.size));
+      throw new QueueFileError(`the durable queue ${path} can't be read or reserved (${code}): ${CHECK}`);
+    }
+  }
+
   #within(at: number, length: number): boolean {
     return Number.isInteger(at) && at >= 0 && at + length <= this.size;
   }
@@ -110,6 +140,29 @@ export class FileBlocks implements Blocks {
       if (got === 0) throw new Error("the file ends early");
       done += got;
     }
+  }
+}
+
+const STAT_BLOCK = 512;
+const WHAT_IT_IS: { readonly [code: string]: string } = {
+  EISDIR: "is a directory: remove it",
+  ELOOP: "is a symbolic link: put the file itself there",
+};
+const UNKNOWN = "unknown error";
+const CHECK = "check the disk; the file was left as it is";
+
+const noRoom = (path: string, size: number): string =>
+  `the disk has no room for the durable queue ${path} (${size} bytes): free that much and start again`;
+
+/** Throws a QueueFileError for what is no file, or not ours to open. */
+function openQueue(path: string): number {
+  try {
+    return openInPlace(path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === UNKNOWN) throw error;
+    const what = WHAT_IT_IS[code] ?? `can't be opened (${code}): ${CHECK}`;
+    throw new QueueFileError(`the durable queue ${path} ${what}`);
   }
 }
 

@@ -16,6 +16,8 @@ export const ANSWERED_ERROR = 5;
 export const EMPTY = 6;
 /** The platform was busy until the deadline. */
 export const BUSY = 7;
+/** The durable queue's file can't be read, or the disk has no room for it (sysexits' "input/output error"). */
+export const QUEUE = 74;
 /** Of the worker: start again (sysexits' "try again"). */
 export const RESTART = 75;
 /** Of the worker: the device forgot who it is; start again with what is known of it now. */

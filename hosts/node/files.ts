@@ -90,7 +90,10 @@ export function openInPlace(path: string): number {
     return openSync(path, constants.O_RDWR | NO_LINKS);
   } catch (error) {
     if (codeOf(error) === "EROFS") return openSync(path, "r");
-    if (codeOf(error) === "ELOOP") throw new Error(`${path} is a symbolic link: put the file itself there`);
+    if (codeOf(error) === "ELOOP")
+      throw Object.assign(new Error(`${path} is a symbolic link: put the file itself there`), {
+        code: "ELOOP",
+      });
     if (codeOf(error) !== "ENOENT") throw error;
     return openSync(path, "wx+", 0o600);
   }

@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 export interface NodeHostOptions extends SocketOptions {
   /** Where everything is kept that outlives the process; made if there is none, readable by this user only. */
   stateDir: string;
-  /** Of the durable queue, in bytes. Default 16 MiB. A file that is there already keeps its size. */
+  /** Of the durable queue, in bytes. Default 16 MiB, written in full at the first start. A file that is there already keeps its size. */
   blocksBytes?: number;
   /** The largest firmware image, in bytes. Default 128 MiB; takes only the room that an image needs. */
   slotBytes?: number;
@@ -42,14 +42,17 @@ export interface NodeHost extends Host {
   close(): void;
 }
 
-/** Throws if the directory or its files cannot be used, and LockedError if another host that is open uses it, of this process or another. */
+/**
+ * Throws if the directory or its files cannot be used, QueueFileError if the queue's file can't be read or the disk has no room for
+ * it, and LockedError if another host that is open uses the directory, of this process or another.
+ */
 export function createHost(options: NodeHostOptions): NodeHost {
   const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
   const log: Host["log"] = options.log ?? toStandardError;
   const warn = (line: string): void => log("warn", line);
   makeDirectory(stateDir);
   const lock = Lock.ofHost(stateDir);
-  const blocks = new FileBlocks(join(stateDir, "blocks.bin"), blocksBytes, warn);
+  const blocks = openQueue(lock, join(stateDir, "blocks.bin"), blocksBytes, warn);
   const bootStore = { read: () => readBoot(stateDir), write: (boot: Boot) => writeBoot(stateDir, boot) };
   const slot = new TwoSlots(
     bootStore,
@@ -82,6 +85,16 @@ export function createHost(options: NodeHostOptions): NodeHost {
       lock.release();
     },
   };
+}
+
+/** The lock is let go if there can be no queue, so that the caller may try again. */
+function openQueue(lock: Lock, path: string, size: number, warn: (line: string) => void): FileBlocks {
+  try {
+    return new FileBlocks(path, size, warn);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 function toStandardError(level: string, line: string): void {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { eventLine } from "../../shared/event-lines.js";
 import { setDamagedAside } from "../boot-record.js";
-import { FAILED, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
+import { FAILED, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "../files.js";
 import { flash } from "../flash.js";
 import { Lock } from "../lock.js";
@@ -163,6 +163,11 @@ class Supervisor {
     if (stop.aborted || end.code === REFUSED || end.code === RESET) {
       this.#forget();
       return stop.aborted ? STOPPED : end.code!;
+    }
+    // Not the image's fault, and no worker can help it: whoever started this one may try again later.
+    if (end.code === QUEUE) {
+      lines.tell({ event: "log", level: "error", line: end.reason });
+      return QUEUE;
     }
     // A file that was never an image: trying it again and again helps nobody.
     if (end.unfit && this.#flashed) {

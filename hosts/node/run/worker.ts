@@ -5,7 +5,8 @@ import { Diagnostics } from "../../../src/diagnostics/index.js";
 import { Agent, MoteError, Recovery, type Wake } from "../../../src/index.js";
 import { DeviceLog } from "../../../src/log/index.js";
 import { wakeAgain } from "../../shared/wakes.js";
-import { FAILED, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
+import { QueueFileError } from "../blocks.js";
+import { FAILED, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
 import { createHost, type NodeHost } from "../host.js";
 import { watchNetwork } from "../network.js";
 import { renewal } from "../trust.js";
@@ -71,8 +72,9 @@ function fail(error: unknown): void {
   if (ending) return;
   ending = true;
   const unfit = error instanceof ImageError || (error instanceof MoteError && error.code === "BAD_OPTIONS");
-  sendMessage({ kind: "failed", reason: describe(error), unfit });
-  exit(FAILED);
+  const isQueue = error instanceof QueueFileError;
+  sendMessage({ kind: "failed", reason: isQueue ? error.message : describe(error), unfit });
+  exit(isQueue ? QUEUE : FAILED);
 }
 
 function describe(error: unknown): string {

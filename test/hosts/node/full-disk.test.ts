@@ -1,22 +1,38 @@
 // A disk that takes no more bytes: file names can still be made, renamed and removed.
-import fs, { readdirSync } from "node:fs";
+import fs, {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import test from "ava";
 import { readBoot } from "../../../hosts/node/boot-record.js";
 import { makeDirectory, replaceFile } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
+import { createHost } from "../../../hosts/node/host.js";
 import { Lock } from "../../../hosts/node/lock.js";
 import { forgetStart, prepareStart } from "../../../hosts/node/start-up.js";
+import { Outbox } from "../../../src/agent/queue/outbox.js";
+import { Time } from "../../../src/agent/time/time.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
 import { image } from "./images.js";
 import { temporaryState } from "./session.js";
 
 const quiet = (): void => {};
 
-/** Runs `work` while no byte can be written to any file. */
-function whileFull<T>(work: () => T): T {
+/** Runs `work` while no more than `room` bytes can be written to files. */
+function whileFull<T>(work: () => T, room = 0): T {
   const { writeSync } = fs;
-  const refuse = (): never => {
+  let left = room;
+  const refuse = (file: number, bytes: Uint8Array, from: number, length: number, at: number): number => {
+    left -= length;
+    if (left >= 0) return writeSync(file, bytes, from, length, at);
     throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
   };
   Object.assign(fs, { writeSync: refuse });
@@ -35,6 +51,103 @@ test.serial("a file that could not be replaced stays as it was, and nothing is l
   whileFull(() => t.throws(() => replaceFile(join(directory, "a"), Buffer.from("new")), { code: "ENOSPC" }));
   t.deepEqual(readdirSync(directory), ["a"]);
 });
+
+test.serial("a queue that the disk has no room for keeps the device from starting", (t) => {
+  const stateDir = temporaryState(t);
+  const message =
+    /no room for the durable queue .*blocks\.bin \(32768 bytes\): free that much and start again/;
+  for (const room of [0, 20_000])
+    whileFull(
+      () =>
+        t.throws(() => createHost({ stateDir, blocksBytes: 32_768 }), { name: "QueueFileError", message }),
+      room,
+    );
+  createHost({ stateDir, blocksBytes: 32_768 }).close();
+  const { size, blocks } = statSync(join(stateDir, "blocks.bin"));
+  t.is(size, 32_768);
+  t.true(blocks * 512 >= size);
+});
+
+test.serial(
+  "a queue with a sector that can't be read keeps the device from starting, and stays as it was",
+  (t) => {
+    const stateDir = temporaryState(t);
+    const path = join(stateDir, "blocks.bin");
+    createHost({ stateDir, blocksBytes: 32_768 }).close();
+    const { readSync } = fs;
+    const fails = (file: number, bytes: Uint8Array, from: number, length: number, at: number): number => {
+      if (at !== 12_288) return readSync(file, bytes, from, length, at);
+      throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    };
+    Object.assign(fs, { readSync: fails });
+    syncBuiltinESMExports();
+    t.teardown(() => {
+      Object.assign(fs, { readSync });
+      syncBuiltinESMExports();
+    });
+    t.throws(() => createHost({ stateDir, blocksBytes: 32_768 }), {
+      name: "QueueFileError",
+      message: `the durable queue ${path} can't be read or reserved (EIO): check the disk; the file was left as it is`,
+    });
+  },
+);
+
+test.serial("a sparse queue of an older version gets all its room before anything is accepted", (t) => {
+  const stateDir = temporaryState(t);
+  const path = join(stateDir, "blocks.bin");
+  const old = Buffer.alloc(32_768);
+  old.fill(0x5a, 4096, 8192);
+  // A hole before the sector that is in use, and behind it.
+  const file = openSync(path, "w");
+  writeSync(file, old, 4096, 4096, 4096);
+  ftruncateSync(file, old.length);
+  closeSync(file);
+  t.true(statSync(path).blocks * 512 < old.length);
+  whileFull(() =>
+    t.throws(() => createHost({ stateDir, blocksBytes: 32_768 }), {
+      name: "QueueFileError",
+      message: /no room/,
+    }),
+  );
+  createHost({ stateDir, blocksBytes: 32_768 }).close();
+  t.true(statSync(path).blocks * 512 >= old.length);
+  t.deepEqual(readFileSync(path), old);
+});
+
+test.serial(
+  "with a disk that is full afterwards, every accepted point is delivered by the next start",
+  async (t) => {
+    const stateDir = temporaryState(t);
+    const clock = new FakeClock(Date.UTC(2026, 0, 1));
+    const start = () => {
+      const host = createHost({ stateDir, blocksBytes: 64 * 4096, log: () => {} });
+      const time = new Time(host);
+      return { host, outbox: new Outbox({ ...host, clock }, time, {}) };
+    };
+    const first = start();
+    const { ino } = statSync(join(stateDir, "blocks.bin"));
+    const { writeSync } = fs;
+    // Bytes within the queue's file still find their room; nothing else does.
+    Object.assign(fs, {
+      writeSync: (file: number, ...rest: [Uint8Array, number, number, number]) => {
+        if (fs.fstatSync(file).ino === ino) return writeSync(file, ...rest);
+        throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+      },
+    });
+    syncBuiltinESMExports();
+    t.teardown(() => {
+      Object.assign(fs, { writeSync });
+      syncBuiltinESMExports();
+    });
+    for (let n = 0; n < 600; n++) t.true(first.outbox.append(textOf(n), undefined));
+    // Killed: nothing is closed in good order.
+    first.host.close();
+    const next = start();
+    t.deepEqual(waitingNumbers(next.outbox), [...Array(600).keys()]);
+    t.is(next.outbox.drops, 0);
+    next.host.close();
+  },
+);
 
 test.serial("a lock that can't be written holds nothing, and the way goes on", async (t) => {
   const directory = temporaryState(t);

@@ -1,12 +1,15 @@
 // The supervisor with real worker processes and tiny images; one after the other, each starts several processes.
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import test from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
 import { LockedError } from "../../../hosts/node/lock.js";
 import { PATIENCE } from "../../../hosts/node/run/child.js";
 import { BLOCKS, CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
 import { session, temporaryState } from "./session.js";
+
+const WORKER = fileURLToPath(new URL("../../../hosts/node/run/worker.js", import.meta.url));
 
 test.serial("the first image is put in, started confirmed, and stopped with exit code 0", async (t) => {
   const stateDir = temporaryState(t);
@@ -270,6 +273,24 @@ test.serial("a worker that does not stop is killed", async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 300));
   t.is(await stop(), 0);
 });
+
+for (const [what, spoil, message] of [
+  ["a directory in its place", (path: string) => mkdirSync(path), /blocks\.bin is a directory: remove it/],
+  ["a symbolic link in its place", (path: string) => symlinkSync("elsewhere", path), /is a symbolic link/],
+] as const)
+  test.serial(
+    `a queue that can't be read (${what}) ends the run with exit code 74 and a plain line`,
+    async (t) => {
+      const stateDir = temporaryState(t);
+      spoil(join(stateDir, "blocks.bin"));
+      const { eventLog, ended } = session(t, stateDir, image("1", STAYS), { worker: WORKER });
+      t.is(await ended, 74);
+      const lines = eventLog.events.filter(({ event }) => event === "log").map(({ line }) => line as string);
+      t.is(lines.length, 1, lines.join("\n"));
+      t.regex(lines[0]!, message);
+      t.notRegex(lines[0]!, /Error|EISDIR|\bat /);
+    },
+  );
 
 function damage(path: string): void {
   const bytes = readFileSync(path).subarray(0, 4096);

@@ -1,17 +1,20 @@
-// The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
-
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
+import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { JsonObject } from "../../wire/text/json.js";
+import { AssignedUpdate } from "./assigned-update.js";
+import { isSigned } from "./download/verification.js";
 import type { FirmwareOptions } from "./options.js";
-import { makeParts, type Parts } from "./parts.js";
-import type { Reports } from "./reporter.js";
+import { Reporter, type Reports } from "./reporter.js";
+import { UpdateJournal } from "./update-journal.js";
+import { Updater } from "./updater.js";
+
+// The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
 
 /** States that an update goes on from in the next wake. */
 const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
 
 export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
-export { FIRMWARE } from "./parts.js";
 export type { Reports } from "./reporter.js";
 
 /** What it leaves for the next wake of a device that sleeps. */
@@ -156,3 +159,36 @@ export class Firmware implements Job {
     return this._parts?.updater.turn();
   }
 }
+
+// What does the work of an update, put together.
+
+export { FIRMWARE } from "./options.js";
+
+export interface Parts {
+  /** The shared attributes that say what is assigned. */
+  readonly keys: readonly string[];
+  readonly assignment: AssignedUpdate;
+  readonly journal: UpdateJournal;
+  readonly updater: Updater;
+  isSigned(bytes: Uint8Array, signature: string): Promise<boolean>;
+}
+
+export const makeParts = (
+  session: PlatformSession,
+  loop: Loop,
+  options: FirmwareOptions,
+  events: Events,
+  reports: Reports,
+): Parts | undefined => {
+  const keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
+  const assignment = new AssignedUpdate(session.host, keys);
+  const reporter = new Reporter(session.host, events, reports, options);
+  const journal = new UpdateJournal(session.host, options, reporter);
+  return {
+    keys,
+    assignment,
+    journal,
+    updater: new Updater(session, loop, options, assignment, journal, reporter),
+    isSigned: (bytes, signature) => isSigned(session.host, options.publicKey, bytes, signature),
+  };
+};

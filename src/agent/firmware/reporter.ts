@@ -4,7 +4,7 @@ import type { Events } from "../../events.js";
 import type { Host } from "../../port.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
-import { STATES, type UpdateRecord } from "./states.js";
+import { STATES, type UpdateRecord } from "./update-journal.js";
 
 /** Where reports go: the agent's telemetry. */
 export interface Reports {

@@ -2,18 +2,16 @@
 
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import type { Host } from "../../port.js";
-import { type Image, pass } from "./admission-rules.js";
-import { askApplication } from "./application.js";
+import { type Image, pass, spreadWait } from "./admission.js";
+import { askApplication, restart } from "./application.js";
 import type { AssignedUpdate } from "./assigned-update.js";
-import { Transfer } from "./download/transfer.js";
+import { Transfer } from "./download/download.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import type { Reporter } from "./reporter.js";
-import { restart } from "./restart.js";
-import { spreadWait } from "./spread.js";
-import { STATES } from "./states.js";
 import { Trial } from "./trial.js";
 import type { UpdateJournal } from "./update-journal.js";
+import { STATES } from "./update-journal.js";
 
 const ALLOW_LIMIT_MS = 60_000;
 const LATER_MS = 60_000;

@@ -10,7 +10,7 @@ import { replaceFile, writeAll } from "../../../hosts/node/files.js";
 import { createHost, type NodeHost } from "../../../hosts/node/host.js";
 import { ImageWriter, slotHolds } from "../../../src/agent/firmware/download/image-writer.js";
 import { openCheck } from "../../../src/agent/firmware/download/verification.js";
-import { UNKNOWN_FILE, writeRecord } from "../../../src/agent/firmware/states.js";
+import { UNKNOWN_FILE, writeRecord } from "../../../src/agent/firmware/update-journal.js";
 import { stepsPerKib } from "../on-xs/image-on-xs.js";
 import { inTurn, type Line, type Options, type Row } from "../row.js";
 import { missing } from "../rows.js";

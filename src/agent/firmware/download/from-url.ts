@@ -9,9 +9,9 @@ import { lost } from "../../../http/outcome.js";
 import type { Sink } from "../../../http/request.js";
 import { parseUrl, resolveUrl, type Target } from "../../../http/target.js";
 import type { PlatformSession } from "../../../platform/index.js";
+import { refusedTarget } from "../admission.js";
 import type { FirmwareOptions } from "../options.js";
-import { refusedTarget } from "./allowed-hosts.js";
-import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
+import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./download.js";
 
 const REDIRECTS = 5;
 const MEASURE_DEADLINE_MS = 60_000;

@@ -3,9 +3,8 @@
 // Sector 0 is erased first, and its first bytes are written last, after the checksum was found right: a slot that holds a part of an image, or a
 // wrong one, has no header that anything could start. Every other sector is erased when its first byte comes.
 import type { Host, Slot } from "../../../port.js";
-import type { Image } from "../admission-rules.js";
-import { pause } from "../pause.js";
-import { type Check, openCheck, type Problem } from "./verification.js";
+import type { Image } from "../admission.js";
+import { type Check, openCheck, type Problem, pause } from "./verification.js";
 
 /** With sector 0 (4 KiB) and what is on its way on top, still less than the 16 KiB that a restart may cost. */
 const STEP_BYTES = 8192;

@@ -6,7 +6,7 @@ import {
   type State,
   type UpdateRecord,
   writeRecord,
-} from "../../../../src/agent/firmware/states.js";
+} from "../../../../src/agent/firmware/update-journal.js";
 import { fakeHost } from "../../../fakes/host.js";
 
 const RECORD: UpdateRecord = {

@@ -1,6 +1,6 @@
 // Which of two versions is the older one.
 import test from "ava";
-import { compareVersions } from "../../../../src/agent/firmware/versions.js";
+import { compareVersions } from "../../../../src/agent/firmware/admission.js";
 
 const RISING = [
   "0",

@@ -1,14 +1,16 @@
-// What is refused before a byte is fetched.
-import { parseUrl } from "../../http/target.js";
+import { isLoopback, parseUrl, type Target } from "../../http/target.js";
+import { share } from "../../platform/backoff.js";
 import type { PlatformSession } from "../../platform/index.js";
+import type { Host } from "../../port.js";
 import { openDigest } from "../../wire/crypto/checksum.js";
 import { type Point, type Signature, toPublicKey } from "../../wire/crypto/p256.js";
 import type { Assigned, Assignment } from "../../wire/firmware.js";
-import { isOpenTo, refusedTarget } from "./download/allowed-hosts.js";
+import { isMadeOf } from "../../wire/text/characters.js";
 import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
-import type { UpdateRecord } from "./states.js";
-import { compareVersions } from "./versions.js";
+import type { UpdateJournal, UpdateRecord } from "./update-journal.js";
+
+// What is refused before a byte is fetched.
 
 /** An image that the gate let pass. */
 export interface Image {
@@ -70,4 +72,67 @@ const refusedUrl = (url: string, options: FirmwareOptions): Failure | undefined 
 
 const no = (failure: Failure, detail = ""): Passed => {
   return { ok: false, failure, detail };
+};
+
+// From where an image may come.
+
+/** True if somebody on the way could replace an image unnoticed. */
+export const isOpenTo = (target: Target, options: FirmwareOptions): boolean => {
+  return (
+    !target.secure && !isLoopback(target) && options.publicKey === undefined && options.allowHttp !== true
+  );
+};
+
+/** Why a file is not fetched from there; undefined if it may be. */
+export const refusedTarget = (
+  target: Target,
+  options: FirmwareOptions,
+): "urlHost" | "insecure" | undefined => {
+  if (!options.urlHosts?.includes(target.authority)) return "urlHost";
+  return isOpenTo(target, options) ? "insecure" : undefined;
+};
+
+// When a device of a fleet begins a new update.
+
+/** ms until the update may begin: drawn once from 0 to `spreadMs`, and kept over restarts. 0 for one that began before. */
+export const spreadWait = (host: Host, spreadMs: number | undefined, journal: UpdateJournal): number => {
+  const { state, record } = journal;
+  if (!spreadMs || !record || state !== "idle") return 0;
+  const now = Math.floor(host.clock.wall() ?? host.clock.now());
+  // It is too long for a clock that was set back, and for one that counts from this start on.
+  if (record.at > 0 && record.at - now <= spreadMs) return Math.max(0, record.at - now);
+  const wait = Math.floor(spreadMs * share(host));
+  journal.keep({ at: now + wait });
+  return wait;
+};
+
+const MOST_PARTS = 8;
+
+/**
+ * Below zero if `a` is older than `b`, above if newer, 0 if neither; undefined if one of them is no version. Parts between dots are numbers, a missing
+ * one is 0; what follows a hyphen makes it older than without, and is compared as text; what follows a plus does not count.
+ */
+export const compareVersions = (a: unknown, b: unknown): number | undefined => {
+  if (typeof a !== "string" || typeof b !== "string") return undefined;
+  const left = read(a);
+  const right = read(b);
+  if (!left || !right) return undefined;
+  for (let i = 0; i < MOST_PARTS; i++) {
+    const difference = Number(left.parts[i] ?? 0) - Number(right.parts[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if (left.before === right.before) return 0;
+  if (left.before === undefined) return 1;
+  if (right.before === undefined) return -1;
+  return left.before < right.before ? -1 : 1;
+};
+
+/** `before`: what follows the hyphen. */
+const read = (version: string): { parts: string[]; before: string | undefined } | undefined => {
+  const text = (version.startsWith("v") ? version.slice(1) : version).split("+")[0] as string;
+  const hyphen = text.indexOf("-");
+  const parts = (hyphen < 0 ? text : text.slice(0, hyphen)).split(".");
+  const before = hyphen < 0 ? undefined : text.slice(hyphen + 1);
+  const isRead = parts.length <= MOST_PARTS && parts.every((part) => isMadeOf(part, "09", 9));
+  return isRead && (before === undefined || isMadeOf(before, "09azAZ-.")) ? { parts, before } : undefined;
 };

@@ -73,6 +73,15 @@ export class Channel {
     this._guard(() => this._write());
   }
 
+  /** False if bytes came that no request asked for: an answer could not be told from them. */
+  get clean(): boolean {
+    try {
+      return this._phase === "opening" || this._socket?.read(this._buffer) === 0;
+    } catch {
+      return false;
+    }
+  }
+
   /** Bytes of the request that were handed to the socket. */
   get handed(): number {
     return this._outAt;
@@ -181,8 +190,13 @@ export class Channel {
   }
 
   private _answered(answer: Answer, clean: boolean): void {
+    // An error may come early. What confirms half a request was not meant for it.
+    if (this._out && answer.status < 400) {
+      this._break("unlawful answer: before the request");
+      return;
+    }
     // More than the answer, or an answer to half a request: what comes next on this connection is anybody's guess.
-    const reusable = answer.reusable && clean && !this._out && this._socket?.read(this._buffer) === 0;
+    const reusable = answer.reusable && clean && !this._out && this.clean;
     this._busy = false;
     this.keptAlive = true;
     this._idleSince = this._host.clock.now();

@@ -137,7 +137,7 @@ export class Connection implements ChannelListener {
     }
     const { repeatable, onIdle } = job.request;
     const stale = !repeatable && !onIdle && (this._channel?.idleMs ?? 0) > FRESH_MS;
-    if (stale) this._drop();
+    if (stale || this._channel?.clean === false) this._drop();
     job.sentReported = false;
     this._channel ??= new Channel(this._host, this._target, this._buffer, this);
     this._channel.run(job.request, bytes);

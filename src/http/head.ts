@@ -124,9 +124,12 @@ export class Head {
     return this.length > 0 ? "length" : "close";
   }
 
-  /** True if the peer keeps the connection after this answer. */
+  /**
+   * True if another request may follow on the connection. Not after an answer that has no body by its status: some servers send one all the
+   * same, and what comes late would be read as the next answer.
+   */
   get keeps(): boolean {
-    return this._keep ?? !this._old;
+    return this.status !== 204 && this.status !== 304 && (this._keep ?? !this._old);
   }
 
   /** What Retry-After asks for, 1 h at most. A date there counts from the answer's own Date. */

@@ -53,6 +53,11 @@ export class Peer {
     this.#socket.fromPeer("data", typeof data === "string" ? new TextEncoder().encode(data) : data);
   }
 
+  /** Puts bytes where the agent's next read finds them, before any event says so. */
+  arrive(data: Uint8Array | string): void {
+    this.#socket.arrive(typeof data === "string" ? new TextEncoder().encode(data) : data);
+  }
+
   /** Closes in good order, after what was sent. */
   end(): void {
     this.#socket.fromPeer("closed", "end");
@@ -136,6 +141,11 @@ class FakeSocket implements Socket {
       this.peer.closed = true;
       this.peer.onClose?.();
     });
+  }
+
+  arrive(bytes: Uint8Array): void {
+    this.#onBytes(bytes);
+    this.#arrived.push(bytes);
   }
 
   fromPeer(what: "opened" | "data" | "closed", detail?: string | Uint8Array): void {

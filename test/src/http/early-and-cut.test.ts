@@ -22,6 +22,19 @@ test("an answer that comes before the request was fully sent is taken, and the c
   t.true(host.net.last.closed);
 });
 
+test("a request that was not fully sent is not confirmed by a 200", async (t) => {
+  const { host, connection } = rig({ writeBytes: 50, latencyMs: 10 });
+  host.net.onConnect = (peer: Peer) => {
+    peer.onData = () => {
+      if (peer.writes.length === 2) peer.send(answer(200));
+    };
+  };
+  const outcome = await sendOn(host, connection, { ...POST, body: new Uint8Array(5000).fill(32) });
+  isLost(t, outcome, "unlawful answer: before the request");
+  await host.clock.advance(100);
+  t.true(host.net.last.closed);
+});
+
 test("an early answer counts even if the connection breaks right after it", async (t) => {
   const { host, connection } = rig({ writeBytes: 50, latencyMs: 10, readBytes: 3 });
   host.net.onConnect = (peer: Peer) => {

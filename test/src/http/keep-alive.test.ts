@@ -132,6 +132,32 @@ test("bytes behind an answer close the connection, however they are cut", async 
   }
 });
 
+for (const status of [204, 304]) {
+  test(`a late body after ${status} is not taken for the next answer`, async (t) => {
+    const { host, connection } = rig({ latencyMs: 10 });
+    serve(host.net, ({ peer, reply }) => {
+      if (peer !== host.net.peers[0]) return reply(500, "refused");
+      if (peer.writes.length > 1) return;
+      peer.send(`HTTP/1.1 ${status}\r\n\r\n`);
+      // The body, which such an answer has not, comes when the next request is on its way.
+      host.clock.timer(25, () => peer.send(answer(200)));
+    });
+    await sendOn(host, connection, GET);
+    t.like(await sendOn(host, connection, POST), { kind: "refused", status: 500 });
+    t.is(host.net.peers.length, 2);
+  });
+}
+
+test("bytes that arrived unread before a request are not its answer", async (t) => {
+  const { host, connection } = rig();
+  serve(host.net, ({ peer, reply }) => (peer === host.net.peers[0] ? reply(200) : reply(500, "refused")));
+  await sendOn(host, connection, GET);
+  // In the host, which did not say so yet.
+  host.net.last.arrive(answer(200));
+  t.like(await sendOn(host, connection, { ...POST, repeatable: false }), { kind: "refused", status: 500 });
+  t.is(host.net.peers.length, 2);
+});
+
 test("fresh closes an idle connection, or one in use once its answer is there", async (t) => {
   const { host, connection } = rig();
   serve(host.net, (request) => request.reply(200));

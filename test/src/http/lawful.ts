@@ -36,9 +36,19 @@ export const LAWFUL: readonly Lawful[] = [
   },
   { name: "a date that is none", bytes: `${OK}Date: yesterday\r\n${BODY}`, status: 200, body: "[12]" },
 
-  { name: "204", bytes: "HTTP/1.1 204 No Content\r\n\r\n", status: 204 },
-  { name: "204 with a length", bytes: "HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\n", status: 204 },
-  { name: "304 with a length", bytes: "HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\n", status: 304 },
+  { name: "204", bytes: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, reusable: false },
+  {
+    name: "204 with a length",
+    bytes: "HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\n",
+    status: 204,
+    reusable: false,
+  },
+  {
+    name: "304 with a length",
+    bytes: "HTTP/1.1 304 Not Modified\r\nContent-Length: 4\r\n\r\n",
+    status: 304,
+    reusable: false,
+  },
   { name: "after 100", bytes: `HTTP/1.1 100 Continue\r\n\r\n${OK}${BODY}`, status: 200, body: "[12]" },
   {
     name: "after 103 and 102",

@@ -16,6 +16,8 @@ export const ANSWERED_ERROR = 5;
 export const EMPTY = 6;
 /** The platform was busy until the deadline. */
 export const BUSY = 7;
+/** Stored state is damaged or incomplete: nothing was changed. */
+export const DAMAGED = 8;
 /** The durable queue's file can't be read, or the disk has no room for it (sysexits' "input/output error"). */
 export const QUEUE = 74;
 /** Of the worker: start again (sysexits' "try again"). */

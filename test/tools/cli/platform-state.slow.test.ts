@@ -1,7 +1,7 @@
 // `mote platform --state`: killed at any moment, nothing that it acknowledged is lost, and a device goes on by itself.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -188,6 +188,17 @@ test.serial("a folder in use, and one that can't be, are reported in a sentence"
   const wrong = await mote(["platform", "--port", "0", "--state", "/dev/null/state"]);
   t.is(wrong.code, 1);
   t.regex(wrong.err, /^error: no state can be kept in \/dev\/null\/state \(ENOTDIR\)\n$/);
+});
+
+test.serial("an empty database ends the command with exit code 8, and stays as it is", async (t) => {
+  const state = folder(t);
+  const file = join(state, "platform.db");
+  writeFileSync(file, "");
+  const { code, err } = await mote(["platform", "--port", "0", "--state", state]);
+  t.is(code, 8);
+  t.regex(err, /^error: platform\.db is damaged \(it has 0 bytes\): put a copy in its place, or move it/);
+  t.deepEqual(readdirSync(state), ["platform.db"]);
+  t.is(statSync(file).size, 0);
 });
 
 const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));

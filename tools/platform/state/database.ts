@@ -1,12 +1,20 @@
 // The file that the platform's state is kept in. SQLite is loaded only here, and only when state is kept.
-import { join } from "node:path";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Database } from "libsql";
-import { codeOf, makeDirectory } from "../../../hosts/node/files.js";
+import { codeOf, makeDirectory, syncDirectory } from "../../../hosts/node/files.js";
 import { Lock, LockedError } from "../../../hosts/node/lock.js";
 
-/** The state can't be opened, read or written; the message is for people. */
+/** The state cannot be opened, read or written; the message is for people. */
 export class StateError extends Error {
   override name = "StateError";
+  /** What is there is damaged or incomplete. Nothing of it was changed. */
+  readonly isDamaged: boolean;
+
+  constructor(message: string, options: ErrorOptions & { isDamaged?: boolean } = {}) {
+    super(message, options);
+    this.isDamaged = options.isDamaged === true;
+  }
 }
 
 export const FILE = "platform.db";
@@ -38,18 +46,23 @@ export interface Opened {
   close(): void;
 }
 
-/** Opens the file, or makes it. No other platform can, until it is closed or this process is gone. Throws StateError. */
+/**
+ * Opens the file, or creates it where there is none. It is locked until it is closed or this process ends. Throws
+ * StateError; a damaged file and its log are left as they are.
+ */
 export async function openDatabase(directory: string, mostPages?: number): Promise<Opened> {
   const Library = await library();
+  const file = join(directory, FILE);
   const lock = lockDirectory(directory);
   // What is made there holds tokens and secrets.
   const before = process.umask(0o077);
   let database: Database | undefined;
   try {
-    database = new Library(join(directory, FILE));
+    if (checkSize(file)) checkContent(Library, file);
+    else create(Library, file);
+    database = new Library(file);
     // Each commit is synced to the disk.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-    prepare(database);
     if (mostPages !== undefined) database.exec(`PRAGMA max_page_count = ${mostPages}`);
     return { database, close: closing(database, lock) };
   } catch (error) {
@@ -87,7 +100,9 @@ function closing(database: Database, lock: Lock): () => void {
   };
 }
 
-async function library(): Promise<typeof import("libsql")> {
+type Libsql = typeof import("libsql");
+
+async function library(): Promise<Libsql> {
   try {
     return (await import("libsql")).default;
   } catch (error) {
@@ -98,25 +113,60 @@ async function library(): Promise<typeof import("libsql")> {
   }
 }
 
-/** Makes the tables of a new file; looks an old one through. */
-function prepare(database: Database): void {
-  const pragma = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-  const application = pragma("application_id");
-  const version = pragma("user_version");
-  if (application === 0 && version === 0 && pragma("schema_version") === 0) {
-    database.exec(`BEGIN; ${TABLES}; COMMIT`);
-    return;
+/** False if there is no database yet. SQLite itself would take an empty file for a new one, and delete its log. */
+function checkSize(file: string): boolean {
+  const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
+  const size = sizeOf(file);
+  if (size === 0) throw damaged("it has 0 bytes");
+  // SQLite leaves an empty log behind.
+  if (size === undefined && (sizeOf(`${file}-wal`) ?? 0) > 0)
+    throw new StateError(
+      `${FILE} is missing, but its log ${FILE}-wal is there: put ${FILE} back, or move the log away to begin without state`,
+      { isDamaged: true },
+    );
+  return size !== undefined;
+}
+
+/** A new database gets its name only when it is whole, so that a killed start leaves no half of one. */
+function create(Library: Libsql, file: string): void {
+  const aside = `${file}.new`;
+  rmSync(aside, { force: true });
+  rmSync(`${aside}-journal`, { force: true });
+  const database = new Library(aside);
+  try {
+    database.exec(`PRAGMA synchronous = FULL; BEGIN; ${TABLES}; COMMIT`);
+  } finally {
+    database.close();
   }
-  if (application !== APPLICATION) throw new StateError(`${FILE} is a database of another program`);
-  if (version !== VERSION)
-    throw new StateError(`${FILE} was written by another version of Mote (format ${String(version)})`);
-  const found = pragma("integrity_check");
-  if (found !== "ok") throw damaged(String(found));
+  renameSync(aside, file);
+  syncDirectory(dirname(file));
+}
+
+/** Reads through the file and its log. A connection that only reads changes neither, whatever it finds. */
+function checkContent(Library: Libsql, file: string): void {
+  const made = [`${file}-wal`, `${file}-shm`].filter((path) => !existsSync(path));
+  const database = new Library(file, { readonly: true });
+  try {
+    const pragma = (name: string): unknown =>
+      Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+    const application = pragma("application_id");
+    const version = pragma("user_version");
+    if (application === 0 && pragma("schema_version") === 0) throw damaged("it holds no tables");
+    if (application !== APPLICATION) throw new StateError(`${FILE} is a database of another program`);
+    if (version !== VERSION)
+      throw new StateError(`${FILE} was written by another version of Mote (format ${String(version)})`);
+    const found = pragma("integrity_check");
+    if (found !== "ok") throw damaged(String(found));
+  } finally {
+    database.close();
+    for (const path of made) rmSync(path, { force: true });
+  }
 }
 
 export function damaged(why: string): StateError {
   return new StateError(
     `${FILE} is damaged (${why}): put a copy in its place, or move it and its -wal file away to begin without state`,
+    { isDamaged: true },
   );
 }
 

@@ -1,5 +1,13 @@
 // What the platform keeps over its restarts, and what it says when it can't.
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
@@ -11,6 +19,7 @@ import {
   type PlatformServerOptions,
   startPlatform,
 } from "../../../../tools/platform/server.js";
+import type { StateError } from "../../../../tools/platform/state/database.js";
 import { State } from "../../../../tools/platform/state/state.js";
 import { VirtualClock } from "../rig.js";
 
@@ -310,6 +319,66 @@ test("a damaged file is reported in a sentence, and left as it is", async (t) =>
   writeFileSync(file, whole);
   const again = await start(t, directory);
   t.is(again.core.devices.byToken("token")?.series.latest("t")?.value, 1_999n, "a copy in its place will do");
+});
+
+/** Files of the folder, except the lock and SQLite's shared memory, which it makes again. */
+function contents(directory: string): Record<string, string> {
+  const names = readdirSync(directory).filter(
+    (name) => name.startsWith("platform.db") && !name.endsWith("-shm"),
+  );
+  return Object.fromEntries(
+    names.sort().map((name) => [name, readFileSync(join(directory, name), "base64")]),
+  );
+}
+
+test("an empty, truncated or missing database is refused beside its log, and neither is touched", async (t) => {
+  const source = folder(t);
+  await (await start(t, source)).close();
+  const platform = await start(t, source);
+  for (let n = 0; n < 200; n++)
+    platform.core.createDevice({ name: `d${n}`, profileId: platform.core.profiles.default.id }, `t${n}`);
+  await (await fetch(`${platform.url}/api/v1/t0/attributes`, { method: "POST", body: '{"a":1}' })).text();
+  const whole = ["platform.db", "platform.db-wal"].map((name) => readFileSync(join(source, name)));
+  const [database, log] = whole as [Buffer, Buffer];
+  t.true(log.length > 4_096);
+  const none = undefined;
+  const cases: [string, Buffer | undefined, Buffer | undefined, RegExp][] = [
+    ["0 bytes", Buffer.alloc(0), none, /^platform\.db is damaged \(it has 0 bytes\)/],
+    ["0 bytes beside a log", Buffer.alloc(0), log, /^platform\.db is damaged \(it has 0 bytes\)/],
+    [
+      "no database beside a log",
+      none,
+      log,
+      /^platform\.db is missing, but its log platform\.db-wal is there/,
+    ],
+    ["a first page alone", database.subarray(0, 4_096), none, /^platform\.db is damaged/],
+    ["a first page of zeros", Buffer.alloc(4_096), none, /^platform\.db is damaged/],
+    [
+      "cut beside a log",
+      database.subarray(0, 3 * 4_096),
+      log.subarray(0, 4_096 * 2),
+      /^platform\.db is damaged/,
+    ],
+  ];
+  for (const [what, file, wal, expected] of cases) {
+    const directory = folder(t);
+    if (file) writeFileSync(join(directory, "platform.db"), file);
+    if (wal) writeFileSync(join(directory, "platform.db-wal"), wal);
+    const before = contents(directory);
+    const error = await t.throwsAsync(startPlatform({ port: 0, state: { directory } }), undefined, what);
+    t.regex(error?.message ?? "", expected, what);
+    t.true((error as StateError).isDamaged, what);
+    t.deepEqual(contents(directory), before, `${what}: left as it is`);
+  }
+});
+
+test("a first start that was killed leaves nothing that the next one would refuse", async (t) => {
+  const directory = folder(t);
+  // The new database gets its name only when it is whole.
+  writeFileSync(join(directory, "platform.db.new"), "half of a database");
+  writeFileSync(join(directory, "platform.db.new-journal"), "half of a journal");
+  await (await start(t, directory)).close();
+  t.deepEqual(Object.keys(contents(directory)), ["platform.db", "platform.db-wal"]);
 });
 
 test("a log that ends in the middle of a write is no damage", async (t) => {

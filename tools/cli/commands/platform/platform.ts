@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { FAILED } from "../../../../hosts/node/exit.js";
+import { DAMAGED, FAILED } from "../../../../hosts/node/exit.js";
 import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core/rate-limits.js";
 import { ExitError } from "../../exit-error.js";
 import { stopSignals } from "../../stop.js";
@@ -139,9 +139,10 @@ async function platform(flags: PlatformFlags): Promise<void> {
     },
     ...(given && { profile: given }),
     log: (line) => void process.stderr.write(`${line}\n`),
-  }).catch((error: Error) => {
-    if (error.name !== "StateError" || flags.state !== undefined) throw error;
-    throw new Error(`${error.message} (--state DIR takes another folder, --no-state none)`, { cause: error });
+  }).catch((error: Error & { isDamaged?: boolean }) => {
+    if (error.name !== "StateError") throw error;
+    const hint = flags.state === undefined ? " (--state DIR takes another folder, --no-state none)" : "";
+    throw new ExitError(error.isDamaged ? DAMAGED : FAILED, error.message + hint, { cause: error });
   });
   // The address first: it is what everybody looks for.
   const tell = given === undefined;

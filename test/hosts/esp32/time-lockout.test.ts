@@ -216,7 +216,7 @@ const PLAN: Plan = { first: BUILT - DAY - 600 * DAY, life: 90 * DAY, every: 60 *
 /** A whole board, and a platform over TLS. `truth`: the time, in seconds since 1970. */
 function wholeBoard(t: ExecutionContext) {
   const board = new FakeBoard(CONFIG);
-  const platform = new FakePlatform(board.clock, board.net, "deployed");
+  const platform = new FakePlatform(board.clock, board.net);
   let truth = BUILT + DAY;
   let agent: Agent | undefined;
   const now = (): number => truth + Math.floor(board.clock.now() / 1000);

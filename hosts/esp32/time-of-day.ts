@@ -207,6 +207,7 @@ export class TimeOfDay {
 
   private _raiseFloor(seconds: number): void {
     this._floor = seconds;
+    if (this._clock.system() < seconds) this._clock.assume(seconds);
     writeTimes(this._store, FLOOR, [this._built, seconds], FLOOR_BYTES);
   }
 

@@ -109,7 +109,7 @@ test("a board comes online once its platform is honest, whatever it was told bef
       const isRight = Math.abs((one.wall ?? 0) - one.truth) < DAY;
       return first && second && isRight;
     }),
-    { numRuns: 3000 },
+    { numRuns: 10_000 },
   );
   t.log({ lives, lied });
   t.true(lied > lives);

@@ -1,6 +1,5 @@
 import test from "ava";
 import { boardModules, boardSources } from "./board.js";
-import { circles, graphOf } from "./circles.js";
 import { wrongImport } from "./direction.js";
 import * as rules from "./rules.js";
 import { files, offences, read } from "./tree.js";
@@ -25,12 +24,6 @@ test("imports run one way: port, wire, http, platform, agent and report, hosts, 
   );
   t.true(src.length > 100 && hosts.length > 50 && tools.length > 100 && all.length > 500);
   t.deepEqual(wrong, []);
-});
-
-test("no files import one another in a circle, types included", (t) => {
-  const graph = graphOf(all);
-  t.true([...graph.values()].flat().length > all.length);
-  t.deepEqual(circles(graph), []);
 });
 
 test("what a board runs has no regular expression and asks the engine for no letter's case: each brings tables into the image", async (t) => {

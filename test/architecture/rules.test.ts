@@ -1,6 +1,5 @@
 // Each rule of the house is shown one sample that keeps it and one that breaks it: a rule that can't fail is none.
 import test from "ava";
-import { circles, type Graph } from "./circles.js";
 import { wrongImport } from "./direction.js";
 import * as rules from "./rules.js";
 
@@ -100,13 +99,6 @@ test("imports that run up, across or out of the house are reported", (t) => {
   ] as const) {
     t.not(wrongImport(file, specifier), undefined, `${file} imports ${specifier}`);
   }
-});
-
-test("circles are found, those that share a file as one, and what only leads there is in none", (t) => {
-  const graph: Graph = new Map(
-    Object.entries({ a: ["b"], b: ["c", "d"], c: ["a"], d: ["b"], e: ["a"], f: ["f"], g: ["h"], h: [] }),
-  );
-  t.deepEqual(circles(graph), [["a", "b", "c", "d"], ["f"]]);
 });
 
 /** One rule, what it lets pass and what it finds. */

@@ -1,7 +1,15 @@
 import { closeSync, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Blocks } from "../../src/port.js";
-import { codeOf, makeDirectory, openInPlace, syncDirectory, syncLeft, writeAll } from "./files.js";
+import {
+  codeOf,
+  type Fence,
+  makeDirectory,
+  openInPlace,
+  syncDirectory,
+  syncLeft,
+  writeAll,
+} from "./files.js";
 
 export const SECTOR = 4096;
 
@@ -22,6 +30,7 @@ export class FileBlocks implements Blocks {
   readonly size: number;
   readonly sectorSize = SECTOR;
   readonly #file: number;
+  readonly #fence: Fence;
   readonly #isSlot: boolean;
   // Written, and not synced yet.
   #isLoose = false;
@@ -34,7 +43,14 @@ export class FileBlocks implements Blocks {
    * read-only it can only be read. In a slot a sector is synced once, when its last byte was written, or before anything is read or erased.
    * Throws if there can be no such file, a QueueFileError for a queue's.
    */
-  constructor(path: string, size: number, warn: (line: string) => void, use: "queue" | "slot" = "queue") {
+  constructor(
+    path: string,
+    size: number,
+    warn: (line: string) => void,
+    fence: Fence,
+    use: "queue" | "slot" = "queue",
+  ) {
+    this.#fence = fence;
     this.#isSlot = use === "slot";
     makeDirectory(dirname(path));
     this.#file = this.#isSlot ? openInPlace(path) : openQueue(path);
@@ -68,7 +84,7 @@ export class FileBlocks implements Blocks {
 
   write(at: number, bytes: Uint8Array): boolean {
     if (!this.#within(at, bytes.length)) return false;
-    if ((at % SECTOR) + bytes.length > SECTOR) return false;
+    if ((at % SECTOR) + bytes.length > SECTOR || !this.#fence.holds()) return false;
     const piece = this.#scratch.subarray(0, bytes.length);
     try {
       this.#load(at, piece);
@@ -77,14 +93,15 @@ export class FileBlocks implements Blocks {
       writeAll(this.#file, piece, at);
       this.#isLoose = true;
       if (!this.#isSlot || (at + bytes.length) % SECTOR === 0) this.#sync();
-      return true;
+      // Checked again: a process that took over before this may have missed the write.
+      return this.#fence.holds();
     } catch {
       return false;
     }
   }
 
   erase(at: number): boolean {
-    if (at % SECTOR !== 0 || !this.#within(at, SECTOR)) return false;
+    if (at % SECTOR !== 0 || !this.#within(at, SECTOR) || !this.#fence.holds()) return false;
     try {
       this.#sync();
       this.#load(at, this.#scratch);
@@ -93,7 +110,7 @@ export class FileBlocks implements Blocks {
       writeAll(this.#file, this.#zeros, at);
       this.#isLoose = true;
       this.#sync();
-      return true;
+      return this.#fence.holds();
     } catch {
       return false;
     }

@@ -2,7 +2,7 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Boot, bootText, parseBoot, type SlotName } from "../shared/boot-slots/boot-record.js";
-import { readIfThere, replaceFile, syncDirectory } from "./files.js";
+import { type Fence, readIfThere, replaceFile, syncDirectory } from "./files.js";
 
 /** Where the slots of a state directory are. */
 export const slotPath = (stateDir: string, name: SlotName): string => join(stateDir, "slots", `${name}.bin`);
@@ -22,10 +22,10 @@ export function readBoot(stateDir: string): Boot | undefined {
  * Sets a record that is no JSON at all aside, as `boot.json.damaged`; true if it did. One of another version stays: it can be read
  * by that version. Throws.
  */
-export function setDamagedAside(stateDir: string): boolean {
+export function setDamagedAside(stateDir: string, fence: Fence): boolean {
   const path = bootPath(stateDir);
   const bytes = readIfThere(path);
-  if (!bytes || isJson(bytes.toString())) return false;
+  if (!bytes || isJson(bytes.toString()) || !fence.holds()) return false;
   renameSync(path, `${path}.damaged`);
   syncDirectory(stateDir);
   return true;
@@ -41,6 +41,6 @@ function isJson(text: string): boolean {
 }
 
 /** On disk when it returns. Throws. */
-export function writeBoot(stateDir: string, boot: Boot): void {
-  replaceFile(bootPath(stateDir), Buffer.from(bootText(boot)));
+export function writeBoot(stateDir: string, boot: Boot, fence: Fence): void {
+  replaceFile(bootPath(stateDir), Buffer.from(bootText(boot)), fence);
 }

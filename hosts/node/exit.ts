@@ -18,6 +18,8 @@ export const EMPTY = 6;
 export const BUSY = 7;
 /** Stored state is damaged or incomplete: nothing was changed. */
 export const DAMAGED = 8;
+/** Another process uses the state directory, or took it over. */
+export const IN_USE = 9;
 /** The durable queue's file can't be read, or the disk has no room for it (sysexits' "input/output error"). */
 export const QUEUE = 74;
 /** Of the worker: start again (sysexits' "try again"). */

@@ -3,8 +3,10 @@ import {
   closeSync,
   constants,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -12,6 +14,25 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+
+/** The durable queue, in a state directory. */
+export const QUEUE_FILE = "blocks.bin";
+
+/** Whether this process may still write to the state directory (hosts/node/lease.ts). */
+export interface Fence {
+  /** Part of the names of temporary files: letters and digits. */
+  readonly tag: string;
+  /** False once another process took the directory over. */
+  holds(): boolean;
+}
+
+/** For files that no other process writes. */
+export const UNFENCED: Fence = { tag: "own", holds: () => true };
+
+/** Another process took the state directory over before a file was replaced or removed: it was not. */
+export class FencedError extends Error {
+  override name = "FencedError";
+}
 
 /** Makes the directory and those above it, for this user only; each lasts when it returns. Throws. */
 export function makeDirectory(path: string): void {
@@ -70,11 +91,7 @@ export function syncLeft(path: string): void {
  * link that somebody put there is removed, not followed. Throws.
  */
 export function createFile(path: string): number {
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-  }
+  unlinkIfThere(path);
   return openSync(path, "wx", 0o600);
 }
 
@@ -99,10 +116,26 @@ export function openInPlace(path: string): number {
   }
 }
 
+/** Beside `path`; removed by the next process that takes the state directory. */
+export const temporaryPath = (path: string, tag: string): string =>
+  join(dirname(path), `.${basename(path)}.${tag}.new`);
+
+const TEMPORARY = /^\..+\.(host|run)\d+\.new$/;
+
+/** Removes temporary files of processes that held the state directory before. */
+export function removeTemporaryFiles(stateDir: string): void {
+  for (const directory of [stateDir, join(stateDir, "store"), join(stateDir, "run")]) {
+    if (!isDirectory(directory)) continue;
+    for (const name of readdirSync(directory)) {
+      if (TEMPORARY.test(name)) unlinkIfThere(join(directory, name));
+    }
+  }
+}
+
 /** The old content or the new, never between; on disk when it returns; readable by this user only. Throws. */
-export function replaceFile(path: string, bytes: Uint8Array): void {
+export function replaceFile(path: string, bytes: Uint8Array, fence: Fence): void {
   const directory = dirname(path);
-  const aside = join(directory, `.${basename(path)}.new`);
+  const aside = temporaryPath(path, fence.tag);
   const file = createFile(aside);
   try {
     writeAll(file, bytes, 0);
@@ -114,8 +147,20 @@ export function replaceFile(path: string, bytes: Uint8Array): void {
   } finally {
     closeSync(file);
   }
-  renameSync(aside, path);
+  publish(aside, path, fence);
   syncDirectory(directory);
+}
+
+/**
+ * Gives a temporary file its name, unless another process took the directory over: that process has
+ * removed the temporary file, if it did so after the check. Throws.
+ */
+export function publish(aside: string, path: string, fence: Fence): void {
+  if (!fence.holds()) {
+    unlinkIfThere(aside);
+    throw new FencedError(`${path} was not written: another process uses the directory`);
+  }
+  renameSync(aside, path);
 }
 
 /** The content, or undefined if there is no such file. Throws for any other trouble. */
@@ -129,14 +174,50 @@ export function readIfThere(path: string): Buffer | undefined {
 }
 
 /** Gone on disk when it returns. Throws. */
-export function removeFile(path: string): void {
+export function removeFile(path: string, fence: Fence): void {
+  const aside = temporaryPath(path, fence.tag);
+  const refused = (): Error => new FencedError(`${path} was not removed: another process uses the directory`);
+  if (!fence.holds()) throw refused();
   try {
-    unlinkSync(path);
+    renameSync(path, aside);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
     return;
   }
+  // Another process took over in between, and the file may be that one's.
+  if (!fence.holds()) {
+    putBack(aside, path);
+    throw refused();
+  }
+  unlinkIfThere(aside);
   syncDirectory(dirname(path));
+}
+
+function putBack(aside: string, path: string): void {
+  try {
+    linkSync(aside, path);
+  } catch {
+    // A newer file has the name, or the temporary file was removed.
+  }
+  unlinkIfThere(aside);
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+}
+
+/** The bytes of a file are on disk when it returns. Throws. */
+export function syncFile(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** True for what a disk that is full, worn out or read-only answers: what is there can still be read. */

@@ -1,13 +1,23 @@
 // Images into slots, and out of them to be run; done while no worker runs.
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, renameSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type ImageRecord, otherSlot, type SlotName, without } from "../shared/boot-slots/boot-record.js";
 import { imageRecord } from "../shared/boot-slots/boot-slots.js";
 import { FileBlocks, SECTOR } from "./blocks.js";
 import { readBoot, slotPath, writeBoot } from "./boot-record.js";
 import { sha256 } from "./digest.js";
-import { createFile, isDiskTrouble, makeDirectory, readIfThere, writeAll } from "./files.js";
+import {
+  createFile,
+  type Fence,
+  isDiskTrouble,
+  makeDirectory,
+  publish,
+  readIfThere,
+  temporaryPath,
+  UNFENCED,
+  writeAll,
+} from "./files.js";
 
 /** Of a slot: the largest image, in bytes. */
 export const SLOT_BYTES = 128 * 1024 * 1024;
@@ -18,13 +28,13 @@ const quiet = (): void => {};
  * Puts `bytes` into the slot that does not run (a, if there is none) and makes it the confirmed image of the next start.
  * False, and nothing done, if these very bytes were the last put in this way: an update taken since then stays. Throws.
  */
-export function flash(stateDir: string, bytes: Uint8Array, again = false): boolean {
+export function flash(stateDir: string, bytes: Uint8Array, fence: Fence, again = false): boolean {
   const app = createHash("sha256").update(bytes).digest("hex");
   const boot = readBoot(stateDir);
   if (boot?.app === app && !again) return false;
   const name = boot ? otherSlot(boot.active) : "a";
-  if (boot?.images[name]) writeBoot(stateDir, without(boot, name));
-  const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet);
+  if (boot?.images[name]) writeBoot(stateDir, without(boot, name), fence);
+  const slot = new FileBlocks(slotPath(stateDir, name), SLOT_BYTES, quiet, fence, "slot");
   let image: ImageRecord | undefined;
   try {
     fill(slot, bytes);
@@ -34,19 +44,24 @@ export function flash(stateDir: string, bytes: Uint8Array, again = false): boole
   }
   if (image?.sha256 !== app) throw new Error("the image could not be written to its slot");
   const images = { ...boot?.images, [name]: image };
-  writeBoot(stateDir, { active: name, state: "confirmed", started: false, images, app });
+  writeBoot(stateDir, { active: name, state: "confirmed", started: false, images, app }, fence);
   return true;
 }
 
 /** Writes the slot's image, exactly its bytes, to a file that can be imported. Undefined if they are not those that were activated. */
-export function unpack(stateDir: string, name: SlotName, image: ImageRecord): string | undefined {
+export function unpack(
+  stateDir: string,
+  name: SlotName,
+  image: ImageRecord,
+  fence: Fence,
+): string | undefined {
   const directory = join(stateDir, "run");
   makeDirectory(directory);
   const path = join(directory, "image.mjs");
-  const aside = join(directory, ".image.new");
+  const aside = temporaryPath(path, fence.tag);
   try {
     if (!extract(slotPath(stateDir, name), image, aside)) return undefined;
-    renameSync(aside, path);
+    publish(aside, path, fence);
   } catch (error) {
     // On a disk that is full or read-only, the file of the last start serves, if it is that image.
     if (!isDiskTrouble(error) || !holds(path, image)) throw error;
@@ -57,7 +72,7 @@ export function unpack(stateDir: string, name: SlotName, image: ImageRecord): st
 
 /** False if the slot does not hold that image. Throws. */
 function extract(from: string, image: ImageRecord, to: string): boolean {
-  const slot = new FileBlocks(from, SLOT_BYTES, quiet);
+  const slot = new FileBlocks(from, SLOT_BYTES, quiet, UNFENCED, "slot");
   try {
     const file = createFile(to);
     try {

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readIfThere, replaceFile } from "./files.js";
+import { type Fence, readIfThere, replaceFile } from "./files.js";
 
 const FIT = /^[A-Za-z0-9-]{1,32}$/;
 
 /** Twelve random hex digits, made at the first start and kept in the state directory. Throws if they cannot be kept. */
-export function hardwareId(stateDir: string): string {
+export function hardwareId(stateDir: string, fence: Fence): string {
   const path = join(stateDir, "hardware-id");
   const kept = readIfThere(path)?.toString().trim();
   if (kept && FIT.test(kept)) return kept;
   const made = randomBytes(6).toString("hex");
-  replaceFile(path, Buffer.from(`${made}\n`));
+  replaceFile(path, Buffer.from(`${made}\n`), fence);
   return made;
 }

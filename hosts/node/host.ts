@@ -8,10 +8,10 @@ import { FileBlocks } from "./blocks.js";
 import { readBoot, slotPath, writeBoot } from "./boot-record.js";
 import { clock } from "./clock.js";
 import { digest, sha256 } from "./digest.js";
-import { RESTART } from "./exit.js";
-import { makeDirectory } from "./files.js";
+import { IN_USE, RESTART } from "./exit.js";
+import { makeDirectory, QUEUE_FILE } from "./files.js";
 import { hardwareId } from "./hardware-id.js";
-import { Lock } from "./lock.js";
+import { Lease } from "./lease.js";
 import { FileLogMemory } from "./log-memory.js";
 import { opener, type SocketOptions } from "./sockets.js";
 import { FileStore } from "./store.js";
@@ -32,6 +32,11 @@ export interface NodeHostOptions extends SocketOptions {
   log?: Host["log"];
   /** Default: the process ends with exit code 75, for whoever started it to start it again. */
   restart?: Host["restart"];
+  /**
+   * Called when another process took the state directory over; nothing can be written any more.
+   * Default: the process ends with exit code 9.
+   */
+  lost?: () => void;
 }
 
 /** A host on files and Node's sockets. */
@@ -43,27 +48,45 @@ export interface NodeHost extends Host {
 }
 
 /**
- * Throws if the directory or its files cannot be used, QueueFileError if the queue's file can't be read or the disk has no room for
- * it, and LockedError if another host that is open uses the directory, of this process or another.
+ * Opens the host of a state directory. Blocks for up to 5 s if the process that had it open last ran in
+ * another container and does not answer. Throws LockedError if another open host uses the directory,
+ * QueueFileError if the queue's file cannot be read or the disk has no room for it, and an Error if
+ * another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
-  const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
-  const log: Host["log"] = options.log ?? toStandardError;
-  const warn = (line: string): void => log("warn", line);
+  const { stateDir, log = toStandardError } = options;
   makeDirectory(stateDir);
-  const lock = Lock.ofHost(stateDir);
-  const blocks = openQueue(lock, join(stateDir, "blocks.bin"), blocksBytes, warn);
-  const bootStore = { read: () => readBoot(stateDir), write: (boot: Boot) => writeBoot(stateDir, boot) };
+  const lease = Lease.ofHost(stateDir, { tell: (line) => log("info", line) });
+  try {
+    return openHost(options, lease, log);
+  } catch (error) {
+    lease.release();
+    throw error;
+  }
+}
+
+function openHost(options: NodeHostOptions, lease: Lease, log: Host["log"]): NodeHost {
+  const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
+  const warn = (line: string): void => log("warn", line);
+  lease.lost.addEventListener("abort", () => {
+    log("error", `${stateDir} was taken over by another process: this one ends`);
+    (options.lost ?? (() => process.exit(IN_USE)))();
+  });
+  const blocks = new FileBlocks(join(stateDir, QUEUE_FILE), blocksBytes, warn, lease);
+  const bootStore = {
+    read: () => readBoot(stateDir),
+    write: (boot: Boot) => writeBoot(stateDir, boot, lease),
+  };
   const slot = new TwoSlots(
     bootStore,
-    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, warn, "slot"),
+    (name) => new FileBlocks(slotPath(stateDir, name), slotBytes, warn, lease, "slot"),
     sha256,
   );
-  const logMemory = new FileLogMemory(join(stateDir, "log.bin"));
+  const logMemory = new FileLogMemory(join(stateDir, "log.bin"), lease);
   let isClosed = false;
   return {
     clock,
-    store: new FileStore(join(stateDir, "store")),
+    store: new FileStore(join(stateDir, "store"), lease),
     blocks,
     slot,
     open: opener(options),
@@ -71,7 +94,7 @@ export function createHost(options: NodeHostOptions): NodeHost {
     encode,
     decode,
     random: (into) => void randomFillSync(into),
-    hardwareId: hardwareId(stateDir),
+    hardwareId: hardwareId(stateDir, lease),
     log,
     logMemory,
     restart: options.restart ?? (() => process.exit(RESTART)),
@@ -82,19 +105,9 @@ export function createHost(options: NodeHostOptions): NodeHost {
       logMemory.close();
       blocks.close();
       slot.close();
-      lock.release();
+      lease.release();
     },
   };
-}
-
-/** The lock is let go if there can be no queue, so that the caller may try again. */
-function openQueue(lock: Lock, path: string, size: number, warn: (line: string) => void): FileBlocks {
-  try {
-    return new FileBlocks(path, size, warn);
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
 }
 
 function toStandardError(level: string, line: string): void {

@@ -1,6 +1,6 @@
 import { closeSync, readSync } from "node:fs";
 import type { LogMemory } from "../../src/log/index.js";
-import { openInPlace, writeAll } from "./files.js";
+import { type Fence, openInPlace, writeAll } from "./files.js";
 
 const SIZE = 4096;
 
@@ -11,11 +11,13 @@ const SIZE = 4096;
 export class FileLogMemory implements LogMemory {
   readonly size = SIZE;
   readonly #path: string;
+  readonly #fence: Fence;
   #file: number | undefined;
 
   /** The file is made when it is first used. */
-  constructor(path: string) {
+  constructor(path: string, fence: Fence) {
     this.#path = path;
+    this.#fence = fence;
   }
 
   read(at: number, into: Uint8Array): boolean {
@@ -27,7 +29,7 @@ export class FileLogMemory implements LogMemory {
   }
 
   write(at: number, bytes: Uint8Array): boolean {
-    return this.#try((file) => writeAll(file, bytes, at));
+    return this.#fence.holds() && this.#try((file) => writeAll(file, bytes, at));
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 // What a boot loader does: which image starts, and which never again.
 import { type Boot, otherSlot, reverted, type SlotName, without } from "../shared/boot-slots/boot-record.js";
 import { readBoot, writeBoot } from "./boot-record.js";
+import type { Fence } from "./files.js";
 import { unpack } from "./flash.js";
 
 export interface Start {
@@ -19,20 +20,20 @@ export type OnFallback = (slot: SlotName, why: "failed" | "damaged") => void;
  * The image to start now. A pending one is marked as started before this returns: found so at the next call (whatever ended it:
  * a crash, a restart, the power), it is given up for the one before. Undefined if no slot holds an image that is whole. Throws.
  */
-export function prepareStart(stateDir: string, onFallback: OnFallback): Start | undefined {
+export function prepareStart(stateDir: string, fence: Fence, onFallback: OnFallback): Start | undefined {
   let boot = readBoot(stateDir);
   if (boot?.state === "pending" && boot.started) {
     const before = reverted(boot);
     if (before) {
       onFallback(boot.active, "failed");
-      boot = keep(stateDir, before);
+      boot = keep(stateDir, before, fence);
     }
   }
   // Twice at most: the active one, then the other.
   for (let tries = 0; boot && tries < 2; tries++) {
     const image = boot.images[boot.active];
-    const path = image && unpack(stateDir, boot.active, image);
-    if (image && path !== undefined) return begin(stateDir, boot, path, image.sha256);
+    const path = image && unpack(stateDir, boot.active, image, fence);
+    if (image && path !== undefined) return begin(stateDir, boot, path, image.sha256, fence);
     onFallback(boot.active, "damaged");
     const other: Boot = {
       ...without(boot, boot.active),
@@ -40,23 +41,23 @@ export function prepareStart(stateDir: string, onFallback: OnFallback): Start | 
       state: "confirmed",
       started: false,
     };
-    boot = other.images[other.active] && keep(stateDir, other);
+    boot = other.images[other.active] && keep(stateDir, other, fence);
   }
   return undefined;
 }
 
 /** The worker was stopped because somebody asked for it: a pending image gets its try at the next start. */
-export function forgetStart(stateDir: string): void {
+export function forgetStart(stateDir: string, fence: Fence): void {
   const boot = readBoot(stateDir);
-  if (boot?.state === "pending" && boot.started) keep(stateDir, { ...boot, started: false });
+  if (boot?.state === "pending" && boot.started) keep(stateDir, { ...boot, started: false }, fence);
 }
 
-function begin(stateDir: string, boot: Boot, path: string, sha256: string): Start {
-  if (boot.state === "pending") keep(stateDir, { ...boot, started: true });
+function begin(stateDir: string, boot: Boot, path: string, sha256: string, fence: Fence): Start {
+  if (boot.state === "pending") keep(stateDir, { ...boot, started: true }, fence);
   return { path, slot: boot.active, state: boot.state, sha256 };
 }
 
-function keep(stateDir: string, boot: Boot): Boot {
-  writeBoot(stateDir, boot);
+function keep(stateDir: string, boot: Boot, fence: Fence): Boot {
+  writeBoot(stateDir, boot, fence);
   return boot;
 }

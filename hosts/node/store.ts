@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Store } from "../../src/port.js";
-import { makeDirectory, readIfThere, removeFile, replaceFile, syncLeft } from "./files.js";
+import { type Fence, makeDirectory, readIfThere, removeFile, replaceFile, syncLeft } from "./files.js";
 
 const LONGEST_KEY = 15;
 const LARGEST_VALUE = 4000;
@@ -9,12 +9,14 @@ const PLAIN = /[a-z0-9_-]/;
 /** One file for each value. */
 export class FileStore implements Store {
   readonly #directory: string;
+  readonly #fence: Fence;
 
   /** Makes `directory` if there is none; throws if that fails. */
-  constructor(directory: string) {
+  constructor(directory: string, fence: Fence) {
     makeDirectory(directory);
     syncLeft(directory);
     this.#directory = directory;
+    this.#fence = fence;
   }
 
   get(key: string): Uint8Array | undefined {
@@ -33,7 +35,7 @@ export class FileStore implements Store {
       const path = this.#path(key);
       // Nothing to do for the same value: each write waits for the disk.
       if (readIfThere(path)?.equals(value)) return true;
-      replaceFile(path, value);
+      replaceFile(path, value, this.#fence);
       return true;
     } catch {
       return false;
@@ -42,7 +44,7 @@ export class FileStore implements Store {
 
   delete(key: string): boolean {
     try {
-      removeFile(this.#path(key));
+      removeFile(this.#path(key), this.#fence);
       return true;
     } catch {
       return false;

@@ -233,14 +233,17 @@ export const safeguards: readonly Safeguard[] = [
     group: "files",
     what: "a value's new name is synced",
     file: "hosts/node/files.ts",
-    edits: [["  renameSync(aside, path);\n  syncDirectory(directory);\n", "  renameSync(aside, path);\n"]],
+    edits: [
+      ["  publish(aside, path, fence);\n  syncDirectory(directory);\n", "  publish(aside, path, fence);\n"],
+    ],
   },
   {
     group: "files",
     what: "a value is written aside",
     file: "hosts/node/files.ts",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of a source
-    edits: [["join(directory, `.${basename(path)}.new`)", "join(directory, basename(path))"]],
+    edits: [
+      ["const aside = temporaryPath(path, fence.tag);\n  const file", "const aside = path;\n  const file"],
+    ],
   },
   {
     group: "files",

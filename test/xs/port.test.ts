@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
+import { UNFENCED } from "../../hosts/node/files.js";
 import { flash } from "../../hosts/node/flash.js";
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { prepareStart } from "../../hosts/node/start-up.js";
@@ -19,8 +20,8 @@ function machine(t: ExecutionContext): { host: Host; restart(): void } {
   const stateDir = mkdtempSync(join(tmpdir(), "mote-xs-"));
   const make = (): NodeHost =>
     createHost({ stateDir, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: () => {}, restart: () => {} });
-  flash(stateDir, pattern(5000, 11));
-  prepareStart(stateDir, () => {});
+  flash(stateDir, pattern(5000, 11), UNFENCED);
+  prepareStart(stateDir, UNFENCED, () => {});
   let present = make();
   t.teardown(() => {
     present.close();
@@ -30,7 +31,7 @@ function machine(t: ExecutionContext): { host: Host; restart(): void } {
     host: new Proxy(present, { get: (_, name: keyof Host) => present[name] }),
     restart() {
       present.close();
-      prepareStart(stateDir, () => {});
+      prepareStart(stateDir, UNFENCED, () => {});
       present = make();
     },
   };

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // `mote`: its arguments in, its exit code out.
 import { CommanderError } from "commander";
-import { FAILED, STOPPED, USAGE } from "../../hosts/node/exit.js";
+import { FAILED, IN_USE, STOPPED, USAGE } from "../../hosts/node/exit.js";
 import { codeOf } from "../../hosts/node/files.js";
+import { LockedError } from "../../hosts/node/lease.js";
 import { ExitError } from "./exit-error.js";
 import { runProgram } from "./program.js";
 import { UsageError } from "./usage.js";
@@ -17,6 +18,7 @@ async function main(): Promise<number | undefined> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? STOPPED : USAGE;
     process.stderr.write(`error: ${error instanceof Error ? error.message : "unknown"}\n`);
     if (error instanceof ExitError) return error.code;
+    if (error instanceof LockedError) return IN_USE;
     return error instanceof UsageError ? USAGE : FAILED;
   }
 }

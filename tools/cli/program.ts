@@ -49,7 +49,8 @@ const HIDDEN: typeof COMMANDS = {
 const EXIT_CODES = `
 Exit codes: 0 done, or stopped as asked, 1 failed, 2 wrong usage, 3 refused by the platform (a login, a right; devices of a fleet;
 run --exit-on-refusal), 4 there is no such device, it did not answer, or its update failed, 5 the device answered an RPC with an error,
-6 a report without rows, 7 the platform was busy until the deadline, 130 interrupted (Ctrl-C) before it was done.`;
+6 a report without rows, 7 the platform was busy until the deadline, 8 stored state is damaged or
+incomplete, 9 another process uses the state directory, 74 the durable queue can't be read or has no room, 130 interrupted (Ctrl-C) before it was done.`;
 
 /** With the command that is called, or with all. */
 export async function makeProgram(called?: string): Promise<Command> {

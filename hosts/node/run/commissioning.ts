@@ -19,10 +19,10 @@ import {
 import { addressOf, type Values } from "../../shared/commissioning/values.js";
 import { clock } from "../clock.js";
 import { digest } from "../digest.js";
-import { makeDirectory } from "../files.js";
+import type { Fence } from "../files.js";
 import { hardwareId } from "../hardware-id.js";
 import { createHost } from "../host.js";
-import { Lock } from "../lock.js";
+import type { Lease } from "../lease.js";
 import { FileStore } from "../store.js";
 import { decode, encode } from "../text.js";
 import { renewal } from "../trust.js";
@@ -33,6 +33,7 @@ const LINGER_MS = 1000;
 
 export interface CommissionOptions {
   readonly stateDir: string;
+  readonly lease: Lease;
   /** What the command line says. */
   readonly given: Values;
   readonly deviceName?: string | undefined;
@@ -44,9 +45,9 @@ export interface CommissionOptions {
   readonly openMs?: number;
 }
 
-/** What was kept in a state directory at commissioning. A reset that was cut short is left to who has the lock. */
-export function storedValues(stateDir: string, url: string | undefined): Values {
-  const keeper = keeperOf(stateDir);
+/** What was kept in a state directory at commissioning. A reset that was cut short is left to the agent. */
+export function storedValues(stateDir: string, fence: Fence, url: string | undefined): Values {
+  const keeper = keeperOf(stateDir, fence);
   finishInterrupted(keeper, () => {});
   return readStoredSettings(keeper, url);
 }
@@ -69,24 +70,15 @@ export function pemOf(ca: string | undefined): string | undefined {
   return typeof read === "string" || read.length === 0 ? undefined : read.map(toPem).join("");
 }
 
-/** Resolves when the page is closed: true if something new was kept. Rejects with LockedError, and if the directory can't be used. */
-export async function commission(options: CommissionOptions): Promise<boolean> {
-  makeDirectory(options.stateDir);
-  const lock = await Lock.take(options.stateDir);
-  try {
-    return await serve(options);
-  } finally {
-    lock.release();
-  }
-}
-
-function serve(options: CommissionOptions): Promise<boolean> {
-  const { stateDir, given, deviceName, ca, stop, openMs } = options;
-  const keeper = keeperOf(stateDir);
+/** Resolves when the page is closed: true if something new was kept. Rejects if the directory can't be used. */
+export function commission(options: CommissionOptions): Promise<boolean> {
+  const { stateDir, lease, given, deviceName, ca, openMs } = options;
+  const stop = AbortSignal.any([options.stop, lease.lost]);
+  const keeper = keeperOf(stateDir, lease);
   finishInterrupted(keeper, () => completeReset(stateDir));
   const before = definedOf(joined(given, readStoredSettings(keeper, given.url)));
   return new Promise((resolve, reject) => {
-    const host = hostOf(stateDir, keeper);
+    const host = hostOf(stateDir, lease, keeper);
     const commissioning = new Commissioning({
       clock,
       wifi: false,
@@ -123,13 +115,13 @@ function serve(options: CommissionOptions): Promise<boolean> {
   });
 }
 
-function keeperOf(stateDir: string): Keeper {
-  return { store: new FileStore(join(stateDir, "store")), encode, decode, log: () => {} };
+function keeperOf(stateDir: string, fence: Fence): Keeper {
+  return { store: new FileStore(join(stateDir, "store"), fence), encode, decode, log: () => {} };
 }
 
-function hostOf(stateDir: string, { store }: Keeper): Host {
+function hostOf(stateDir: string, fence: Fence, { store }: Keeper): Host {
   const random: Host["random"] = (into) => void randomFillSync(into);
-  return { ...none, clock, store, digest, encode, decode, random, hardwareId: hardwareId(stateDir) };
+  return { ...none, clock, store, digest, encode, decode, random, hardwareId: hardwareId(stateDir, fence) };
 }
 
 function completeReset(stateDir: string): void {

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { eventLine } from "../../shared/event-lines.js";
 import { setDamagedAside } from "../boot-record.js";
-import { FAILED, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
+import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
 import { codeOf, isDiskTrouble, makeDirectory } from "../files.js";
 import { flash } from "../flash.js";
-import { Lock } from "../lock.js";
+import { Lease } from "../lease.js";
 import { forgetStart, prepareStart, type Start } from "../start-up.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import type { Lines } from "./lines.js";
@@ -15,6 +15,8 @@ import type { ServiceManager } from "./service-manager.js";
 
 export interface SuperviseOptions {
   config: WorkerConfig;
+  /** Of the state directory. Default: taken here, and released at the end. */
+  lease?: Lease | undefined;
   /** The image of `--app`. Undefined: the one in the slot, or the minimal image if there is none. */
   app?: Uint8Array | undefined;
   lines: Lines;
@@ -40,21 +42,26 @@ const WELL_MS = 60_000;
 /** Crashes longer ago than this are forgotten. */
 const RECENT_MS = 600_000;
 
-/** Resolves with the exit code; RESET: to be started again with a token that is not the one before. Rejects if the state directory is in use (LockedError), or cannot be used. */
+/**
+ * Resolves with the exit code; RESET: to be started again with another token than before. Rejects with
+ * LockedError if the state directory is in use, and with an Error if it cannot be used.
+ */
 export async function supervise(options: SuperviseOptions): Promise<number> {
-  makeDirectory(options.config.stateDir);
-  const lock = await Lock.take(options.config.stateDir);
+  if (options.lease) return new Supervisor(options, options.lease).run();
+  const { config, stop } = options;
+  makeDirectory(config.stateDir);
+  const lease = await Lease.ofRun(config.stateDir, { stop });
   try {
-    return await new Supervisor(options, lock).run();
+    return await new Supervisor(options, lease).run();
   } finally {
-    lock.release();
+    lease.release();
   }
 }
 
 class Supervisor {
   readonly #options: SuperviseOptions;
   readonly #stateDir: string;
-  readonly #lock: Lock;
+  readonly #lease: Lease;
   readonly #delays: { first: number; longest: number };
   #delay: number;
   #flashed = false;
@@ -65,10 +72,10 @@ class Supervisor {
   /** No worker came before. */
   #first: boolean;
 
-  constructor(options: SuperviseOptions, lock: Lock) {
+  constructor(options: SuperviseOptions, lease: Lease) {
     this.#options = options;
     this.#stateDir = options.config.stateDir;
-    this.#lock = lock;
+    this.#lease = lease;
     this.#delays = options.delays ?? { first: 1000, longest: 60_000 };
     this.#delay = this.#delays.first;
     this.#first = options.again !== true;
@@ -77,13 +84,13 @@ class Supervisor {
 
   async run(): Promise<number> {
     const { app, lines, stop } = this.#options;
-    if (setDamagedAside(this.#stateDir)) {
+    if (setDamagedAside(this.#stateDir, this.#lease)) {
       const line =
         "what was known of the firmware slots is damaged: kept as boot.json.damaged, the first image is put in again";
       lines.tell({ event: "log", level: "error", line });
     }
     if (app) this.#flash(app, false);
-    if (!this.#lock.held) {
+    if (!this.#lease.held) {
       lines.tell({
         event: "log",
         level: "error",
@@ -91,6 +98,7 @@ class Supervisor {
       });
     }
     while (!stop.aborted) {
+      if (this.#lease.lost.aborted) return this.#displaced();
       const start = this.#prepare();
       if (start === "wait") {
         await this.#pauseLonger();
@@ -114,7 +122,7 @@ class Supervisor {
   }
 
   #flash(bytes: Uint8Array, again: boolean): void {
-    if (!flash(this.#stateDir, bytes, again)) return;
+    if (!flash(this.#stateDir, bytes, this.#lease, again)) return;
     this.#flashed = true;
     this.#options.lines.tell({ event: "firmware.flashed", bytes: bytes.length });
   }
@@ -128,7 +136,7 @@ class Supervisor {
     const reportFallback = (slot: string, why: string): void =>
       lines.tell({ event: "firmware.fallback", slot, reason: why });
     try {
-      const start = prepareStart(this.#stateDir, reportFallback);
+      const start = prepareStart(this.#stateDir, this.#lease, reportFallback);
       if (start) return start;
     } catch (error) {
       if (!isDiskTrouble(error)) throw error;
@@ -137,7 +145,7 @@ class Supervisor {
       return "wait";
     }
     this.#flash(this.#options.app ?? readFileSync(MINIMAL), true);
-    return prepareStart(this.#stateDir, reportFallback);
+    return prepareStart(this.#stateDir, this.#lease, reportFallback);
   }
 
   async #runOnce(start: Start): Promise<WorkerEnd> {
@@ -148,18 +156,19 @@ class Supervisor {
       start: { kind: "start", config, ...before, ...start },
       emit: (event) => this.#report(event),
       beat: (lives) => manager?.beat(lives),
-      born: (pid) => this.#lock.worker(pid),
+      born: (pid) => this.#lease.worker(pid),
       stop,
-      kill,
+      kill: AbortSignal.any([kill, this.#lease.lost]),
       patience,
     });
-    this.#lock.worker(undefined);
+    this.#lease.worker(undefined);
     return end;
   }
 
   /** The exit code, or undefined to go on. */
   #judge(end: WorkerEnd): number | undefined {
     const { stop, lines } = this.#options;
+    if (end.code === IN_USE || this.#lease.lost.aborted) return this.#displaced();
     if (stop.aborted || end.code === REFUSED || end.code === RESET) {
       this.#forget();
       return stop.aborted ? STOPPED : end.code!;
@@ -178,9 +187,15 @@ class Supervisor {
     return undefined;
   }
 
+  #displaced(): number {
+    const line = `${this.#stateDir} is used by another process: this one ends`;
+    this.#options.lines.tell({ event: "log", level: "error", line });
+    return IN_USE;
+  }
+
   #forget(): void {
     try {
-      forgetStart(this.#stateDir);
+      forgetStart(this.#stateDir, this.#lease);
     } catch (error) {
       // Not worth an end in disorder: the image has had its try then.
       if (!isDiskTrouble(error)) throw error;

@@ -6,8 +6,9 @@ import { Agent, MoteError, Recovery, type Wake } from "../../../src/index.js";
 import { DeviceLog } from "../../../src/log/index.js";
 import { wakeAgain } from "../../shared/wakes.js";
 import { QueueFileError } from "../blocks.js";
-import { FAILED, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
+import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
 import { createHost, type NodeHost } from "../host.js";
+import { LockedError } from "../lease.js";
 import { watchNetwork } from "../network.js";
 import { renewal } from "../trust.js";
 import { agentOptions, follow } from "./drive.js";
@@ -74,7 +75,7 @@ function fail(error: unknown): void {
   const unfit = error instanceof ImageError || (error instanceof MoteError && error.code === "BAD_OPTIONS");
   const isQueue = error instanceof QueueFileError;
   sendMessage({ kind: "failed", reason: isQueue ? error.message : describe(error), unfit });
-  exit(isQueue ? QUEUE : FAILED);
+  exit(isQueue ? QUEUE : error instanceof LockedError ? IN_USE : FAILED);
 }
 
 function describe(error: unknown): string {
@@ -101,6 +102,10 @@ async function start({
     restart: (reason) => {
       kept.keep("info", `restart: ${reason}`);
       void end(reason === "reset" ? RESET : RESTART, false);
+    },
+    lost() {
+      ending = true;
+      exit(IN_USE);
     },
   });
   const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";

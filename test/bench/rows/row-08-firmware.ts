@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { replaceFile, writeAll } from "../../../hosts/node/files.js";
+import { replaceFile, UNFENCED, writeAll } from "../../../hosts/node/files.js";
 import { createHost, type NodeHost } from "../../../hosts/node/host.js";
 import { ImageWriter, slotHolds } from "../../../src/agent/firmware/download/image-writer.js";
 import { openCheck } from "../../../src/agent/firmware/download/verification.js";
@@ -82,7 +82,7 @@ class Bench {
         writeAll(file, piece, at);
         at += piece.length;
         if (isKept) fdatasyncSync(file);
-        if (isKept && at % STEP === 0) replaceFile(`${path}.journal`, Buffer.from(String(at)));
+        if (isKept && at % STEP === 0) replaceFile(`${path}.journal`, Buffer.from(String(at)), UNFENCED);
       }
       if (hash.digest("hex") !== this.#checksum) fail("differs");
       fdatasyncSync(file);
@@ -111,12 +111,9 @@ class Bench {
       openCheck(host, this.#image) ?? fail("has no digest"),
       this.#size,
       0,
-      {
-        onTake: () => {},
-        onStep: (offset) =>
-          writeRecord(host, { ...RECORD, state: "downloading", offset }) || fail("has no journal"),
-      },
     );
+    writer.onStep = (offset) =>
+      writeRecord(host, { ...RECORD, state: "downloading", offset }) || fail("has no journal");
     if (!writer.open()) fail("was not erased");
     for (const piece of pieces(this.#source, PIECE)) if (!writer.take(piece)) fail("was not written");
     if ((await writer.problem()) !== undefined || !writer.finish()) fail("is not whole");

@@ -3,7 +3,7 @@ import { lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
-import { makeDirectory } from "../../../hosts/node/files.js";
+import { makeDirectory, UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { FileLogMemory } from "../../../hosts/node/log-memory.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
@@ -24,8 +24,8 @@ function plant(t: Parameters<typeof temporaryState>[0], path: string): { read():
 test("store: a symbolic link planted as a temporary file is replaced, not followed", (t) => {
   const store = join(temporaryState(t), "store");
   makeDirectory(store);
-  const { read } = plant(t, join(store, ".token.bin.new"));
-  t.true(new FileStore(store).set("token", Uint8Array.of(1, 2, 3)));
+  const { read } = plant(t, join(store, ".token.bin.own.new"));
+  t.true(new FileStore(store, UNFENCED).set("token", Uint8Array.of(1, 2, 3)));
   t.is(read(), UNTOUCHED);
   t.deepEqual([...readFileSync(join(store, "token.bin"))], [1, 2, 3]);
   t.true(lstatSync(join(store, "token.bin")).isFile());
@@ -33,11 +33,11 @@ test("store: a symbolic link planted as a temporary file is replaced, not follow
 
 test("start: a symbolic link planted as a temporary image is replaced, not followed", (t) => {
   const stateDir = temporaryState(t);
-  flash(stateDir, image("1.0.0"));
+  flash(stateDir, image("1.0.0"), UNFENCED);
   makeDirectory(join(stateDir, "run"));
-  const { read } = plant(t, join(stateDir, "run", ".image.new"));
+  const { read } = plant(t, join(stateDir, "run", ".image.mjs.own.new"));
   t.not(
-    prepareStart(stateDir, () => {}),
+    prepareStart(stateDir, UNFENCED, () => {}),
     undefined,
   );
   t.is(read(), UNTOUCHED);
@@ -48,9 +48,11 @@ test("blocks and log: a symbolic link in their place is refused, not followed", 
   const stateDir = temporaryState(t);
   const blocks = join(stateDir, "blocks.bin");
   const queue = plant(t, blocks);
-  t.throws(() => new FileBlocks(blocks, 4096, () => {}), { message: /blocks\.bin is a symbolic link/ });
+  t.throws(() => new FileBlocks(blocks, 4096, () => {}, UNFENCED), {
+    message: /blocks\.bin is a symbolic link/,
+  });
   t.is(queue.read(), UNTOUCHED);
   const log = plant(t, join(stateDir, "log.bin"));
-  t.false(new FileLogMemory(join(stateDir, "log.bin")).write(0, Uint8Array.of(1)));
+  t.false(new FileLogMemory(join(stateDir, "log.bin"), UNFENCED).write(0, Uint8Array.of(1)));
   t.is(log.read(), UNTOUCHED);
 });

@@ -12,10 +12,10 @@ import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import test from "ava";
 import { readBoot } from "../../../hosts/node/boot-record.js";
-import { makeDirectory, replaceFile } from "../../../hosts/node/files.js";
+import { makeDirectory, replaceFile, UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { createHost } from "../../../hosts/node/host.js";
-import { Lock } from "../../../hosts/node/lock.js";
+import { Lease } from "../../../hosts/node/lease.js";
 import { forgetStart, prepareStart } from "../../../hosts/node/start-up.js";
 import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { Time } from "../../../src/agent/time/time.js";
@@ -30,25 +30,38 @@ const quiet = (): void => {};
 function whileFull<T>(work: () => T, room = 0): T {
   const { writeSync } = fs;
   let left = room;
-  const refuse = (file: number, bytes: Uint8Array, from: number, length: number, at: number): number => {
-    left -= length;
-    if (left >= 0) return writeSync(file, bytes, from, length, at);
-    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
-  };
-  Object.assign(fs, { writeSync: refuse });
+  return whilePatched(work, {
+    writeSync(file: number, bytes: Uint8Array, from: number, length: number, at: number): number {
+      left -= length;
+      return left >= 0 ? writeSync(file, bytes, from, length, at) : refuse();
+    },
+  });
+}
+
+function refuse(): never {
+  throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+}
+
+function whilePatched<T>(work: () => T, functions: object): T {
+  const before = Object.fromEntries(
+    Object.keys(functions).map((name) => [name, fs[name as keyof typeof fs]]),
+  );
+  Object.assign(fs, functions);
   syncBuiltinESMExports();
   try {
     return work();
   } finally {
-    Object.assign(fs, { writeSync });
+    Object.assign(fs, before);
     syncBuiltinESMExports();
   }
 }
 
 test.serial("a file that could not be replaced stays as it was, and nothing is left beside it", (t) => {
   const directory = temporaryState(t);
-  replaceFile(join(directory, "a"), Buffer.from("old"));
-  whileFull(() => t.throws(() => replaceFile(join(directory, "a"), Buffer.from("new")), { code: "ENOSPC" }));
+  replaceFile(join(directory, "a"), Buffer.from("old"), UNFENCED);
+  whileFull(() =>
+    t.throws(() => replaceFile(join(directory, "a"), Buffer.from("new"), UNFENCED), { code: "ENOSPC" }),
+  );
   t.deepEqual(readdirSync(directory), ["a"]);
 });
 
@@ -149,38 +162,42 @@ test.serial(
   },
 );
 
-test.serial("a lock that can't be written holds nothing, and the way goes on", async (t) => {
+test.serial("the state directory is taken and released on a disk that takes no byte", async (t) => {
   const directory = temporaryState(t);
-  const lock = await whileFull(() => Lock.take(directory));
-  t.false(lock.held);
-  t.notThrows(() => lock.worker(process.pid));
-  lock.release();
+  const lease = await whileFull(() => Lease.ofRun(directory));
+  t.true(lease.held);
+  whileFull(() => {
+    t.notThrows(() => lease.worker(process.pid));
+    lease.release();
+  });
+  t.deepEqual(readdirSync(directory).sort(), ["host.lease.1", "run.lease.1"]);
 });
 
-test.serial("a worker that can't be noted starts all the same", async (t) => {
+test.serial("on a disk that takes no file name, the lease holds nothing and the way goes on", async (t) => {
   const directory = temporaryState(t);
-  const lock = await Lock.take(directory);
-  whileFull(() => t.notThrows(() => lock.worker(process.pid)));
-  lock.release();
-  t.deepEqual(readdirSync(directory), []);
+  const lease = await whilePatched(() => Lease.ofRun(directory), { renameSync: refuse });
+  t.false(lease.held);
+  t.true(lease.holds());
+  t.notThrows(() => lease.worker(process.pid));
+  lease.release();
 });
 
 test.serial("the image of the last start is started again where it can't be written again", (t) => {
   const directory = temporaryState(t);
-  flash(directory, image("1.0.0"));
-  const first = prepareStart(directory, quiet);
-  whileFull(() => t.deepEqual(prepareStart(directory, quiet), first));
+  flash(directory, image("1.0.0"), UNFENCED);
+  const first = prepareStart(directory, UNFENCED, quiet);
+  whileFull(() => t.deepEqual(prepareStart(directory, UNFENCED, quiet), first));
   t.deepEqual(readdirSync(join(directory, "run")), ["image.mjs"]);
 });
 
 test.serial("another image than that of the last start is not started in its place", (t) => {
   const directory = temporaryState(t);
-  flash(directory, image("1.0.0"));
-  prepareStart(directory, quiet);
-  flash(directory, image("2.0.0"));
-  whileFull(() => t.throws(() => prepareStart(directory, quiet), { code: "ENOSPC" }));
+  flash(directory, image("1.0.0"), UNFENCED);
+  prepareStart(directory, UNFENCED, quiet);
+  flash(directory, image("2.0.0"), UNFENCED);
+  whileFull(() => t.throws(() => prepareStart(directory, UNFENCED, quiet), { code: "ENOSPC" }));
   t.is(readBoot(directory)?.state, "confirmed");
-  t.notThrows(() => forgetStart(directory));
+  t.notThrows(() => forgetStart(directory, UNFENCED));
 });
 
 test.serial("a directory that can't be made is reported, and not tried for ever", (t) => {

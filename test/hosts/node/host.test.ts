@@ -1,13 +1,23 @@
 // What the Node host does beyond the port's promises.
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createServer } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { FileBlocks } from "../../../hosts/node/blocks.js";
 import { readBoot } from "../../../hosts/node/boot-record.js";
+import { UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { createHost, type NodeHost, type NodeHostOptions } from "../../../hosts/node/host.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
@@ -48,19 +58,22 @@ test("store: keys and values beyond the limits are refused, and what was there s
   t.false(store.set("", new Uint8Array(1)));
 });
 
-test("store: a file left by a cut write is not taken for a value", (t) => {
-  const { store, stateDir } = hostAt(t);
-  store.set("a", Uint8Array.of(1));
-  writeFileSync(join(stateDir, "store", ".a.bin.new"), "half");
+test("store: a file left by a cut write is not taken for a value, and removed at the next start", (t) => {
+  const first = hostAt(t);
+  const { stateDir } = first;
+  first.store.set("a", Uint8Array.of(1));
+  writeFileSync(join(stateDir, "store", ".a.bin.host1.new"), "half");
+  t.deepEqual(first.store.get("a"), Uint8Array.of(1));
+  first.close();
+  const { store } = hostAt(t, { stateDir });
   t.deepEqual(store.get("a"), Uint8Array.of(1));
-  t.true(store.set("a", Uint8Array.of(2)));
   t.deepEqual(readdirSync(join(stateDir, "store")), ["a.bin"]);
 });
 
 test("store: a directory that is gone makes set false, and throws nothing", (t) => {
   const stateDir = temporaryState(t);
   writeFileSync(join(stateDir, "file"), "");
-  t.throws(() => new FileStore(join(stateDir, "file")));
+  t.throws(() => new FileStore(join(stateDir, "file"), UNFENCED));
   const { store } = hostAt(t, { stateDir });
   writeFileSync(join(stateDir, "store", "x.bin"), "x");
   t.true(store.delete("x"));
@@ -90,7 +103,8 @@ test("blocks: a new file has all its room on the disk, and is erased", (t) => {
 test("blocks: a file of another size is kept and reported; what is beyond its last whole sector is not used", (t) => {
   const path = join(temporaryState(t), "blocks.bin");
   const warnings: string[] = [];
-  const open = (size: number): FileBlocks => new FileBlocks(path, size, (line) => warnings.push(line));
+  const open = (size: number): FileBlocks =>
+    new FileBlocks(path, size, (line) => warnings.push(line), UNFENCED);
   open(5 * 4096).close();
   t.is(warnings.length, 0);
   truncateSync(path, 3 * 4096 + 100);
@@ -106,7 +120,7 @@ test("blocks: a file of another size is kept and reported; what is beyond its la
 test("blocks: a file that is shorter than a sector gives no sectors", (t) => {
   const path = join(temporaryState(t), "blocks.bin");
   writeFileSync(path, "odd");
-  const blocks = new FileBlocks(path, 4096, () => {});
+  const blocks = new FileBlocks(path, 4096, () => {}, UNFENCED);
   t.is(blocks.size, 0);
   t.false(blocks.read(0, new Uint8Array(1)));
   blocks.close();
@@ -114,15 +128,15 @@ test("blocks: a file that is shorter than a sector gives no sectors", (t) => {
 
 test("slot: while the running image is pending, the one before can't be overwritten", (t) => {
   const stateDir = temporaryState(t);
-  flash(stateDir, image("1"));
-  prepareStart(stateDir, () => {});
+  flash(stateDir, image("1"), UNFENCED);
+  prepareStart(stateDir, UNFENCED, () => {});
   const before = createHost({ ...SMALL, stateDir });
   before.slot.erase(0);
   before.slot.write(0, image("2"));
   t.true(before.slot.activate(image("2").length));
   t.false(before.slot.erase(0), "once activated it stays as it is");
   before.close();
-  prepareStart(stateDir, () => {});
+  prepareStart(stateDir, UNFENCED, () => {});
   const { slot } = hostAt(t, { stateDir });
   t.is(slot.state(), "pending");
   t.false(slot.erase(0));
@@ -134,8 +148,8 @@ test("slot: while the running image is pending, the one before can't be overwrit
 
 test("slot: an image that is being overwritten is no way back any more", (t) => {
   const stateDir = temporaryState(t);
-  flash(stateDir, image("1"));
-  flash(stateDir, image("2"));
+  flash(stateDir, image("1"), UNFENCED);
+  flash(stateDir, image("2"), UNFENCED);
   t.deepEqual(Object.keys(readBoot(stateDir)?.images ?? {}).sort(), ["a", "b"]);
   const { slot } = hostAt(t, { stateDir });
   slot.erase(4096);
@@ -145,15 +159,17 @@ test("slot: an image that is being overwritten is no way back any more", (t) => 
 test("slot: the file that runs holds exactly the image's bytes", (t) => {
   const stateDir = temporaryState(t);
   const bytes = Buffer.concat([image("1"), Buffer.alloc(5000, "//")]);
-  flash(stateDir, bytes);
-  const start = prepareStart(stateDir, () => {});
+  flash(stateDir, bytes, UNFENCED);
+  const start = prepareStart(stateDir, UNFENCED, () => {});
   t.true(start && readFileSync(start.path).equals(bytes));
 });
 
 test("a boot record of another format is kept, and reported", (t) => {
   const stateDir = temporaryState(t);
   writeFileSync(join(stateDir, "boot.json"), '{"format":2,"active":"a"}');
-  t.throws(() => prepareStart(stateDir, () => {}), { message: /has a format that this version cannot read/ });
+  t.throws(() => prepareStart(stateDir, UNFENCED, () => {}), {
+    message: /has a format that this version cannot read/,
+  });
   t.true(existsSync(join(stateDir, "boot.json")));
 });
 
@@ -208,20 +224,32 @@ test.serial(
   },
 );
 
-test("a state directory has one open host, of this process or another; what a dead process left counts for nothing", (t) => {
+test("a state directory has one open host; one that cannot open its files holds nothing", (t) => {
   const first = hostAt(t);
   const { stateDir } = first;
   t.throws(() => createHost({ ...SMALL, stateDir }), { name: "LockedError", message: /this process/ });
   first.close();
-  const other = spawn("sleep", ["60"]);
-  t.teardown(() => other.kill());
-  writeFileSync(join(stateDir, "host.json"), JSON.stringify({ pid: other.pid }));
-  t.throws(() => createHost({ ...SMALL, stateDir }), {
-    name: "LockedError",
-    message: /in use by process \d+$/,
-  });
-  writeFileSync(join(stateDir, "host.json"), JSON.stringify({ pid: 2 ** 22 + 1 }));
+  rmSync(join(stateDir, "blocks.bin"));
+  symlinkSync("elsewhere", join(stateDir, "blocks.bin"));
+  t.throws(() => createHost({ ...SMALL, stateDir }), { message: /is a symbolic link/ });
+  rmSync(join(stateDir, "blocks.bin"));
   t.notThrows(() => hostAt(t, { stateDir }));
+});
+
+test("a host that another process took over reports it once, and writes nothing more", async (t) => {
+  const lines: string[] = [];
+  let lost = 0;
+  const { store, blocks, stateDir } = hostAt(t, {
+    log: (level, line) => void lines.push(`${level} ${line}`),
+    lost: () => void lost++,
+  });
+  const [name = ""] = readdirSync(stateDir).filter((file) => file.startsWith("host.lease"));
+  renameSync(join(stateDir, name), join(stateDir, "host.lease.2.another"));
+  t.false(store.set("a", Uint8Array.of(1)));
+  t.false(blocks.write(0, Uint8Array.of(1)));
+  for (let n = 0; n < 60 && lost === 0; n++) await new Promise((resolve) => setTimeout(resolve, 50));
+  t.is(lost, 1);
+  t.deepEqual(lines, [`error ${stateDir} was taken over by another process: this one ends`]);
 });
 
 test("a port that no connection can have closes the socket, later", async (t) => {

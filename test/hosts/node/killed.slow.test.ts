@@ -7,6 +7,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { readBoot } from "../../../hosts/node/boot-record.js";
+import { IN_USE } from "../../../hosts/node/exit.js";
+import { UNFENCED } from "../../../hosts/node/files.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { CONFIRMS, image, STAYS, updateTo } from "./images.js";
 import { EventLog, temporaryState } from "./session.js";
@@ -61,7 +63,7 @@ test.serial(
       await new Promise((resolve) => setTimeout(resolve, random % 40));
       child.kill("SIGKILL");
       await once(child, "exit");
-      const value = new FileStore(join(stateDir, "store")).get("counter");
+      const value = new FileStore(join(stateDir, "store"), UNFENCED).get("counter");
       const words = value && new Uint32Array(value.slice().buffer);
       t.true(
         words?.every((word) => word === words[0]),
@@ -115,7 +117,7 @@ test.serial("a second run on the directory is refused by a clear line", async (t
   const first = start(stateDir, app);
   await first.eventLog.until(({ starts }) => starts.length === 1);
   const second = start(stateDir, app);
-  t.deepEqual(await once(second.child, "exit"), [1, null]);
+  t.deepEqual(await once(second.child, "exit"), [IN_USE, null]);
   t.true(second.complaint().includes(`is in use by process ${first.child.pid}`));
   first.child.kill("SIGTERM");
   t.deepEqual(await once(first.child, "exit"), [0, null]);

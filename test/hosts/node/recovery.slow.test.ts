@@ -112,8 +112,8 @@ test.serial("without an application mote.health is answered, with why it started
 test.serial("five crashes while the store takes nothing: recovery mode all the same", async (t) => {
   const platform = await platformFor(t);
   const stateDir = temporaryState(t);
-  // In the place of the file that is written aside.
-  mkdirSync(join(stateDir, "store", ".recovery.bin.new"), { recursive: true });
+  // A file cannot take the place of a directory.
+  mkdirSync(join(stateDir, "store", "recovery.bin"), { recursive: true });
   const { eventLog, stop } = start(t, stateDir, platform.url, image("1", CRASHES_LATER));
   await eventLog.until(({ events }) => events.some(({ event }) => event === "recovery"));
   t.deepEqual(eventLog.starts, Array(6).fill("1 confirmed"));

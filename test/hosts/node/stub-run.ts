@@ -1,5 +1,8 @@
 // A supervisor in a process of its own, for tests that kill it: stub-run.js STATE [APP].
 import { readFileSync } from "node:fs";
+import { IN_USE } from "../../../hosts/node/exit.js";
+import { makeDirectory } from "../../../hosts/node/files.js";
+import { Lease } from "../../../hosts/node/lease.js";
 import { Lines } from "../../../hosts/node/run/lines.js";
 import { supervise } from "../../../hosts/node/run/supervisor.js";
 import { stopSignals } from "../../../tools/cli/stop.js";
@@ -7,17 +10,23 @@ import { configFor, STUB } from "./images.js";
 
 const [stateDir, app] = process.argv.slice(2);
 const lines = new Lines(process.stdout, "json", []);
+const stop = stopSignals();
+const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
 try {
+  makeDirectory(stateDir ?? "");
+  const lease = await Lease.ofRun(stateDir ?? "", { waitMs: 60_000, tell, stop: stop.stop });
   const code = await supervise({
     config: configFor(stateDir ?? ""),
+    lease,
     app: app === undefined ? undefined : readFileSync(app),
     lines,
     worker: STUB,
     delays: { first: 20, longest: 100 },
-    ...stopSignals(),
+    ...stop,
   });
+  lease.release();
   process.exit(code);
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
-  process.exit(1);
+  process.exit(IN_USE);
 }

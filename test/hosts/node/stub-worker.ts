@@ -1,4 +1,5 @@
 // A worker without an agent: it runs the image on the host, so that the supervisor is tested alone.
+import { IN_USE } from "../../../hosts/node/exit.js";
 import { createHost } from "../../../hosts/node/host.js";
 import { loadImage } from "../../../hosts/node/run/image.js";
 import type { FromWorker, ToWorker } from "../../../hosts/node/run/messages.js";
@@ -11,7 +12,12 @@ process.on("disconnect", () => process.exit(0));
 process.on("message", async (message: ToWorker) => {
   if (message.kind === "stop") return exit(0);
   const { config, path, slot, state, interrupted, crashes } = message;
-  const host = createHost({ stateDir: config.stateDir, log: () => {}, restart: () => exit(75) });
+  const host = createHost({
+    stateDir: config.stateDir,
+    log: () => {},
+    restart: () => exit(75),
+    lost: () => exit(IN_USE),
+  });
   const image = await loadImage(path);
   const { pid } = process;
   send({

@@ -1,10 +1,12 @@
 // The supervisor with real worker processes and tiny images; one after the other, each starts several processes.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.js";
-import { LockedError } from "../../../hosts/node/lock.js";
+import { IN_USE } from "../../../hosts/node/exit.js";
+import { UNFENCED } from "../../../hosts/node/files.js";
+import { LockedError } from "../../../hosts/node/lease.js";
 import { PATIENCE } from "../../../hosts/node/run/child.js";
 import { BLOCKS, CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
 import { session, temporaryState } from "./session.js";
@@ -152,7 +154,7 @@ test.serial(
     const atTheCut = readBoot(stateDir);
     await first.stop();
     t.true(atTheCut?.started);
-    if (atTheCut) writeBoot(stateDir, atTheCut);
+    if (atTheCut) writeBoot(stateDir, atTheCut, UNFENCED);
     const second = session(t, stateDir, app);
     await second.eventLog.until(({ starts }) => starts.length === 1);
     await second.stop();
@@ -207,35 +209,23 @@ test.serial("two on one state directory: the second is refused and the first goe
   const stateDir = temporaryState(t);
   const first = session(t, stateDir, image("1", STAYS));
   await first.eventLog.until(({ starts }) => starts.length === 1);
-  // This very process holds the lock: the second would take it for its own from another life.
-  const lock = JSON.parse(readFileSync(join(stateDir, "lock.json"), "utf8"));
-  writeFileSync(
-    join(stateDir, "lock.json"),
-    JSON.stringify({ ...lock, pid: process.ppid, since: undefined }),
-  );
   const second = session(t, stateDir, image("1", STAYS));
-  const error = await t.throwsAsync(second.ended, { instanceOf: LockedError });
-  t.regex(error.message, /in use by process \d+/);
+  await t.throwsAsync(second.ended, { instanceOf: LockedError, message: /in use by/ });
   t.is(await first.stop(), 0);
 });
 
-test.serial(
-  "the lock of a process that is gone is taken over, also if its number is used again",
-  async (t) => {
-    for (const held of [
-      { pid: 999_999_999 },
-      { pid: process.pid, since: "another boot/1" },
-      { pid: process.ppid, since: "another boot/1" },
-      "not a lock",
-    ]) {
-      const stateDir = temporaryState(t);
-      writeFileSync(join(stateDir, "lock.json"), JSON.stringify(held));
-      const { eventLog, stop } = session(t, stateDir, image("1", STAYS));
-      await eventLog.until(({ starts }) => starts.length === 1);
-      t.is(await stop(), 0);
-    }
-  },
-);
+for (const kind of ["run", "host"]) {
+  test.serial(`a supervisor ends when another process takes the ${kind} lease`, async (t) => {
+    const stateDir = temporaryState(t);
+    const { eventLog, ended } = session(t, stateDir, image("1", STAYS));
+    await eventLog.until(({ starts }) => starts.length === 1);
+    const name = readdirSync(stateDir).find((file) => file.startsWith(`${kind}.lease.`)) ?? "";
+    renameSync(join(stateDir, name), join(stateDir, `${kind}.lease.99.another`));
+    t.is(await ended, IN_USE);
+    const lines = eventLog.events.map(({ line }) => line);
+    t.true(lines.includes(`${stateDir} is used by another process: this one ends`));
+  });
+}
 
 test.serial("what an image prints becomes log lines, without secrets", async (t) => {
   const { eventLog, stop } = session(

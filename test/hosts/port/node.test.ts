@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
+import { UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { createHost, type NodeHost } from "../../../hosts/node/host.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
@@ -17,8 +18,8 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
   const listeners = new Listeners(secure);
   const make = (): NodeHost =>
     createHost({ stateDir, ca: CERT, blocksBytes: 16 * 4096, slotBytes: 16 * 4096, log: () => {} });
-  flash(stateDir, pattern(5000, 11));
-  prepareStart(stateDir, () => {});
+  flash(stateDir, pattern(5000, 11), UNFENCED);
+  prepareStart(stateDir, UNFENCED, () => {});
   let host = make();
   const tools: Required<Tools> = {
     listen: (script) => listeners.listen(script),
@@ -28,7 +29,7 @@ async function keeps(t: ExecutionContext, { run }: Promised, secure: boolean): P
     unknown: { name: "nobody.invalid", port: 80, secure },
     async restart() {
       host.close();
-      prepareStart(stateDir, () => {});
+      prepareStart(stateDir, UNFENCED, () => {});
       host = make();
       return host;
     },

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
+import { UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
 import { buildProgram } from "../../../tools/moddable/build.js";
-import { findSdk, type Sdk } from "../../../tools/moddable/sdk.js";
+import { findSdk, PROJECT, type Sdk } from "../../../tools/moddable/sdk.js";
 import { type Display, openDisplay } from "../../../tools/moddable/simulator/display.js";
 import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
-import { PROJECT } from "../../../tools/project.js";
 import { root } from "../../architecture/tree.js";
 import { pattern } from "../port/check.js";
 import { Listeners } from "../port/node-peers.js";
@@ -106,13 +106,13 @@ export class Guest {
       rmSync(join(this.#stateDir, name), { recursive: true, force: true });
     }
     mkdirSync(this.#stateDir, { recursive: true });
-    flash(this.#stateDir, pattern(5000, 11));
-    prepareStart(this.#stateDir, () => {});
+    flash(this.#stateDir, pattern(5000, 11), UNFENCED);
+    prepareStart(this.#stateDir, UNFENCED, () => {});
   }
 
   #restart(): void {
     if (this.#wipe) this.#fresh();
-    else prepareStart(this.#stateDir, () => {});
+    else prepareStart(this.#stateDir, UNFENCED, () => {});
     this.#wipe = false;
     this.#line.restarted();
   }

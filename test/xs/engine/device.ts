@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { createHost, type NodeHost } from "../../../hosts/node/host.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
@@ -39,7 +40,7 @@ export class XsDevice {
   constructor(image: string, intervalMs: number, options: AgentOptions) {
     this.#options = options;
     this.#intervalMs = intervalMs;
-    flash(this.#stateDir, Buffer.from(image));
+    flash(this.#stateDir, Buffer.from(image), UNFENCED);
   }
 
   start(timestamps: "device" | "platform"): void {
@@ -75,7 +76,9 @@ export class XsDevice {
   }
 
   async #start(): Promise<void> {
-    const start = prepareStart(this.#stateDir, (slot, why) => this.failures.push(`image ${slot} ${why}`));
+    const start = prepareStart(this.#stateDir, UNFENCED, (slot, why) =>
+      this.failures.push(`image ${slot} ${why}`),
+    );
     if (start === undefined) throw new Error("no image to start");
     this.starts.push(`${start.slot} ${start.state}`);
     const host = createHost({

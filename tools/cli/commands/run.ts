@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { RESET, STOPPED } from "../../../hosts/node/exit.js";
-import { codeOf } from "../../../hosts/node/files.js";
-import { LockedError } from "../../../hosts/node/lock.js";
+import { codeOf, makeDirectory } from "../../../hosts/node/files.js";
+import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { commission, joined, pemOf, storedValues } from "../../../hosts/node/run/commissioning.js";
 import { agentOptions } from "../../../hosts/node/run/drive.js";
 import { Lines } from "../../../hosts/node/run/lines.js";
@@ -131,45 +131,69 @@ async function run(given: RunFlags): Promise<void> {
   process.exit(code);
 }
 
-/** Until it is stopped, or reset: then what was kept is another thing. `again`: after a reset. */
-async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<number> {
-  const flags = await inState(() => commissioned(given, life.stop));
-  if (life.stop.aborted) return STOPPED;
-  const config = configure(flags);
-  const app = flags.app === undefined ? undefined : load("--app", flags.app);
-  const { token, provisioning } = config;
-  const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
-  const lines = new Lines(process.stdout, flags.log, secrets);
-  return inState(() => supervise({ config, app, lines, again, ...life }));
-}
+/** An old container needs as long to stop, at most, when a new one replaces it. */
+const REPLACED_MS = 60_000;
 
-/** What fails in here is the state directory's. */
-async function inState<T>(work: () => Promise<T>): Promise<T> {
+/** Until it is stopped, or reset: then other values are stored. `again`: after a reset. */
+async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<number> {
+  const { state } = given;
+  let lease: Lease | undefined;
+  let flags = given;
   try {
-    return await work();
+    if (state && (given.commission || existsSync(join(state, "store")))) {
+      lease = await take(resolve(state), given, life);
+      flags = await commissioned(given, resolve(state), lease, life.stop);
+    }
+    if (life.stop.aborted) return STOPPED;
+    const config = configure(flags);
+    const app = flags.app === undefined ? undefined : load("--app", flags.app);
+    const { token, provisioning } = config;
+    const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
+    const lines = new Lines(process.stdout, flags.log, secrets);
+    lease ??= await take(config.stateDir, flags, life);
+    return await supervise({ config, app, lines, lease, again, ...life });
   } catch (error) {
-    if (error instanceof LockedError || error instanceof UsageError) throw error;
-    const message = error instanceof Error ? error.message : "unknown";
-    throw new Error(`the state directory can't be used: ${message}`, { cause: error });
+    if (life.stop.aborted && error instanceof LockedError) return STOPPED;
+    throw inState(error);
+  } finally {
+    lease?.release();
   }
 }
 
-/** The flags with what was kept in their gaps, after the owner was asked if they say so. */
-async function commissioned(flags: RunFlags, stop: AbortSignal): Promise<RunFlags> {
-  const { commission: when, state, deviceName, url, token, provisionKey, provisionSecret } = flags;
-  if (!state || (!when && !existsSync(join(state, "store")))) return flags;
-  const stateDir = resolve(state);
+/** Waits for another process of the state directory to stop, if it runs in another container. */
+function take(stateDir: string, { log }: RunFlags, { stop }: Life): Promise<Lease> {
+  const lines = new Lines(process.stdout, log, []);
+  const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
+  makeDirectory(stateDir);
+  return Lease.ofRun(stateDir, { tell, stop, waitMs: REPLACED_MS });
+}
+
+/** An error that is not about usage is one of the state directory. */
+function inState(error: unknown): Error {
+  if (error instanceof LockedError || error instanceof UsageError) return error;
+  const message = error instanceof Error ? error.message : "unknown";
+  return new Error(`the state directory can't be used: ${message}`, { cause: error });
+}
+
+/** The flags with stored values in their gaps, after the owner was asked if the flags say so. */
+async function commissioned(
+  flags: RunFlags,
+  stateDir: string,
+  lease: Lease,
+  stop: AbortSignal,
+): Promise<RunFlags> {
+  const { commission: when, deviceName, url, token, provisionKey, provisionSecret } = flags;
   const given: Values = { url, token, key: provisionKey, secret: provisionSecret };
-  const before = joined(given, storedValues(stateDir, url));
+  const before = joined(given, storedValues(stateDir, lease, url));
   const isKnown = before.url && (before.token || before.key);
   if (!when || (isKnown && when !== "again")) return withValues(flags, before);
   const ca = flags.ca === undefined ? undefined : load("--ca", flags.ca).toString();
   const lines = new Lines(process.stdout, flags.log, []);
   const open = (page: string): void => lines.tell({ event: "commissioning", url: page });
-  const done = await commission({ stateDir, given, deviceName, ca, stop, open });
+  const done = await commission({ stateDir, lease, given, deviceName, ca, stop, open });
   if (done) lines.tell({ event: "commissioned" });
   // What the owner said last comes before what the command line said first.
-  return withValues(flags, done ? joined(storedValues(stateDir, url), given) : before);
+  return withValues(flags, done ? joined(storedValues(stateDir, lease, url), given) : before);
 }
 
 function withValues(flags: RunFlags, { url, ca, token, key, secret }: Values): RunFlags {

@@ -4,7 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { replaceFile } from "../../../hosts/node/files.js";
+import { replaceFile, UNFENCED } from "../../../hosts/node/files.js";
 import { flash } from "../../../hosts/node/flash.js";
 import { forgetStart, prepareStart, type Start } from "../../../hosts/node/start-up.js";
 import type { Settings } from "../../../hosts/simulator/shape.js";
@@ -70,7 +70,7 @@ export class SimulatedDevice {
 
   constructor(options: DeviceOptions, image: Uint8Array) {
     this.#options = options;
-    flash(options.stateDir, image);
+    flash(options.stateDir, image, UNFENCED);
   }
 
   /** Starts it, and again after each restart and each crash. Resolves with the end that was asked for, or the exit of the program. */
@@ -92,7 +92,7 @@ export class SimulatedDevice {
     await this.#loop;
     clearTimeout(late);
     // A pending image gets its try at the next start.
-    forgetStart(this.#options.stateDir);
+    forgetStart(this.#options.stateDir, UNFENCED);
   }
 
   /** As a power loss does. */
@@ -123,7 +123,7 @@ export class SimulatedDevice {
 
   async #once(timestamps: "device" | "platform", port: number): Promise<End> {
     const { stateDir, event, line } = this.#options;
-    const start = prepareStart(stateDir, (slot, reason) =>
+    const start = prepareStart(stateDir, UNFENCED, (slot, reason) =>
       event({ event: "firmware.fallback", slot, reason }),
     );
     const image = start && readImage(start.path);
@@ -157,7 +157,7 @@ export class SimulatedDevice {
       agent: { ...agent, firmware, telemetry },
       ...{ intervalMs, authorities, before, control },
     };
-    replaceFile(join(stateDir, "settings.json"), Buffer.from(JSON.stringify(settings)));
+    replaceFile(join(stateDir, "settings.json"), Buffer.from(JSON.stringify(settings)), UNFENCED);
   }
 
   #listen(): Promise<number> {

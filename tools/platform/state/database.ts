@@ -2,8 +2,9 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Database } from "libsql";
+import { IN_USE } from "../../../hosts/node/exit.js";
 import { codeOf, makeDirectory, syncDirectory } from "../../../hosts/node/files.js";
-import { Lock, LockedError } from "../../../hosts/node/lock.js";
+import { Lease, LockedError } from "../../../hosts/node/lease.js";
 
 /** The state cannot be opened, read or written; the message is for people. */
 export class StateError extends Error {
@@ -74,10 +75,15 @@ export async function openDatabase(directory: string, mostPages?: number): Promi
   }
 }
 
-function lockDirectory(directory: string): Lock {
+function lockDirectory(directory: string): Lease {
   try {
     makeDirectory(directory);
-    return Lock.ofHost(directory);
+    const lease = Lease.ofHost(directory);
+    lease.lost.addEventListener("abort", () => {
+      process.stderr.write(`error: ${directory} was taken over by another process: this one ends\n`);
+      process.exit(IN_USE);
+    });
+    return lease;
   } catch (error) {
     const why =
       error instanceof LockedError
@@ -87,7 +93,7 @@ function lockDirectory(directory: string): Lock {
   }
 }
 
-function closing(database: Database, lock: Lock): () => void {
+function closing(database: Database, lock: Lease): () => void {
   return () => {
     try {
       // The library closes a database whose statements still live only in part: so it is said by name.

@@ -16,7 +16,7 @@ async function upload(rig: Rig, version: string, body: string): Promise<string> 
 /** How many requests of this path were answered so. Only the local platform knows: with another server always undefined. */
 async function answered(rig: Rig, path: string, status = 0): Promise<number | undefined> {
   if (rig.server.url !== undefined) return undefined;
-  const list = (await (await fetch(`${rig.url}/api/requests`)).json()) as { path: string; status: number }[];
+  const list = await rig.operator.requests();
   return list.filter((one) => one.path.includes(path) && (status === 0 || one.status === status)).length;
 }
 

@@ -1,6 +1,6 @@
 // The fault switchboard: what goes wrong between the devices and the platform from now on, in sentences, and what came of it.
 import { attempt, button, field, form, h, heading, option, section } from "./dom.js";
-import { type Effect, effectsOf, type Logged } from "./model/fault-effects.js";
+import { type Effect, effectsOf } from "./model/fault-effects.js";
 import { explain, FAULTS, type Member, PRESETS, type Rule } from "./model/faults.js";
 import { duration } from "./model/format.js";
 import type { Page } from "./page.js";
@@ -33,7 +33,7 @@ const DID = [
   { text: "Now", size: "large" },
 ] as const;
 
-export const faultsPage: Page = (place) => {
+export const faultsPage: Page = (place, session) => {
   const rules = new Table(ON, { empty: "Nothing goes wrong on purpose.", label: "Faults that are on" });
   const effects = new Table(DID, {
     empty: "No fault has happened to a device yet.",
@@ -45,7 +45,7 @@ export const faultsPage: Page = (place) => {
   const look = async (): Promise<void> => {
     draw((await own("GET", "/api/faults")) as All);
     effects.show(
-      effectsOf((await own("GET", "/api/requests")) as Logged[])
+      effectsOf(await session.operator.requests())
         .slice(0, SHOWN)
         .map(effectRow),
     );

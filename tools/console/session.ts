@@ -3,6 +3,7 @@
 import { OperatorError } from "../operator/error.js";
 import { Operator } from "../operator/operator.js";
 import type { Session as Tokens } from "../operator/rest.js";
+import type { LoggedRequest } from "../operator/shapes.js";
 import { Deletions } from "./deletions.js";
 
 const KEPT = "mote-session";
@@ -11,16 +12,6 @@ export interface Telemetry {
   deviceId: string;
   ts: number;
   values: Record<string, unknown>;
-}
-
-export interface LoggedRequest {
-  ts: number;
-  method: string;
-  path: string;
-  device: string | null;
-  status: number;
-  durationMs: number;
-  faults?: string[];
 }
 
 export interface Events {
@@ -181,7 +172,7 @@ function readTokens(): Tokens | undefined {
   }
 }
 
-/** JSON of the local platform's own routes, which need no login but this machine. Throws Error with what the platform said. */
+/** The local platform's fault switchboard: no login, but only from this machine. Throws Error with what the platform said. */
 export async function own(method: string, path: string, body?: unknown): Promise<unknown> {
   const init: RequestInit = { method };
   if (body !== undefined) {

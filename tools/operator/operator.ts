@@ -4,7 +4,7 @@ import { Entities } from "./entities.js";
 import { Ota } from "./ota.js";
 import { Rest, type RestOptions } from "./rest.js";
 import { Rpc } from "./rpc.js";
-import type { User } from "./shapes.js";
+import type { LoggedRequest, User } from "./shapes.js";
 
 /**
  * What an operator does, over the platform's REST. Every call returns what the platform answered and throws OperatorError otherwise.
@@ -49,6 +49,11 @@ export class Operator {
   /** Forgets the session. */
   logout(): void {
     this.#rest.logout();
+  }
+
+  /** The last 1,000 requests of devices, oldest first. Only a local platform has them; throws OperatorError 404 elsewhere. */
+  async requests(): Promise<LoggedRequest[]> {
+    return ((await this.#rest.call("GET", "/api/requests")) ?? []) as LoggedRequest[];
   }
 
   /** Who is logged in. */

@@ -84,6 +84,24 @@ export interface Reading {
   value: unknown;
 }
 
+/** A device's request in the local platform's log. Tokens and other secrets are `***`. */
+export interface LoggedRequest {
+  /** When it came, in milliseconds since 1970. */
+  ts: number;
+  method: string;
+  /** Path and query, with three asterisks for the token. */
+  path: string;
+  /** Name of the device; null if the token is not known. */
+  device: string | null;
+  /** 0 if there was no answer: the device hung up before, or a fault took it. */
+  status: number;
+  durationMs: number;
+  /** What the fault switchboard did to it; absent if nothing. */
+  faults?: readonly string[];
+  /** At most 200 bytes of it. */
+  body: string;
+}
+
 export interface PersistentRpc {
   id: EntityId;
   status: "QUEUED" | "SENT" | "DELIVERED" | "SUCCESSFUL" | "TIMEOUT" | "EXPIRED" | "FAILED" | "DELETED";

@@ -3,12 +3,11 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { FAILED } from "../../../hosts/node/exit.js";
 import { OperatorError } from "../../operator/error.js";
-import { Rest } from "../../operator/rest.js";
+import type { Operator } from "../../operator/operator.js";
+import type { LoggedRequest } from "../../operator/shapes.js";
 import { ExitError } from "../exit-error.js";
 import { LEVELS, showDeviceLines } from "../operator/device-lines.js";
-import { loginPath, readLogin } from "../operator/login-file.js";
-import { ifAnswered, operatorOptions, wideOption } from "../operator/operator.js";
-import { chosenPlatform } from "../operator/settings.js";
+import { ifAnswered, operateUntilStopped, operatorOptions, wideOption } from "../operator/operator.js";
 import { untilUnread } from "../output/reader.js";
 import { cell, clip, columnsOf, note, out, tameJson } from "../output/table.js";
 import { pause, stopSignals } from "../stop.js";
@@ -27,25 +26,13 @@ interface LogsFlags {
   json?: boolean;
 }
 
-/** As the local platform lists them; `ts` in milliseconds since 1970, tokens in the path as asterisks, `device` null if its token is not known. */
-interface Logged {
-  ts: number;
-  method: string;
-  path: string;
-  device: string | null;
-  status: number;
-  durationMs: number;
-  faults?: readonly string[];
-  body: string;
-}
-
 /** What all of them have in common. */
 const DEVICE_API = /^\/api\/v1\/(?:\*+\/)?/;
 
 const HELP = `
 One line for each request: time, device, method, path, status, how long it took, what the switchboard of faults did, the body's beginning. Tokens are
-left out. Status 0: there was no answer. With --json an object a line. The local platform alone keeps them, the last 1,000, and shows them to its
-own machine only.
+left out. Status 0: there was no answer. With --json an object a line. Only the local platform keeps them, the last 1,000, and shows them to the
+tenant's login.
 
 With --device the device itself is asked, by the RPC mote.log, for the lines that it keeps over a restart and a crash: uptime, level, text. The local platform
 is not needed. Exit code 4: it did not answer; 5: its image keeps no lines. The shared attribute moteLogLevel (debug, info, warn, error) has it keep
@@ -88,60 +75,51 @@ async function logsOf(device: string | undefined, flags: LogsFlags): Promise<voi
     return showDeviceLines(device, { ...flags, intervalMs: interval });
   }
   if (flags.level !== undefined) throw new UsageError("--level is for --device");
-  const rest = new Rest({ url: urlOf(flags) });
+  await operateUntilStopped(flags, (operator) => showRequests(operator, device, { ...flags, interval }));
+}
+
+async function showRequests(
+  operator: Operator,
+  device: string | undefined,
+  flags: LogsFlags & { interval: number },
+): Promise<void> {
   const stop = AbortSignal.any([stopSignals().stop, untilUnread()]);
-  const fits = (one: Logged): boolean => device === undefined || one.device === device;
-  const all = await read(rest);
+  const fits = (one: LoggedRequest): boolean => device === undefined || one.device === device;
+  const all = await read(operator);
   const found = all.filter(fits);
   for (const one of found.slice(-flags.limit)) out(lineOf(one, flags));
   if (found.length === 0)
     note(device === undefined ? "No device asked anything yet." : `Nothing from ${cell(device)} yet.`);
   let before = all;
   while (flags.follow && !stop.aborted) {
-    await pause(interval, stop);
-    const now = stop.aborted ? undefined : await ifAnswered(read(rest, true));
+    await pause(flags.interval, stop);
+    const now = stop.aborted ? undefined : await ifAnswered(read(operator));
     if (now === undefined) continue;
     for (const one of since(before, now).filter(fits)) out(lineOf(one, flags));
     before = now;
   }
 }
 
-function urlOf({ url, platform }: LogsFlags): string {
-  const found = url ?? readLogin(loginPath(chosenPlatform(platform)))?.url;
-  if (found === undefined)
-    throw new UsageError(
-      "--url is needed (or MOTE_PLATFORM_URL, or a login): mote logs --url http://127.0.0.1:8080",
-    );
-  if (!URL.canParse(found) || !/^https?:/.test(found))
-    throw new UsageError(`${found} is no http:// or https:// URL`);
-  return found;
-}
-
-/** `again`: what fails may be an outage. Throws ExitError for a platform that keeps no such list. */
-async function read(rest: Rest, again = false): Promise<Logged[]> {
+/** Throws ExitError for a platform that keeps no such list. */
+async function read(operator: Operator): Promise<LoggedRequest[]> {
   try {
-    return (await rest.call("GET", "/api/requests")) as Logged[];
+    return await operator.requests();
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    const { status } = error;
-    const isAway = status === 0 || status === 429 || status >= 500;
-    if (isAway && again) throw error;
-    const why = isAway
-      ? error.message
-      : "only a local platform, on this machine, shows the requests of devices";
-    throw new ExitError(FAILED, `${rest.base}: ${why}`, { cause: error });
+    if (!(error instanceof OperatorError) || error.status !== 404) throw error;
+    const why = "only a local platform lists the requests of devices";
+    throw new ExitError(FAILED, `${operator.url}: ${why}`, { cause: error });
   }
 }
 
 /** What came after the last that was there before; all of it where the platform was restarted. */
-function since(before: readonly Logged[], now: readonly Logged[]): Logged[] {
+function since(before: readonly LoggedRequest[], now: readonly LoggedRequest[]): LoggedRequest[] {
   const last = before.at(-1);
   if (!last) return [...now];
   const text = JSON.stringify(last);
   return now.slice(now.findLastIndex((one) => JSON.stringify(one) === text) + 1);
 }
 
-function lineOf(one: Logged, { json, wide }: LogsFlags): string {
+function lineOf(one: LoggedRequest, { json, wide }: LogsFlags): string {
   if (json) return `${tameJson(one)}\n`;
   const { ts, device, method, path, status, durationMs, faults, body } = one;
   const time = new Date(ts).toTimeString().slice(0, 8);

@@ -1,9 +1,9 @@
 // The device's last requests, as the platform saw them.
 
+import type { LoggedRequest } from "../../operator/shapes.js";
 import { h, section } from "../dom.js";
 import { clock, duration } from "../model/format.js";
 import type { Part, Place } from "../page.js";
-import { type LoggedRequest, own } from "../session.js";
 import { type Cell, Table } from "../table.js";
 
 const KEPT = 50;
@@ -30,13 +30,11 @@ export function requestsPart({ session, device }: Place): Part {
     entries = entries.slice(0, KEPT);
     stale = true;
   };
-  // From another machine there is no past, only what comes. What came meanwhile is in both.
-  own("GET", "/api/requests").then(
+  // Requests that came meanwhile are in both.
+  session.operator.requests().then(
     (all) => {
       const known = new Set(entries.map((entry) => JSON.stringify(entry)));
-      const past = (all as LoggedRequest[]).filter(
-        (entry) => entry.device === device.name && !known.has(JSON.stringify(entry)),
-      );
+      const past = all.filter((entry) => entry.device === device.name && !known.has(JSON.stringify(entry)));
       entries = [...entries, ...past.reverse()].slice(0, KEPT);
       stale = true;
     },

@@ -1,15 +1,8 @@
 // What faults did to the devices, read from the platform's list of requests.
+import type { LoggedRequest } from "../../operator/shapes.js";
 
-/** A device's request, as the platform logs it. */
-export interface Logged {
-  ts: number;
-  method: string;
-  path: string;
-  device: string | null;
-  status: number;
-  durationMs: number;
-  faults?: readonly string[];
-}
+/** What an effect is computed from. */
+export type Logged = Omit<LoggedRequest, "body">;
 
 /** What one fault did to one device. */
 export interface Effect {

@@ -1,23 +1,7 @@
+import type { LoggedRequest } from "../../operator/shapes.js";
 import { Feed } from "../core/feed.js";
 import { type Json, jsonText } from "../core/json/json.js";
 import { parseJson } from "../core/json/json-reader.js";
-
-export interface LoggedRequest {
-  /** When it came, in milliseconds since 1970. */
-  ts: number;
-  method: string;
-  /** Path and query with the token as `***`. */
-  path: string;
-  /** Name of the device; null if the token is not known. */
-  device: string | null;
-  /** 0 if there was no answer: the device hung up before, or a fault took it. */
-  status: number;
-  durationMs: number;
-  /** What the switchboard did to it; absent if nothing. */
-  faults?: readonly string[];
-  /** 200 bytes of it at most, secrets as `***`. */
-  body: string;
-}
 
 const KEPT = 1_000;
 const EXCERPT = 200;

@@ -10,7 +10,7 @@ import { entityId } from "./views.js";
 
 /** Routes that need no login, or judge it themselves. */
 const OPEN = new Set([
-  ...["/api/auth/login", "/api/auth/token", "/api/requests", "/api/faults", ...REPORT_PATHS],
+  ...["/api/auth/login", "/api/auth/token", "/api/faults", ...REPORT_PATHS],
   ...["/", "/console.js", "/console.css", "/entities/devices", ...FLASH_PATHS],
 ]);
 

@@ -1,5 +1,5 @@
 import type { Operator } from "../../operator/operator.js";
-import { type LoggedRequest, readRequests } from "../requests.js";
+import type { LoggedRequest } from "../../operator/shapes.js";
 import { type Step, until } from "../tour.js";
 
 /** The device that is shown: it can be stopped, and started again on the same state. */
@@ -61,7 +61,7 @@ export async function untilClient(
 
 /** The device API's requests since `ts` (milliseconds since 1970). */
 export async function requestsSince(tour: Tour, ts: number): Promise<LoggedRequest[]> {
-  return (await readRequests(tour.url)).filter((entry) => entry.ts >= ts);
+  return (await tour.operator.requests()).filter((entry) => entry.ts >= ts);
 }
 
 export function check(good: boolean, otherwise: string): asserts good {

@@ -1,4 +1,5 @@
-import { accepted, type LoggedRequest } from "../requests.js";
+import type { LoggedRequest } from "../../operator/shapes.js";
+import { accepted } from "../requests.js";
 import { until } from "../tour.js";
 import { ask, check, deviceId, requestsSince, since, step, type Tour, type TourStep } from "./context.js";
 
@@ -54,7 +55,7 @@ async function seen(
 ): Promise<string> {
   const request = await until(signal, async () => {
     const found = (await requestsSince(tour, from)).find(
-      (entry) => accepted(entry, "POST", /^\*\*\*\/telemetry$/) && SHAPES[shape].test(entry.body ?? ""),
+      (entry) => accepted(entry, "POST", /^\*\*\*\/telemetry$/) && SHAPES[shape].test(entry.body),
     );
     if (!found) await again();
     return found;

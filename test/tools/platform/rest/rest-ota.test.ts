@@ -100,10 +100,12 @@ test("the customer claims a device by name, and the tenant takes it back", async
   t.is((await call("GET", `/api/device/${deviceId}`)).json.customerId.id, NIL);
 });
 
-test("the request log needs no login", async (t) => {
-  const { call, platform } = t.context;
+test("the request log is for the tenant's login alone", async (t) => {
+  const { call, platform, customer } = t.context;
   await fetch(`${platform.url}/api/v1/${TOKEN}/telemetry`, { method: "POST", body: '{"a":1}' });
-  const { json } = await call("GET", "/api/requests", undefined, "");
+  t.is((await call("GET", "/api/requests", undefined, "")).status, 401);
+  t.is((await call("GET", "/api/requests", undefined, customer)).status, 403);
+  const { json } = await call("GET", "/api/requests");
   t.like(json[0], {
     method: "POST",
     path: "/api/v1/***/telemetry",

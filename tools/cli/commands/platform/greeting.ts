@@ -22,24 +22,23 @@ interface Network {
   password: Password | undefined;
 }
 
-/** Who gave the key, the secret or the password knows them: they are not repeated. */
+/** For programs. Their output is a log, so it holds no secret: the tenant reads a made-up one in the device profile. */
 export function listening(
   { url, profile }: Running,
   tell: boolean,
   views: readonly Saved[],
-  { urls, password, state }: Network & { state: string | undefined },
+  { urls, state }: { urls: readonly string[]; state: string | undefined },
 ): string {
-  const keys = tell && { provisionKey: profile.key, provisionSecret: profile.secret };
-  const made = password?.isMadeUp && { adminPassword: password.text };
+  const keys = { ...(tell && { provisionKey: profile.key }), provisionSecret: null };
   const event = { ts: Date.now(), event: "listening", url, state: state ?? "memory" };
-  return JSON.stringify({ ...event, ...(urls.length > 0 && { urls }), ...keys, ...made, views });
+  return JSON.stringify({ ...event, ...(urls.length > 0 && { urls }), ...keys, views });
 }
 
 export function viewLine({ id, name }: Saved): string {
   return `  table view           ${id} ${plain(name)}`;
 }
 
-/** For people. */
+/** For people, with what was made up. Who gave a key, secret or password knows it: it is not repeated. */
 export function greeting(
   { url, profile }: Running,
   { state }: { state: string | undefined },

@@ -38,7 +38,7 @@ were kept, or made up, unless MOTE_PROVISION_KEY and MOTE_PROVISION_SECRET are s
 
 It listens on this machine only, with the well-known passwords of a fresh server. --host 0.0.0.0 opens it to the network, and then one password
 of your own (--admin-password, or MOTE_ADMIN_PASSWORD, which no list of processes shows) takes their place; without one it makes one up. The
-console's address is drawn for a phone's camera then.
+console's address is drawn for a phone's camera then. --json prints no secret and no password: set them, or read the secret in the device profile.
 
 A stock server's rule chain answers no client-side RPC, and neither does this one; --rule-chain answers getCurrentTime and getTime.
 
@@ -49,8 +49,8 @@ Reports of saved table views are built at POST /apiAnalytics/publicApi/buildRepo
 is described in tools/platform/core/reports/table-views.ts). As on a real server SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE (10) of them run and
 SIMPLE_API_RATE_LIMITER_QUEUE_CAPACITY (10) wait; --report-time says how long one takes at least.
 
-Faults (delays, resets, lost answers and others) are switched on by POST /api/faults from this machine; the requests of devices are listed at
-GET /api/requests.
+Faults (delays, resets, lost answers and others) are switched on by POST /api/faults from this machine; the tenant reads the requests of devices
+at GET /api/requests.
 
 Examples:
   mote platform
@@ -111,6 +111,10 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const { tlsCert, tlsKey } = certificate(flags);
   const views = flags.views === undefined ? undefined : await savedViews(flags.views);
   const password = passwordFor(flags);
+  if (password?.isMadeUp && flags.log === "json")
+    throw new UsageError(
+      "--log json prints no password: give one with --admin-password or MOTE_ADMIN_PASSWORD",
+    );
   let lose = (_: Error): void => {};
   const lost = new Promise<never>((_, reject) => {
     lose = reject;
@@ -150,7 +154,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
   const saved = running.views.list().map(({ id, name }) => ({ id, name }));
   const lines =
     flags.log === "json"
-      ? [listening(running, tell, saved, { urls, password, state })]
+      ? [listening(running, tell, saved, { urls, state })]
       : [
           ...greeting(running, { ...flags, state }, tell, { urls, password }),
           ...saved.map(viewLine),

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import type { RestContext } from "../context.js";
-import { forThisMachine } from "../this-machine.js";
+import { asTenant, type RestContext } from "../context.js";
 
-/** The local platform's own: the last requests of devices, oldest first. Not of the real platform; for this machine only. */
+/** The local platform's own route: the last requests of devices, oldest first. A real platform has none. */
 export function requestRoutes(app: FastifyInstance, { log }: RestContext): void {
   app.get("/api/requests", async (request) => {
-    forThisMachine(request);
+    asTenant(request);
     return log.list();
   });
 }

@@ -63,8 +63,9 @@ export class Ota {
     return (await this.#rest.call("POST", `/api/otaPackage/${part(id)}`, call)) as OtaPackage;
   }
 
+  /** The entry without its file: `GET /api/otaPackage/{id}` would answer with the whole file in base64. */
   async get(id: string): Promise<OtaPackage> {
-    return (await this.#rest.call("GET", `/api/otaPackage/${part(id)}`)) as OtaPackage;
+    return (await this.#rest.call("GET", `/api/otaPackage/info/${part(id)}`)) as OtaPackage;
   }
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<OtaPackage>> {

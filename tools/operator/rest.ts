@@ -159,7 +159,8 @@ function parse(text: string, status: number, name: string): unknown {
   if (text.trim() === "") return undefined;
   try {
     return parseUnrounded(text);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     throw new OperatorError(status, `${name}: the answer is not JSON`);
   }
 }

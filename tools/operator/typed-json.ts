@@ -1,24 +1,49 @@
-// JSON whose numbers are a person's: typed, or to be read. JSON.parse would round a long whole number in silence, and another value would be set or shown.
+// JSON numbers that a person typed or reads. JSON.parse would round a long whole number, and another value would be set or shown.
 
-const TEXT = /"(?:[^"\\]|\\.)*"/g;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const TOKEN = new RegExp(`${TEXT.source}|${NUMBER.source}`, "g");
-/** In every text that holds one. */
+/** Every JSON text with a lossy number matches. */
 const LONG = /\d{16}|[eE]\+?\d{3}/;
 const WHOLE = /^-?\d+$/;
 
-/** The first number of that JSON that can't be sent as it stands: a whole one beyond 2^53 - 1, or one beyond a double. */
+/** The first number of the JSON that cannot be sent as it is: a whole one beyond 2^53 - 1, or one beyond a double. */
 export function lossyNumber(json: string): string | undefined {
-  const numbers = json.replaceAll(TEXT, "").match(NUMBER) ?? [];
-  return numbers.find(isLossy);
+  let found: string | undefined;
+  replaceNumbers(json, (number) => {
+    if (found === undefined && isLossy(number)) found = number;
+    return "";
+  });
+  return found;
 }
 
-/** JSON.parse, but each such number comes as the text that it was. Throws SyntaxError. */
+/** JSON.parse, but lossy numbers become text. Throws SyntaxError. */
 export function parseUnrounded(json: string): unknown {
   const value: unknown = JSON.parse(json);
   if (!LONG.test(json)) return value;
-  const kept = json.replaceAll(TOKEN, (token) => (token[0] !== '"' && isLossy(token) ? `"${token}"` : token));
-  return JSON.parse(kept);
+  return JSON.parse(replaceNumbers(json, (number) => (isLossy(number) ? `"${number}"` : number)));
+}
+
+/** Replaces the numbers outside strings. A regular expression over a string of megabytes would overflow the stack. */
+function replaceNumbers(json: string, replace: (number: string) => string): string {
+  let result = "";
+  for (let at = 0; at < json.length; ) {
+    const start = json.indexOf('"', at);
+    const outside = start < 0 ? json.slice(at) : json.slice(at, start);
+    result += outside.replace(NUMBER, replace);
+    if (start < 0) break;
+    at = endOfString(json, start);
+    result += json.slice(start, at);
+  }
+  return result;
+}
+
+/** The place behind the string that starts at `start`. */
+function endOfString(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (json[end - 1 - escapes] === "\\") escapes++;
+    if (escapes % 2 === 0) return end + 1;
+  }
+  return json.length;
 }
 
 function isLossy(text: string): boolean {

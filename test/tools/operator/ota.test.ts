@@ -82,7 +82,7 @@ test.serial("a package is assigned to a profile", async (t) => {
 
 test.serial("packages are read, listed and deleted", async (t) => {
   const { operator, platform } = await loggedIn();
-  platform.get("/api/otaPackage/o-1").reply(200, entry, json);
+  platform.get("/api/otaPackage/info/o-1").reply(200, entry, json);
   t.is((await operator.ota.get("o-1")).version, "2.0.0");
   platform
     .get("/api/otaPackages?pageSize=100&page=0&textSearch=desk")

@@ -29,5 +29,17 @@ test("a number that would be rounded is read as the text that it was, and nothin
     },
   ]);
   t.is(parseUnrounded("12345678901234567890"), "12345678901234567890");
+  t.deepEqual(parseUnrounded('["a", 12345678901234567890, "1e999"]'), ["a", "12345678901234567890", "1e999"]);
   t.throws(() => parseUnrounded('{"a":12345678901234567890'), { instanceOf: SyntaxError });
+});
+
+test("a text of 12 MB is read, whatever characters it has", (t) => {
+  for (const piece of ["x", "\\n", '\\"', "\\\\", "7"]) {
+    const text = piece.repeat(12e6 / piece.length);
+    const json = `{"data":"${text}","size":12345678901234567890}`;
+    const value = parseUnrounded(json) as { data: string; size: string };
+    t.is(value.size, "12345678901234567890");
+    t.is(value.data.length, (JSON.parse(`"${piece}"`) as string).length * (12e6 / piece.length));
+    t.is(lossyNumber(json), "12345678901234567890");
+  }
 });

@@ -37,6 +37,7 @@ test("a package is created, gets its file, is assigned, taken away and deleted",
   const created = (await call("POST", "/api/otaPackage", fields)).json;
   t.like(created, { hasData: false, title: "g", id: { entityType: "OTA_PACKAGE" } });
   t.is((await call("POST", "/api/otaPackage", fields)).status, 400);
+  t.is((await call("GET", `/api/otaPackage/${created.id.id}`)).json.data, null);
   const path = `/api/otaPackage/${created.id.id}`;
   const upload = async (query: string, content = "hello", name = "file"): Promise<Response> => {
     const body = new FormData();
@@ -56,6 +57,9 @@ test("a package is created, gets its file, is assigned, taken away and deleted",
   const file = await fetch(`${platform.url}/api/v1/fw/firmware?title=g&version=2`);
   t.deepEqual([await file.text(), file.headers.get("x-filename")], ["hello", "a b.bin"]);
   t.is((await call("GET", `${path}/download`)).text, "hello");
+  const info = (await call("GET", `/api/otaPackage/info/${created.id.id}`)).json;
+  t.false("data" in info);
+  t.deepEqual((await call("GET", path)).json, { ...info, data: "aGVsbG8=" });
   t.is((await call("DELETE", path)).status, 400);
   await call("POST", "/api/device", { ...device, firmwareId: null });
   t.is(await fetch(`${platform.url}/api/v1/fw/attributes`).then((response) => response.text()), "{}");

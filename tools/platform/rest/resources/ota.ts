@@ -34,7 +34,10 @@ export function otaRoutes(app: FastifyInstance, context: RestContext): void {
     });
   });
 
-  app.get("/api/otaPackage/:id", async (request) => view(packageOf(request)));
+  app.get("/api/otaPackage/:id", async (request) => {
+    const target = packageOf(request);
+    return { ...view(target), data: target.bytes ? Buffer.from(target.bytes).toString("base64") : null };
+  });
   app.get("/api/otaPackage/info/:id", async (request) => view(packageOf(request)));
 
   app.get("/api/otaPackage/:id/download", async (request, reply) => {

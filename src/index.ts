@@ -1,7 +1,8 @@
 // The public names of Mote.
 export { Agent } from "./agent/agent.js";
 export type { AttributesApi, Subscriber } from "./agent/attributes/attributes.js";
-export type { Firmware, FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";
+export type { FirmwareApi } from "./agent/firmware/api.js";
+export type { FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";
 export { type LastRun, Recovery } from "./agent/lifecycle/recovery.js";
 export type { Sample, Wake, WakeOptions } from "./agent/lifecycle/wake.js";
 export type { AttributeOptions } from "./agent/options/attributes.js";

@@ -2,6 +2,6 @@
 import { randomInt } from "node:crypto";
 
 /** `npm test` draws; `npm run test:all` and a file that is run alone leave nothing out. */
-export const IS_SAMPLE = process.env.MOTE_TEST_RUN === "quick" && process.env.MOTE_TEST_ALL === undefined;
+export const IS_SAMPLE = process.env.MOTE_TESTS === "quick";
 
 export const SEED = Number(process.env.MOTE_SEED ?? randomInt(2 ** 31));

@@ -7,7 +7,7 @@ import type { MakeRadio } from "./network/wifi.js";
 import type { Partition } from "./partition.js";
 import type { Ota } from "./slot.js";
 import type { Domain } from "./store.js";
-import type { AskTime, SettableClock } from "./time-of-day.js";
+import type { AskTime, BoardClock } from "./time-of-day.js";
 
 /** What `mote_memory` is asked for (native/memory.c). */
 export const MEMORY = {
@@ -22,11 +22,26 @@ export const MEMORY = {
   wasFull: 4,
 } as const;
 
+/**
+ * What `mote_tls` is asked for (native/tls/tls_module.c): the free stack of its task at its least, connections,
+ * and handshakes since the start. During an event of a connection, when its chain is valid, in seconds since
+ * 1970; 0 if the server showed none, or if something other than dates is wrong.
+ */
+export const TLS = {
+  stackLeft: 0,
+  connections: 1,
+  full: 2,
+  resumed: 3,
+  failed: 4,
+  validFrom: 5,
+  validTo: 6,
+} as const;
+
 /** Functions of ESP-IDF, by mc/ffi. */
 export interface Idf extends Ota {
   /** Bytes: see MEMORY. */
   mote_memory(what: number): number;
-  /** Of TLS, since the start: 0 the least that was left of its task's stack; 1 connections; handshakes 2 in full, 3 resumed, 4 failed. */
+  /** Of TLS: see TLS. */
   mote_tls(what: number): number;
   esp_restart(): void;
   /** See RESET_REASONS. */
@@ -49,7 +64,7 @@ export interface Idf extends Ota {
 }
 
 export interface Machine {
-  readonly clock: SettableClock;
+  readonly clock: BoardClock;
   readonly open: Host["open"];
   /** `open` that trusts these authorities (DER or PEM), in place of those that were built in; one of no bytes stands for those that come with the image. */
   readonly trusting: (authorities: readonly Uint8Array[]) => Host["open"];

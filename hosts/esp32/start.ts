@@ -2,7 +2,7 @@
 import { Agent, Recovery } from "../../src/index.js";
 import type { AppHost } from "../shared/application.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
-import { type Machine, MEMORY } from "./board-hardware.js";
+import { type Machine, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
 import { DeepSleep } from "./deep-sleep.js";
 import { type BoardHost, createHost } from "./host.js";
@@ -87,8 +87,7 @@ const run = (
     if (settings.network) wifi.start();
   };
   if (!deepSleep) join();
-  const { clock } = machine;
-  const time = new TimeOfDay(clock, host.own, host.log, machine.built, machine.askTime);
+  const time = timeOf(machine, host);
   let agent: Agent | undefined;
   wifi.onOnline = (returned) => {
     time.learn();
@@ -97,7 +96,7 @@ const run = (
   };
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
-  const watched = { ...host, open: watchdog.watch(host.open) };
+  const watched = { ...host, open: watchdog.watch(time.watch(host.open)) };
   try {
     agent = new Agent(watched, settings.options);
   } catch (error) {
@@ -125,6 +124,12 @@ const run = (
   else agent.start();
   return agent;
 };
+
+export const timeOf = ({ clock, built, askTime, idf }: Machine, host: BoardHost): TimeOfDay =>
+  new TimeOfDay(clock, host.own, host.log, built, askTime, () => {
+    const to = idf.mote_tls(TLS.validTo);
+    return to > 0 ? { from: idf.mote_tls(TLS.validFrom), to } : undefined;
+  });
 
 /** The power came, and quick power cycles count: see Recovery. */
 export const isPowered = ({ config }: Machine, { ending }: BoardHost): boolean =>

@@ -1,51 +1,120 @@
 import type { Clock, Host, Store } from "../../src/port.js";
 
-/** What is used of hosts/xs/clock.ts. */
-export interface SettableClock extends Clock {
-  set(seconds: number): void;
+/** The part of hosts/xs/clock.ts that is used here. Times are in seconds since 1970. */
+export interface BoardClock extends Clock {
+  /** The time for certificates: what the system's clock shows, right or wrong. */
+  system(): number;
+  /** Sets the time for certificates alone. */
   assume(seconds: number): void;
+  /** Sets the time for certificates and for points. */
+  set(seconds: number): void;
 }
 
 /** Asks a time server once: calls `done` with seconds since 1970, or undefined if there was no answer. */
 export type AskTime = (done: (seconds: number | undefined) => void) => void;
 
-const KEY = "time";
-const FORMAT = 1;
-const FIRST_MS = 5000;
-const LONGEST_MS = 600_000;
-/** Between two looks at the time server; a crystal is off by 2 s a day at most. */
-const AGAIN_MS = 86_400_000;
-/** Between two notes of the time, which a start without network begins with. */
-const NOTE_S = 86_400;
+/** When all certificates of a chain are valid, in seconds since 1970. */
+export interface Validity {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
- * The time of day of a board that has no clock of its own. Certificates need one before any server was asked: it begins with the later of
- * when the image was built and what was noted last, which is no time to stamp a point with. Then a time server is asked, until
- * it answers, and every day. Where none answers, the platform's own time is taken once it was reached over TLS.
+ * Of the connection whose event is being delivered: undefined if the server showed no chain, or if
+ * something other than its dates is wrong.
+ */
+export type ChainValidity = () => Validity | undefined;
+
+const ESTIMATE = "time";
+const FLOOR = "time-floor";
+const FORMAT = 1;
+/** Bytes of a time in the record. Earlier images read the estimate, so it keeps its 4. */
+const ESTIMATE_BYTES = 4;
+const FLOOR_BYTES = 5;
+const LATEST_ESTIMATE = 0xffff_ffff;
+const DAY_S = 86_400;
+/** No time later than 20 years after the build is accepted. */
+const LIFE_S = 20 * 365.25 * DAY_S;
+const FIRST_MS = 5000;
+const LONGEST_MS = 600_000;
+/** Between two questions to the time server; a crystal is off by 2 s a day at most. */
+const AGAIN_MS = 86_400_000;
+
+/** Seconds since 1970 minus the monotonic clock. */
+type Offset = number;
+
+/**
+ * The time of day of a board that has no clock of its own.
+ *
+ * Certificates need a time before any server was asked, so the board starts with its last estimate.
+ * A time server corrects it. Without one, the platform's Date over TLS does. Times before the floor,
+ * or later than 20 years after the build, are ignored.
+ *
+ * The floor is the build date. Only a verified platform raises it: to the date on which a CA issued
+ * its certificate, and only if the platform's own Date lies within that certificate's dates. SNTP is
+ * not authenticated and a platform's clock may be wrong, so neither of them can move the floor.
+ *
+ * The estimate may be wrong in either direction. If a handshake fails for dates alone, one more
+ * follows with another time. That time is kept only if the second handshake succeeds.
  */
 export class TimeOfDay {
-  private readonly _clock: SettableClock;
+  private readonly _clock: BoardClock;
   private readonly _store: Store;
   private readonly _log: Host["log"];
   private readonly _ask: AskTime;
-  /** In seconds since 1970: no time before it is taken, as nobody vouches for what a time server says. */
-  readonly floor: number;
-  private _noted: number;
+  private readonly _validity: ChainValidity;
+  private readonly _built: number;
+  private _floor: number;
+  /** The stored estimate. */
+  private _noted: number | undefined;
+  /** The time by the time server's last answer, the platform's last Date, the stored estimate. */
+  private _served: Offset | undefined;
+  private _dated: Offset | undefined;
+  private readonly _stored: Offset | undefined;
+  /** The time server answered when it was asked last, and no handshake refuted its time. */
+  private _isServed = false;
+  /** A handshake refused the time server's time and succeeded with another. */
+  private _isRefuted = false;
+  /** The platform's Date that was accepted last. */
+  private _date = 0;
+  /** The dates of the last chain that was accepted. */
+  private _chain: Validity | undefined;
+  /** The handshake with another time that is under way. */
+  private _trial: object | undefined;
   private _delayMs = FIRST_MS;
   private _asking = false;
-  /** The time server answered when it was asked last. */
-  private _served = false;
-  /** The platform's time that was taken last. */
-  private _taken = 0;
 
-  constructor(clock: SettableClock, store: Store, log: Host["log"], built: number, ask: AskTime) {
+  /** `built`: when the image was built. */
+  constructor(
+    clock: BoardClock,
+    store: Store,
+    log: Host["log"],
+    built: number,
+    ask: AskTime,
+    validity: ChainValidity,
+  ) {
     this._clock = clock;
     this._store = store;
     this._log = log;
     this._ask = ask;
-    this._noted = readTime(store) ?? 0;
-    this.floor = Math.max(built, this._noted);
-    clock.assume(this.floor);
+    this._validity = validity;
+    this._built = built;
+    this._floor = built;
+    // A floor belongs to the image that learned it: a new image starts from its own build date.
+    const [by, floor = built] = readTimes(store, FLOOR, 2, FLOOR_BYTES);
+    if (by === built) this._floor = this._accepted(floor) ?? built;
+    [this._noted] = readTimes(store, ESTIMATE, 1, ESTIMATE_BYTES);
+    const estimate = this._accepted(this._noted);
+    this._stored = estimate === undefined ? undefined : this._offset(estimate);
+    const least = estimate ?? this._floor;
+    // The system's clock goes on over a software restart and over deep sleep.
+    const system = clock.system();
+    if (system < least || this._accepted(system) === undefined) clock.assume(least);
+  }
+
+  /** The earliest time that is accepted, in seconds since 1970. */
+  get floor(): number {
+    return this._floor;
   }
 
   /** To be called when there is a network. */
@@ -55,28 +124,141 @@ export class TimeOfDay {
     this._round();
   }
 
-  /**
-   * To be called when the platform was reached over TLS: its certificate was valid at this time, so that a time server that lies
-   * can't shut the device out for ever. `platformMs`: its own time, in milliseconds since 1970.
-   */
+  /** To be called when the platform answered over TLS. `platformMs`: its Date, in ms since 1970. */
   vouch(platformMs: number | undefined): void {
-    if (!this._served && platformMs !== undefined) this._take(Math.floor(platformMs / 1000));
+    const date = this._accepted(platformMs === undefined ? undefined : Math.floor(platformMs / 1000));
+    if (date !== undefined) this._platformSays(date);
     const wall = this._clock.wall();
-    if (wall === undefined) return;
-    const seconds = Math.floor(wall / 1000);
-    if (seconds < this._noted + NOTE_S) return;
+    const seconds = wall === undefined ? undefined : this._accepted(Math.floor(wall / 1000));
+    if (seconds === undefined || Math.abs(seconds - (this._noted ?? 0)) < DAY_S) return;
     this._noted = seconds;
-    const record = new Uint8Array(5);
-    record[0] = FORMAT;
-    for (let at = 4, rest = seconds; at > 0; at--, rest = Math.floor(rest / 256)) record[at] = rest % 256;
-    this._store.set(KEY, record);
+    writeTimes(this._store, ESTIMATE, [Math.min(seconds, LATEST_ESTIMATE)], ESTIMATE_BYTES);
   }
 
-  /** Once a day, as crystals drift. A board that never had a time server's answer would else start with ever older dates, and refuse a renewed certificate. */
-  private _take(seconds: number): void {
-    if (seconds < Math.max(this.floor, this._taken + NOTE_S)) return;
-    this._taken = seconds;
+  /** `open` that makes one more handshake, with another time, if the first fails for dates alone. */
+  watch(open: Host["open"]): Host["open"] {
+    return (name, port, secure, event) => {
+      if (!secure) return open(name, port, secure, event);
+      const began = this._offset(this._clock.system());
+      let isShaking = true;
+      let end: ((isGood: boolean) => void) | undefined;
+      const on: typeof event = (what, reason) => {
+        if (isShaking && what === "closed") {
+          const other = end ? undefined : this._otherTime(began);
+          end?.(false);
+          if (other !== undefined) {
+            end = this._try(other);
+            socket = open(name, port, secure, on);
+            return;
+          }
+        }
+        if (what === "opened") {
+          this._chain = this._validity() ?? this._chain;
+          end?.(true);
+        }
+        isShaking = false;
+        event(what, reason);
+      };
+      let socket = open(name, port, secure, on);
+      return {
+        write: (bytes) => socket.write(bytes),
+        read: (into) => socket.read(into),
+        close: () => {
+          if (isShaking) end?.(false);
+          isShaking = false;
+          socket.close();
+        },
+      };
+    };
+  }
+
+  /** `seconds` if it is a time that any source may give. */
+  private _accepted(seconds: number | undefined): number | undefined {
+    if (seconds === undefined || seconds < this._floor || seconds > this._built + LIFE_S) return undefined;
+    return seconds;
+  }
+
+  private _offset(seconds: number): Offset {
+    return seconds - this._clock.now() / 1000;
+  }
+
+  private _at(offset: Offset | undefined): number | undefined {
+    return offset === undefined ? undefined : this._accepted(Math.floor(offset + this._clock.now() / 1000));
+  }
+
+  private _set(seconds: number): void {
+    this._trial = undefined;
     this._clock.set(seconds);
+  }
+
+  private _platformSays(date: number): void {
+    const chain = this._chain;
+    if (chain) {
+      // A Date outside its own certificate's dates is wrong.
+      if (date < chain.from || date > chain.to) return;
+      if (this._floor < chain.from) this._raiseFloor(chain.from);
+    }
+    // Where no time server answers: once a day, as crystals drift.
+    if (this._isServed || Math.abs(date - this._date) < DAY_S) return;
+    this._date = date;
+    this._dated = this._offset(date);
+    this._set(date);
+  }
+
+  private _raiseFloor(seconds: number): void {
+    this._floor = seconds;
+    if (this._clock.system() < seconds) this._clock.assume(seconds);
+    writeTimes(this._store, FLOOR, [this._built, seconds], FLOOR_BYTES);
+  }
+
+  /**
+   * Another time for a handshake that failed, at which the chain is valid; undefined if its dates are not why it
+   * failed. `began`: the time by which the chain was judged.
+   */
+  private _otherTime(began: Offset): number | undefined {
+    const chain = this._trial ? undefined : this._validity();
+    const now = began + this._clock.now() / 1000;
+    if (!chain || (now >= chain.from && now <= chain.to)) return undefined;
+    const { from, to } = chain;
+    const system = this._clock.system();
+    // The time may have been learned meanwhile.
+    for (const offset of [this._offset(system), this._served, this._dated, this._stored]) {
+      const other = this._at(offset);
+      if (other !== undefined && other >= from && other <= to) return other;
+    }
+    // The CA that issued the chain says that this time has come. An expired chain is accepted at the
+    // earliest time that is possible, but only while the time server says nothing.
+    const earliest = this._accepted(Math.max(from, this._floor));
+    const isPossible = system < from || this._served === undefined;
+    return earliest !== undefined && isPossible && earliest <= to ? earliest : undefined;
+  }
+
+  /** Has certificates judged by another time. The function that is returned keeps it, or takes it back. */
+  private _try(seconds: number): (isGood: boolean) => void {
+    const before = this._offset(this._clock.system());
+    const day = new Date(seconds * 1000).toISOString().slice(0, 10);
+    this._log("warn", `TLS: the certificate is not valid at this time; another handshake as of ${day}`);
+    const trial = {};
+    this._trial = trial;
+    this._clock.assume(seconds);
+    return (isGood) => {
+      // The time was learnt meanwhile.
+      if (this._trial !== trial) return;
+      this._trial = undefined;
+      if (!isGood) this._clock.assume(Math.floor(before + this._clock.now() / 1000));
+      else this._keep(seconds);
+    };
+  }
+
+  private _keep(seconds: number): void {
+    const served = this._at(this._served);
+    const isServers = served !== undefined && Math.abs(served - seconds) < DAY_S;
+    // The platform's next Date is accepted at once.
+    this._date = 0;
+    // Points are no longer stamped by a time that was refuted.
+    if (isServers || this._isServed) this._clock.set(isServers ? served : seconds);
+    if (isServers || this._isServed) this._isRefuted = !isServers;
+    this._isServed = isServers;
   }
 
   private _round(): void {
@@ -88,21 +270,41 @@ export class TimeOfDay {
   }
 
   private _answered(seconds: number | undefined): void {
-    const good = seconds !== undefined && seconds >= this.floor;
-    this._served = good;
-    if (good) this._clock.set(seconds);
-    else if (seconds !== undefined)
-      this._log("warn", "the time server's time is before this image was built");
-    const ms = good ? AGAIN_MS : this._delayMs;
-    this._delayMs = good ? FIRST_MS : Math.min(LONGEST_MS, this._delayMs * 2);
+    const time = this._accepted(seconds);
+    const isOff = Math.abs((time ?? 0) - this._clock.system()) >= DAY_S;
+    const isGood = time !== undefined && !(this._isRefuted && isOff);
+    this._isServed = isGood;
+    if (isGood) {
+      this._served = this._offset(time);
+      this._set(time);
+    } else if (seconds !== undefined) this._log("warn", `the time server's time is not accepted: ${seconds}`);
+    const ms = isGood ? AGAIN_MS : this._delayMs;
+    this._delayMs = isGood ? FIRST_MS : Math.min(LONGEST_MS, this._delayMs * 2);
     this._clock.timer(ms, () => this._round());
   }
 }
 
-const readTime = (store: Store): number | undefined => {
-  const record = store.get(KEY);
-  if (record?.length !== 5 || record[0] !== FORMAT) return undefined;
-  let seconds = 0;
-  for (const byte of record.subarray(1)) seconds = seconds * 256 + byte;
-  return seconds;
+/** `count` times of a record; none if there is no record of this format. */
+const readTimes = (store: Store, key: string, count: number, bytes: number): number[] => {
+  const record = store.get(key);
+  if (record?.length !== 1 + count * bytes || record[0] !== FORMAT) return [];
+  const times: number[] = [];
+  for (let at = 1; at < record.length; at += bytes) {
+    let seconds = 0;
+    for (let i = 0; i < bytes; i++) seconds = seconds * 256 + (record[at + i] as number);
+    times.push(seconds);
+  }
+  return times;
+};
+
+const writeTimes = (store: Store, key: string, times: readonly number[], bytes: number): void => {
+  const record = new Uint8Array(1 + times.length * bytes);
+  record[0] = FORMAT;
+  let end = 1;
+  for (const seconds of times) {
+    end += bytes;
+    for (let i = 1, rest = seconds; i <= bytes; i++, rest = Math.floor(rest / 256))
+      record[end - i] = rest % 256;
+  }
+  store.set(key, record);
 };

@@ -2,11 +2,16 @@ import Time from "time";
 import Timer from "timer";
 import type { Clock } from "../../src/port.js";
 
-/** Time by the SDK. The date is not known until `set` or `trust` was called. */
+/**
+ * Time by the SDK. The system's time, which certificates are judged by, may be an estimate. `wall()`
+ * is the time that was learned, so that a handshake with another system time stamps no point with it.
+ */
 export class XsClock implements Clock {
   private _ticks = Time.ticks;
   private _now = 0;
-  private _known = false;
+  /** Milliseconds since 1970 minus `now()`; undefined: not learned yet. */
+  private _learned: number | undefined;
+  private _isSystemRight = false;
 
   /** To be called once in 24 days at least: ticks are 32 bits of milliseconds, and turn negative in between. */
   now(): number {
@@ -19,7 +24,8 @@ export class XsClock implements Clock {
   }
 
   wall(): number | undefined {
-    return this._known ? Date.now() : undefined;
+    if (this._isSystemRight) return Date.now();
+    return this._learned === undefined ? undefined : this._learned + this.now();
   }
 
   timer(ms: number, due: () => void): () => void {
@@ -28,19 +34,24 @@ export class XsClock implements Clock {
     return () => Timer.clear(timer);
   }
 
-  /** The date was learnt. In seconds since 1970: the SDK takes no fractions. */
-  set(seconds: number): void {
-    Time.set(Math.round(seconds));
-    this._known = true;
+  /** The system's time in seconds since 1970. */
+  system(): number {
+    return Math.floor(Date.now() / 1000);
   }
 
-  /** A date that is plausible and no more: enough to check certificates, not to stamp a point with. A later one that a restart left stays. */
+  /** Sets the system's time alone: the SDK takes no fractions of a second. */
   assume(seconds: number): void {
-    if (!this._known && Date.now() < seconds * 1000) Time.set(Math.round(seconds));
+    Time.set(Math.round(seconds));
   }
 
-  /** The machine's own date is right: the simulator's, where setting it has no effect. */
+  /** The time was learned, in seconds since 1970. */
+  set(seconds: number): void {
+    this.assume(seconds);
+    this._learned = Math.round(seconds) * 1000 - this.now();
+  }
+
+  /** The machine's own time is right: the simulator's, which can't be set. */
   trust(): void {
-    this._known = true;
+    this._isSystemRight = true;
   }
 }

@@ -8,7 +8,7 @@ import { RequestChannel } from "../platform/index.js";
 import type { Host } from "../port.js";
 import type { AttributesApi } from "./attributes/attributes.js";
 import { Core } from "./core.js";
-import type { Firmware } from "./firmware/firmware.js";
+import { FirmwareApi } from "./firmware/api.js";
 import type { Wake, WakeOptions } from "./lifecycle/index.js";
 import type { AgentOptions } from "./options/options.js";
 import { sendClaim } from "./provisioning/claim.js";
@@ -23,7 +23,7 @@ export class Agent {
   readonly telemetry: Telemetry;
   readonly attributes: AttributesApi;
   readonly rpc: RpcApi;
-  readonly firmware: Firmware;
+  readonly firmware: FirmwareApi;
   /** What was counted since this agent was made. */
   readonly counters: Counters;
   private readonly _core: Core;
@@ -34,7 +34,7 @@ export class Agent {
     this._core = core;
     this.telemetry = core.telemetry;
     this.attributes = core.attributes;
-    this.firmware = core.firmware;
+    this.firmware = new FirmwareApi(core.firmware);
     this.counters = core.session.counters;
     this.rpc = new RpcApi(core.session, core.handlers, core.answerBytes);
   }

@@ -6,6 +6,7 @@ import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platf
 import type { Host } from "../port.js";
 import type { Timestamp } from "../wire/timestamp.js";
 import { AttributesApi } from "./attributes/attributes.js";
+import { rejectUnmanagedImage } from "./firmware/api.js";
 import { Firmware } from "./firmware/firmware.js";
 import { Cycle, Reset } from "./lifecycle/index.js";
 import { type AgentOptions, checkOptions } from "./options/options.js";
@@ -36,7 +37,8 @@ export class Core implements SessionWatcher, RpcWatcher {
   readonly attributes: AttributesApi;
   readonly handlers: Handlers;
   readonly rpc: Rpc;
-  readonly firmware: Firmware;
+  /** Undefined without firmware options. */
+  readonly firmware: Firmware | undefined;
   readonly provisioning: Provisioning;
   readonly reset: Reset;
   /** Longest answer to a server-side RPC, and of a client-side one. */
@@ -65,7 +67,9 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.attributes = new AttributesApi(this.session, this.events, timing, checked.attributes);
     this.handlers = new Handlers(host, this.answerBytes);
     this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc);
-    this.firmware = new Firmware(this.session, this.events, options.firmware, this.telemetry);
+    this.firmware =
+      options.firmware &&
+      new Firmware(this.session, this.events, options.firmware, this.telemetry, this.attributes.loop);
     this.provisioning = new Provisioning(
       this.session,
       this.events,
@@ -75,7 +79,6 @@ export class Core implements SessionWatcher, RpcWatcher {
     );
     const { loop } = this.attributes;
     loop.firmware = this.firmware;
-    this.firmware.reader = loop;
     this.provisioning.attributes = loop;
     this.session.watcher = this;
     this.rpc.watcher = this;
@@ -108,6 +111,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     this._wake();
     if (this.outbox.hold) this.outbox.hold.ms = this.cycling ? WAKE_HOLD_MS : HOLD_MS;
     this.outbox.sync();
+    if (!this.firmware) rejectUnmanagedImage(this.host);
     for (const loop of this.session.loops) loop.start();
   }
 
@@ -163,7 +167,7 @@ export class Core implements SessionWatcher, RpcWatcher {
   }
 
   reached(): void {
-    this.firmware.platformReached();
+    this.firmware?.platformReached();
   }
 
   proven(): void {

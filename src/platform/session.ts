@@ -224,8 +224,9 @@ export class PlatformSession {
     if (outcome.kind === "lost") return;
     this._busy = outcome.kind === "busy";
     const unknown = outcome.kind === "refused" && outcome.status === 401;
-    this._answered(since, prefix === this.#prefix && !unknown);
+    // Before "online", whose listeners may ask for the platform's time.
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher?.dated(outcome.date);
+    this._answered(since, prefix === this.#prefix && !unknown);
     if (outcome.kind === "done" && prefix === this.#prefix) this.watcher?.reached();
     // Only for the token in use now: an old request may end after a new token was given.
     if (unknown && prefix === this.#prefix) this.watcher?.unauthorized();

@@ -1,8 +1,6 @@
 import test from "ava";
 import { boardModules, boardSources } from "./board.js";
-import { circles, graphOf } from "./circles.js";
-import { BY_INDEX, wrongImport } from "./direction.js";
-import { fileCounts, MOST_FILES, unopened } from "./folders.js";
+import { wrongImport } from "./direction.js";
 import * as rules from "./rules.js";
 import { files, offences, read } from "./tree.js";
 
@@ -28,67 +26,16 @@ test("imports run one way: port, wire, http, platform, agent and report, hosts, 
   t.deepEqual(wrong, []);
 });
 
-test("no files import one another in a circle, types included", (t) => {
-  const graph = graphOf(all);
-  t.true([...graph.values()].flat().length > all.length);
-  t.deepEqual(circles(graph), []);
-});
-
-/** Folders of src in which no file comes first, and why. */
-const UNOPENED: Readonly<Record<string, string>> = {
-  "src/http": "a file for each part of a request and of an answer",
-  "src/wire": "a file for each endpoint",
-  "src/wire/crypto": "a file for each algorithm",
-};
-
-test("each folder of src is opened by index.ts or the file of its name, but for those with a reason", (t) => {
-  const paths = src.map(({ path }) => path);
-  t.deepEqual(unopened(paths).sort(), Object.keys(UNOPENED));
-  const indexed = paths.flatMap((path) => /^src\/agent\/(\w+)\/index\.ts$/.exec(path)?.[1] ?? []);
-  t.deepEqual(indexed.sort(), BY_INDEX);
-});
-
-test(`a folder has ${MOST_FILES} files at the most`, (t) => {
-  const paths = ["src", "hosts", "tools", "examples", "test", "scripts", "docs"].flatMap((folder) =>
-    files(folder, /./).map(({ path }) => path),
-  );
-  const counts = fileCounts(paths);
-  t.true(counts.size > 80);
-  t.deepEqual(
-    [...counts].filter(([, count]) => count > MOST_FILES),
-    [],
-  );
-});
-
-test("the port has 34 members at most", (t) => {
-  const count = rules.memberCount(read("src/port.ts"));
-  t.true(count > 0 && count <= 34, `${count} members`);
-});
-
 test("what a board runs has no regular expression and asks the engine for no letter's case: each brings tables into the image", async (t) => {
-  const sources = await boardSources();
+  const [sources, modules] = [await boardSources(), await boardModules()];
   t.true(sources.length > 150);
   t.deepEqual(offences(sources, rules.tablesOfLetters), []);
-  t.true(boardModules().length > 10);
-  t.deepEqual(offences(boardModules(), rules.tablesOfLetters), []);
+  t.true(modules.length > 10);
+  t.deepEqual(offences(modules, rules.tablesOfLetters), []);
 });
 
-// A private name of the language costs each method that uses it, and each object, a slot of 16 bytes. It is for what must not be read by who logs an object.
-const SECRET: Readonly<Record<string, readonly string[]>> = {
-  "src/platform/session.ts": ["#prefix"],
-  "src/agent/provisioning/provisioning.ts": ["#options", "#token", "#proposed"],
-  "src/log/text.ts": ["#forms"],
-  "src/http/connection.ts": ["#queue", "#job"],
-  "src/report/session.ts": ["#user", "#token", "#refreshToken"],
-};
-
-test("private members of what a board runs are plain ones, but for secrets", async (t) => {
-  const found = (await boardSources()).map(({ path, text }) => [path, rules.privateNames(text)] as const);
-  t.deepEqual(Object.fromEntries(found.filter(([, names]) => names.length > 0)), SECRET);
-});
-
-test("constants of a board's module stay constants: a variable costs it RAM", (t) => {
-  for (const { path, text } of boardModules()) t.notRegex(text, /^var /m, path);
+test("constants of a board's module stay constants: a variable costs it RAM", async (t) => {
+  for (const { path, text } of await boardModules()) t.notRegex(text, /^var /m, path);
 });
 
 test("no Map or Set of src lives at module level", (t) => {

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { buildBoards } from "../built.js";
 import { files, read, root, type Source } from "./tree.js";
 
 /** Not awaited here: files that await before they declare their tests can't share a process. */
@@ -31,7 +32,9 @@ export async function boardSources(): Promise<Source[]> {
 }
 
 /** The modules in dist/xs. */
-export const boardModules = (): Source[] =>
-  readdirSync(join(root, "dist/xs"))
+export async function boardModules(): Promise<Source[]> {
+  await buildBoards();
+  return readdirSync(join(root, "dist/xs"))
     .filter((name) => name.endsWith(".js"))
     .map((name) => ({ path: `dist/xs/${name}`, text: read(`dist/xs/${name}`) }));
+}

@@ -9,6 +9,7 @@ import * as mote from "../../src/index.js";
 import * as log from "../../src/log/index.js";
 import * as report from "../../src/report/index.js";
 import * as strategies from "../../src/strategies/index.js";
+import { buildBoards } from "../built.js";
 import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
 
@@ -18,6 +19,8 @@ const STUBS = files("src", /\.ts$/)
   .map(({ path }) => path)
   .filter((path) => path.endsWith(".stub.ts"));
 const board = (name: string): string => pathToFileURL(join(root, name)).href;
+
+test.before(() => buildBoards());
 
 test("every module of the root manifest is there and is preloaded, and nothing else", (t) => {
   t.deepEqual([...manifest.preload].sort(), Object.keys(manifest.modules).sort());

@@ -1,8 +1,6 @@
 // Each rule of the house is shown one sample that keeps it and one that breaks it: a rule that can't fail is none.
 import test from "ava";
-import { circles, type Graph } from "./circles.js";
 import { wrongImport } from "./direction.js";
-import { fileCounts, unopened } from "./folders.js";
 import * as rules from "./rules.js";
 
 test("imports are found in all their forms", (t) => {
@@ -103,26 +101,6 @@ test("imports that run up, across or out of the house are reported", (t) => {
   }
 });
 
-test("circles are found, those that share a file as one, and what only leads there is in none", (t) => {
-  const graph: Graph = new Map(
-    Object.entries({ a: ["b"], b: ["c", "d"], c: ["a"], d: ["b"], e: ["a"], f: ["f"], g: ["h"], h: [] }),
-  );
-  t.deepEqual(circles(graph), [["a", "b", "c", "d"], ["f"]]);
-});
-
-test("files are counted by folder, and a folder without a first file is found", (t) => {
-  const paths = ["src/a/a.ts", "src/a/b.ts", "src/a/c/d.ts", "src/e/index.ts", "src/e/e.stub.ts"];
-  t.deepEqual(
-    [...fileCounts(paths)],
-    [
-      ["src/a", 2],
-      ["src/a/c", 1],
-      ["src/e", 2],
-    ],
-  );
-  t.deepEqual(unopened(paths), ["src/a/c"]);
-});
-
 /** One rule, what it lets pass and what it finds. */
 const samples: [rule: (source: string) => string[], good: string[], bad: string[]][] = [
   [
@@ -138,11 +116,6 @@ const samples: [rule: (source: string) => string[], good: string[], bad: string[
       "const a = b?.toUpperCase();",
       "const at = a.search(b);",
     ],
-  ],
-  [
-    rules.privateNames,
-    ["class A { private _a = 1; b() { return this._a; } }", 'const text = "#a"; // #b'],
-    ["class A { #a = 1; }", "class A { b(o) { return o.#a; } }"],
   ],
   [
     rules.moduleCollections,
@@ -221,22 +194,3 @@ for (const [rule, good, bad] of samples) {
     for (const source of bad) t.is(rule(source).length, 1, source);
   });
 }
-
-test("members are counted over all interfaces, their objects and comments left out", (t) => {
-  const source = `
-    export type Word = "a" | "b";
-    /** One; two; */
-    interface A { a(): void; readonly b: number; }
-    export interface B extends A { c(d: { e: number; f: string }): { g: 1 }; }
-    interface C<T> { h: T; }
-    const notOne = { i: 1 }; f();
-  `;
-  t.is(rules.memberCount(source), 4);
-});
-
-test("lines and medians are counted right", (t) => {
-  t.is(rules.lineCount("a\nb\n"), 2);
-  t.is(rules.lineCount("a\nb"), 2);
-  t.is(rules.median([9, 1, 5]), 5);
-  t.is(rules.median([]), 0);
-});

@@ -33,11 +33,6 @@ export const tablesOfLetters = (source: string): string[] => {
     .map((token) => at(token, token.text));
 };
 
-/** Private names of the language. */
-export const privateNames = (source: string): string[] => [
-  ...new Set(scan(source).flatMap(({ kind, text }) => (kind === "word" && text[0] === "#" ? [text] : []))),
-];
-
 const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet)$/;
 const BUFFER = /^(?:(?:Big)?(?:Ui|I)nt\d+(?:Clamped)?Array|Float\d+Array|(?:Shared)?ArrayBuffer|DataView)$/;
 
@@ -135,28 +130,6 @@ export function absentGlobals(source: string): string[] {
     if (token.text === "Date" && before === "new" && after === ")") found.push(at(token, "new Date()"));
   });
   return found;
-}
-
-/** How many members the interfaces of a source declare. */
-export function memberCount(source: string): number {
-  let count = 0;
-  let body: number | undefined;
-  const tokens = scan(source);
-  tokens.forEach((token, i) => {
-    if (tokens[i - 2]?.text === "interface" || tokens[i - 1]?.text === "interface") body ??= token.depth + 1;
-    if (body === undefined || token.depth > body) return;
-    if (token.text === ";" && token.depth === body) count += 1;
-    if (token.text === "}" && token.depth < body) body = undefined;
-  });
-  return count;
-}
-
-export const lineCount = (source: string): number =>
-  source.split("\n").length - (source.endsWith("\n") ? 1 : 0);
-
-export function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 const ADDRESSES = /\bregistry\.[a-z]|\bnpmjs\.|\bartifactory\b|\bverdaccio\b|https?:\/\/[^\s"']+\/-\//;

@@ -1,15 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join, relative, sep } from "node:path";
+import { PROJECT as root } from "../../tools/project.js";
 
-function findRoot(): string {
-  let dir = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(dir, "package.json"))) dir = dirname(dir);
-  return dir;
-}
+export { root };
 
-/** The folder of package.json, from the sources and from dist alike. */
-export const root = findRoot();
 const NOT_OURS = new Set(["node_modules", "dist", "build", ".git", ".mote"]);
 
 /** A file: its path from the root, with slashes, and its text. */

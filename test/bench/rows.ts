@@ -5,7 +5,7 @@ import { unavailable } from "../xs/engine/worker.js";
 import type { Need, Row } from "./row.js";
 
 const HERE = new URL("./rows/", import.meta.url);
-const FILE = /^row-(\d\d)-[\w-]+\.js$/;
+const FILE = /^row-(\d\d)-[\w-]+\.ts$/;
 
 /** All rows, by number. */
 export async function rows(): Promise<Row[]> {

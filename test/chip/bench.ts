@@ -1,7 +1,7 @@
 // An emulated board beside a local platform for one case, and what cases ask of both.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT } from "../../tools/moddable/sdk.js";
+import { PROJECT } from "../../tools/project.js";
 import {
   application,
   Board,

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
-import { PROJECT } from "../../tools/moddable/sdk.js";
+import { PROJECT } from "../../tools/project.js";
 import { CHIP } from "./rig.js";
 
 const FLASH_BYTES = 4 * 1024 * 1024;

@@ -1,5 +1,6 @@
 // An emulated board beside a local platform, in one process. Images are built once for each set of settings, and kept.
 import { createHash, X509Certificate } from "node:crypto";
+import { once } from "node:events";
 import {
   appendFileSync,
   cpSync,
@@ -10,15 +11,18 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
-import type { Server } from "node:tls";
-import { pathToFileURL } from "node:url";
+import { setTimeout } from "node:timers/promises";
+import type { Server as TlsServer } from "node:tls";
 import { EmulatedBoard, HOST_ADDRESS } from "../../tools/moddable/esp32/emulator.js";
 import { type BuildOptions, buildImage, type Image } from "../../tools/moddable/esp32/esp32.js";
 import { partsOf, writeFlash } from "../../tools/moddable/esp32/flash-image.js";
-import { findSdk, PROJECT, type Sdk } from "../../tools/moddable/sdk.js";
+import { findSdk, type Sdk } from "../../tools/moddable/sdk.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
+import { PROJECT } from "../../tools/project.js";
+import { buildBoards } from "../built.js";
 import { tlsFront } from "../hosts/shared/tls-front.js";
 import { Authorities } from "../hosts/shared/x509/authority.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
@@ -31,6 +35,7 @@ export const PORT = Number(process.env.MOTE_CHIP_PORT ?? 18_093);
 export const SECURE_PORT = PORT + 1;
 export const PROFILE = { key: "chip-key", secret: "chip-secret" };
 const OUT = join(PROJECT, "build", "chip");
+const LOOK_MS = 200;
 const GUEST = "dist/test/chip/guest.js";
 
 /** Programs, and the folders that hold their manifest and main.js. */
@@ -91,6 +96,7 @@ const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, 
 
 /** The image of the test application with these settings: built once, kept until a source or a setting changes. */
 export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Promise<Image> {
+  await buildBoards();
   if (settings.program === "port-app") await bundleForXs("test/chip/port-app/guest.ts", GUEST);
   const config = configOf(settings);
   const key = createHash("sha256")
@@ -102,8 +108,7 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
   if (existsSync(join(kept, "flash_args"))) return { directory: kept, folder: kept, chip: CHIP };
   // Cases may run side by side; the folder of a build is one.
   mkdirSync(OUT, { recursive: true });
-  const { takeLock } = await import(pathToFileURL(join(PROJECT, "scripts", "lock.mjs")).href);
-  const release = await takeLock(join(OUT, "build.lock"));
+  const turn = await takeTurn();
   try {
     const how: BuildOptions = {
       sdk,
@@ -123,9 +128,24 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
       cpSync(join(image.folder, name), join(kept, name));
     cpSync(join(image.directory, "mc.xs.c"), join(kept, "mc.xs.c"));
   } finally {
-    release();
+    turn.close();
   }
   return { directory: kept, folder: kept, chip: CHIP };
+}
+
+/** Waits until no other case builds. The socket's name is free again as soon as its process ends, however that ends. */
+async function takeTurn(): Promise<Server> {
+  const path = `\0mote-chip-build ${OUT}`;
+  for (;;) {
+    const server = createServer();
+    const taken = once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    server.listen(path);
+    if (await taken) return server;
+    await setTimeout(LOOK_MS);
+  }
 }
 
 /** A project around the test application, with what only a manifest can say. */
@@ -284,7 +304,7 @@ export class Board {
       if (found !== undefined) return found;
       if (Date.now() > late)
         throw new Error(`no line ${pattern} within ${ms} ms; the last:\n${this.lines.slice(-15).join("\n")}`);
-      await new Promise((go) => setTimeout(go, 100));
+      await setTimeout(100);
     }
   }
 }
@@ -294,7 +314,7 @@ export interface LocalPlatform {
   readonly operator: Operator;
   readonly url: string;
   /** Before it, by `authority`. */
-  readonly tls: Server;
+  readonly tls: TlsServer;
   close(): Promise<void>;
 }
 

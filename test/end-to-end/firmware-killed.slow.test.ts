@@ -1,5 +1,5 @@
 // An update by `mote run` while supervisor and worker are killed at random moments: the process that runs in the end is the new image.
-// `MOTE_KILLS=20 npx ava --timeout 20m dist/test/end-to-end/firmware-killed.test.js` plays twenty rounds.
+// `MOTE_KILLS=20 npx ava --timeout 20m test/end-to-end/firmware-killed.test.ts` plays twenty rounds.
 import test from "ava";
 import { largeImage, MIB, release } from "./firmware-large.js";
 import { latest, startRig, until } from "./rig.js";

@@ -1,5 +1,5 @@
 // A large image through `mote run`, in real processes: the memory of the one that takes it does not grow with it.
-// `MOTE_IMAGE_MIB=64 npx ava --timeout 10m dist/test/end-to-end/firmware-large.slow.test.js` takes one of 64 MiB, with two and with three connections.
+// `MOTE_IMAGE_MIB=64 npx ava --timeout 10m test/end-to-end/firmware-large.slow.test.ts` takes one of 64 MiB, with two and with three connections.
 import test from "ava";
 import { MIB, updateTo } from "./firmware-large.js";
 import { startRig } from "./rig.js";

@@ -25,7 +25,7 @@ const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs
 const SCRIPTS: Record<string, string> = JSON.parse(readFileSync("package.json", "utf8")).scripts;
 const MOTE = "npx mote-cli ";
 const NAME = "greenhouse-7";
-const CLI = resolve("dist/tools/cli/cli.js");
+const CLI = resolve("tools/cli/cli.js");
 
 /** The lines of their shell blocks, each once, comments left out and continued lines joined. */
 const COMMANDS = [
@@ -302,7 +302,6 @@ const OTHERS: Record<string, string> = {
   "npm run bench": "takes minutes; test/bench runs its parts",
   "npm run bench:chip": "takes half an hour and the emulated chip; test/bench/chip tests what it computes",
   "npm run budget": "test/bench/budget.slow.test.ts measures the same",
-  "npm run mutants": "takes an hour; test/mutants checks that each edit still fits",
   "npm run -s power-loss:removals": "takes an hour; npm run test:all runs the power losses themselves",
 };
 /** Runs that are as long as one likes: the argument that makes them so, and a short one. */

@@ -33,9 +33,7 @@ function without({ group, file, edits }: Safeguard, copy: string): string {
 function injectPowerLosses(copy: string, group: string): string {
   const run = (...args: string[]) =>
     spawnSync(process.execPath, args, { cwd: copy, timeout: LONGEST_MS, encoding: "utf8" });
-  const built = run("scripts/build.mjs");
-  if (built.status !== 0) throw new Error(built.stderr);
-  const { stdout, stderr, error } = run("dist/test/power-loss/run.js", PAIRS[group] ?? FEW, group);
+  const { stdout, stderr, error } = run("--import=tsx", "test/power-loss/run.ts", PAIRS[group] ?? FEW, group);
   if (error) return "no end";
   const [, broke, runs] = BROKE.exec(stdout) ?? [];
   if (broke === undefined) throw new Error(stderr.slice(0, 2000));

@@ -2,13 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { PROJECT } from "../project.js";
 
 /** The version that hosts/xs was written for. */
 export const SDK_VERSION = "8.2.3";
-
-/** This project's root, whether this runs from its sources' side or from a package. */
-export const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
 
 export interface Sdk {
   /** `$MODDABLE`. */
@@ -39,7 +36,7 @@ export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
   }
   const paths = [tools, join(dirname(dirname(tscPath())), ".bin"), env.PATH ?? ""];
   // A project is built with the manifests of the command that builds it, installed in its folder or not.
-  const { MOTE = PROJECT.replace(/\/$/, "") } = env;
+  const { MOTE = PROJECT } = env;
   return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, MOTE, PATH: paths.join(delimiter) } };
 }
 

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { PROJECT } from "../project.js";
 import { type Rom, readRom, romBytes } from "./rom.js";
-import { PROJECT, type Sdk, SdkError } from "./sdk.js";
+import { type Sdk, SdkError } from "./sdk.js";
 
 export interface Weight {
   /** Bytes of preloaded functions: what a module does once, when it is preloaded, is not among them. */

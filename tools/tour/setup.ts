@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { UNFENCED } from "../../hosts/node/files.js";
 import { FileStore } from "../../hosts/node/store.js";
+import { builtFile } from "../project.js";
 import { AgentRun } from "./agent-run.js";
 import { Child, type ChildEvent } from "./processes.js";
 
@@ -35,8 +35,8 @@ export interface Setup {
 }
 
 export const images = {
-  first: fileURLToPath(new URL("./app-1.0.0.mjs", import.meta.url)),
-  next: fileURLToPath(new URL("./app-2.0.0.mjs", import.meta.url)),
+  first: builtFile("tools/tour/app-1.0.0.mjs"),
+  next: builtFile("tools/tour/app-2.0.0.mjs"),
 } as const;
 
 /** Starts the platform and makes the agent ready to start. `onEvent` gets the agent's events. Throws if the platform does not start. */

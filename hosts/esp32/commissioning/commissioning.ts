@@ -1,4 +1,5 @@
 // Commissioning on a board: access point, page, name server and serial line around hosts/shared/commissioning.
+import type { Host } from "../../../src/port.js";
 import { fromBase64, readAuthorities } from "../../shared/commissioning/authorities.js";
 import { Commissioning } from "../../shared/commissioning/commissioning.js";
 import { Console } from "../../shared/commissioning/console.js";
@@ -31,6 +32,8 @@ export interface CommissionOptions {
   readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
   /** Called once there is a network, while something is checked. */
   readonly joined: () => void;
+  /** See TimeOfDay. */
+  readonly watch: (open: Host["open"]) => Host["open"];
   /** Forgets all but firmware and `site`, and restarts. */
   readonly reset: () => void;
   /** Called once, when all of it is closed. */
@@ -185,7 +188,9 @@ async function check(
   if (finding) return finding;
   options.joined();
   report("Asking the platform");
-  return reach(trusting(machine, host, values.ca), values, isSame, options.deviceName);
+  const trusted = trusting(machine, host, values.ca);
+  const checked = { ...trusted, open: options.watch(trusted.open) };
+  return reach(checked, values, isSame, options.deviceName);
 }
 
 /** `host` with the authorities that were kept in place of those that were built in. */

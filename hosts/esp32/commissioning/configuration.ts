@@ -22,9 +22,8 @@ import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
-import { type Go, isPowered } from "../start.js";
+import { type Go, isPowered, timeOf } from "../start.js";
 import { NAME } from "../store.js";
-import { TimeOfDay } from "../time-of-day.js";
 import { aboutBoard } from "./about-board.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
 import { openCables } from "./cables.js";
@@ -155,7 +154,7 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
   const { password, serial } = membersOf<Commission>(config.commission);
   // As built in: without a key there is no provisioning in what is stored.
   const { deviceName } = membersOf<{ deviceName: string }>(built.provisioning);
-  const time = new TimeOfDay(machine.clock, host.own, host.log, machine.built, machine.askTime);
+  const time = timeOf(machine, host);
   openCommissioning(modules, machine, host, {
     before: valuesOf(config, stored),
     wrong,
@@ -163,6 +162,7 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
     password,
     serial,
     joined: () => time.learn(),
+    watch: (open) => time.watch(open),
     reset: () => soon(host, () => forget(host)),
     over: (done) => {
       if (done) recovery?.over();

@@ -12,7 +12,7 @@ import type { UpdateJournal, UpdateRecord } from "./update-journal.js";
 
 // What is refused before a byte is fetched.
 
-/** An image that the gate let pass. */
+/** An image that was admitted. */
 export interface Image {
   /** Bytes; 0: only the server that has the file knows. */
   readonly size: number;
@@ -27,17 +27,17 @@ export interface Image {
   readonly signed: { readonly key: Point; readonly signature: Signature } | undefined;
 }
 
-export type Passed =
+export type Admission =
   | { readonly ok: true; readonly image: Image }
   | { readonly ok: false; readonly failure: Failure; readonly detail: string };
 
 /** `known`: what was learnt of the image itself. */
-export const pass = (
+export const admit = (
   assigned: Assigned,
   options: FirmwareOptions,
   session: PlatformSession,
   known: Pick<UpdateRecord, "size" | "checksum"> | undefined,
-): Passed => {
+): Admission => {
   if (assigned.kind === "torn") return no("torn", `${assigned.missing} is missing`);
   if (assigned.kind === "malformed") return no("malformed", assigned.reason);
   if (assigned.kind === "absent") return no("withdrawn");
@@ -70,7 +70,7 @@ const refusedUrl = (url: string, options: FirmwareOptions): Failure | undefined 
   return file ? refusedTarget(file.target, options) : "urlHost";
 };
 
-const no = (failure: Failure, detail = ""): Passed => {
+const no = (failure: Failure, detail = ""): Admission => {
   return { ok: false, failure, detail };
 };
 
@@ -102,7 +102,7 @@ export const spreadWait = (host: Host, spreadMs: number | undefined, journal: Up
   // It is too long for a clock that was set back, and for one that counts from this start on.
   if (record.at > 0 && record.at - now <= spreadMs) return Math.max(0, record.at - now);
   const wait = Math.floor(spreadMs * share(host));
-  journal.keep({ at: now + wait });
+  journal.save({ at: now + wait });
   return wait;
 };
 

@@ -26,16 +26,28 @@ export class AssignedUpdate {
   confirmed: Assigned | undefined;
   /** Stands for the image that is assigned, or for the invalid set of keys; "" if nothing is confirmed or assigned. */
   key = "";
-  /** What is confirmed was in doubt, and came back: most likely it was assigned once more. */
-  again = false;
-  /** `look` of before a sleep: the first one now may agree with it. */
-  before = -1;
-  /** Called when the keys should be read again. */
-  reader: { readSoon(): void } | undefined;
+  /** The confirmed assignment was in doubt and came back: most likely it was assigned again. */
+  private _repeated = false;
+  /** `look` before a sleep: the first read may agree with it. */
+  private _before = -1;
+  private readonly _reader: { readSoon(): void };
 
-  constructor(host: Host, keys: readonly string[]) {
+  constructor(host: Host, keys: readonly string[], reader: { readSoon(): void }) {
     this._host = host;
     this._keys = keys;
+    this._reader = reader;
+  }
+
+  /** Whether the same assignment was made again since the last call. */
+  takeRepeated(): boolean {
+    const repeated = this._repeated;
+    this._repeated = false;
+    return repeated;
+  }
+
+  /** `look` was the last one before a sleep. */
+  resume(look: number): void {
+    this._before = look;
   }
 
   /** The last look said something else than what is confirmed, and no second one agreed yet. */
@@ -57,13 +69,13 @@ export class AssignedUpdate {
     if (text === this._text) {
       const confirmed = this.doubtful;
       this._candidate = undefined;
-      this.again ||= confirmed;
+      this._repeated ||= confirmed;
       return confirmed;
     }
     const now = this._host.clock.now();
     // A look before the last sleep, however it ended, is long enough ago.
-    const agreed = this._candidate === undefined && this.before === this._check(text);
-    this.before = -1;
+    const agreed = this._candidate === undefined && this._before === this._check(text);
+    this._before = -1;
     if (text !== this._candidate && !agreed) {
       this._candidate = text;
       this._since = now;
@@ -109,7 +121,7 @@ export class AssignedUpdate {
 
   private _lookIn(ms: number): void {
     this._cancel?.();
-    this._cancel = this._host.clock.timer(ms, () => this.reader?.readSoon());
+    this._cancel = this._host.clock.timer(ms, () => this._reader.readSoon());
   }
 
   private _name(confirmed: Assigned, text: string): string {

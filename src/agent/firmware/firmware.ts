@@ -1,194 +1,336 @@
 import type { Events } from "../../events.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
+import type { Host } from "../../port.js";
 import { ALL_KEYS, FIRMWARE_KEYS } from "../../wire/firmware.js";
 import type { JsonObject } from "../../wire/text/json.js";
+import { admit, type Image, spreadWait } from "./admission.js";
+import { askApplication, restart } from "./application.js";
 import { AssignedUpdate } from "./assigned-update.js";
+import { Download } from "./download/download.js";
 import { isSigned } from "./download/verification.js";
+import type { Failure } from "./failures.js";
 import type { FirmwareOptions } from "./options.js";
 import { Reporter, type Reports } from "./reporter.js";
-import { UpdateJournal } from "./update-journal.js";
-import { Updater } from "./updater.js";
+import { Trial } from "./trial.js";
+import { STATES, UpdateJournal } from "./update-journal.js";
 
-// The firmware of the device: what the application sees of updates. The work is done in the folder beside this file.
-
-/** States that an update goes on from in the next wake. */
-const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
-
-export type { FirmwareOptions, FirmwareUpdate } from "./options.js";
+export { FIRMWARE, type FirmwareOptions, type FirmwareUpdate } from "./options.js";
 export type { Reports } from "./reporter.js";
 
-/** What it leaves for the next wake of a device that sleeps. */
+const ALLOW_LIMIT_MS = 60_000;
+const LATER_MS = 60_000;
+const STORE_RETRY_MS = 60_000;
+/** Time to deliver the reports before a restart. With one connection a poll may hold it for 25 s. */
+const FLUSH_MS = { 1: 30_000, 2: 5000, 3: 5000 } as const;
+/** An update in one of these states continues in the next wake. */
+const TRANSFERS: readonly string[] = ["downloading", "downloaded", "verified"];
+
+/** What a device that sleeps remembers of an update. */
 export interface UpdateMemory {
-  /** An update goes on: 0 or 1. */
+  /** 1 while an update continues, otherwise 0. */
   busy: number;
-  /** Which keys the last look saw. */
+  /** Hash of the assignment that was read last, or -1. */
   look: number;
-  /** The state reported. */
+  /** The state that was reported. */
   state: string;
   /** ms until a failed update is tried again, or -1. */
   retry: number;
 }
 
-/**
- * Updates of the firmware. An image starts only after its length and checksum were verified twice: while it came, and read back from
- * the slot. A download goes on after a dropped connection without fetching a byte twice, and after a restart with 16 KiB at most. A
- * new image is kept only after it reached the platform and passed `selfTest`; otherwise the one before it returns: after 10 min in which the
- * platform answered, or 1 h in which it did not.
- *
- * Reported as telemetry: `current_fw_title`, `current_fw_version`, `fw_state` (DOWNLOADING, DOWNLOADED, VERIFIED, UPDATING, UPDATED,
- * FAILED), `fw_error` (empty if there is none), `fw_progress` in percent. A failed update is tried again after 1 min, 10 min and 1 h; then, or
- * at once where that can't help (a wrong checksum, another device's title), not before it is assigned again, or `retry()`. A new image that could
- * not reach the platform, or lost its power, is tried again all the same, every 6 h after the third time.
- */
+/** Runs updates: one step per state, and each step stores the next state before it acts on it. */
 export class Firmware implements Job {
-  /** The shared attributes that must be read for `offer`; none without options. */
+  /** The shared attributes that `offer` needs. */
   readonly keys: readonly string[];
+  private readonly _host: Host;
   private readonly _session: PlatformSession;
   private readonly _loop: Loop;
-  private readonly _parts: Parts | undefined;
+  private readonly _options: FirmwareOptions;
+  private readonly _assignment: AssignedUpdate;
+  private readonly _journal: UpdateJournal;
+  private readonly _reporter: Reporter;
+  private readonly _download: Download;
+  private readonly _trial: Trial;
+  /** The application answered `"later"`: it is asked again at this time. */
+  private _laterAt = 0;
+  /** False until a trial of this image is over. */
+  private _resumed = false;
 
+  /** `reader` reads the shared attributes again on request. */
   constructor(
     session: PlatformSession,
     events: Events,
-    options: FirmwareOptions | undefined,
+    options: FirmwareOptions,
     reports: Reports,
+    reader: { readSoon(): void },
   ) {
+    const { host } = session;
+    this.keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
+    this._host = host;
     this._session = session;
+    this._options = options;
     this._loop = session.loop("firmware", this);
-    this._parts = options && makeParts(session, this._loop, options, events, reports);
-    this.keys = this._parts?.keys ?? [];
+    this._assignment = new AssignedUpdate(host, this.keys, reader);
+    this._reporter = new Reporter(host, events, reports, options);
+    this._journal = new UpdateJournal(host, options, this._reporter);
+    this._download = new Download(
+      session,
+      this._loop,
+      options,
+      this._assignment,
+      this._journal,
+      this._reporter,
+    );
+    this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);
   }
 
-  /** Tries a failed update again now, also one that would wait until it is assigned again. */
+  /** Tries a failed update again now, as if it had never failed. */
   retry(): void {
-    this._parts?.updater.retry();
-    this._loop.notify();
-  }
-
-  /**
-   * True if the holder of the firmware key signed `bytes`, which must begin with "\0mote ".
-   * `signature`: DER in hexadecimal digits. False without `firmware.publicKey`. Takes a board seconds.
-   */
-  async isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
-    return this._parts?.isSigned(bytes, signature) ?? false;
-  }
-
-  /** For the agent alone: an update is fetched, requests of which should not wait behind long polls. */
-  get downloading(): boolean {
-    return this._parts?.journal.state === "downloading";
-  }
-
-  /** For the agent alone: something is to be done now, or a new image is on trial. */
-  get busy(): boolean {
-    if (!this._parts) return false;
-    const { assignment, updater } = this._parts;
-    return !updater.resting || !assignment.confirmed || assignment.doubtful;
-  }
-
-  /** For the agent alone: what is to be done is known, and being done. A platform that does not say holds nobody awake. */
-  get underWay(): boolean {
-    const { assignment, updater } = this._parts ?? {};
-    return assignment?.confirmed !== undefined && updater?.resting === false;
-  }
-
-  /** For the agent alone: before a start after a sleep that was no restart. A trial may take `trialMs`. */
-  awake({ look, state, retry }: UpdateMemory, trialMs: number): void {
-    if (!this._parts) return;
-    const { assignment, journal, updater } = this._parts;
-    assignment.before = look;
-    updater.trial.limitMs = trialMs;
-    Object.assign(journal, { reported: state, retryMs: retry });
-  }
-
-  /** For the agent alone: before a sleep. `idle`: nothing is left to be done or reported. */
-  asleep(memory: UpdateMemory, idle: boolean): void {
-    Object.assign(memory, { look: -1, state: "", retry: -1, busy: 0 });
-    if (!this._parts) return;
-    const { assignment, journal } = this._parts;
-    memory.look = assignment.look;
-    if (idle) memory.state = journal.state;
-    memory.retry = journal.retryIn;
-    if (TRANSFERS.includes(journal.state)) memory.busy = 1;
-    Object.assign(journal, { reported: "", retryMs: -1 });
-  }
-
-  /** For the agent alone: called when the keys should be read, and offered, again. */
-  set reader(reader: { readSoon(): void }) {
-    if (this._parts) this._parts.assignment.reader = reader;
-  }
-
-  /** For Recovery alone: the power went, or somebody pressed reset, and that ended the run before this one. */
-  interrupted(): void {
-    if (this._parts) this._parts.journal.interrupted = true;
-  }
-
-  /** For Recovery alone: the run before this one crashed, and why. */
-  crashed(cause: string): void {
-    if (this._parts) this._parts.journal.crash = cause;
-  }
-
-  /** For the agent alone: a trusted look at all of `keys`; what is not in `shared` does not exist. */
-  offer(shared: JsonObject): void {
-    if (this._parts?.assignment.offer(shared)) this._loop.notify();
-  }
-
-  /** For the agent alone: the platform notified that these keys changed, or are gone; a look follows. */
-  changed(keys: readonly string[]): void {
-    if (this.keys.some((key) => keys.includes(key))) this._parts?.assignment.doubt();
-  }
-
-  /** For the agent alone: the platform took a request with the token. */
-  platformReached(): void {
-    const trial = this._parts?.updater.trial;
-    if (!trial || trial.reached) return;
-    trial.reached = true;
-    this._loop.notify();
-  }
-
-  /** For the agent alone, as the one that follows. */
-  begin(): void {
-    this._parts?.updater.begin();
-    // Nothing could ever replace such an image, so it is not kept.
-    if (!this._parts && this._session.host.slot.state() === "pending") {
-      this._session.host.log("error", "a new image without firmware options is not kept");
-      if (this._session.host.slot.revert()) this._session.host.restart("firmware");
+    this._laterAt = 0;
+    if (this._journal.state === "failed") {
+      this._journal.pardon();
+      this._assignment.forget(0);
     }
+    this._loop.notify();
+  }
+
+  isSigned(bytes: Uint8Array, signature: string): Promise<boolean> {
+    return isSigned(this._host, this._options.publicKey, bytes, signature);
+  }
+
+  /** An image is on its way, so its requests should not wait behind long polls. */
+  get downloading(): boolean {
+    return this._journal.state === "downloading";
+  }
+
+  /** A step is due now, a new image is on trial, or the assignment is not known yet. */
+  get busy(): boolean {
+    return !this._resting || !this._assignment.confirmed || this._assignment.doubtful;
+  }
+
+  /** The assignment is known and work on it is under way. */
+  get underWay(): boolean {
+    return this._assignment.confirmed !== undefined && !this._resting;
+  }
+
+  private get _resting(): boolean {
+    return this._loop.resting && !this._download.underWay;
+  }
+
+  /** Restores what `sleep` saved. Call before the start of a wake. A trial may take `trialMs`. */
+  wake({ look, state, retry }: UpdateMemory, trialMs: number): void {
+    this._assignment.resume(look);
+    this._trial.limit(trialMs);
+    this._journal.wake(state, retry);
+  }
+
+  /** Saves what the next wake needs. `idle`: nothing is left to do or to report. */
+  sleep(memory: UpdateMemory, idle: boolean): void {
+    const { state } = this._journal;
+    memory.look = this._assignment.look;
+    memory.state = idle ? state : "";
+    memory.retry = this._journal.retryIn;
+    memory.busy = TRANSFERS.includes(state) ? 1 : 0;
+    this._journal.wake("", -1);
+  }
+
+  /** The last run ended by a power loss or the reset button. Call before the start. */
+  interrupted(): void {
+    this._journal.interrupted();
+  }
+
+  /** The last run ended by a crash with this cause. Call before the start. */
+  crashed(cause: string): void {
+    this._journal.crashed(cause);
+  }
+
+  /** Takes a complete read of `keys`: a key that is not in `shared` does not exist. */
+  offer(shared: JsonObject): void {
+    if (this._assignment.offer(shared)) this._loop.notify();
+  }
+
+  /** The platform reported that these shared attributes changed or were deleted. A read follows. */
+  changed(keys: readonly string[]): void {
+    if (this.keys.some((key) => keys.includes(key))) this._assignment.doubt();
+  }
+
+  /** The platform accepted a request with the access token. */
+  platformReached(): void {
+    if (this._trial.reach()) this._loop.notify();
+  }
+
+  begin(): void {
+    this._resumed = false;
+    this._download.drop();
+    this._trial.begin();
+    this._assignment.forget(0);
+    this._journal.load();
+    if (this._host.slot.state() !== "pending") this._resume();
   }
 
   turn(): Wait | Promise<Wait> {
-    return this._parts?.updater.turn();
+    if (!this._resumed) return this._runTrial();
+    if (this._download.underWay) return undefined;
+    switch (this._journal.state) {
+      case "idle":
+      case "updated":
+      case "failed":
+        return this._decide();
+      case "downloading":
+        return this._withImage((image) => this._fetch(image));
+      case "downloaded":
+        return this._withImage((image) => this._verify(image));
+      case "verified":
+        return this._withImage((image) => this._activate(image));
+      // Found only at a start whose store did not accept the next state.
+      case "updating":
+      case "confirming":
+        this._journal.resume();
+        return STATES[this._journal.state].activated ? STORE_RETRY_MS : 0;
+    }
+  }
+
+  private async _runTrial(): Promise<Wait> {
+    await this._trial.run();
+    if (this._session.running) this._resume();
+    return 0;
+  }
+
+  private _resume(): void {
+    this._resumed = true;
+    this._journal.resume();
+  }
+
+  /** Decides whether an update is due, and whether it may start. */
+  private _decide(): Wait | Promise<Wait> {
+    const assigned = this._assignment.confirmed;
+    if (!assigned) return undefined;
+    const repeated = this._assignment.takeRepeated();
+    if (assigned.kind === "absent") {
+      this._journal.clear();
+      return undefined;
+    }
+    const { key } = this._assignment;
+    const { title, version } =
+      assigned.kind === "assigned" ? assigned.assignment : { title: "", version: "" };
+    if (title === this._options.title && version === this._options.version)
+      return this._runsAlready(key, title, version, repeated);
+    if (this._journal.record?.key !== key) {
+      this._journal.begin(key, title, version);
+      this._laterAt = 0;
+    } else if (this._journal.state === "failed") {
+      const wait = this._retryIn();
+      if (wait !== 0) return wait;
+    }
+    return this._start();
+  }
+
+  /** Reports UPDATED for a version that runs already: the operator waits for it. */
+  private _runsAlready(key: string, title: string, version: string, repeated: boolean): Wait {
+    const { record, state } = this._journal;
+    if (state === "updated" && record?.key === key && !repeated) return undefined;
+    if (record?.key !== key) this._journal.begin(key, title, version);
+    return this._journal.enter("updated") ? undefined : STORE_RETRY_MS;
+  }
+
+  /** ms until the failed update may be tried again; undefined: not before another event. */
+  private _retryIn(): Wait {
+    const { record, retryIn } = this._journal;
+    if (record?.condemned) return undefined;
+    if (retryIn !== 0) return retryIn < 0 ? 0 : retryIn;
+    // Read the assignment again first: it may have changed meanwhile.
+    this._journal.takeRetry();
+    this._assignment.forget(0);
+    return undefined;
+  }
+
+  private async _start(): Promise<Wait> {
+    const now = this._host.clock.now();
+    if (this._laterAt > now) return this._laterAt - now;
+    const image = this._admitted();
+    const { record } = this._journal;
+    if (!image || !record) return 0;
+    const wait = spreadWait(this._host, this._options.spreadMs, this._journal);
+    if (wait > 0) return wait;
+    if (image.size === 0) return this._measure(image);
+    const { allow } = this._options;
+    const update = { title: record.title, version: record.version, size: image.size };
+    const question = () => (allow ? allow.call(this._options, update) : true);
+    const answer = await askApplication(this._session, this._loop, question, ALLOW_LIMIT_MS);
+    if (!this._session.running || this._assignment.key !== record.key) return 0;
+    if (answer === false) return this._fail("notAllowed");
+    if (answer !== true) {
+      this._laterAt = this._host.clock.now() + LATER_MS;
+      return LATER_MS;
+    }
+    const state = record.offset === image.size ? "downloaded" : "downloading";
+    return this._journal.enter(state) ? 0 : STORE_RETRY_MS;
+  }
+
+  /** Continues only if the record's image is still the assigned one. */
+  private _withImage(step: (image: Image) => Promise<Wait>): Wait | Promise<Wait> {
+    const assigned = this._assignment.confirmed;
+    if (!assigned || this._assignment.doubtful) return undefined;
+    if (this._assignment.key !== this._journal.record?.key) {
+      this._download.drop();
+      if (assigned.kind === "absent") return this._fail("withdrawn");
+      this._journal.clear();
+      return 0;
+    }
+    if (this._journal.isNew) return this._journal.enter("updated") ? 0 : STORE_RETRY_MS;
+    const image = this._admitted();
+    if (!image) return 0;
+    return image.size === 0 ? this._measure(image) : step(image);
+  }
+
+  /** The assignment does not state the image's length: asks the file's server, and records it. */
+  private _measure(image: Image): Promise<Wait> {
+    return this._download.measure(image).then(() => 0);
+  }
+
+  private async _fetch(image: Image): Promise<Wait> {
+    const progress = await this._download.advance(image);
+    if (progress === "underWay") return undefined;
+    if (progress === "ended" || this._journal.enter("downloaded", { offset: image.size })) return 0;
+    return STORE_RETRY_MS;
+  }
+
+  private async _verify(image: Image): Promise<Wait> {
+    if (!(await this._download.verify(image))) return 0;
+    return this._journal.enter("verified") ? 0 : STORE_RETRY_MS;
+  }
+
+  private async _activate(image: Image): Promise<Wait> {
+    const key = this._journal.record?.key;
+    this._journal.announce("updating");
+    try {
+      await this._reporter.flush(FLUSH_MS[this._session.mode]);
+    } catch {
+      this._host.log("warn", "the reports could not be sent before the restart");
+    }
+    // From here on nothing waits: the stored state, the activation and the restart belong together.
+    if (!this._session.running || this._assignment.key !== key || this._assignment.doubtful) return 0;
+    if (!this._journal.save({ state: "updating" })) {
+      this._journal.save({ state: "verified" });
+      return STORE_RETRY_MS;
+    }
+    if (!this._host.slot.activate(image.size)) return this._fail("unfit");
+    await restart(this._session, this._loop, this._reporter);
+    return 0;
+  }
+
+  /** The assigned image if every rule admits it. Otherwise the update has failed. */
+  private _admitted(): Image | undefined {
+    const assigned = this._assignment.confirmed;
+    if (!assigned) return undefined;
+    const admission = admit(assigned, this._options, this._session, this._journal.record);
+    if (admission.ok) return admission.image;
+    this._fail(admission.failure, admission.detail);
+    return undefined;
+  }
+
+  private _fail(failure: Failure, detail = ""): Wait {
+    this._download.drop();
+    this._journal.fail(failure, detail);
+    return 0;
   }
 }
-
-// What does the work of an update, put together.
-
-export { FIRMWARE } from "./options.js";
-
-export interface Parts {
-  /** The shared attributes that say what is assigned. */
-  readonly keys: readonly string[];
-  readonly assignment: AssignedUpdate;
-  readonly journal: UpdateJournal;
-  readonly updater: Updater;
-  isSigned(bytes: Uint8Array, signature: string): Promise<boolean>;
-}
-
-export const makeParts = (
-  session: PlatformSession,
-  loop: Loop,
-  options: FirmwareOptions,
-  events: Events,
-  reports: Reports,
-): Parts | undefined => {
-  const keys = options.publicKey === undefined ? FIRMWARE_KEYS : ALL_KEYS;
-  const assignment = new AssignedUpdate(session.host, keys);
-  const reporter = new Reporter(session.host, events, reports, options);
-  const journal = new UpdateJournal(session.host, options, reporter);
-  return {
-    keys,
-    assignment,
-    journal,
-    updater: new Updater(session, loop, options, assignment, journal, reporter),
-    isSigned: (bytes, signature) => isSigned(session.host, options.publicKey, bytes, signature),
-  };
-};

@@ -23,10 +23,10 @@ export class Trial {
   private readonly _options: FirmwareOptions;
   private readonly _journal: UpdateJournal;
   private readonly _reporter: Reporter;
-  /** The platform took a request with the token, in this run. */
-  reached = false;
-  /** No longer than this, whether the platform answers or not. */
-  limitMs = OFFLINE_LIMIT_MS;
+  /** The platform accepted a request with the access token in this run. */
+  private _reached = false;
+  /** Upper limit of both waits. */
+  private _limitMs = OFFLINE_LIMIT_MS;
 
   constructor(
     session: PlatformSession,
@@ -42,13 +42,29 @@ export class Trial {
     this._reporter = reporter;
   }
 
+  begin(): void {
+    this._reached = false;
+  }
+
+  /** The platform accepted a request with the access token. True the first time. */
+  reach(): boolean {
+    const first = !this._reached;
+    this._reached = true;
+    return first;
+  }
+
+  /** Shortens both waits: a wake has a deadline. */
+  limit(ms: number): void {
+    this._limitMs = ms;
+  }
+
   /** Resolves when the image is confirmed, or the session stopped. */
   async run(): Promise<void> {
     const { state } = this._journal;
     // Without the record of an update it is an image that came another way: it is tried all the same.
     if (state === "updating" || state === "confirming") {
       if (!this._journal.isNew) return this._back("misnamed");
-      this._journal.keep({ state: "confirming" });
+      this._journal.save({ state: "confirming" });
     }
     const verdict = (await this._untilReached()) ?? (await this._testItself());
     if (!this._session.running) return;
@@ -74,7 +90,7 @@ export class Trial {
     let last = clock.now();
     let onlineMs = 0;
     let offlineMs = 0;
-    while (!this.reached && this._session.running) {
+    while (!this._reached && this._session.running) {
       // A token that this image does not present as it must is refused: that is an answer, too.
       const online = this._session.answers;
       await this._signal.wait(TICK_MS);
@@ -82,8 +98,8 @@ export class Trial {
       last += passed;
       if (online) onlineMs += passed;
       else offlineMs += passed;
-      if (onlineMs >= Math.min(ONLINE_LIMIT_MS, this.limitMs)) return "notReached";
-      if (offlineMs >= this.limitMs) return "offline";
+      if (onlineMs >= Math.min(ONLINE_LIMIT_MS, this._limitMs)) return "notReached";
+      if (offlineMs >= this._limitMs) return "offline";
     }
     return undefined;
   }
@@ -96,7 +112,7 @@ export class Trial {
       this._session,
       this._signal,
       question,
-      Math.min(SELF_TEST_MS, this.limitMs),
+      Math.min(SELF_TEST_MS, this._limitMs),
     );
     return good === true ? undefined : "selfTest";
   }
@@ -105,7 +121,7 @@ export class Trial {
   private async _back(failure: Failure): Promise<void> {
     const { host } = this._session;
     host.log("error", "the new firmware is given up; the image before it returns");
-    this._journal.keep({ ...this._journal.failed(failure, ""), at: 0 });
+    this._journal.save({ ...this._journal.failed(failure, ""), at: 0 });
     host.slot.revert();
     await restart(this._session, this._signal, this._reporter);
   }

@@ -14,14 +14,14 @@ export class UpdateJournal {
   /** Undefined while nothing was ever assigned, or all of it is over. */
   record: UpdateRecord | undefined;
   /** When a failed update is tried again; undefined: not by itself. */
-  retryAt: number | undefined;
-  /** The power went, and that ended the run before this one. */
-  interrupted = false;
-  /** Why the run before this one crashed; empty if it did not, or nobody knows. */
-  crash = "";
-  /** Before a sleep that was no restart of its own: the state that was reported, and how long a failed update waits still (-1: as after any restart). */
-  reported = "";
-  retryMs = -1;
+  private _retryAt: number | undefined;
+  /** The last run ended by a power loss. */
+  private _interrupted = false;
+  /** Why the last run crashed; empty if it did not, or the cause is unknown. */
+  private _crash = "";
+  /** After a sleep: the state that was reported, and ms until the retry (-1: as after any restart). */
+  private _reported = "";
+  private _retryMs = -1;
 
   constructor(host: Host, options: FirmwareOptions, reporter: Reporter) {
     this._host = host;
@@ -38,14 +38,33 @@ export class UpdateJournal {
     return this.record?.title === this._options.title && this.record.version === this._options.version;
   }
 
-  /** How many ms a failed update waits still; -1: it is not tried again by itself. */
+  /** ms until a failed update is tried again; 0: now; -1: not by itself. */
   get retryIn(): number {
-    return this.retryAt === undefined ? -1 : Math.max(0, this.retryAt - this._host.clock.now());
+    return this._retryAt === undefined ? -1 : Math.max(0, this._retryAt - this._host.clock.now());
+  }
+
+  /** The retry is due and taken. */
+  takeRetry(): void {
+    this._retryAt = undefined;
+  }
+
+  interrupted(): void {
+    this._interrupted = true;
+  }
+
+  crashed(cause: string): void {
+    this._crash = cause;
+  }
+
+  /** After a sleep: `state` was reported, and a failed update is tried again in `retryMs` (-1: unknown). */
+  wake(state: string, retryMs: number): void {
+    this._reported = state;
+    this._retryMs = retryMs;
   }
 
   load(): void {
     this.record = readRecord(this._host);
-    this.retryAt = undefined;
+    this._retryAt = undefined;
   }
 
   /** Goes on where a restart left a confirmed image. */
@@ -53,7 +72,7 @@ export class UpdateJournal {
     const { record } = this;
     // A record of an update that began under a third version says nothing about this one.
     if (record && record.from !== this._options.version && !this.isNew) this.clear();
-    if (!this.record && this.reported !== "idle") this._reporter.running();
+    if (!this.record && this._reported !== "idle") this._reporter.running();
     else if (!this.record) return;
     else if (STATES[this.record.state].activated) this._judge(this.record);
     else this._goOn(this.record);
@@ -61,7 +80,7 @@ export class UpdateJournal {
 
   /** A new update, with nothing done yet; not stored before its first state is. */
   begin(key: string, title: string, version: string): void {
-    this.retryAt = undefined;
+    this._retryAt = undefined;
     this.record = {
       state: "idle",
       key,
@@ -85,13 +104,13 @@ export class UpdateJournal {
     const next = { ...record, ...change, state, error: "", at: this._stamp(record) };
     if (!writeRecord(this._host, next)) return false;
     this.record = next;
-    this.retryAt = undefined;
+    this._retryAt = undefined;
     this._reporter.state(next);
     return true;
   }
 
   /** Changes the record without a report, and stores it. False if it could not be stored. */
-  keep(change: Partial<UpdateRecord>): boolean {
+  save(change: Partial<UpdateRecord>): boolean {
     if (!this.record) return false;
     this.record = { ...this.record, ...change };
     return writeRecord(this._host, this.record);
@@ -117,7 +136,7 @@ export class UpdateJournal {
   fail(failure: Failure, detail: string): void {
     const { record } = this;
     if (!record) return;
-    this.keep({ ...this.failed(failure, detail), at: this._stamp(record) });
+    this.save({ ...this.failed(failure, detail), at: this._stamp(record) });
     this._schedule(this.record as UpdateRecord);
     this._host.log("warn", `firmware update failed: ${FAILURES[failure].text}`);
     this._reporter.state(this.record as UpdateRecord);
@@ -125,14 +144,14 @@ export class UpdateJournal {
 
   /** The update is to be tried again as if it had never failed. */
   pardon(): void {
-    this.retryAt = undefined;
-    this.keep({ failures: 0, spared: 0, condemned: false });
+    this._retryAt = undefined;
+    this.save({ failures: 0, spared: 0, condemned: false });
   }
 
   clear(): void {
     if (!this.record) return;
     this.record = undefined;
-    this.retryAt = undefined;
+    this._retryAt = undefined;
     deleteRecord(this._host);
   }
 
@@ -147,18 +166,18 @@ export class UpdateJournal {
   /** The new image was activated: either it is the one that runs now, or the one before it came back without a word. */
   private _judge(record: UpdateRecord): void {
     if (this.isNew) this.enter("updated");
-    else if (this.interrupted) this.fail("interrupted", "");
-    else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", this.crash);
+    else if (this._interrupted) this.fail("interrupted", "");
+    else this.fail(record.state === "updating" ? "notStarted" : "notConfirmed", this._crash);
   }
 
   private _goOn(record: UpdateRecord): void {
     const { restarted } = STATES[record.state];
-    if (record.at === 0 && this.reported !== restarted)
-      this.keep({ state: restarted, at: this._stamp(record) });
+    if (record.at === 0 && this._reported !== restarted)
+      this.save({ state: restarted, at: this._stamp(record) });
     else this.record = { ...record, state: restarted };
     if (restarted === "failed") this._schedule(record);
-    if (this.retryMs >= 0) this.retryAt = this._host.clock.now() + this.retryMs;
-    if (this.reported !== restarted) this._reporter.state(this.record ?? record);
+    if (this._retryMs >= 0) this._retryAt = this._host.clock.now() + this._retryMs;
+    if (this._reported !== restarted) this._reporter.state(this.record ?? record);
   }
 
   /** No two states of one update get the same time stamp: the platform would keep only the later one. */
@@ -171,7 +190,7 @@ export class UpdateJournal {
   private _schedule(record: UpdateRecord): void {
     const tries = record.failures + record.spared;
     const wait = record.condemned ? undefined : RETRY_MS[Math.min(tries, RETRY_MS.length) - 1];
-    this.retryAt = wait === undefined ? undefined : this._host.clock.now() + wait;
+    this._retryAt = wait === undefined ? undefined : this._host.clock.now() + wait;
   }
 }
 

@@ -24,7 +24,7 @@ export interface AgentParts {
   readonly attributes: AttributesApi;
   readonly rpc: Rpc;
   readonly handlers: Handlers;
-  readonly firmware: Firmware;
+  readonly firmware: Firmware | undefined;
   readonly provisioning: Part;
   readonly state: AgentState;
   start(): void;

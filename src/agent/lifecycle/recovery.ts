@@ -7,7 +7,7 @@ import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/attributes.js";
-import type { Firmware } from "../firmware/firmware.js";
+import type { FirmwareApi } from "../firmware/api.js";
 import type { RpcApi } from "../rpc/rpc.js";
 
 /** How the run before this one ended. */
@@ -34,7 +34,7 @@ export interface LastRun {
 
 /** The agent, as far as it is needed here. */
 interface Attended {
-  readonly firmware: Pick<Firmware, "interrupted" | "crashed" | "downloading">;
+  readonly firmware: Pick<FirmwareApi, "interrupted" | "crashed" | "downloading">;
   readonly attributes: Pick<AttributesApi, "publish">;
   readonly rpc: Pick<RpcApi, "handle">;
   readonly on: Events["on"];

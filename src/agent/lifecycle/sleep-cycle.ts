@@ -176,19 +176,19 @@ export class Cycle {
     const runs = (joined === true && !this._halted) || this._onTrial;
     if (runs) {
       this._alone(1, true);
-      firmware.awake(memory, updateMs / 2);
+      firmware?.wake(memory, updateMs / 2);
       this._parts.start();
       void telemetry.flush(updateMs);
     }
     while (runs && session.running && !this._idle && (!this._over || this._onTrial)) {
-      const rest = (this._onTrial || firmware.underWay ? long : end) - clock.now();
+      const rest = (this._onTrial || firmware?.underWay ? long : end) - clock.now();
       // It was refused in an earlier wake, and waits.
       if (rest <= 0 || (this._parts.state === "refused" && !this._onTrial)) break;
       await this._signal.wait(Math.min(LOOK_MS, rest));
     }
     this._done =
       runs && !this._over && this._parts.state !== "refused" && this._idle && !telemetry.verdict.outage;
-    if (runs) firmware.asleep(memory, this._done);
+    if (runs) firmware?.sleep(memory, this._done);
     schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
     if (memory.busy === 1 && this._online) memory.due = 1;
     await this._stop();
@@ -200,7 +200,7 @@ export class Cycle {
 
   private get _idle(): boolean {
     const { telemetry, attributes, rpc, firmware } = this._parts;
-    const isIdle = telemetry.idle && attributes.loop.idle && rpc.idle && !firmware.busy;
+    const isIdle = telemetry.idle && attributes.loop.idle && rpc.idle && !firmware?.busy;
     return isIdle && this._held === 0;
   }
 

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import { CHIP, PORT } from "../../chip/rig.js";
 import { keep, keptCosts, keptProfiles, type Length } from "./kept.js";
 import { LENGTHS, measure } from "./measure.js";

@@ -1,7 +1,7 @@
 // What was measured last, program by program and row by row: a run of one row adds to it. In build/, so nothing of it is committed.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import type { Profile } from "./profile.js";
 import type { ProgramName } from "./programs.js";
 import type { Cost } from "./rows.js";

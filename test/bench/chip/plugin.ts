@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { findEmulator } from "../../../tools/moddable/esp32/emulator.js";
 import { onPath } from "../../../tools/moddable/program.js";
-import { PROJECT, SdkError } from "../../../tools/moddable/sdk.js";
+import { SdkError } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import { CHIP } from "../../chip/rig.js";
 
 const SOURCE = join(PROJECT, "test", "bench", "chip", "plugin", "count.c");

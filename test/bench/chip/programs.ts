@@ -6,7 +6,7 @@ import type { Image } from "../../../tools/moddable/esp32/esp32.js";
 import { partsOf } from "../../../tools/moddable/esp32/flash-image.js";
 import { findIdf } from "../../../tools/moddable/esp32/idf.js";
 import { run } from "../../../tools/moddable/program.js";
-import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import { authority, CHIP, imageOf, type Settings, urlOf } from "../../chip/rig.js";
 
 /** Of the device that all programs are; as long as those the platform makes. */

@@ -111,9 +111,12 @@ class Bench {
       openCheck(host, this.#image) ?? fail("has no digest"),
       this.#size,
       0,
+      {
+        onTake: () => {},
+        onStep: (offset) =>
+          writeRecord(host, { ...RECORD, state: "downloading", offset }) || fail("has no journal"),
+      },
     );
-    writer.onStep = (offset) =>
-      writeRecord(host, { ...RECORD, state: "downloading", offset }) || fail("has no journal");
     if (!writer.open()) fail("was not erased");
     for (const piece of pieces(this.#source, PIECE)) if (!writer.take(piece)) fail("was not written");
     if ((await writer.problem()) !== undefined || !writer.finish()) fail("is not whole");

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { readPartitions } from "../../../tools/moddable/esp32/partitions.js";
-import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import { application, Bench, imageOf, UPDATE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import type { Settings } from "../rig.js";

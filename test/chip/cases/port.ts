@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
-import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import { Listeners } from "../../hosts/port/node-peers.js";
 import { PROMISES, SOCKET_PROMISES } from "../../hosts/port/promises.js";
 import { GuestLine } from "../../hosts/simulator/guest-line.js";

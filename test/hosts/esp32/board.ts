@@ -1,11 +1,11 @@
 // A simulated board: flash, NVS, boot loader, radio and time server as the SDK and ESP-IDF show them, on the clock that stands still.
 
-import type { Machine } from "../../../hosts/esp32/board-hardware.js";
+import { type Machine, TLS } from "../../../hosts/esp32/board-hardware.js";
 import type { AccessPoint, Usb } from "../../../hosts/esp32/commissioning/sdk-modules.js";
 import type { Radio } from "../../../hosts/esp32/network/wifi.js";
 import type { Partition } from "../../../hosts/esp32/partition.js";
 import type { Domain } from "../../../hosts/esp32/store.js";
-import type { SettableClock } from "../../../hosts/esp32/time-of-day.js";
+import type { BoardClock } from "../../../hosts/esp32/time-of-day.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash } from "../../fakes/flash.js";
 import { fakeHost } from "../../fakes/host.js";
@@ -101,8 +101,16 @@ export class FakeBoard {
   longestUnfedMs = 0;
   /** Called while ESP-IDF checks an image that is to start next; true: it finds it unfit. */
   unfit: () => boolean = () => false;
-  /** Seconds since 1970 that the machine believes, and whether they are known. */
+  /** Seconds since 1970 that the system's clock was set to last, and whether points are stamped by them. */
   wall: { seconds: number; known: boolean } = { seconds: 0, known: false };
+  #setAt = 0;
+  /** What `mote_tls` says of the chain of the connection whose event is delivered. */
+  validity = { from: 0, to: 0 };
+
+  /** The system's clock, which certificates are judged by. */
+  get system(): number {
+    return this.wall.seconds + Math.floor((this.clock.now() - this.#setAt) / 1000);
+  }
 
   constructor(config: Record<string, unknown> = {}) {
     this.clock = new FakeClock(undefined);
@@ -143,6 +151,9 @@ export class FakeBoard {
     if (this.states[this.next] === NEW) this.states[this.next] = PENDING;
     this.running = this.next;
     this.reset = reset;
+    // The system's clock goes on over all but a power cut.
+    this.wall = { seconds: reset === 1 ? 0 : this.system, known: false };
+    this.#setAt = this.clock.now();
     if (reset !== 8) this.kept.fill(0);
     if (reset !== 8) this.#slept = -1;
     this.sleep = undefined;
@@ -179,11 +190,12 @@ export class FakeBoard {
     };
   }
 
-  #clock(): SettableClock {
+  #clock(): BoardClock {
     const { clock } = this;
     const power = this.#power;
     const believe = (seconds: number, known: boolean): void => {
       this.wall = { seconds, known };
+      this.#setAt = clock.now();
       if (known) clock.setWall(seconds * 1000);
     };
     return Object.assign(Object.create(clock), {
@@ -191,6 +203,7 @@ export class FakeBoard {
       wall: () => clock.wall(),
       timer: (ms: number, due: () => void) => clock.timer(ms, () => power.on && due()),
       set: (seconds: number) => believe(seconds, true),
+      system: () => this.system,
       assume: (seconds: number) => believe(seconds, false),
     });
   }
@@ -200,7 +213,8 @@ export class FakeBoard {
     const power = this.#power;
     return {
       mote_image_state: () => this.states[this.running] ?? -1,
-      mote_tls: () => 0,
+      mote_tls: (what) =>
+        what === TLS.validFrom ? this.validity.from : what === TLS.validTo ? this.validity.to : 0,
       mote_activate: () => this.#activate(),
       mote_can_revert: () => (this.slots[1 - this.running]?.bytes[0] === 0xff ? 0 : 1),
       esp_ota_mark_app_valid_cancel_rollback: () => {

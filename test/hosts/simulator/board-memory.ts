@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CHIPS } from "../../../tools/moddable/esp32/chips.js";
-import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import { programOf } from "./rig.js";
 
 /** Bytes of a slot on a board; the simulator's are larger, chunks are as large. */

@@ -3,10 +3,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Mote from "../../../src/index.js";
 import { read, root } from "../../architecture/tree.js";
+import { buildBoards } from "../../built.js";
 import { FakeSlot } from "../../fakes/flash.js";
 import { fakeHost } from "../../fakes/host.js";
 import { details, NAME, startRig, test } from "./rig.js";
 
+await buildBoards("mote-lean");
 const lean: typeof Mote = await import(pathToFileURL(join(root, "dist/xs/mote-lean.js")).href);
 
 test("lean: telemetry, attributes and RPC work as they do otherwise", async (t) => {

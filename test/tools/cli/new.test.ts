@@ -20,7 +20,7 @@ import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
 import { TEMPLATES } from "../../../tools/cli/commands/new/templates.js";
 import { UsageError } from "../../../tools/cli/usage.js";
-import { PROJECT } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 import { IS_SAMPLE, SEED } from "../../sample.js";
 import { mote } from "./commands.js";
 
@@ -95,7 +95,7 @@ const tsc = (folder: string) =>
 test("its manifest includes the project's and names what the firmware is", (t) => {
   newProject(join(place, "lamp"), "minimal");
   const { build, include, platforms, config } = JSON.parse(text("lamp", "manifest.json"));
-  t.is(join(build["MOTE ?="], "."), join(PROJECT, ".").replace(/\/$/, ""));
+  t.is(join(build["MOTE ?="], "."), PROJECT);
   t.deepEqual(include, [
     "$(MOTE)/hosts/manifest.json",
     "$(MOTE)/hosts/shared/commissioning/manifest.json",

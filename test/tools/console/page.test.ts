@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { gzipSync } from "node:zlib";
 import test from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { builtFile } from "../../../tools/project.js";
 
 let platform: Platform;
 
@@ -15,7 +16,7 @@ test.after.always(() => platform.close());
 
 test("the console is under 80 KiB compressed", (t) => {
   const files = ["index.html", "console.js", "console.css"].map((name) =>
-    readFileSync(new URL(`../../../tools/platform/console/${name}`, import.meta.url)),
+    readFileSync(builtFile(`tools/platform/console/${name}`)),
   );
   const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
   t.log(`${bytes} bytes compressed`);

@@ -1,4 +1,4 @@
-// What a server sees of a fleet, computed, and a thousand whole agents in one run: npx ava -v --timeout 20m dist/test/tools/fleet/model.slow.test.js
+// What a server sees of a fleet, computed, and a thousand whole agents in one run: npx ava -v --timeout 20m test/tools/fleet/model.slow.test.ts
 import test from "ava";
 import { SEED } from "../../sample.js";
 import { compare } from "./model-check.js";

@@ -24,10 +24,11 @@ import {
   buildScripts,
 } from "../../../tools/moddable/esp32/esp32.js";
 import { checkOptions, readOptions } from "../../../tools/moddable/esp32/sdkconfig.js";
-import { findSdk, PROJECT, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
+import { findSdk, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
 import { openDisplay } from "../../../tools/moddable/simulator/display.js";
 import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
+import { PROJECT } from "../../../tools/project.js";
 import { mote } from "../cli/commands.js";
 
 const TARGETS = [

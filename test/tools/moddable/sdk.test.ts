@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
-import { findSdk, PROJECT, SDK_VERSION, type Sdk, sdkDoubt } from "../../../tools/moddable/sdk.js";
+import { findSdk, SDK_VERSION, type Sdk, sdkDoubt } from "../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../tools/project.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-sdk-"));
 test.after.always(() => rmSync(place, { recursive: true, force: true }));
@@ -32,6 +33,6 @@ test("a project is built with the manifests of the command that builds it, unles
   mkdirSync(tools, { recursive: true });
   for (const name of ["mcconfig", "mcsim"]) writeFileSync(join(tools, name), "");
   const MODDABLE = join(place, "built");
-  t.is(`${findSdk({ MODDABLE }).env.MOTE}/`, PROJECT);
+  t.is(findSdk({ MODDABLE }).env.MOTE, PROJECT);
   t.is(findSdk({ MODDABLE, MOTE: "/elsewhere" }).env.MOTE, "/elsewhere");
 });

@@ -1,9 +1,10 @@
 // An ESP32 build by the SDK's mcconfig: of a project's folder, with the target's own options of ESP-IDF and ours as the last word.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { PROJECT } from "../../project.js";
 import { refusePrivateKeys } from "../private-keys.js";
 import { lastLines, run } from "../program.js";
-import { PROJECT, type Sdk, SdkError } from "../sdk.js";
+import { type Sdk, SdkError } from "../sdk.js";
 import { chipOf, targetFolder } from "./chips.js";
 import { checkConfig } from "./config-check.js";
 import { findIdf, idfForCheck } from "./idf.js";

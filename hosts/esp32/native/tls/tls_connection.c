@@ -180,6 +180,7 @@ static bool opened(struct tls_connection *connection)
 	tls_buffer_begin(&connection->buffer);
 	// What was offered had no certificate with it: one that is there was shown now.
 	connection->resumed = connection->resumed && !mbedtls_ssl_get_peer_cert(&connection->ssl);
+	tls_trust_dates(connection);
 	if (!connection->resumed)
 		connection->born = tls_seconds();
 	tls_sessions_without_certificate(connection);
@@ -202,6 +203,7 @@ static bool shake(struct tls_connection *connection)
 		return came_enough(connection);
 	connection->moved = tls_seconds();
 	if (error && error != MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
+		tls_trust_dates(connection);
 		if (connection->resumed)
 			tls_sessions_drop(connection);
 		return end(connection, tls_words_of_handshake(connection, error));

@@ -28,6 +28,11 @@ enum tls_phase {
 	TLS_PHASE_OVER,
 };
 
+/** When all certificates of a chain are valid, in seconds since 1970; 0 and 0: not known. */
+struct tls_validity {
+	uint32_t from, to;
+};
+
 struct tls_connection {
 	struct tls_connection *next;
 
@@ -63,6 +68,8 @@ struct tls_connection {
 	uint32_t born;
 	/** A certificate was looked at. */
 	bool judged;
+	/** Of the chain that was looked at, then of a chain with no fault beside its dates: see tls_trust_dates. */
+	struct tls_validity chain, validity;
 	/** Of `certificate: ...`, what the chain's judge saw beyond mbedTLS's flags. */
 	const char *refusal;
 	/** ESP-IDF's judge by its bundle. */

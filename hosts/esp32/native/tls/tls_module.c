@@ -14,6 +14,9 @@ struct engine {
 	struct tls_connection *connection;
 };
 
+/** Whose event the engine is told of at present. */
+static const struct tls_connection *delivering;
+
 static void deliver(void *machine, void *refcon, uint8_t *message, uint16_t length)
 {
 	xsMachine *the = machine;
@@ -22,6 +25,7 @@ static void deliver(void *machine, void *refcon, uint8_t *message, uint16_t leng
 	const char *reason;
 	int events = tls_take_events(connection, &reason);
 	if (events) {
+		delivering = connection;
 		xsBeginHost(the);
 		xsmcVars(2);
 		xsmcSetInteger(xsVar(0), events);
@@ -30,6 +34,7 @@ static void deliver(void *machine, void *refcon, uint8_t *message, uint16_t leng
 		xsmcGet(xsResult, engine->object, xsID_event);
 		xsCallFunction2(xsResult, engine->object, xsVar(0), xsVar(1));
 		xsEndHost(the);
+		delivering = NULL;
 	}
 	tls_task_wake();
 	tls_release(connection);
@@ -128,9 +133,12 @@ void mote_tls_read(xsMachine *the)
 	xsmcSetInteger(xsResult, engine ? (int)tls_read(engine->connection, data, length) : 0);
 }
 
-enum { STACK_LEFT, CONNECTIONS, FULL, RESUMED, FAILED };
+enum { STACK_LEFT, CONNECTIONS, FULL, RESUMED, FAILED, VALID_FROM, VALID_TO };
 
-/** Since the start: 0 bytes of the task's stack that were never used; 1 connections there are; handshakes 2 in full, 3 that went on with a session, 4 that failed. */
+/**
+ * Since the start: 0 bytes of the task's stack that were never used; 1 connections there are; handshakes 2 in full, 3 that went on with a session, 4 that failed.
+ * During an event of a connection: 5 and 6 from and to when its chain is valid, in seconds since 1970; 0 if no chain was shown, or not only its dates are wrong.
+ */
 uint32_t mote_tls(uint32_t what)
 {
 	struct tls_figures figures;
@@ -146,6 +154,10 @@ uint32_t mote_tls(uint32_t what)
 			return figures.resumed;
 		case FAILED:
 			return figures.failed;
+		case VALID_FROM:
+			return delivering ? delivering->validity.from : 0;
+		case VALID_TO:
+			return delivering ? delivering->validity.to : 0;
 	}
 	return 0;
 }

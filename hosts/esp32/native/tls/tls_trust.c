@@ -8,6 +8,7 @@
 
 #define TAG_NAME 0x82
 #define TAG_ADDRESS 0x87
+#define DATES (MBEDTLS_X509_BADCERT_EXPIRED | MBEDTLS_X509_BADCERT_FUTURE)
 
 /** Each with its length in front, and a zero behind, as PEM wants it. */
 bool tls_trust_copy(struct tls_connection *connection, const struct tls_authorities *authorities)
@@ -112,15 +113,46 @@ static const char *why_unknown(const mbedtls_x509_crt *certificate, int depth)
 	return NULL;
 }
 
+/** Seconds since 1970, from 0 to UINT32_MAX. */
+static uint32_t seconds_of(const mbedtls_x509_time *time)
+{
+	// Days count from March, so that the leap day comes last in its year.
+	int64_t year = time->year - (time->mon <= 2);
+	int64_t days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * (time->mon > 2 ? time->mon - 3 : time->mon + 9) + 2) / 5 + time->day - 1 - 719468;
+	int64_t seconds = ((days * 24 + time->hour) * 60 + time->min) * 60 + time->sec;
+	return seconds < 0 ? 0 : seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
+}
+
+static void narrow(struct tls_validity *chain, const mbedtls_x509_crt *certificate)
+{
+	uint32_t from = seconds_of(&certificate->valid_from), to = seconds_of(&certificate->valid_to);
+	if (from > chain->from)
+		chain->from = from;
+	if (to < chain->to)
+		chain->to = to;
+}
+
+void tls_trust_dates(struct tls_connection *connection)
+{
+	if (connection->judged && !(mbedtls_ssl_get_verify_result(&connection->ssl) & ~DATES))
+		connection->validity = connection->chain;
+}
+
 /** mbedTLS asks for each certificate of a chain, from the authority's down. What is wrong is added to `flags`. */
 static int judge(void *context, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
 {
 	struct tls_connection *connection = context;
+	if (!connection->judged)
+		connection->chain = (struct tls_validity){0, UINT32_MAX};
 	connection->judged = true;
+	narrow(&connection->chain, certificate);
 #if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
-	// The bundle may take away that nobody vouches for it, where nothing else is wrong. What it returns says no more than the flag.
-	if (connection->bundle && *flags == MBEDTLS_X509_BADCERT_NOT_TRUSTED)
-		connection->bundle(connection->bundle_context, certificate, depth, flags);
+	// The bundle clears "not trusted" if it knows the issuer, but only where that is the one flag: dates are put back afterwards.
+	uint32_t dates = *flags & DATES, others = *flags & ~DATES;
+	if (connection->bundle && others == MBEDTLS_X509_BADCERT_NOT_TRUSTED) {
+		connection->bundle(connection->bundle_context, certificate, depth, &others);
+		*flags = others | dates;
+	}
 #endif
 	if (*flags & MBEDTLS_X509_BADCERT_NOT_TRUSTED)
 		connection->refusal = why_unknown(certificate, depth);

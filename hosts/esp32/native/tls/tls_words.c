@@ -10,14 +10,19 @@ static const char *of_certificate(const struct tls_connection *connection)
 		{MBEDTLS_X509_BADCERT_MISSING, "certificate: none"},
 		{MBEDTLS_X509_BADCERT_CN_MISMATCH, "certificate: for another name"},
 		{MBEDTLS_X509_BADCERT_EXT_KEY_USAGE | MBEDTLS_X509_BADCERT_KEY_USAGE | MBEDTLS_X509_BADCERT_NS_CERT_TYPE, "certificate: not for servers"},
-		{MBEDTLS_X509_BADCERT_FUTURE, "certificate: not valid yet"},
-		{MBEDTLS_X509_BADCERT_EXPIRED, "certificate: expired"},
 		{MBEDTLS_X509_BADCERT_BAD_KEY | MBEDTLS_X509_BADCERT_BAD_PK, "certificate: its key is too weak"},
 		{MBEDTLS_X509_BADCERT_BAD_MD, "certificate: signed in a way that is not trusted"},
+		{MBEDTLS_X509_BADCERT_NOT_TRUSTED, NULL},
+		// Last: the time of day matters only where nothing else is wrong.
+		{MBEDTLS_X509_BADCERT_FUTURE, "certificate: not valid yet"},
+		{MBEDTLS_X509_BADCERT_EXPIRED, "certificate: expired"},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (flags & known[i].flags)
-			return known[i].words;
+		if (flags & known[i].flags) {
+			if (known[i].words)
+				return known[i].words;
+			break;
+		}
 	return connection->refusal ? connection->refusal : "certificate: unknown issuer";
 }
 

@@ -6,7 +6,7 @@
 import type { Outcome } from "../../../http/outcome.js";
 import type { PlatformSession, RequestChannel } from "../../../platform/index.js";
 import { firmwarePath } from "../../../wire/paths.js";
-import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./download.js";
+import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const PART_DEADLINE_MS = 60_000;
 
@@ -32,6 +32,7 @@ export class FromPlatform implements Source {
   private readonly _package: { readonly title: string; readonly version: string };
   readonly unanswered = "unanswered";
   readonly restarted = false;
+  readonly etag = "";
 
   constructor(
     session: PlatformSession,

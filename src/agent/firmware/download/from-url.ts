@@ -11,24 +11,19 @@ import { parseUrl, resolveUrl, type Target } from "../../../http/target.js";
 import type { PlatformSession } from "../../../platform/index.js";
 import { refusedTarget } from "../admission.js";
 import type { FirmwareOptions } from "../options.js";
-import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./download.js";
+import { type Failed, type ImageSink, type Source, STREAM_DEADLINE_MS } from "./source.js";
 
 const REDIRECTS = 5;
 const MEASURE_DEADLINE_MS = 60_000;
 const MOVED = [301, 302, 303, 307, 308];
-
-/** What is known of the file at the address. */
-export interface FileVersion {
-  /** Of the first answer; a part of a file with another one is not taken. */
-  etag: string | undefined;
-}
 
 export class FromUrl implements Source {
   private readonly _session: PlatformSession;
   private readonly _options: FirmwareOptions;
   private readonly _chunkBytes: number;
   private readonly _url: string;
-  readonly version: FileVersion;
+  /** Of the first answer. A part of a file with another ETag is refused. */
+  private _etag: string | undefined;
   private _ranges = true;
   /** Where the redirects led. */
   private _at: string;
@@ -45,14 +40,14 @@ export class FromUrl implements Source {
     options: FirmwareOptions,
     url: string,
     chunkBytes: number,
-    version: FileVersion,
+    etag: string | undefined,
   ) {
     this._session = session;
     this._options = options;
     this._url = url;
     this._at = url;
     this._chunkBytes = chunkBytes;
-    this.version = version;
+    this._etag = etag;
   }
 
   part(sink: ImageSink, done: (outcome: Outcome) => void): void {
@@ -98,6 +93,10 @@ export class FromUrl implements Source {
       : undefined;
   }
 
+  get etag(): string {
+    return this._etag ?? "";
+  }
+
   hangUp(): void {
     this._connection?.close();
     this._connection = undefined;
@@ -110,10 +109,10 @@ export class FromUrl implements Source {
     this._ranges = !all;
     const total = all ? file.length : file.total;
     const first = offset === 0 && resumable === 0;
-    if (first) this.version.etag = file.etag;
+    if (first) this._etag = file.etag;
     if (first && total !== undefined && total !== size) sink.failure = "length";
     else if (
-      file.etag !== this.version.etag ||
+      file.etag !== this._etag ||
       (all ? offset > 0 || end < size : file.from !== offset || total !== size)
     )
       this.restarted = true;

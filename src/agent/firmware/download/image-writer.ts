@@ -14,6 +14,13 @@ const PIECE_BYTES = 1024;
 /** Read without a break for other work. */
 const SLICE_BYTES = 32_768;
 
+export interface WriteListener {
+  /** Bytes of this range came from the network. */
+  onTake(from: number, to: number): void;
+  /** All bytes before `offset` are in the slot, except sector 0. Called every 8 KiB. */
+  onStep(offset: number): void;
+}
+
 export class ImageWriter {
   private readonly _slot: Slot;
   private readonly _host: Host;
@@ -27,12 +34,10 @@ export class ImageWriter {
   resumable: number;
   /** True if every byte came over the network in this run. */
   readonly fresh: boolean;
-  /** Called with the place of bytes that came. */
-  onTake: ((from: number, to: number) => void) | undefined;
-  /** Called when all before `offset` is in the slot, sector 0 apart, every 8 KiB. */
-  onStep: ((offset: number) => void) | undefined;
+  private readonly _listener: WriteListener;
 
-  constructor(host: Host, check: Check, size: number, resumable: number) {
+  constructor(host: Host, check: Check, size: number, resumable: number, listener: WriteListener) {
+    this._listener = listener;
     this._host = host;
     this._slot = host.slot;
     this._check = check;
@@ -58,7 +63,7 @@ export class ImageWriter {
   /** Takes the bytes from `offset` on, `end` not exceeded. False if the slot could not be written. */
   take(bytes: Uint8Array): boolean {
     this._check.write(bytes);
-    this.onTake?.(this.offset, this.offset + bytes.length);
+    this._listener.onTake(this.offset, this.offset + bytes.length);
     let from = 0;
     while (from < bytes.length) {
       const sector = this._slot.sectorSize;
@@ -69,7 +74,7 @@ export class ImageWriter {
       else if (!this._write(piece)) return false;
       from += piece.length;
       this.offset += piece.length;
-      if (this.offset % this._step === 0 && this.offset < this.size) this.onStep?.(this.offset);
+      if (this.offset % this._step === 0 && this.offset < this.size) this._listener.onStep(this.offset);
     }
     return true;
   }

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { readCertificate } from "../../../../hosts/shared/x509/certificate.js";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../../../../", import.meta.url));
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const NATIVE = join(root, "hosts/esp32/native/tls");
 const HERE = join(root, "test/hosts/esp32/tls");
 /** What only a board has. */

@@ -26,6 +26,8 @@ static int cancelAt, steps;
 static int shaking, mostShaking;
 /** Bytes from TCP in one step, at most. */
 static size_t mostReceived;
+/** Of the last connection that was opened or refused. */
+static struct tls_validity validity;
 /** Before each step TCP has time to bring more than a step takes. */
 static bool patient;
 /** How often TCP refuses the rest of a record behind a ticket; -1: it takes all. */
@@ -82,6 +84,8 @@ static bool handle(struct engine *engine)
 	const char *reason;
 	struct tls_connection *connection = engine->connection;
 	int events = tls_take_events(connection, &reason);
+	if (events & (TLS_OPENED | TLS_CLOSED))
+		validity = connection->validity;
 	if (events & TLS_OPENED)
 		engine->opened = true;
 	if (events & (TLS_OPENED | TLS_WRITABLE))
@@ -314,7 +318,11 @@ int main(int argc, char **argv)
 			visit(true);
 			settle();
 		}
-	else if (!strcmp(argv[1], "flood")) {
+	else if (!strcmp(argv[1], "dates")) {
+		visit(true);
+		settle();
+		printf("%u %u\n", validity.from, validity.to);
+	} else if (!strcmp(argv[1], "flood")) {
 		patient = true;
 		visit(true);
 		settle();

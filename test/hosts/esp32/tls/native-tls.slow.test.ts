@@ -1,5 +1,6 @@
 // The board's TLS on this machine: what it takes and refuses, what it goes on with, and that it can be given up, or starved, at any moment.
 import { spawn } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
@@ -155,6 +156,50 @@ native("an authority of no bytes stands for those of the image, beside others", 
     t.is(await look(ofSecond, both), TAKEN);
     t.is(await look(ofStranger, both), UNKNOWN);
   }
+});
+
+/** From and to when all of `chain` is valid, as the board is told: in seconds since 1970, 32 bits at most. */
+const datesOf = (chain: readonly Issued[]): string => {
+  const read = chain.map(({ cert }) => new X509Certificate(cert));
+  const from = read.map(({ validFrom }) => Date.parse(validFrom) / 1000);
+  const to = read.map(({ validTo }) => Date.parse(validTo) / 1000);
+  return `${Math.max(...from)} ${Math.min(...to, 0xffff_ffff)}`;
+};
+
+native("a chain's dates are told of one that is taken, or refused for its dates alone", async (t) => {
+  const ca = "critical,CA:TRUE";
+  const root = made.issue("root", undefined, { constraints: ca, days: [-100, 60_000] });
+  const between = made.issue("between", root, { constraints: ca, days: [-10, 20_000] });
+  const stranger = made.issue("root", undefined, { constraints: ca });
+  const names = "DNS:localhost";
+  const leaf = (days: readonly [number, number], issuer = root, name = names): Issued =>
+    made.issue("server", issuer, { names: name, days });
+  const [bundle, none] = [join(folder, "dated"), join(folder, "nobody")];
+  writeFileSync(bundle, bundleOf(root.cert));
+  writeFileSync(none, "");
+  process.env.MOTE_BUNDLE = bundle;
+  t.teardown(() => void delete process.env.MOTE_BUNDLE);
+  const unknown = "0 0";
+  const expectations: readonly (readonly [chain: readonly Issued[], said: string, dates: string])[] = [
+    [[leaf([-30, 30])], TAKEN, "own"],
+    [[leaf([-30, 50_000])], TAKEN, "own"],
+    [[leaf([-30, 30], between), between], TAKEN, "own"],
+    [[leaf([-30, -1])], "0 certificate: expired", "own"],
+    [[leaf([1, 30])], "0 certificate: not valid yet", "own"],
+    [[leaf([-30, -1], between), between], "0 certificate: expired", "own"],
+    [[leaf([-30, -1], stranger)], UNKNOWN, unknown],
+    [[leaf([1, 30], stranger)], UNKNOWN, unknown],
+    [[leaf([-30, -1], root, "DNS:elsewhere")], "0 certificate: for another name", unknown],
+  ];
+  for (const by of [root.certPath, none])
+    for (const [chain, said, dates] of expectations)
+      for (const maxVersion of ["TLSv1.2", "TLSv1.3"] as const) {
+        const server = answering({ title: "", chain, refused: undefined }, { maxVersion });
+        const [line, told] = await against(server, "dates", 1, by);
+        const where = `${chain.map((one) => titleOf(one)).join()} by ${by === none ? "the bundle" : "root"}`;
+        t.is(line, said, where);
+        t.is(told, dates === "own" ? datesOf(by === none ? chain : [...chain, root]) : dates, where);
+      }
 });
 
 native("what is not TLS, and what ends amid it, is said in words", async (t) => {

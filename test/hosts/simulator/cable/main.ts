@@ -143,6 +143,7 @@ function machineOn(host: SimulatorHost, cable: Cable, air: Air, config: Setup["c
       wall: () => clock.wall(),
       timer: (ms, due) => clock.timer(ms, due),
       set: () => {},
+      system: () => 0,
       assume: () => {},
     },
     ...{ open, digest, encode, decode, config },

@@ -1,6 +1,6 @@
 // A device and a platform for the firmware tests, at the level of requests: what the agent asks for is answered fragment by fragment.
 import { createHash } from "node:crypto";
-import { Firmware, type FirmwareOptions } from "../../../../src/agent/firmware/firmware.js";
+import { Firmware, type FirmwareOptions, type Reports } from "../../../../src/agent/firmware/firmware.js";
 import { Events } from "../../../../src/events.js";
 import type { Outcome } from "../../../../src/http/outcome.js";
 import type { Request } from "../../../../src/http/request.js";
@@ -113,18 +113,19 @@ export class Device {
     this.session.target.secure = this.secure;
     const session = this.session as unknown as PlatformSession;
     const options = { title: "lamp", version: this.version, ...this.options };
-    const firmware = new Firmware(session, events, options, {
+    const reports: Reports = {
       record: (values, { ts } = {}) => {
         this.platform.reports.push({ values, ts });
         this.platform.onReport?.(values);
       },
       flush: () => Promise.resolve(true),
-    });
-    this.firmware = firmware;
-    firmware.reader = {
+    };
+    const reader = {
       readSoon: () =>
         void host.clock.timer(50, () => this.platform.reachable && firmware.offer(this.platform.shared)),
     };
+    const firmware = new Firmware(session, events, options, reports, reader);
+    this.firmware = firmware;
     this.session.onError = (error) => {
       if (error instanceof PowerLossError) return;
       this.machine.off();

@@ -1,4 +1,4 @@
-// What commands print, as a text to compare with the one that was recorded: `MOTE_RECORD=1 npx ava dist/test/tools/cli/recorded/*.test.js`
+// What commands print, as a text to compare with the one that was recorded: `MOTE_RECORD=1 npx ava test/tools/cli/recorded/*.test.ts`
 // records it again.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

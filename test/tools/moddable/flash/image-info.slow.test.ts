@@ -8,7 +8,7 @@ import { writeFlash } from "../../../../tools/moddable/esp32/flash-image.js";
 import { familyOf } from "../../../../tools/moddable/esp32/web-install.js";
 import { type Flashable, findFirmware } from "../../../../tools/moddable/flash/firmware.js";
 import { readImageHeader } from "../../../../tools/moddable/flash/image-header.js";
-import { PROJECT } from "../../../../tools/moddable/sdk.js";
+import { PROJECT } from "../../../../tools/project.js";
 import { CHIP_IDS } from "./board.js";
 
 const MEGABYTE = 1024 * 1024;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { VERSION } from "../../../../src/version.js";
-import { PROJECT } from "../../../moddable/sdk.js";
+import { PROJECT } from "../../../project.js";
 
 const NAME = "mote-cli";
 

@@ -1,7 +1,7 @@
 // The files of a new project: those of examples/templates, and those that name the project or the place of Mote.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { PROJECT } from "../../../moddable/sdk.js";
+import { PROJECT } from "../../../project.js";
 import type { Origin } from "./origin.js";
 
 /** The first is the default. */

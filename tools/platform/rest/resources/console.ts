@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
+import { builtFile } from "../../../project.js";
 
 const FILES = [
   ["/", "index.html", "text/html; charset=utf-8"],
@@ -17,7 +18,7 @@ export const pageHeaders = (styles = "") => ({
 });
 const HEADERS = pageHeaders();
 
-/** The console: a page that drives the operator's REST. Its files are built beside this one. */
+/** The console: a page that drives the operator's REST. Its files are built by scripts/build.mjs. */
 export function consoleRoutes(app: FastifyInstance): void {
   for (const [url, name, type] of FILES) {
     app.get(url, (_request, reply) => reply.headers(HEADERS).type(type).send(file(name)));
@@ -31,5 +32,5 @@ export function consoleRoutes(app: FastifyInstance): void {
 }
 
 function file(name: string): Buffer {
-  return readFileSync(new URL(`../../console/${name}`, import.meta.url));
+  return readFileSync(builtFile(`tools/platform/console/${name}`));
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
+import { builtFile } from "../../../project.js";
 import { RestError } from "../error.js";
 import { forThisMachine } from "../this-machine.js";
 import { pageHeaders } from "./console.js";
@@ -51,7 +52,7 @@ export function flashRoutes(app: FastifyInstance, directory = NOWHERE): void {
     });
 }
 
-const page = (name: string): Buffer => readFileSync(new URL(`../../console/${name}`, import.meta.url));
+const page = (name: string): Buffer => readFileSync(builtFile(`tools/platform/console/${name}`));
 
 /** Of ESP Web Tools, as it is installed: no page of ours loads a script from elsewhere. A platform starts without it too. */
 function toolsFolder(): string {

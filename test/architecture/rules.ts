@@ -1,142 +1,112 @@
-// The house rules as functions of a source: each gives what offends, as lines for people. None knows the file system.
-import { scan, type Token } from "./scan.js";
+// Rules that keep a module safe and small on a board. Each returns the offending code of a TypeScript or JavaScript source.
+import { transformSync } from "esbuild";
+import { parseAst } from "rollup/parseAst";
 
-const at = (token: Token, what: string): string => `line ${token.line}: ${what}`;
-
-/** The specifiers of all imports of a source, dynamic ones and re-exports included. */
-export function imports(source: string): string[] {
-  const tokens = scan(source);
-  const found: string[] = [];
-  for (let i = 1; i < tokens.length; i++) {
-    const token = tokens[i]!;
-    const before = tokens[i - 1]!;
-    const called = before.text === "(" && tokens[i - 2]?.text === "import";
-    const named = before.text === "from" || before.text === "import" || called;
-    if (token.kind === "string" && before.text !== ":" && named) found.push(token.text.slice(1, -1));
-    if (called && token.kind !== "string") found.push("(computed)");
-  }
-  return found;
+/** A node of the ESTree syntax tree. */
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  // biome-ignore lint/suspicious/noExplicitAny: each type of node has members of its own
+  readonly [member: string]: any;
 }
 
-const OF_LETTERS =
-  /^(?:RegExp|match|matchAll|search|to(?:Locale)?(?:Low|Upp)erCase|localeCompare|normalize)$/;
+/** A node and the nodes around it, the nearest first. */
+type Rule = (node: Node, around: readonly Node[]) => boolean;
 
-/** Regular expressions, and methods by which the SDK's linker takes the engine's tables of all letters into an image (src/wire/text/characters.ts). */
-export const tablesOfLetters = (source: string): string[] => {
-  const tokens = scan(source);
-  const isMethod = (i: number): boolean =>
-    /\.$/.test(tokens[i - 1]?.text ?? "") || tokens[i]?.text === "RegExp";
-  return tokens
-    .filter(
-      ({ kind, text }, i) => kind === "regexp" || (kind === "word" && OF_LETTERS.test(text) && isMethod(i)),
-    )
-    .map((token) => at(token, token.text));
-};
+const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === "string";
 
-const COLLECTION = /^(?:Map|Set|WeakMap|WeakSet)$/;
-const BUFFER = /^(?:(?:Big)?(?:Ui|I)nt\d+(?:Clamped)?Array|Float\d+Array|(?:Shared)?ArrayBuffer|DataView)$/;
-
-/** Module-level `new` of these types; a preloaded module's are read-only. A buffer without bytes can't be written anyway. */
-function made(source: string, type: RegExp): string[] {
-  const tokens = scan(source);
-  const found: string[] = [];
-  tokens.forEach((token, i) => {
-    const made = tokens[i + 1];
-    if (token.text !== "new" || token.inFunction || made === undefined || !type.test(made.text)) return;
-    const rest = tokens.slice(i + 2, i + 5).map(({ text }) => text);
-    if (rest.join("") === "(0)") return;
-    found.push(at(token, `${tokens[i - 2]?.text ?? "?"} = new ${made.text}`));
-  });
-  return found;
+function* walk(node: Node, around: readonly Node[] = []): Generator<[Node, readonly Node[]]> {
+  yield [node, around];
+  const inner = [node, ...around];
+  for (const child of Object.values(node).flat()) if (isNode(child)) yield* walk(child, inner);
 }
 
-export const moduleCollections = (source: string): string[] => made(source, COLLECTION);
-export const moduleBuffers = (source: string): string[] => made(source, BUFFER);
+const finder =
+  (rule: Rule) =>
+  (source: string): string[] => {
+    const tsconfigRaw = { compilerOptions: { useDefineForClassFields: true, verbatimModuleSyntax: true } };
+    const { code } = transformSync(source, { loader: "ts", target: "esnext", tsconfigRaw });
+    return [...walk(parseAst(code) as unknown as Node)]
+      .filter(([node, around]) => rule(node, around))
+      .map(([{ start, end }]) => code.slice(start, end).split("\n", 1)[0]!);
+  };
 
-const CHANGES = /^(?:set|fill|sort|reverse|copyWithin)$/;
+const inFunction = (around: readonly Node[]): boolean => around.some(({ type }) => /Function/.test(type));
+const isMember = (node: Node, name: RegExp): boolean =>
+  node.type === "MemberExpression" && !node.computed && name.test(node.property.name);
 
-/** Where a function changes the elements of this variable. */
-export function changes(source: string, name: string): string[] {
-  const tokens = scan(source);
-  const found: string[] = [];
-  tokens.forEach((token, i) => {
-    if (token.text !== name || !token.inFunction || tokens[i - 1]?.text === ".") return;
-    const next = tokens[i + 1]?.text;
-    const end = tokens.findIndex(
-      (other, j) => j > i + 1 && other.text === "]" && other.depth === token.depth,
-    );
-    const assigned = /^(?:[^=!<>]*=|\+\+|--)$/.test(tokens[end + 1]?.text ?? "");
-    if (next === "[" && assigned) found.push(at(token, `${name}[...] changes`));
-    if (next === "." && CHANGES.test(tokens[i + 2]?.text ?? "")) found.push(at(token, `${name} changes`));
-  });
-  return found;
-}
+/** The specifiers that a module imports or exports from. */
+export const imports = (source: string): string[] =>
+  (parseAst(source) as unknown as Node).body.flatMap(({ source }: Node) => (source ? [source.value] : []));
 
-/** Class statics that hold a value: read-only too once preloaded. */
-export function classStatics(source: string): string[] {
-  const tokens = scan(source);
-  const found: string[] = [];
-  tokens.forEach((token, i) => {
-    if (token.text !== "static" || tokens[i - 1]?.text === ".") return;
-    const rest = tokens.slice(i + 1);
-    const end = rest.find(({ text }) => text === "(" || text === "=" || text === ";" || text === "{");
-    if (end?.text === "=" || end?.text === ";") found.push(at(token, `static ${rest[0]?.text}`));
-  });
-  return found;
-}
+const OF_LETTERS = /^(?:match|matchAll|search|to(?:Locale)?(?:Low|Upp)erCase|localeCompare|normalize)$/;
 
-/** Functions of a module that `function` declares, but for its default: each has a prototype that nobody uses, 48 bytes of a board's ROM. An async one has none. */
-export function declaredFunctions(source: string): string[] {
-  const tokens = scan(source);
-  return tokens
-    .filter(({ kind, text, depth }, i) => {
-      const [before, next] = [tokens[i - 1]?.text, tokens[i + 1]?.text];
-      const declares = kind === "word" && text === "function" && depth === 0;
-      return declares && !/^(?:async|default|=)$/.test(before ?? "") && next !== "*";
-    })
-    .map((token) => at(token, `function ${tokens[tokens.indexOf(token) + 1]?.text}`));
-}
+/** Regular expressions and methods that make the SDK's linker add the engine's Unicode tables to an image. */
+export const unicodeTables = finder(
+  (node) =>
+    node.regex !== undefined ||
+    isMember(node, OF_LETTERS) ||
+    (node.type === "Identifier" && node.name === "RegExp"),
+);
 
-const MEMBER_BEGINS = /^(?:[{,;}*]|get|set|async|static)$/;
+/** `new` of these types at module level: a preloaded module's objects are read-only. */
+const moduleLevel = (types: RegExp) =>
+  finder(
+    ({ type, callee, arguments: given }, around) =>
+      type === "NewExpression" &&
+      types.test(callee.name) &&
+      !(given.length === 1 && given[0].value === 0) &&
+      !inFunction(around) &&
+      !around.some((outer) => outer.type === "PropertyDefinition" && !outer.static),
+  );
+export const moduleCollections = moduleLevel(/^(?:Map|Set|WeakMap|WeakSet)$/);
+export const moduleBuffers = moduleLevel(
+  /^(?:(?:Big)?(?:Ui|I)nt\d+(?:Clamped)?Array|Float\d+Array|(?:Shared)?ArrayBuffer|DataView)$/,
+);
 
-/** Methods whose name is computed: the linker strips what no code names. */
-export function computedMethods(source: string): string[] {
-  const tokens = scan(source);
-  const found: string[] = [];
-  tokens.forEach((token, i) => {
-    if (token.text !== "[" || !MEMBER_BEGINS.test(tokens[i - 1]?.text ?? "")) return;
-    const end = tokens.findIndex((other, j) => j > i && other.text === "]" && other.depth === token.depth);
-    if (tokens[end + 1]?.text === "(" || tokens[end + 1]?.text === "<") found.push(at(token, "[...]()"));
-  });
-  return found;
-}
+/** Functions that change an element of this variable. */
+export const changes = (source: string, name: string): string[] =>
+  finder((node, around) => {
+    const target = node.type === "AssignmentExpression" ? node.left : node.argument;
+    const isAssigned = /^(?:Assignment|Update)Expression$/.test(node.type) && target.object?.name === name;
+    const isCalled =
+      isMember(node, /^(?:set|fill|sort|reverse|copyWithin)$/) &&
+      node.object.name === name &&
+      around[0]?.callee === node;
+    return (isAssigned || isCalled) && inFunction(around);
+  })(source);
 
-const ABSENT =
-  /^(?:set(?:Timeout|Interval|Immediate)|clear(?:Timeout|Interval|Immediate)|console|queueMicrotask|structuredClone|Text(?:En|De)coder|URL|URLSearchParams|AbortController|Intl|process|Buffer|performance|crypto|require|trace)$/;
-const CHANCE: Record<string, string> = { Date: "now", Math: "random" };
+/** Class statics that hold a value: they are read-only once preloaded. */
+export const classStatics = finder(({ type, static: isStatic }) => type === "PropertyDefinition" && isStatic);
 
-/** Globals that XS lacks, and time and chance that do not come from the port. */
-export function absentGlobals(source: string): string[] {
-  const tokens = scan(source);
-  const found: string[] = [];
-  tokens.forEach((token, i) => {
-    const [before, next, after] = [tokens[i - 1]?.text ?? "", tokens[i + 1]?.text ?? "", tokens[i + 2]?.text];
-    if (token.kind !== "word" || before === "." || before === "?.") return;
-    const isName = next === ":" || (next === "?" && after === ":");
-    if (ABSENT.test(token.text) && !isName) found.push(at(token, token.text));
-    const member = CHANCE[token.text];
-    if (member !== undefined && next === "." && after === member)
-      found.push(at(token, `${token.text}.${member}`));
-    if (token.text === "Date" && before === "new" && after === ")") found.push(at(token, "new Date()"));
-  });
-  return found;
-}
+/** Functions declared at module level: each has an unused prototype, 48 bytes of ROM. An async one has none. */
+export const declaredFunctions = finder(
+  ({ type, async, generator }, [outer]) =>
+    type === "FunctionDeclaration" &&
+    !async &&
+    !generator &&
+    /^(?:Program|ExportNamedDeclaration)$/.test(outer?.type ?? ""),
+);
+
+/** Methods with a computed name: the linker strips names that no code mentions. */
+export const computedMethods = finder(
+  ({ type, computed, method, kind }) =>
+    computed && (type === "MethodDefinition" || method || kind === "get" || kind === "set"),
+);
+
+/** Time and chance that do not come from the port. */
+export const ambientTime = finder(
+  (node) =>
+    (isMember(node, /^now$/) && node.object.name === "Date") ||
+    (isMember(node, /^random$/) && node.object.name === "Math") ||
+    (node.type === "NewExpression" && node.callee.name === "Date" && node.arguments.length === 0),
+);
 
 const ADDRESSES = /\bregistry\.[a-z]|\bnpmjs\.|\bartifactory\b|\bverdaccio\b|https?:\/\/[^\s"']+\/-\//;
 
 /** Places where a package registry is named by its host. */
-export function registries(text: string): string[] {
-  return text
+export const registries = (text: string): string[] =>
+  text
     .split("\n")
     .flatMap((line, i) => (ADDRESSES.test(line) ? [`line ${i + 1}: ${ADDRESSES.exec(line)![0]}`] : []));
-}

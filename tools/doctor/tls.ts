@@ -54,7 +54,7 @@ export async function checkConnection(target: Target, ca: string | undefined): P
   found.destroy();
   findings.push(
     trust(trusted, why, ca),
-    await sent(target, certificates),
+    await sent(target, certificates, trusted),
     validity(certificates),
     await old(target),
   );
@@ -107,8 +107,8 @@ function trust(trusted: boolean, why: Error | string | undefined, ca: string | u
 }
 
 /** What the server sends by itself: nothing is filled in from an authority that this machine knows. */
-async function sent(target: Target, chain: readonly X509Certificate[]): Promise<Finding> {
-  const [leaf] = chain;
+async function sent(target: Target, chain: readonly X509Certificate[], isTrusted: boolean): Promise<Finding> {
+  const [leaf, issuer] = chain;
   const alone = await handshake(target, { ca: leaf?.toString() ?? "" });
   if (typeof alone === "string") return bad("chain", alone, "Try again.");
   const count = chainOf(alone.getPeerCertificate(true)).length;
@@ -120,6 +120,8 @@ async function sent(target: Target, chain: readonly X509Certificate[]): Promise<
       "the server's certificate signed itself",
       "A board trusts it if that certificate is its authority. An authority of its own can be renewed apart.",
     );
+  if (isTrusted && issuer && isRoot(issuer))
+    return good("chain", "the server sends its own certificate, which the trusted root issued");
   return bad(
     "chain",
     "the server sends its own certificate only, and a board can't find the issuer",

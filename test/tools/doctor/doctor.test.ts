@@ -15,7 +15,7 @@ import { Operator } from "../../../tools/operator/operator.js";
 import { startPlatform } from "../../../tools/platform/server.js";
 import { CERT, KEY } from "../../hosts/port/tls-fixture.js";
 import { killAll, mote, type Result } from "../cli/commands.js";
-import { AUTHORITY, SERVER, SERVER_KEY } from "./chain-fixture.js";
+import { AUTHORITY, INTERMEDIATE, LEAF, LEAF_KEY, ROOT, SERVER, SERVER_KEY } from "./chain-fixture.js";
 
 const home = mkdtempSync(join(tmpdir(), "mote-doctor-"));
 const TOKEN = "doctor-token-of-a-test";
@@ -153,12 +153,27 @@ test("what a device says of whom it trusts is passed on, without control charact
   );
 });
 
-test("a server that leaves the issuer out, and one that signed itself, are reported", async (t) => {
+test("a certificate that the trusted root issued itself needs no other beside it", async (t) => {
   const alone = await startPlatform({ port: 0, tlsCert: SERVER, tlsKey: SERVER_KEY });
   t.teardown(() => alone.close());
-  const found = await doctor(["--url", alone.url, "--ca", file("ca2.pem", AUTHORITY)]);
-  t.is(found.code, 1);
-  t.regex(found.out, /BAD {6}chain: the server sends its own certificate only/);
+  const { code, out } = await doctor(["--url", alone.url, "--ca", file("ca2.pem", AUTHORITY)]);
+  t.is(code, 0, out);
+  t.regex(out, /^good {5}chain: the server sends its own certificate, which the trusted root issued$/m);
+});
+
+test("a server that leaves the issuer out, and one that signed itself, are reported", async (t) => {
+  const alone = await startPlatform({ port: 0, tlsCert: LEAF, tlsKey: LEAF_KEY });
+  t.teardown(() => alone.close());
+  // With the intermediate in --ca this machine finds the way; a board, which has the root alone, does not.
+  for (const [at, ca] of [ROOT, ROOT + INTERMEDIATE].entries()) {
+    const found = await doctor(["--url", alone.url, "--ca", file(`root-${at}.pem`, ca)]);
+    t.is(found.code, 1);
+    t.regex(found.out, /BAD {6}chain: the server sends its own certificate only/);
+  }
+  const whole = await startPlatform({ port: 0, tlsCert: LEAF + INTERMEDIATE, tlsKey: LEAF_KEY });
+  t.teardown(() => whole.close());
+  const args = ["--url", whole.url, "--ca", file("root.pem", ROOT)];
+  t.like(await levels(args), { certificate: "good", chain: "good" });
   const self = await startPlatform({ port: 0, tlsCert: CERT, tlsKey: KEY });
   t.teardown(() => self.close());
   t.like(await levels(["--url", self.url, "--ca", file("self.pem", CERT)]), {

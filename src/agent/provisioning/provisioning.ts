@@ -12,12 +12,10 @@ import { PROBE, post } from "../../platform/index.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
 import type { ProvisioningOptions } from "../options/provisioning.js";
-import { PASSING, type Refusal, RefusalGate, SLOWER, TAKEN } from "./refusal-gate.js";
+import { FAILURE, type Refusal, RefusalGate, SLOWER } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
 
 const STORE_RETRY_MS = 60_000;
-/** A FAILURE that came so often in a row is no passing one. */
-const LASTING = 4;
 
 /**
  * - `begin`: what is kept is read, once no reset is under way any more.
@@ -177,7 +175,7 @@ export class Provisioning implements Job {
         return this._refused("wrong provisioning key or secret", "unknown");
       case "failure":
         this._step = "probe";
-        return this._refused(this._gate.count + 1 < LASTING ? PASSING : TAKEN);
+        return this._refused(FAILURE);
       case "malformed":
         this._step = "probe";
         return this._refused(answer.reason);

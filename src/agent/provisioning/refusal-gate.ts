@@ -14,10 +14,9 @@ const WAITS = {
 /** `unknown`: a token (401), or a provisioning key (NOT_FOUND), that the platform does not know; `failed`: a FAILURE to create the device. */
 export type Refusal = keyof typeof WAITS;
 
-/** What a FAILURE is called, once and often in a row; and what is done about it. */
-export const PASSING = "the platform could not create the device: it may have too much to do";
-export const TAKEN =
-  "the device name is taken (or a pre-provisioned device was provisioned before and its answer was lost), or the platform can create no device now";
+/** The platform answers FAILURE for a taken name and under load alike. */
+export const FAILURE =
+  "the platform did not create the device: its name is taken (or it was provisioned before and the answer was lost), or the platform is overloaded";
 export const SLOWER = "asked again ever more slowly, every 10 minutes at last";
 
 const STORED = "refused";

@@ -240,7 +240,7 @@ test("a device that was reset learns that its name is taken, until the operator 
   await rig.clock.advance(5000);
   t.is(agent.state, "refused");
   await rig.clock.advance(2 * MINUTE);
-  t.true(rig.host.lines.some((line) => line.includes("the device name is taken")));
+  t.true(rig.host.lines.some((line) => line.includes("its name is taken")));
   rig.platform.core.deleteDevice(rig.platform.device(NAME));
   await rig.clock.advance(21 * MINUTE);
   t.is(agent.state, "online");

@@ -6,6 +6,7 @@ import type { Boot } from "../shared/boot-slots/boot-record.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { FileBlocks } from "./blocks.js";
 import { readBoot, slotPath, writeBoot } from "./boot-record.js";
+import { BoundedOutput, leftOutLine } from "./bounded-output.js";
 import { clock } from "./clock.js";
 import { digest, sha256 } from "./digest.js";
 import { IN_USE, RESTART } from "./exit.js";
@@ -54,7 +55,7 @@ export interface NodeHost extends Host {
  * another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
-  const { stateDir, log = toStandardError } = options;
+  const { stateDir, log = standardErrorLog() } = options;
   makeDirectory(stateDir);
   const lease = Lease.ofHost(stateDir, { tell: (line) => log("info", line) });
   try {
@@ -110,6 +111,9 @@ function openHost(options: NodeHostOptions, lease: Lease, log: Host["log"]): Nod
   };
 }
 
-function toStandardError(level: string, line: string): void {
-  if (level !== "debug") process.stderr.write(`${level}: ${line}\n`);
+function standardErrorLog(): Host["log"] {
+  const output = new BoundedOutput<string>(process.stderr, (count) => `warn: ${leftOutLine(count)}\n`);
+  return (level, line) => {
+    if (level !== "debug") output.write(`${level}: ${line}\n`);
+  };
 }

@@ -1,46 +1,35 @@
 // The lines of `mote run`: one event each, for people or for programs.
 import { eventLine } from "../../shared/event-lines.js";
+import { BoundedOutput, leftOutLine, type Sink } from "../bounded-output.js";
 import type { Event } from "./messages.js";
 
-export interface Output {
-  write(text: string): unknown;
-  on(event: "error", listener: () => void): unknown;
-}
+/** A text without secrets. */
+export type Redact = (text: string) => string;
 
 /** Of one text in a line, in characters. */
 const LONGEST = 500;
 
-/** Writes events as lines. Once nobody reads them any more, it is silent. */
+/** Writes events as lines: all that a device on Node prints goes through here, and through `redact`. */
 export class Lines {
-  readonly #output: Output;
+  readonly #output: BoundedOutput<string>;
   readonly #format: "text" | "json";
-  readonly #secrets: readonly RegExp[];
-  #open = true;
+  readonly clean: Redact;
 
-  /** None of `secrets` shows up in a line. */
-  constructor(output: Output, format: "text" | "json", secrets: readonly string[]) {
-    this.#output = output;
+  constructor(output: Sink<string>, format: "text" | "json", redact: Redact) {
+    this.#output = new BoundedOutput(output, (count) =>
+      this.#line({ event: "log", level: "warn", line: leftOutLine(count) }),
+    );
     this.#format = format;
-    // The longest first: one may be part of another.
-    const given = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
-    this.#secrets = given.map(finder);
-    output.on("error", () => {
-      this.#open = false;
-    });
+    this.clean = redact;
   }
 
   tell(event: Event): void {
-    if (!this.#open) return;
-    const clean = { ...(this.#clean(event) as Event), event: event.event };
-    const line = this.#format === "json" ? JSON.stringify({ ts: Date.now(), ...clean }) : textLine(clean);
-    this.#output.write(`${line}\n`);
+    this.#output.write(this.#line({ ...(this.#clean(event) as Event), event: event.event }));
   }
 
-  /** A text without secrets. */
-  clean(text: string): string {
-    let clean = text;
-    for (const secret of this.#secrets) clean = clean.replace(secret, "***");
-    return clean;
+  #line(event: Event): string {
+    const line = this.#format === "json" ? JSON.stringify({ ts: Date.now(), ...event }) : textLine(event);
+    return `${line}\n`;
   }
 
   /** Texts without secrets and not too long, also in lists. */
@@ -53,6 +42,14 @@ export class Lines {
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.#clean(item)]));
   }
+}
+
+/** Puts *** in the place of each of these secrets. */
+export function hiding(secrets: readonly string[]): Redact {
+  // The longest first: one may be part of another.
+  const given = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
+  const finders = given.map(finder);
+  return (text) => finders.reduce((clean, secret) => clean.replace(secret, "***"), text);
 }
 
 /** Of a secret: anywhere. One of less than 6 characters only where it stands alone: no line could be read otherwise. */

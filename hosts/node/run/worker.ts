@@ -6,14 +6,16 @@ import { Agent, MoteError, Recovery, type Wake } from "../../../src/index.js";
 import { DeviceLog } from "../../../src/log/index.js";
 import { wakeAgain } from "../../shared/wakes.js";
 import { QueueFileError } from "../blocks.js";
+import { BoundedOutput, leftOutLine } from "../bounded-output.js";
 import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
 import { createHost, type NodeHost } from "../host.js";
 import { LockedError } from "../lease.js";
 import { watchNetwork } from "../network.js";
 import { renewal } from "../trust.js";
 import { agentOptions, follow } from "./drive.js";
+import { EventChannel } from "./event-channel.js";
 import { ImageError, loadImage } from "./image.js";
-import type { FromWorker, ToWorker } from "./messages.js";
+import type { Event, FromWorker, ToWorker } from "./messages.js";
 import { SignsOfLife } from "./signs-of-life.js";
 import { storedImageInfo, storeImageInfo } from "./stored-image-info.js";
 
@@ -40,6 +42,14 @@ function sendMessage(message: FromWorker, sent: () => void = () => {}): void {
   if (process.connected) process.send?.(message, undefined, undefined, sent);
   else sent();
 }
+
+/** A supervisor that is stopped, or busy, does not read. */
+const events = new BoundedOutput<Event>(new EventChannel(sendMessage), (count) => ({
+  event: "log",
+  level: "warn",
+  line: leftOutLine(count),
+}));
+const emit = (event: Event): void => events.write(event);
 
 /** Ends the process once what was sent before has left it. */
 function exit(code: number): void {
@@ -98,7 +108,7 @@ async function start({
     stateDir: config.stateDir,
     ca: config.ca,
     insecureTls: config.insecureTls,
-    log: (level, line) => sendMessage({ kind: "event", event: { event: "log", level, line } }),
+    log: (level, line) => emit({ event: "log", level, line }),
     restart: (reason) => {
       kept.keep("info", `restart: ${reason}`);
       void end(reason === "reset" ? RESET : RESTART, false);
@@ -128,11 +138,11 @@ async function start({
   recovery.attend(made);
   kept.attend(made);
   trust?.attend(made);
-  follow(made, (event) => sendMessage({ kind: "event", event }));
+  follow(made, emit);
   if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
   const { title, version } = firmware ?? {};
-  sendMessage({ kind: "event", event: { event: "started", title, version, slot, state } });
-  if (recovery.active) sendMessage({ kind: "event", event: { event: "recovery", cause: recovery.cause } });
+  emit({ event: "started", title, version, slot, state });
+  if (recovery.active) emit({ event: "recovery", cause: recovery.cause });
   const health = { reset, freeMemory };
   const publishHealth = () => void new Diagnostics(made, host, health);
   if (recovery.active) publishHealth();
@@ -152,7 +162,7 @@ async function start({
 
 function woken({ kept: _, ...wake }: Wake): boolean {
   signs.sign();
-  sendMessage({ kind: "event", event: { event: "wake", ...wake } });
+  emit({ event: "wake", ...wake });
   return !ending;
 }
 

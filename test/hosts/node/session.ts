@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Lines } from "../../../hosts/node/run/lines.js";
+import { hiding, Lines } from "../../../hosts/node/run/lines.js";
 import type { Event } from "../../../hosts/node/run/messages.js";
 import { type SuperviseOptions, supervise } from "../../../hosts/node/run/supervisor.js";
 import { configFor, STUB } from "./images.js";
@@ -72,7 +72,7 @@ export function session(
   const ended = supervise({
     config: configFor(stateDir),
     app,
-    lines: new Lines(output, "json", ["token-of-a-test"]),
+    lines: new Lines(output, "json", hiding(["token-of-a-test"])),
     stop: stop.signal,
     kill: new AbortController().signal,
     worker: STUB,

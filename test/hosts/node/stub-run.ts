@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import { IN_USE } from "../../../hosts/node/exit.js";
 import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease } from "../../../hosts/node/lease.js";
-import { Lines } from "../../../hosts/node/run/lines.js";
+import { hiding, Lines } from "../../../hosts/node/run/lines.js";
 import { supervise } from "../../../hosts/node/run/supervisor.js";
 import { stopSignals } from "../../../tools/cli/stop.js";
 import { configFor, STUB } from "./images.js";
 
 const [stateDir, app] = process.argv.slice(2);
-const lines = new Lines(process.stdout, "json", []);
+const lines = new Lines(process.stdout, "json", hiding([]));
 const stop = stopSignals();
 const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
 try {

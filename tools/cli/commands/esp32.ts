@@ -19,7 +19,7 @@ import { onPath } from "../../moddable/program.js";
 import { findSdk, sdkDoubt } from "../../moddable/sdk.js";
 import { type Weight, weighOurs } from "../../moddable/weigh.js";
 import { PROJECT } from "../../project.js";
-import { note, outJson } from "../output/table.js";
+import { note, outJson, outWhileRead } from "../output/table.js";
 import { stopSignals } from "../stop.js";
 import { duration, UsageError } from "../usage.js";
 import { FLASH_BAUD, flash } from "./flash.js";
@@ -181,7 +181,7 @@ async function check(build: BuildOptions, asJson: boolean): Promise<number> {
 async function emulateBoard(build: BuildOptions, flags: Esp32Flags): Promise<number> {
   if (flags.debug)
     throw new UsageError("--debug speaks to the SDK's debugger; --emulate shows a release build");
-  const print = (line: string): void => void process.stdout.write(`${line}\n`);
+  const print = (line: string): void => outWhileRead(`${line}\n`);
   return emulate(build, { flash: flags.flash, cuts: flags.cut ?? [], print, stop: stopSignals().stop });
 }
 

@@ -9,7 +9,7 @@ import { ExitError } from "../exit-error.js";
 import { LEVELS, showDeviceLines } from "../operator/device-lines.js";
 import { ifAnswered, operateUntilStopped, operatorOptions, wideOption } from "../operator/operator.js";
 import { untilUnread } from "../output/reader.js";
-import { cell, clip, columnsOf, note, out, tameJson } from "../output/table.js";
+import { cell, clip, columnsOf, note, out, outWhileRead, tameJson } from "../output/table.js";
 import { pause, stopSignals } from "../stop.js";
 import { count, durationOption, UsageError } from "../usage.js";
 
@@ -95,7 +95,7 @@ async function showRequests(
     await pause(flags.interval, stop);
     const now = stop.aborted ? undefined : await ifAnswered(read(operator));
     if (now === undefined) continue;
-    for (const one of since(before, now).filter(fits)) out(lineOf(one, flags));
+    for (const one of since(before, now).filter(fits)) outWhileRead(lineOf(one, flags));
     before = now;
   }
 }

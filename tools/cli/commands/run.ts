@@ -6,7 +6,7 @@ import { codeOf, makeDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { commission, joined, pemOf, storedValues } from "../../../hosts/node/run/commissioning.js";
 import { agentOptions } from "../../../hosts/node/run/drive.js";
-import { Lines } from "../../../hosts/node/run/lines.js";
+import { hiding, Lines } from "../../../hosts/node/run/lines.js";
 import type { WorkerConfig } from "../../../hosts/node/run/messages.js";
 import { ServiceManager } from "../../../hosts/node/run/service-manager.js";
 import { supervise } from "../../../hosts/node/run/supervisor.js";
@@ -149,7 +149,7 @@ async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<num
     const app = flags.app === undefined ? undefined : load("--app", flags.app);
     const { token, provisioning } = config;
     const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
-    const lines = new Lines(process.stdout, flags.log, secrets);
+    const lines = new Lines(process.stdout, flags.log, hiding(secrets));
     lease ??= await take(config.stateDir, flags, life);
     return await supervise({ config, app, lines, lease, again, ...life });
   } catch (error) {
@@ -162,7 +162,7 @@ async function runOnce(given: RunFlags, life: Life, again: boolean): Promise<num
 
 /** Waits for another process of the state directory to stop, if it runs in another container. */
 function take(stateDir: string, { log }: RunFlags, { stop }: Life): Promise<Lease> {
-  const lines = new Lines(process.stdout, log, []);
+  const lines = new Lines(process.stdout, log, hiding([]));
   const tell = (line: string): void => lines.tell({ event: "log", level: "warn", line });
   makeDirectory(stateDir);
   return Lease.ofRun(stateDir, { tell, stop, waitMs: REPLACED_MS });
@@ -188,7 +188,7 @@ async function commissioned(
   const isKnown = before.url && (before.token || before.key);
   if (!when || (isKnown && when !== "again")) return withValues(flags, before);
   const ca = flags.ca === undefined ? undefined : load("--ca", flags.ca).toString();
-  const lines = new Lines(process.stdout, flags.log, []);
+  const lines = new Lines(process.stdout, flags.log, hiding([]));
   const open = (page: string): void => lines.tell({ event: "commissioning", url: page });
   const done = await commission({ stateDir, lease, given, deviceName, ca, stop, open });
   if (done) lines.tell({ event: "commissioned" });

@@ -9,7 +9,7 @@ import {
   operatorOptions,
 } from "../operator/operator.js";
 import { untilUnread } from "../output/reader.js";
-import { cell, moment, note, out, tameJson } from "../output/table.js";
+import { cell, moment, note, outWhileRead, tameJson } from "../output/table.js";
 import { pause, stopSignals } from "../stop.js";
 import { durationOption } from "../usage.js";
 
@@ -66,7 +66,7 @@ async function follow(watch: Watch, flags: WatchFlags, stop: AbortSignal): Promi
     if (away !== (changes === undefined))
       note(away ? "The platform answers again." : "No answer; trying on.");
     away = changes === undefined;
-    for (const change of changes ?? []) out(lineOf(change, flags.json === true));
+    for (const change of changes ?? []) outWhileRead(lineOf(change, flags.json === true));
     await pause(flags.interval, stop);
   }
 }

@@ -6,7 +6,7 @@ import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
 import { ExitError } from "../exit-error.js";
 import { untilUnread } from "../output/reader.js";
-import { cell, clip, columnsOf, note, out, plain, tameJson } from "../output/table.js";
+import { cell, clip, columnsOf, note, outWhileRead, plain, tameJson } from "../output/table.js";
 import { pause, stopSignals } from "../stop.js";
 import { findDevice } from "./find.js";
 import { type OperatorFlags, operateUntilStopped } from "./operator.js";
@@ -143,10 +143,10 @@ function noteState(name: string, { last }: Asking, count: number): void {
 
 function show(lines: readonly Line[], { json, wide }: DeviceLinesFlags): void {
   for (const [number, uptime, level, text] of lines) {
-    if (json) out(`${tameJson({ number, uptime, level, text })}\n`);
+    if (json) outWhileRead(`${tameJson({ number, uptime, level, text })}\n`);
     else {
       const line = `${uptime.toFixed(1).padStart(9)} s  ${cell(level).padEnd(5)}  ${cell(text)}`;
-      out(`${clip(line, wide ? Number.POSITIVE_INFINITY : columnsOf())}\n`);
+      outWhileRead(`${clip(line, wide ? Number.POSITIVE_INFINITY : columnsOf())}\n`);
     }
   }
 }

@@ -1,6 +1,7 @@
 // What a peer sent, shown on a terminal: no control characters, columns by their width.
 import Table from "cli-table3";
 import stringWidth from "string-width";
+import { BoundedOutput, leftOutLine } from "../../../hosts/node/bounded-output.js";
 
 const CONTROL = /[\p{Cc}\p{Bidi_Control}]/gu;
 const BEYOND_JSON = /[\u007f-\u009f\p{Bidi_Control}]/gu;
@@ -103,6 +104,21 @@ export function ago(ms: number): string {
 
 export function out(text: string): void {
   process.stdout.write(text);
+}
+
+let following: BoundedOutput<string> | undefined;
+let noting: BoundedOutput<string> | undefined;
+
+/** For a command that goes on until it is stopped: left out, and counted, while nobody reads. */
+export function outWhileRead(text: string): void {
+  following ??= new BoundedOutput<string>(process.stdout, (count) => void note(leftOutLine(count)));
+  following.write(text);
+}
+
+/** As `note`, for a command that goes on until it is stopped. */
+export function noteWhileRead(text: string): void {
+  noting ??= new BoundedOutput<string>(process.stderr, (count) => `${leftOutLine(count)}\n`);
+  noting.write(`${text}\n`);
 }
 
 /** Lines in a peer's own words: unchanged for a file or pipe, and such that they leave a terminal as it is. */

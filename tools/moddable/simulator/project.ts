@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { FAILED, STOPPED } from "../../../hosts/node/exit.js";
 import { codeOf } from "../../../hosts/node/files.js";
-import { Lines } from "../../../hosts/node/run/lines.js";
+import { hiding, Lines } from "../../../hosts/node/run/lines.js";
 import { pause } from "../../cli/stop.js";
 import { type Platform, startPlatform } from "../../platform/server.js";
 import { limitedBy } from "../../tour/tour.js";
@@ -51,7 +51,7 @@ export async function runProject(
     const program = await buildProject(sdk, path, configOf(path, flags, own));
     if (stop.aborted) return STOPPED;
     display = await openDisplay(flags.headless === true);
-    const lines = new ProgramLines(new Lines(process.stdout, "text", secretsOf(flags, own)));
+    const lines = new ProgramLines(new Lines(process.stdout, "text", hiding(secretsOf(flags, own))));
     const until = forMs === undefined ? stop : limitedBy(stop, forMs, new Error("its time is over")).signal;
     const end = await runUntil(until, { sdk, program, display: display.name, directory: stateDir }, lines);
     return flags.headless && end === STOPPED && !lines.delivered ? FAILED : end;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { FAILED, STOPPED } from "../../../hosts/node/exit.js";
-import { Lines } from "../../../hosts/node/run/lines.js";
+import { hiding, Lines } from "../../../hosts/node/run/lines.js";
 import type { AgentOptions } from "../../../src/index.js";
 import { stopSignals } from "../../cli/stop.js";
 import { certificates, duration, UsageError } from "../../cli/usage.js";
@@ -165,7 +165,7 @@ async function tour(session: Session, own: Platform, { interval: intervalMs }: F
 async function watch(session: Session, flags: Flags, own: Platform | undefined): Promise<number> {
   const { token, provisioning } = session.agent;
   const secrets = [token, provisioning?.key, provisioning?.secret].filter((secret) => secret !== undefined);
-  const lines = new Lines(process.stdout, "text", secrets);
+  const lines = new Lines(process.stdout, "text", hiding(secrets));
   if (own) session.say(`platform ${own.url} (tenant@thingsboard.org, password tenant); Ctrl-C ends both`);
   const seen = { delivered: 0, crashes: 0 };
   const device = new SimulatedDevice(

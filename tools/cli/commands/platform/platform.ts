@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { DAMAGED, FAILED } from "../../../../hosts/node/exit.js";
 import { RATE_LIMITS, type RateLimit, TokenBucket } from "../../../platform/core/rate-limits.js";
 import { ExitError } from "../../exit-error.js";
+import { noteWhileRead } from "../../output/table.js";
 import { stopSignals } from "../../stop.js";
 import { durationOption, port, UsageError } from "../../usage.js";
 import { certificate, savedViews } from "./files.js";
@@ -142,7 +143,7 @@ async function platform(flags: PlatformFlags): Promise<void> {
       ...setting("SIMPLE_API_RATE_LIMITER_THREAD_POOL_SIZE", "threadPoolSize", 1),
     },
     ...(given && { profile: given }),
-    log: (line) => void process.stderr.write(`${line}\n`),
+    log: noteWhileRead,
   }).catch((error: Error & { isDamaged?: boolean }) => {
     if (error.name !== "StateError") throw error;
     const hint = flags.state === undefined ? " (--state DIR takes another folder, --no-state none)" : "";

@@ -3,7 +3,8 @@
  * - `BAD_OPTIONS`: options of the constructor; the message names every wrong one.
  * - `BAD_VALUE`: a value, key, time stamp or argument that JSON or the platform can't hold; nothing was kept.
  * - `TOO_LARGE`: it fits nowhere: a point beyond the outbox's batch limit, pending attributes beyond their bound.
- * - `TIMEOUT`: no answer of the platform before the deadline.
+ * - `TIMEOUT`: no answer of the platform within `timeoutMs`.
+ * - `ABORTED`: the caller's `signal` ended the call.
  * - `REFUSED`: the platform answered and refused (`status` in the message).
  * - `STOPPED`: the agent was stopped meanwhile, or is not started.
  * - `BUSY`: `runOnce` of an agent that is started, or `start` during a `runOnce`.
@@ -16,6 +17,7 @@ export type ErrorCode =
   | "BAD_VALUE"
   | "TOO_LARGE"
   | "TIMEOUT"
+  | "ABORTED"
   | "REFUSED"
   | "STOPPED"
   | "BUSY"

@@ -1,6 +1,6 @@
 // The public names of Mote.
 export { Agent } from "./agent/agent.js";
-export type { AttributesApi, Subscriber } from "./agent/attributes/attributes.js";
+export type { AttributesApi, ReadOptions, Subscriber } from "./agent/attributes/api.js";
 export type { FirmwareApi } from "./agent/firmware/api.js";
 export type { FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";
 export { type LastRun, Recovery } from "./agent/lifecycle/recovery.js";
@@ -13,10 +13,11 @@ export type { CycleOptions } from "./agent/options/sleep-cycle.js";
 export type { TelemetryOptions } from "./agent/options/telemetry.js";
 export type { RpcApi } from "./agent/rpc/api.js";
 export type { HandleOptions, RpcHandler } from "./agent/rpc/handlers.js";
-export type { Telemetry } from "./agent/telemetry/telemetry.js";
+export type { TelemetryApi } from "./agent/telemetry/api.js";
 export { type ErrorCode, MoteError } from "./errors.js";
 export type { AgentEvent, AgentEvents, AgentState } from "./events.js";
 export type { Counters } from "./platform/counters.js";
+export type { AbortSignalLike, WaitOptions } from "./platform/wait.js";
 export type { Blocks, Clock, Digest, Host, Slot, Socket, SocketEvent, Store } from "./port.js";
 export { VERSION } from "./version.js";
 export type { Json, JsonObject } from "./wire/text/json.js";

@@ -40,9 +40,9 @@ export const handleMethods = (agent: Agent, host: Host, application: SampleAppli
 
 /** Has what `record` records leave at once and by itself: what waited before goes first. */
 async function sendApart(agent: Agent, record: () => void): Promise<{ delivered: boolean }> {
-  await agent.flush(FLUSH_MS);
+  await agent.flush({ timeoutMs: FLUSH_MS });
   record();
-  return { delivered: await agent.flush(FLUSH_MS) };
+  return { delivered: await agent.flush({ timeoutMs: FLUSH_MS }) };
 }
 
 /** What a device asks of the platform by itself, set off from the platform's side, so that an operator sees what came of it. */

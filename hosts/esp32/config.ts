@@ -17,7 +17,7 @@ import type { Network } from "./network/wifi.js";
  *       "baseUrl": "https://platform.example.com",                               from here on the agent's own options
  *       "provisioning": { "key": "...", "secret": "...", "deviceName": "..." },
  *       "firmware": { "title": "greenhouse", "version": "1.0.0" },
- *       "cycle": { "everyMs": 60000, "connectEvery": 60, "deadlineMs": 30000 }   deep sleep in between; `deadlineMs`: of a wake
+ *       "cycle": { "everyMs": 60000, "connectEvery": 60, "timeoutMs": 30000 }   deep sleep in between; `timeoutMs`: of a wake
  *     }
  */
 export interface Settings {
@@ -26,7 +26,7 @@ export interface Settings {
   readonly options: AgentOptions;
   readonly intervalMs: number;
   /** It sleeps between its samples; no wake takes longer than this, in ms. */
-  readonly deadlineMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 const DEFAULT_INTERVAL_MS = 60_000;
@@ -53,14 +53,14 @@ export const readConfig = (
   const network = config.wifi === false ? undefined : readNetwork(config.wifi, wrong);
   if (typeof intervalMs !== "number" || !(intervalMs > 0))
     wrong.push("config.intervalMs is a number of milliseconds");
-  const deadlineMs = readDeadline(config.cycle, wrong);
+  const timeoutMs = readDeadline(config.cycle, wrong);
   if (wrong.length > 0) return wrong;
   const options = readOptions(config as Partial<AgentOptions>, limits);
   return {
     network,
     intervalMs: intervalMs as number,
     options,
-    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
   };
 };
 
@@ -71,18 +71,18 @@ const readDeadline = (cycle: unknown, wrong: string[]): number | undefined => {
     wrong.push("config.cycle is an object of options");
     return undefined;
   }
-  const { deadlineMs = DEADLINE.default } = cycle as { deadlineMs?: unknown };
+  const { timeoutMs = DEADLINE.default } = cycle as { timeoutMs?: unknown };
   const { least, most } = DEADLINE;
-  if (typeof deadlineMs === "number" && deadlineMs >= least && deadlineMs <= most) return deadlineMs;
-  wrong.push(`config.cycle.deadlineMs is a number from ${least} to ${most}`);
+  if (typeof timeoutMs === "number" && timeoutMs >= least && timeoutMs <= most) return timeoutMs;
+  wrong.push(`config.cycle.timeoutMs is a number from ${least} to ${most}`);
   return undefined;
 };
 
 /** One connection takes one handshake. */
 const readCycle = (
-  cycle: CycleOptions & { deadlineMs?: number },
+  cycle: CycleOptions & { timeoutMs?: number },
 ): Pick<AgentOptions, "cycle" | "connections"> => {
-  const { deadlineMs: _, ...own } = cycle;
+  const { timeoutMs: _, ...own } = cycle;
   return { cycle: own, connections: 1 };
 };
 

@@ -28,16 +28,16 @@ export interface Joining {
 export class DeepSleep {
   private readonly _machine: Machine;
   private readonly _host: BoardHost;
-  private readonly _deadlineMs: number;
+  private readonly _timeoutMs: number;
   /** How long it slept before this start, in ms; undefined if the power was off. */
   readonly sleptMs: number | undefined;
   private _asleep = false;
 
   /** To be made before the time is set. */
-  constructor(machine: Machine, host: BoardHost, deadlineMs: number) {
+  constructor(machine: Machine, host: BoardHost, timeoutMs: number) {
     this._machine = machine;
     this._host = host;
-    this._deadlineMs = deadlineMs;
+    this._timeoutMs = timeoutMs;
     const slept = machine.idf.mote_slept();
     this.sleptMs = slept >= 0 && host.ending.reset === "deep sleep" ? slept : undefined;
   }
@@ -47,10 +47,10 @@ export class DeepSleep {
     const { clock } = this._host;
     const updateMs = this._updateMs;
     // Nothing may keep a board awake that lives on a battery, not even a mistake of our own.
-    const watchdog = Math.max(this._deadlineMs, updateMs) + GRACE_MS;
+    const watchdog = Math.max(this._timeoutMs, updateMs) + GRACE_MS;
     clock.timer(watchdog, () => this._sleep(FALLBACK_MS, undefined, joining));
     const options: WakeOptions = {
-      deadline: this._deadlineMs,
+      timeoutMs: this._timeoutMs,
       sample: typeof sample === "function" ? (sample as WakeOptions["sample"]) : undefined,
       connect: recovering,
       network: () => this._join(joining),

@@ -80,7 +80,7 @@ const run = (
   if (Array.isArray(settings)) return settings.join("; ");
   for (const one of [settings.network, settings.network?.second]) host.conceal?.(one?.password ?? "");
   const deepSleep =
-    settings.deadlineMs === undefined ? undefined : new DeepSleep(machine, host, settings.deadlineMs);
+    settings.timeoutMs === undefined ? undefined : new DeepSleep(machine, host, settings.timeoutMs);
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);
   // Before the agent: numbers are random once the radio is on, and keys and a token are made of them.
   const join = (): void => {
@@ -169,10 +169,10 @@ const attend = (
   agent.on("delivered", () => time.vouch(agent.platformTime));
 };
 
-const forApplication = ({ intervalMs, options, deadlineMs }: Settings): AppHost["settings"] => {
+const forApplication = ({ intervalMs, options, timeoutMs }: Settings): AppHost["settings"] => {
   return {
     intervalMs,
     version: options.firmware?.version,
-    ...(deadlineMs !== undefined && { sleeps: true }),
+    ...(timeoutMs !== undefined && { sleeps: true }),
   };
 };

@@ -12,6 +12,7 @@ import { digest, sha256 } from "./digest.js";
 import { IN_USE, RESTART } from "./exit.js";
 import { makeDirectory, QUEUE_FILE } from "./files.js";
 import { hardwareId } from "./hardware-id.js";
+import "./dispose.js";
 import { Lease } from "./lease.js";
 import { FileLogMemory } from "./log-memory.js";
 import { opener, type SocketOptions } from "./sockets.js";

@@ -44,7 +44,7 @@ export const start = (
       host.log("error", `the configuration is wrong: ${agent}`);
       return undefined;
     }
-    const { options, intervalMs, deadlineMs } = settings;
+    const { options, intervalMs, timeoutMs } = settings;
     const { title = "the program", version } = options.firmware ?? {};
     const what = version === undefined ? title : `${title} ${version}`;
     host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
@@ -52,7 +52,7 @@ export const start = (
     host.renewal?.attend(agent);
     // A board prints nothing of this: there is nobody to read it. What of it is worth keeping the log has already.
     followAgent(agent, (event) => show("info", eventLine(event)));
-    const sleeps = deadlineMs !== undefined;
+    const sleeps = timeoutMs !== undefined;
     const appSettings = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
     const sample = application(agent, { ...host, settings: appSettings, health: { reset: "start" } });
     if (sleeps)

@@ -60,7 +60,7 @@ const resetOf = ({ crash, powered }: LastRun): string => (crash ? "crash" : powe
 
 async function end(agent: Agent, recovery: Recovery): Promise<void> {
   recovery.steady();
-  await agent.flush(FLUSH_MS);
+  await agent.flush({ timeoutMs: FLUSH_MS });
   await agent.stop();
   trace("@exit 0\n");
 }

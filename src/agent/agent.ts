@@ -5,35 +5,37 @@ import type { AgentEvent, AgentEvents, AgentState } from "../events.js";
 import type { Target } from "../http/target.js";
 import type { Counters } from "../platform/counters.js";
 import { RequestChannel } from "../platform/index.js";
+import type { WaitOptions } from "../platform/wait.js";
 import type { Host } from "../port.js";
-import type { AttributesApi } from "./attributes/attributes.js";
+import { AttributesApi } from "./attributes/api.js";
 import { Core } from "./core.js";
 import { FirmwareApi } from "./firmware/api.js";
 import type { Wake, WakeOptions } from "./lifecycle/index.js";
 import type { AgentOptions } from "./options/options.js";
 import { sendClaim } from "./provisioning/claim.js";
 import { RpcApi } from "./rpc/api.js";
-import type { Telemetry } from "./telemetry/telemetry.js";
+import { TelemetryApi } from "./telemetry/api.js";
 
 /**
  * A device of the platform. All of it may be used before `start()` and while offline; `claim`, `attributes.read` and `rpc.call` then wait
  * for the platform until their deadline. They are also what connects without `start()`, but not after `stop()`.
  */
 export class Agent {
-  readonly telemetry: Telemetry;
+  readonly telemetry: TelemetryApi;
   readonly attributes: AttributesApi;
   readonly rpc: RpcApi;
   readonly firmware: FirmwareApi;
   /** What was counted since this agent was made. */
   readonly counters: Counters;
   private readonly _core: Core;
+  private _closed = false;
 
   /** Throws `BAD_OPTIONS` with all that is wrong with `options`. */
   constructor(host: Host, options: AgentOptions) {
     const core = new Core(host, options);
     this._core = core;
-    this.telemetry = core.telemetry;
-    this.attributes = core.attributes;
+    this.telemetry = new TelemetryApi(core.telemetry);
+    this.attributes = new AttributesApi(core.attributes);
     this.firmware = new FirmwareApi(core.firmware);
     this.counters = core.session.counters;
     this.rpc = new RpcApi(core.session, core.handlers, core.answerBytes);
@@ -68,6 +70,7 @@ export class Agent {
 
   /** Begins to talk to the platform, or will as soon as a stop under way is done. Does nothing if it talks already. Throws `BUSY` during a `runOnce`. */
   start(): void {
+    if (this._closed) throw new MoteError("STOPPED", "the agent is closed");
     if (this._core.cycling) throw new MoteError("BUSY", "a wake is under way");
     this._core.start();
   }
@@ -90,18 +93,23 @@ export class Agent {
   }
 
   /**
-   * Ends all talk at once and resolves when every loop has ended. What is recorded stays, and can go on being recorded. If flash fails, points
-   * that are in memory only are stored by a last try, or sent within 2 s if the platform is there, or counted by the next start.
-   * Resolves with the points for which none of that held, because the store fails as well: they end with the process. 0 as a rule.
+   * Ends all requests at once and resolves when every loop has ended. Recorded points stay, and more can be recorded.
+   * If flash fails, points that only memory holds are stored, or sent within 2 s, or counted by the next start.
+   * `lostPoints`: points for which none of that worked, because the store fails as well. Usually 0.
    */
-  stop(): Promise<number> {
-    return this._core.stop();
+  async stop(): Promise<{ lostPoints: number }> {
+    return { lostPoints: await this._core.stop() };
   }
 
-  /** Sends what is waiting now, without waiting for full batches. True if all of it was delivered within `deadlineMs`.
-   *  Rejects with `BAD_VALUE` for what is no deadline. */
-  flush(deadlineMs: number): Promise<boolean> {
-    return this.telemetry.flush(deadlineMs);
+  /** Stops the agent for good: a later `start()` throws `STOPPED`. On Node also `await using agent = …`. */
+  async close(): Promise<{ lostPoints: number }> {
+    this._closed = true;
+    return this.stop();
+  }
+
+  /** See `telemetry.flush`. */
+  flush(options: WaitOptions = {}): Promise<boolean> {
+    return this.telemetry.flush(options);
   }
 
   /**
@@ -117,7 +125,7 @@ export class Agent {
    * the platform's duration of 24 h, which is also the longest). The platform answers 200 whatever it makes of it, and the first secret stays
    * until it is used or over. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.
    */
-  async claim(claim: { secretKey?: string; durationMs?: number } = {}): Promise<void> {
+  async claim(claim: { secretKey?: string; durationMs?: number } & WaitOptions = {}): Promise<void> {
     await sendClaim(this._core.session, new RequestChannel(this._core.session, "uplink"), claim);
   }
 

@@ -5,7 +5,7 @@ import { type AgentState, Events } from "../events.js";
 import { PlatformSession, rememberedTiming, type SessionWatcher } from "../platform/index.js";
 import type { Host } from "../port.js";
 import type { Timestamp } from "../wire/timestamp.js";
-import { AttributesApi } from "./attributes/attributes.js";
+import { Attributes } from "./attributes/attributes.js";
 import { rejectUnmanagedImage } from "./firmware/api.js";
 import { Firmware } from "./firmware/firmware.js";
 import { Cycle, Reset } from "./lifecycle/index.js";
@@ -34,7 +34,7 @@ export class Core implements SessionWatcher, RpcWatcher {
   readonly time: Time;
   readonly outbox: Outbox;
   readonly telemetry: Telemetry;
-  readonly attributes: AttributesApi;
+  readonly attributes: Attributes;
   readonly handlers: Handlers;
   readonly rpc: Rpc;
   /** Undefined without firmware options. */
@@ -64,7 +64,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.outbox = new Outbox(host, this.time, options.telemetry ?? {});
     this.telemetry = new Telemetry(this.session, this.events, this.time, this.outbox);
     const timing = rememberedTiming(host, target);
-    this.attributes = new AttributesApi(this.session, this.events, timing, checked.attributes);
+    this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
     this.handlers = new Handlers(host, this.answerBytes);
     this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc);
     this.firmware =

@@ -1,25 +1,44 @@
+import { MoteError } from "../errors.js";
 import type { Outcome } from "../http/outcome.js";
-import { checkDeadline } from "./deadline.js";
 import type { RequestChannel } from "./request-channel.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
+import { checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "./wait.js";
 
 /** Until a place in the queue is looked for again. */
 const TURN_MS = 200;
 
 /**
- * Sends a request that the application waits for: again after a loss or a busy answer (if it may be repeated), until `deadlineMs`
- * are over. Returns the `done` outcome; rejects with `TIMEOUT`, `REFUSED` or `STOPPED`.
+ * Sends a request that the application waits for, and repeats it after a loss or a busy answer if it may be repeated.
+ * Returns the `done` outcome. Rejects with `TIMEOUT`, `REFUSED`, `STOPPED` or `ABORTED`.
  */
-export async function ask(
+export const ask = (
   session: PlatformSession,
   channel: RequestChannel,
   request: DeviceRequest,
-  deadlineMs: number,
+  options: WaitOptions,
+): Promise<Outcome & { kind: "done" }> => {
+  const { signal } = options;
+  const answer = requestUntil(session, channel, request, options);
+  if (!signal) return answer;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new MoteError("ABORTED", "the caller aborted the call"));
+    const over = () => signal.removeEventListener("abort", abort);
+    signal.addEventListener("abort", abort);
+    if (signal.aborted) abort();
+    answer.then(resolve, reject).then(over);
+  });
+};
+
+async function requestUntil(
+  session: PlatformSession,
+  channel: RequestChannel,
+  request: DeviceRequest,
+  { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions,
 ): Promise<Outcome & { kind: "done" }> {
-  checkDeadline(deadlineMs);
+  checkTimeout(timeoutMs);
   session.watcher?.asked();
-  const end = session.host.clock.now() + deadlineMs;
-  while (session.running) {
+  const end = session.host.clock.now() + timeoutMs;
+  while (session.running && !signal?.aborted) {
     const left = await within(session, channel.ready(), end);
     if (!session.running) break;
     if (left <= 0) throw session.counters.error("TIMEOUT", "the platform can't be reached");
@@ -38,7 +57,9 @@ export async function ask(
     if (outcome.kind === "busy") channel.hold(outcome.retryAfterMs);
     if (!request.repeatable && session.running) throw session.counters.error("TIMEOUT", "no answer came");
   }
-  throw session.counters.error("STOPPED", "the agent is stopped");
+  throw signal?.aborted
+    ? session.counters.error("ABORTED", "the caller aborted the call")
+    : session.counters.error("STOPPED", "the agent is stopped");
 }
 
 const pause = (session: PlatformSession, ms: number): Promise<void> => {

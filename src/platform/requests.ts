@@ -2,7 +2,7 @@
 
 import type { Request } from "../http/request.js";
 import { attributesPath } from "../wire/paths.js";
-import { EXCHANGE_MS } from "./deadline.js";
+import { EXCHANGE_MS } from "./wait.js";
 
 /** Of the answer to a POST only an error's text is longer than nothing, and nobody reads it to its end. */
 const LIMIT = 1024;

@@ -10,8 +10,8 @@ import type { Timestamp } from "../wire/timestamp.js";
 import { Backoff } from "./backoff.js";
 import { ConnectionPool, type Purpose } from "./connection-pool.js";
 import { Counters } from "./counters.js";
-import { EXCHANGE_MS } from "./deadline.js";
 import { type Job, Loop } from "./loop.js";
+import { EXCHANGE_MS } from "./wait.js";
 
 /** Who sent a request. */
 export interface Sender {

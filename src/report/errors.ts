@@ -1,13 +1,13 @@
 /**
  * What went wrong, for programs:
  * - `BAD_OPTIONS`: options of a constructor; the message names every wrong one.
- * - `BAD_VALUE`: no UUID, a range that ends before it starts, filters that are no arrays of strings, no deadline: nothing was sent.
+ * - `BAD_VALUE`: no UUID, a range that ends before it starts, filters that are no arrays of strings, an invalid timeoutMs: nothing was sent.
  * - `LOGIN`: the platform does not know this user name with this password; or with another `status` than 401 and 403: nobody logs in there.
  * - `FORBIDDEN`: 401 or 403, also after a fresh login if there can be one.
  * - `NOT_FOUND`: 404.
  * - `REFUSED`: any other answer that is none of a report; `status` says which.
- * - `BUSY`: 429 or 503 until the deadline, or asked to wait beyond it.
- * - `TIMEOUT`: not over before the deadline, or silent for longer than `idleMs`.
+ * - `BUSY`: 429 or 503 until timeoutMs, or asked to wait beyond it.
+ * - `TIMEOUT`: not over within timeoutMs, or silent for longer than `idleMs`.
  * - `LOST`: no connection, one that dropped, or an answer that is not HTTP.
  * - `MALFORMED`: a 200 that holds no report, or a report that breaks off.
  * - `TOO_LARGE`: a row, or the labels, beyond `rowBytes`.

@@ -11,10 +11,13 @@ const LONGEST_MS = 20 * 86_400_000;
 /** Between two attempts while the platform is busy, if it does not say itself: somebody waits for the report. */
 export const LONGEST_WAIT_MS = 30_000;
 
-/** When a call must be over, by the host's monotonic clock. Throws `BAD_VALUE` for what is no deadline: more than 0 ms, up to 20 days. */
-export const endOf = (clock: Clock, deadlineMs: number): number => {
-  if (deadlineMs > 0 && deadlineMs <= LONGEST_MS) return clock.now() + deadlineMs;
-  throw new ReportError("BAD_VALUE", "a deadline is a number of ms, more than 0 and up to 20 days");
+/** When a call must be over, by the host's monotonic clock. Throws `BAD_VALUE` unless it is more than 0 ms, up to 20 days. */
+export const endOf = (clock: Clock, timeoutMs: number): number => {
+  if (timeoutMs > 0 && timeoutMs <= LONGEST_MS) return clock.now() + timeoutMs;
+  throw new ReportError(
+    "BAD_VALUE",
+    "invalid timeoutMs: expected a number of ms, more than 0 and up to 20 days",
+  );
 };
 
 /** Waits of one client: over when they are due, or all at once when the client is closed. */
@@ -67,5 +70,5 @@ export const waitBusy = (
   const ms = retryAfterMs + backoff.next();
   if (ms < left) return pauses.until(ms);
   const text = status === 429 ? "too many requests" : "not available";
-  throw new ReportError("BUSY", `${what}: ${text} (${status}) until the deadline`, status);
+  throw new ReportError("BUSY", `${what}: ${text} (${status}) until timeoutMs`, status);
 };

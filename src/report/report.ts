@@ -13,7 +13,7 @@ import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
 import { RowSink } from "./row-sink.js";
 import type { Session } from "./session.js";
 
-const DEADLINE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 /** Reports of one client that wait for their turn. */
 const QUEUE = 128;
 /** Of an answer that is no report. */
@@ -21,7 +21,7 @@ const REFUSAL_BYTES = 512;
 
 export interface ReportRequest extends ReportQuestion {
   /** ms for all of it: its turn, the login, waiting for a busy platform, and the whole answer. Default 60,000; 20 days at most. */
-  readonly deadlineMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What a report came to. */
@@ -57,7 +57,7 @@ export class Reports {
   async build(request: ReportRequest, taker: RowTaker): Promise<ReportEnd> {
     const problem = reportProblem(request);
     if (problem !== undefined) throw new ReportError("BAD_VALUE", problem);
-    const end = endOf(this._host.clock, request.deadlineMs ?? DEADLINE_MS);
+    const end = endOf(this._host.clock, request.timeoutMs ?? TIMEOUT_MS);
     await this._turn(end);
     try {
       return await this._build(this._host.encode(reportBody(request)), taker, end);
@@ -90,7 +90,7 @@ export class Reports {
         const at = this._waiting.indexOf(wake);
         if (at >= 0) this._waiting.splice(at, 1);
         this._checkOpen();
-        throw new ReportError("TIMEOUT", "report: its turn did not come before the deadline");
+        throw new ReportError("TIMEOUT", "report: its turn did not come within timeoutMs");
       }
     }
     this._running = true;
@@ -181,7 +181,7 @@ export class Reports {
   private _left(end: number): number {
     const left = end - this._host.clock.now();
     if (left > 0) return left;
-    throw new ReportError("TIMEOUT", "report: not over before the deadline");
+    throw new ReportError("TIMEOUT", "report: not over before timeoutMs");
   }
 
   private _checkOpen(): void {

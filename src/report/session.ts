@@ -15,7 +15,7 @@ import { ReportError, refusal } from "./errors.js";
 import { isToken, lifeMs } from "./jwt.js";
 import { endOf, LONGEST_WAIT_MS, Pauses, waitBusy } from "./pause.js";
 
-const DEADLINE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 /** Of one request. */
 const LOGIN_MS = 35_000;
 const ANSWER_BYTES = 16_384;
@@ -66,9 +66,9 @@ export class Session {
    * A JWT that should be good for a minute. `refused`: the one that the platform would not have; then another one, by a fresh
    * login. Rejects with ReportError `LOGIN`, `FORBIDDEN`, `REFUSED`, `BUSY`, `TIMEOUT`, `LOST`, `MALFORMED` or `STOPPED`.
    */
-  async token(deadlineMs = DEADLINE_MS, refused?: string): Promise<string> {
+  async token(timeoutMs = TIMEOUT_MS, refused?: string): Promise<string> {
     const { clock } = this._host;
-    const end = endOf(clock, deadlineMs);
+    const end = endOf(clock, timeoutMs);
     const backoff = new Backoff(this._host, LONGEST_WAIT_MS);
     let renewed = false;
     for (;;) {
@@ -77,7 +77,7 @@ export class Session {
       const over = this._endsAt !== undefined && clock.now() >= this._endsAt;
       // What a login just brought is not judged again: it may be the same as before, or of no life at all.
       if (token !== undefined && (renewed || (token !== refused && !over))) return token;
-      if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer before the deadline");
+      if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer within timeoutMs");
       if (!this.renewable && !this._asking) throw refusal("login", 401);
       // A token whose time is over is refreshed; one that was refused needs the password again, if there is one.
       this._asking ??= this._ask(refused === undefined || !this.#user).finally(() => {

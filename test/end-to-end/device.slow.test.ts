@@ -47,7 +47,7 @@ for (const server of SERVERS) {
       const rig = await startRig(t, server);
       const agent = rig.agent({ connections });
       const seen: unknown[] = [];
-      agent.rpc.handle("setLed", ({ on }) => ({ on }));
+      agent.rpc.handle<{ on: boolean }>("setLed", ({ on }) => ({ on }));
       agent.rpc.handle("note", (params) => {
         seen.push(params);
       });
@@ -137,14 +137,14 @@ for (const server of SERVERS) {
     first.start();
     const id = await rig.deviceId();
     first.telemetry.record({ start: 1 });
-    t.true(await first.flush(FLUSH_MS));
+    t.true(await first.flush({ timeoutMs: FLUSH_MS }));
     await first.stop();
     const second = rig.agent();
     const adopted: boolean[] = [];
     second.on("provisioned", (detail) => adopted.push(detail.adopted));
     second.telemetry.record({ start: 2 });
     second.start();
-    t.true(await second.flush(FLUSH_MS));
+    t.true(await second.flush({ timeoutMs: FLUSH_MS }));
     t.deepEqual(adopted, [true]);
     await until(async () => (await latest(rig, id, "start")) === 2, "the second start is there");
     t.is((await rig.operator.devices.list({ textSearch: rig.name })).totalElements, 1);
@@ -159,11 +159,11 @@ test(`${first.name}: with time stamps of the platform, an object and an array of
   const before = Date.now();
   agent.start();
   agent.telemetry.record({ alone: 1 });
-  t.true(await agent.flush(FLUSH_MS));
+  t.true(await agent.flush({ timeoutMs: FLUSH_MS }));
   const id = await rig.deviceId();
   agent.telemetry.record({ first: 1 });
   agent.telemetry.record({ second: 2 });
-  t.true(await agent.flush(FLUSH_MS));
+  t.true(await agent.flush({ timeoutMs: FLUSH_MS }));
   const found = await until(async () => {
     const values = await rig.operator.timeSeries.latest(id, ["alone", "first", "second"]);
     return Object.keys(values).length === 3 && values;

@@ -24,7 +24,7 @@ function used(): number {
 let few = 0;
 let most = 0;
 await reports.build(
-  { viewConfigId, deadlineMs: 120_000 },
+  { viewConfigId, timeoutMs: 120_000 },
   {
     labels: (labels) => delivery.labels(labels),
     row(row) {

@@ -73,7 +73,7 @@ test("what an agent recorded comes out of `mote report`, with the right sums", a
       sums.set(hour, [...(sums.get(hour) ?? []), energy]);
     }
     agent.start();
-    await agent.flush(30_000);
+    await agent.flush({ timeoutMs: 30_000 });
     await agent.stop();
     host.close();
   }

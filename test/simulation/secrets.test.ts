@@ -131,7 +131,7 @@ class Device {
       void heard.shown.push(`${error.name} ${error.message} ${error.stack}`);
     const asked = [
       agent.rpc.call("getTime", {}, { timeoutMs: 5000 }).catch(failed),
-      agent.attributes.read({ sharedKeys: ["x"], deadlineMs: 5000 }).catch(failed),
+      agent.attributes.read({ sharedKeys: ["x"], timeoutMs: 5000 }).catch(failed),
       agent.claim({ secretKey: "claim" }).catch(failed),
     ];
     agent.telemetry.record({ n: 1 });

@@ -148,8 +148,8 @@ export class SimulatedRun {
   #wake(agent: Agent, powerCycle: PowerCycle): void {
     const { dice, world } = this;
     world.count("wakes");
-    const deadline = dice.pick([30_000, 30_000, 5000]);
-    agent.runOnce({ deadline, connect: dice.chance(0.5), kept: this.#kept }).then(
+    const timeoutMs = dice.pick([30_000, 30_000, 5000]);
+    agent.runOnce({ timeoutMs, connect: dice.chance(0.5), kept: this.#kept }).then(
       (wake) => {
         // Started meanwhile it stays awake.
         if (!powerCycle.powered || agent.state !== "stopped") return;
@@ -387,7 +387,7 @@ export class SimulatedRun {
       if (how === "stop") return agent.start();
       await this.world.clock.advance(60_000);
       // Whose power went while it stopped never ends.
-      if (powerCycle.powered) this.points.stopped(await stopped);
+      if (powerCycle.powered) this.points.stopped((await stopped).lostPoints);
       powerCycle.powerOff(dice.chance(0.5));
     } else this.powerOff(dice.chance(0.5));
     if (how !== "power loss, then off") this.boot();

@@ -37,7 +37,7 @@ class Application {
       this._alarmAbove = typeof degrees === "number" ? degrees : undefined;
     });
     // A sleeping device answers when it connects next: the caller has to wait for so long.
-    agent.rpc.handle("setSwitch", (params) => this._set(params));
+    agent.rpc.handle<{ on?: unknown } | null>("setSwitch", (params) => this._set(params));
   }
 
   /** What it returns is a point of its own; nothing, if what was recorded is all. */

@@ -25,7 +25,7 @@ class Application {
     this._agent = agent;
     this._host = host;
     this._intervalMs = host.settings.intervalMs;
-    agent.rpc.handle("setSwitch", (params) => this._set(params));
+    agent.rpc.handle<{ on?: unknown } | null>("setSwitch", (params) => this._set(params));
     agent.attributes.subscribe("interval", (seconds) => this._every(seconds));
     agent.attributes.publish({ switch: false });
     this._sample();

@@ -58,7 +58,7 @@ export class RemoteWifi {
   constructor(options: RemoteWifiOptions) {
     this._options = options;
     this._network = options.network;
-    options.agent.rpc.handle(METHOD, (params) => this._asked(params));
+    options.agent.rpc.handle<Json>(METHOD, (params) => this._asked(params));
   }
 
   private _asked(params: Json): Json {
@@ -125,7 +125,7 @@ export class RemoteWifi {
   /** Nothing that was asked before can answer through the new network. */
   private async _reached(): Promise<boolean> {
     try {
-      await this._options.agent.attributes.read({ clientKeys: ["mac"], deadlineMs: READ_MS });
+      await this._options.agent.attributes.read({ clientKeys: ["mac"], timeoutMs: READ_MS });
       return true;
     } catch {
       return false;

@@ -73,7 +73,7 @@ async function end(code: number, flush: boolean): Promise<void> {
   // Stopped or started again in good order: nobody pulled the plug.
   begun?.steady();
   if (agent) {
-    if (flush && agent.state === "online") await within(FLUSH_MS, agent.flush(FLUSH_MS));
+    if (flush && agent.state === "online") await within(FLUSH_MS, agent.flush({ timeoutMs: FLUSH_MS }));
     await within(STOP_MS, agent.stop());
   }
   exit(code);

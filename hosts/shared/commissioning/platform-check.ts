@@ -68,7 +68,7 @@ const asked = (agent: Agent, { token }: Values): Promise<Finding | undefined> =>
   return new Promise((resolve) => {
     agent.on("refused", ({ what, reason }) => resolve(refusedAs(what, reason)));
     agent.on("offline", ({ reason }) => resolve(unreachable(reason)));
-    agent.attributes.read({ clientKeys: ["mote"], deadlineMs: DEADLINE_MS }).then(
+    agent.attributes.read({ clientKeys: ["mote"], timeoutMs: DEADLINE_MS }).then(
       () => resolve(undefined),
       (error) => resolve(refused(error, token !== undefined)),
     );

@@ -25,7 +25,7 @@ export async function readPieces(
 
 async function readPiece(agent: Pick<Agent, "attributes">, key: string): Promise<Uint8Array | string> {
   try {
-    const { shared } = await agent.attributes.read({ sharedKeys: [key], deadlineMs: DEADLINE_MS });
+    const { shared } = await agent.attributes.read({ sharedKeys: [key], timeoutMs: DEADLINE_MS });
     const text = Object.hasOwn(shared, key) ? shared[key] : undefined;
     const piece = typeof text === "string" ? fromBase64(text) : undefined;
     return piece ?? "a piece of a certificate is missing, or is no base64";

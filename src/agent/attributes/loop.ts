@@ -4,10 +4,10 @@
 // between two polls is never sent. So a poll is only a hint: first the poll is opened, then the values are read.
 
 import type { Events } from "../../events.js";
-import { EXCHANGE_MS } from "../../platform/deadline.js";
 import type { Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import { CONTENT, PROBE, post, RequestChannel } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
+import { EXCHANGE_MS } from "../../platform/wait.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { AttributeLimits } from "../options/attributes.js";

@@ -3,9 +3,9 @@
 // A database error of the platform reads as 200 `{}`, the same as "no such attributes". So each GET also asks for one client attribute
 // that the agent itself published, the freshness marker: an answer without it proves nothing.
 import type { Outcome } from "../../http/outcome.js";
-import { EXCHANGE_MS } from "../../platform/deadline.js";
 import type { DeviceRequest, PlatformSession, RequestChannel } from "../../platform/index.js";
 import { post } from "../../platform/index.js";
+import { EXCHANGE_MS } from "../../platform/wait.js";
 import { attributesQuery, parseAttributes, splitKeys } from "../../wire/attributes.js";
 import { attributesPath } from "../../wire/paths.js";
 import type { Json, JsonObject } from "../../wire/text/json.js";

@@ -1,7 +1,7 @@
 import type { AgentState, Events } from "../../events.js";
 import type { PlatformSession } from "../../platform/index.js";
 import type { Host } from "../../port.js";
-import type { AttributesApi } from "../attributes/attributes.js";
+import type { Attributes } from "../attributes/attributes.js";
 import type { Firmware } from "../firmware/firmware.js";
 import type { Outbox } from "../queue/index.js";
 import type { Handlers, Rpc } from "../rpc/rpc.js";
@@ -21,7 +21,7 @@ export interface AgentParts {
   readonly time: Time;
   readonly outbox: Outbox;
   readonly telemetry: Telemetry;
-  readonly attributes: AttributesApi;
+  readonly attributes: Attributes;
   readonly rpc: Rpc;
   readonly handlers: Handlers;
   readonly firmware: Firmware | undefined;

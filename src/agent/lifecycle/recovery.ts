@@ -6,7 +6,7 @@ import { guarded } from "../../guarded.js";
 import type { Host } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
-import type { AttributesApi } from "../attributes/attributes.js";
+import type { AttributesApi } from "../attributes/api.js";
 import type { FirmwareApi } from "../firmware/api.js";
 import type { RpcApi } from "../rpc/rpc.js";
 

@@ -7,8 +7,8 @@
 import { MoteError } from "../../errors.js";
 import { limited } from "../../guarded.js";
 import { share } from "../../platform/backoff.js";
-import { checkDeadline } from "../../platform/deadline.js";
 import { Signal } from "../../platform/signal.js";
+import { checkTimeout, DEFAULT_TIMEOUT_MS } from "../../platform/wait.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
 import type { AgentParts } from "./agent-parts.js";
 import {
@@ -21,7 +21,6 @@ import {
   writeMemory,
 } from "./wake.js";
 
-const DEADLINE_MS = 30_000;
 /** For what is under way at the deadline to see that it is over. */
 const MARGIN_MS = 200;
 const LOOK_MS = 50;
@@ -94,18 +93,18 @@ export class Cycle {
 
   /** See `Agent.runOnce`. */
   async run(options: WakeOptions): Promise<Wake> {
-    const { deadline = DEADLINE_MS } = options;
-    checkDeadline(deadline);
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    checkTimeout(timeoutMs);
     const { clock } = this._parts.host;
     const began = clock.now();
     this.running = true;
     this._delivered = 0;
     this._online = this._done = this._restarting = this._halted = false;
     const memory = this._wakeUp(options, began);
-    const alarm = await this._sample(options, deadline / 2);
+    const alarm = await this._sample(options, timeoutMs / 2);
     const reason = this._reason(memory, alarm, options.connect === true);
     const from = clock.now();
-    if (reason !== "none") await this._connect(options, memory, began + deadline - MARGIN_MS);
+    if (reason !== "none") await this._connect(options, memory, began + timeoutMs - MARGIN_MS);
     // What the application asked for while it took its sample connects, too.
     else if (this._parts.session.running) await this._stop();
     memory.radio += clock.now() - from;

@@ -16,7 +16,7 @@ export type Sample =
 /** What `runOnce` is given. Times in ms. */
 export interface WakeOptions {
   /** All of it ends by then, from the call: connections are closed and the promise resolved. Default 30,000; a download or a new image on trial takes up to `cycle.updateMs`. */
-  deadline?: number | undefined;
+  timeoutMs?: number | undefined;
   /**
    * The application's reading, recorded as one point: values as for `telemetry.record`, or `{ values, alarm: true }` for a point that must
    * leave now. May be async, with half of the deadline. What it throws is logged; the wake goes on without a point.

@@ -1,11 +1,11 @@
 import type { PlatformSession } from "../../platform/index.js";
-import type { Json } from "../../wire/text/json.js";
+import type { WaitOptions } from "../../platform/wait.js";
 import { RpcCalls } from "./client-side.js";
 import type { HandleOptions, Handlers, RpcHandler } from "./handlers.js";
 
 /** Server-side and client-side RPC. */
 export class RpcApi {
-  /** Longest answer, in bytes, as the options say. */
+  /** Maximum size of an answer in bytes, from the options. */
   readonly answerBytes: number;
   private readonly _handlers: Handlers;
   private readonly _calls: RpcCalls;
@@ -16,17 +16,20 @@ export class RpcApi {
     this._calls = new RpcCalls(session, answerBytes);
   }
 
-  /** Handles a server-side RPC. A call of a method without a handler is answered `METHOD_NOT_FOUND`.
-   *  Throws `BAD_VALUE` for an empty method, what is no function, and a `timeoutMs` out of its range. */
-  handle(method: string, handler: RpcHandler, options: HandleOptions = {}): void {
-    this._handlers.add(method, handler, options);
+  /**
+   * Handles a server-side RPC. A method without a handler is answered `METHOD_NOT_FOUND`.
+   * Throws `BAD_VALUE` for an empty method, a handler that is not a function, or a `timeoutMs` out of range.
+   */
+  handle<P = unknown>(method: string, handler: RpcHandler<P>, options: HandleOptions = {}): void {
+    this._handlers.add(method, handler as RpcHandler, options);
   }
 
   /**
-   * A client-side RPC (POST /api/v1/{token}/rpc): resolves with the answer of the platform's rule chain. A stock platform has none for it and never answers.
-   * Sent once. Rejects with `TIMEOUT` (default 30,000 ms), `REFUSED`, `BAD_VALUE`, `TOO_LARGE` or `STOPPED`.
+   * Calls a client-side RPC (POST /api/v1/{token}/rpc): resolves with the answer of the platform's rule chain. A stock
+   * server has no rule chain for it and never answers. Sent once. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE`,
+   * `TOO_LARGE`, `STOPPED` or `ABORTED`.
    */
-  call(method: string, params: unknown, options: { timeoutMs?: number } = {}): Promise<Json> {
-    return this._calls.call(method, params, options.timeoutMs);
+  call<T = unknown>(method: string, params: unknown, options: WaitOptions = {}): Promise<T> {
+    return this._calls.call(method, params, options) as Promise<T>;
   }
 }

@@ -2,11 +2,10 @@
 
 import type { PlatformSession } from "../../platform/index.js";
 import { ask, RequestChannel } from "../../platform/index.js";
+import { DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import { RPC_CALL_PATH } from "../../wire/paths.js";
 import { encodeCall, parseCallAnswer } from "../../wire/rpc.js";
 import type { Json } from "../../wire/text/json.js";
-
-const TIMEOUT_MS = 30_000;
 
 export class RpcCalls {
   private readonly _session: PlatformSession;
@@ -21,31 +20,31 @@ export class RpcCalls {
   }
 
   /** Sent once only: the platform may run what it does not answer. */
-  async call(method: string, params: unknown, timeoutMs = TIMEOUT_MS): Promise<Json> {
+  async call(method: string, params: unknown, options: WaitOptions): Promise<Json> {
     const encoded = encodeCall(method, params);
     if (!encoded.ok)
       throw this._session.counters.error(encoded.tooLarge ? "TOO_LARGE" : "BAD_VALUE", encoded.reason);
     this._open++;
     try {
-      return await this._send(encoded.text, timeoutMs);
+      return await this._send(encoded.text, options);
     } finally {
       this._open--;
       if (this._open === 0) this._channel.hangUp();
     }
   }
 
-  private async _send(text: string, timeoutMs: number): Promise<Json> {
+  private async _send(text: string, options: WaitOptions): Promise<Json> {
     const body = this._session.host.encode(text);
     const limit = this._answerBytes;
     const request = {
       method: "POST",
       path: RPC_CALL_PATH,
       body,
-      deadlineMs: timeoutMs,
+      deadlineMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       limit,
       repeatable: false,
     } as const;
-    const outcome = await ask(this._session, this._channel, request, timeoutMs);
+    const outcome = await ask(this._session, this._channel, request, options);
     if (!outcome.whole)
       throw this._session.counters.error("TOO_LARGE", `the answer is longer than ${limit} bytes`);
     const answer = parseCallAnswer(this._session.host.decode(outcome.body) ?? "");

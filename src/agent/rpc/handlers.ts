@@ -6,11 +6,10 @@ import { encodeAnswer, encodeError, type RpcErrorCode } from "../../wire/rpc.js"
 import type { Json } from "../../wire/text/json.js";
 
 /**
- * Given the RPC's params (any JSON; null if there are none); what it returns, or resolves to, is the answer (undefined answers null). What it throws is
- * answered `HANDLER_FAILED` with its message, a `MoteError` with the code `BAD_PARAMS` as that.
+ * Gets the RPC's params (any JSON; null if absent). Its result, or what it resolves to, is the answer; undefined
+ * answers null. An exception answers `HANDLER_FAILED` with its message, or `BAD_PARAMS` for a `MoteError` of that code.
  */
-// biome-ignore lint/suspicious/noExplicitAny: a handler names the type of params it expects
-export type RpcHandler = (params: any) => unknown;
+export type RpcHandler<P = unknown> = (params: P) => unknown;
 
 export interface HandleOptions {
   /**

@@ -2,10 +2,10 @@
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
-import { EXCHANGE_MS } from "../../platform/deadline.js";
 import type { Job, PlatformSession, Wait } from "../../platform/index.js";
 import { HEAD_ROOM, PollMemory, post, RequestChannel } from "../../platform/index.js";
 import type { PollTiming } from "../../platform/poll-timing.js";
+import { EXCHANGE_MS } from "../../platform/wait.js";
 import { rpcAnswerPath } from "../../wire/paths.js";
 import { encodeError, parseRpcRequest, type RpcErrorCode, type RpcRequest } from "../../wire/rpc.js";
 import { decodeStart } from "../../wire/text/text.js";

@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from "../../platform/wait.js";
 import type { Clock } from "../../port.js";
 import type { Outbox } from "../queue/index.js";
 
@@ -22,21 +23,25 @@ export class FlushQueue {
     return this._queue.length > 0;
   }
 
-  /** True once nothing recorded before waits any more, false after `deadlineMs`, at `end()`, and at once if nobody sends. */
-  add(deadlineMs: number, running: boolean): Promise<boolean> {
-    if (this._outbox.waiting === 0 || !running) return Promise.resolve(this._outbox.waiting === 0);
+  /** True once all earlier points left the outbox; false after `timeoutMs`, at an abort, at `end()`, or if not `running`. */
+  add(timeoutMs: number, running: boolean, signal?: AbortSignalLike): Promise<boolean> {
+    if (this._outbox.waiting === 0 || !running || signal?.aborted)
+      return Promise.resolve(this._outbox.waiting === 0);
     return new Promise((resolve) => {
       const flush: Flush = {
         number: this._outbox.next,
         end: (all) => {
           cancel();
+          signal?.removeEventListener("abort", giveUp);
           resolve(all);
         },
       };
-      const cancel = this._clock.timer(deadlineMs, () => {
+      const giveUp = () => {
         this._queue = this._queue.filter((one) => one !== flush);
-        resolve(false);
-      });
+        flush.end(false);
+      };
+      const cancel = this._clock.timer(timeoutMs, giveUp);
+      signal?.addEventListener("abort", giveUp);
       this._queue.push(flush);
     });
   }

@@ -6,9 +6,9 @@
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
-import { checkDeadline, EXCHANGE_MS } from "../../platform/deadline.js";
 import type { DeviceRequest, Job, Loop, PlatformSession, Wait } from "../../platform/index.js";
 import { CONTENT, HEAD_ROOM, post, RequestChannel } from "../../platform/index.js";
+import { type AbortSignalLike, EXCHANGE_MS } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";
@@ -30,9 +30,7 @@ const TOO_LARGE = 413;
 /** Statuses of an empty bucket: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
 
-/** Telemetry: `record` at any time, also before `start()` and while offline. */
 export class Telemetry implements Job {
-  /** For the agent alone. */
   readonly verdict: Verdict;
   private readonly _session: PlatformSession;
   private readonly _channel: RequestChannel;
@@ -66,12 +64,7 @@ export class Telemetry implements Job {
     outbox.hold?.watch(() => this._loop.notify());
   }
 
-  /**
-   * Takes a point: values by key (string, boolean, finite number, BigInt of 64 bits, JSON of 32 levels). It reaches the platform at
-   * least once and in order, or the event `drop` counts it. False if it was dropped at once: no room, with `drop: "newest"`.
-   * `ts`: milliseconds since 1970, 13 digits; default: now, each point its own.
-   * Throws `BAD_VALUE` for what JSON or the platform can't hold, `TOO_LARGE` for more than fits in one request; nothing is kept then.
-   */
+  /** See `TelemetryApi`, like the members that follow. */
   record(values: Record<string, unknown>, options?: { readonly ts?: number | undefined }): boolean {
     const given = options?.ts;
     const ts = given === undefined ? undefined : applicationTimestamp(given);
@@ -82,7 +75,6 @@ export class Telemetry implements Job {
     return true;
   }
 
-  /** Throws as `record` would, and records nothing. Returns the JSON text of the values as UTF-8. */
   check(values: Record<string, unknown>): Uint8Array {
     const { counters, host } = this._session;
     const most = this._outbox.maxText;
@@ -92,33 +84,25 @@ export class Telemetry implements Job {
     if (text.length > most) throw counters.error("TOO_LARGE", `the point is longer than ${most} bytes`);
     return text;
   }
-  /** Points that wait to be delivered. */
   get waiting(): number {
     return this._outbox.waiting;
   }
-  /** Points dropped, by reason, since the durable queue began or, without one, since the agent was made. */
   get dropped(): Readonly<Drops> {
     const { full, refused, unreadable } = this._outbox.dropped;
     return { full, refused, unreadable };
   }
 
-  /**
-   * Sends what waits now, without waiting for full batches. True once nothing of it waits any more, false after `deadlineMs`, at `stop()`,
-   * and at once if the agent is stopped and points wait. Rejects with `BAD_VALUE` for what is no deadline.
-   */
-  async flush(deadlineMs: number): Promise<boolean> {
-    checkDeadline(deadlineMs);
-    const flushed = this._flushes.add(deadlineMs, this._session.running);
+  flush(timeoutMs: number, signal?: AbortSignalLike): Promise<boolean> {
+    const flushed = this._flushes.add(timeoutMs, this._session.running, signal);
     this._loop.notify();
     return flushed;
   }
 
-  /** For the agent alone: nothing waits, and there are no drops to report, or the platform takes none now. */
+  /** No points wait and no drops are to be reported, or the platform accepts none now. */
   get idle(): boolean {
     return this.verdict.outage || (this._outbox.waiting === 0 && !this._reporter.due);
   }
 
-  /** For the agent alone, as the two that follow. */
   begin(): void {
     this._step = "wait";
   }

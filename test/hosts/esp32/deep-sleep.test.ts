@@ -15,7 +15,7 @@ const CONFIG = {
   wifi: { ssid: "home", password: "correct horse" },
   provisioning: { key: KEY, secret: SECRET },
   firmware: { title: "lamp", version: "1.0.0", allowHttp: true },
-  cycle: { everyMs: MINUTE, connectEvery: 5, deadlineMs: 20_000 },
+  cycle: { everyMs: MINUTE, connectEvery: 5, timeoutMs: 20_000 },
 };
 
 class Nights {
@@ -110,7 +110,7 @@ test("a power loss forgets what is kept asleep, and nothing else", async (t) => 
 test("an access point that is away, or never answers, leaves a wake time for the second network", async (t) => {
   for (const answers of [true, false]) {
     const second = { ssid: "shed", password: "another horse" };
-    const cycle = { ...CONFIG.cycle, deadlineMs: 30_000 };
+    const cycle = { ...CONFIG.cycle, timeoutMs: 30_000 };
     const nights = new Nights(t, { ...CONFIG, cycle, wifi: { ...CONFIG.wifi, second } });
     const { board } = nights;
     board.onRadio = (radio) => {
@@ -180,7 +180,7 @@ test("whatever keeps a wake from its end, the board sleeps", async (t) => {
 });
 
 test("a wrong cycle is reported", async (t) => {
-  for (const cycle of [5, { everyMs: 1 }, { deadlineMs: -1 }, { often: 1 }]) {
+  for (const cycle of [5, { everyMs: 1 }, { timeoutMs: -1 }, { often: 1 }]) {
     const nights = new Nights(t, { ...CONFIG, cycle });
     t.is(startBoard(nights.board.boot(1), nights.application), undefined);
     t.true(

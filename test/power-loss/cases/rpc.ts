@@ -48,11 +48,11 @@ function handle(world: Asked, agent: Agent, { clock }: PoweredHost): void {
   };
   agent.rpc.handle("act", run);
   agent.rpc.handle("read", run, { once: false });
-  agent.rpc.handle("slow", (params) => {
+  agent.rpc.handle<{ n: number }>("slow", (params) => {
     const answer = run(params);
     return new Promise((resolve) => clock.timer(SLOW_MS, () => resolve(answer)));
   });
-  agent.rpc.handle("long", (params) => ({ ...run(params), LONG }));
+  agent.rpc.handle<{ n: number }>("long", (params) => ({ ...run(params), LONG }));
 }
 
 async function resume(world: Asked, power: Power): Promise<void> {

@@ -79,7 +79,7 @@ async function resume(world: Recording, power: Power): Promise<void> {
   world.safe = world.recorded;
   body.knowsTime = true;
   let flushed = false;
-  void agent.flush(PATIENCE_MS).then((all) => {
+  void agent.flush({ timeoutMs: PATIENCE_MS }).then((all) => {
     flushed = all;
   });
   await world.until(power, "delivered", () => flushed && missing(world).length === 0, PATIENCE_MS);

@@ -65,17 +65,17 @@ export class Asked {
     const later = (ms: number) => new Promise<void>((resolve) => powerCycle.host.clock.timer(ms, resolve));
     agent.rpc.handle("echo", ran);
     agent.rpc.handle("toggle", ran);
-    agent.rpc.handle("peek", ({ nonce }) => ({ nonce }), { once: false });
-    agent.rpc.handle("slow", async (params) => {
+    agent.rpc.handle<{ nonce: number }>("peek", ({ nonce }) => ({ nonce }), { once: false });
+    agent.rpc.handle<{ nonce: number }>("slow", async (params) => {
       const answer = ran(params);
       await later(this.#run.dice.pick([100, 3000, 15_000]));
       return answer;
     });
-    agent.rpc.handle("fails", (params) => {
+    agent.rpc.handle<{ nonce: number }>("fails", (params) => {
       ran(params);
       throw new Error("no water");
     });
-    agent.rpc.handle("big", (params) => ({
+    agent.rpc.handle<{ nonce: number }>("big", (params) => ({
       ...ran(params),
       text: "z".repeat(this.#run.dice.pick([700, 9000])),
     }));
@@ -122,9 +122,9 @@ export class Asked {
     if (!agent || !powerCycle?.powered) return;
     const asks: readonly [number, () => Promise<unknown>][] = [
       [5000, () => agent.rpc.call("getTime", {}, { timeoutMs: 5000 })],
-      [20_000, () => agent.attributes.read({ sharedKeys: ["mode"], deadlineMs: 20_000 })],
+      [20_000, () => agent.attributes.read({ sharedKeys: ["mode"], timeoutMs: 20_000 })],
       [30_000, () => agent.claim({ secretKey: "mine" })],
-      [10_000, () => agent.flush(10_000)],
+      [10_000, () => agent.flush({ timeoutMs: 10_000 })],
     ];
     const often = dice.pick([1, 1, 5, 50]);
     this.#run.note(`the application asks ${often} times`);

@@ -30,7 +30,7 @@ class Torch extends Lamp {
     const kept = this.#kept;
     this.#kept = undefined;
     void agent
-      .runOnce({ deadline: DEADLINE_MS, sample: () => ({ lux: 1 }), kept, ...this.wake })
+      .runOnce({ timeoutMs: DEADLINE_MS, sample: () => ({ lux: 1 }), kept, ...this.wake })
       .then((wake) => {
         if (machine.starts !== starts) return;
         this.wakes.push(wake);

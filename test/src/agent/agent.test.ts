@@ -281,13 +281,13 @@ test("the connection of client-side RPCs is closed once none is under way", asyn
   t.is(open(), before);
 });
 
-test("what is no deadline is refused by name", async (t) => {
+test("an invalid timeoutMs is refused", async (t) => {
   const agent = startRig(t).agent();
   agent.telemetry.record({ n: 1 });
-  for (const deadline of [Number.NaN, -1, Number.POSITIVE_INFINITY, "1" as never]) {
-    await t.throwsAsync(agent.flush(deadline), { code: "BAD_VALUE" });
-    await t.throwsAsync(agent.attributes.read({ deadlineMs: deadline }), { code: "BAD_VALUE" });
-    await t.throwsAsync(agent.runOnce({ deadline }), { code: "BAD_VALUE" });
+  for (const timeoutMs of [Number.NaN, -1, Number.POSITIVE_INFINITY, "1" as never]) {
+    await t.throwsAsync(agent.flush({ timeoutMs }), { code: "BAD_VALUE" });
+    await t.throwsAsync(agent.attributes.read({ timeoutMs }), { code: "BAD_VALUE" });
+    await t.throwsAsync(agent.runOnce({ timeoutMs }), { code: "BAD_VALUE" });
   }
 });
 
@@ -329,7 +329,7 @@ test("an application in a hurry makes no outage of a platform that is slow", asy
   agent.start();
   await rig.clock.advance(5000);
   rig.platform.fault = ({ path }) => (path.includes("/attributes") ? "hang" : undefined);
-  const hurried = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], deadlineMs: 200 }), {
+  const hurried = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], timeoutMs: 200 }), {
     code: "TIMEOUT",
   });
   await rig.clock.advance(300);

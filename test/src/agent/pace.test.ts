@@ -126,7 +126,7 @@ test("fifty reads at once all end with their answer, and are not taken for an ou
 test("a deadline that is no number of ms is refused", async (t) => {
   const rig = startRig(t);
   const agent = rig.agent();
-  await t.throwsAsync(agent.attributes.read({ deadlineMs: Number.NaN }), { code: "BAD_VALUE" });
+  await t.throwsAsync(agent.attributes.read({ timeoutMs: Number.NaN }), { code: "BAD_VALUE" });
   await t.throwsAsync(agent.rpc.call("getTime", {}, { timeoutMs: -1 }), { code: "BAD_VALUE" });
 });
 

@@ -19,8 +19,8 @@ export class FakeAgent {
   };
   readonly rpc = {
     answerBytes: 8192,
-    handle: (_method: string, handler: (params: unknown) => unknown) => {
-      this.handler = handler;
+    handle: <P>(_method: string, handler: (params: P) => unknown) => {
+      this.handler = handler as (params: unknown) => unknown;
     },
   };
 

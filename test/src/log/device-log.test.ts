@@ -259,7 +259,7 @@ for (const secret of HOSTILE)
     await rig.clock.advance(MINUTE);
     rig.platform.setShared(rig.platform.device(NAME), { [ATTRIBUTE]: "debug" });
     await rig.clock.advance(MINUTE);
-    given.agent.rpc.handle("mote.wifi", ({ password }) => {
+    given.agent.rpc.handle<{ password: string }>("mote.wifi", ({ password }) => {
       given.kept.conceal(password);
       throw new Error(`no such network: ${password}`);
     });

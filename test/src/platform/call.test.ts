@@ -34,7 +34,12 @@ function rig(statuses: (number | undefined)[], authorized = true) {
   const call = async (deadlineMs: number, change: object = {}) => {
     const begun = host.clock.now();
     let end = "";
-    ask(session, new RequestChannel(session, "uplink"), { ...request, ...change }, deadlineMs).then(
+    ask(
+      session,
+      new RequestChannel(session, "uplink"),
+      { ...request, ...change },
+      { timeoutMs: deadlineMs },
+    ).then(
       ({ kind }) => {
         end = kind;
       },

@@ -46,7 +46,7 @@ async function crowd(seed: number, headers: Record<string, string>): Promise<Cro
     const reports = new Reports(host, { url: URL, session });
     let rows = 0;
     const taker = { row: () => void rows++ };
-    reports.build({ viewConfigId: VIEW, deadlineMs: 600_000 }, taker).then(
+    reports.build({ viewConfigId: VIEW, timeoutMs: 600_000 }, taker).then(
       () => ends.push(rows),
       (error) => ends.push(textOf(error)),
     );

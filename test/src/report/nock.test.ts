@@ -61,7 +61,7 @@ async function build(
   const rows: Row[] = [];
   try {
     await reports.build(
-      { viewConfigId: VIEW, filters, deadlineMs: 20_000 },
+      { viewConfigId: VIEW, filters, timeoutMs: 20_000 },
       { row: (row) => void rows.push(row) },
     );
     return rows;
@@ -140,7 +140,7 @@ for (const status of [401, 403]) {
 }
 
 for (const status of [429, 503]) {
-  test.serial(`${status}: asked again after Retry-After; beyond the deadline it is the end`, async (t) => {
+  test.serial(`${status}: asked again after Retry-After; beyond timeoutMs it is the end`, async (t) => {
     login();
     nock(PLATFORM).post(API).reply(status, "", { "Retry-After": "0" });
     nock(PLATFORM).post(API).reply(200, REPORT);

@@ -64,8 +64,8 @@ const REFUSED: [question: object, message: string][] = [
   [{ filters: [] }, "filters is an object of arrays"],
   [{ filters: { a: "x" } }, "a filter is an array of strings"],
   [{ filters: { a: ["x", 1] } }, "a filter is an array of strings"],
-  [{ deadlineMs: 0 }, "a deadline is a number of ms, more than 0 and up to 20 days"],
-  [{ deadlineMs: Number.NaN }, "a deadline is a number of ms, more than 0 and up to 20 days"],
+  [{ timeoutMs: 0 }, "invalid timeoutMs: expected a number of ms, more than 0 and up to 20 days"],
+  [{ timeoutMs: Number.NaN }, "invalid timeoutMs: expected a number of ms, more than 0 and up to 20 days"],
 ];
 
 for (const [question, message] of REFUSED) {
@@ -158,21 +158,21 @@ for (const status of [429, 503]) {
     t.true(ms >= 14_000 && ms < 14_000 + 3100, `${ms}`);
   });
 
-  test(`${status} until the deadline is an error, reported as soon as waiting is in vain`, async (t) => {
+  test(`${status} until timeoutMs is an error, reported as soon as waiting is in vain`, async (t) => {
     const made = rig((request) => request.reply(status, "", { "Retry-After": "3600" }));
-    const { error, ms } = await build(made, { deadlineMs: 60_000 });
-    t.regex(textOf(error), new RegExp(`^BUSY ${status}: report: .* until the deadline$`));
+    const { error, ms } = await build(made, { timeoutMs: 60_000 });
+    t.regex(textOf(error), new RegExp(`^BUSY ${status}: report: .* until timeoutMs$`));
     t.true(ms < 100);
     t.is(made.seen.length, 2);
   });
 }
 
-test("429 without Retry-After: random waits that grow, until the deadline", async (t) => {
+test("429 without Retry-After: random waits that grow, until timeoutMs", async (t) => {
   const times = await Promise.all(
     [1, 2, 3].map(async (seed) => {
       const made: Rig = rig((request) => request.reply(429), { seed });
-      const { error, ms } = await build(made, { deadlineMs: 60_000 });
-      t.is(textOf(error), "BUSY 429: report: too many requests (429) until the deadline");
+      const { error, ms } = await build(made, { timeoutMs: 60_000 });
+      t.is(textOf(error), "BUSY 429: report: too many requests (429) until timeoutMs");
       t.true(ms < 60_000);
       const asked = made.seen.length - 1;
       t.true(asked >= 5 && asked <= 14, `${asked} requests in 60 s`);
@@ -215,11 +215,11 @@ test("reports of one client go one after the other, on one connection, in the or
 test("a report whose turn does not come before its deadline fails with a reason, and the one before it is not harmed", async (t) => {
   const made = rig((request) => made.host.clock.timer(5000, () => request.reply(200, REPORT)));
   const first = build(made);
-  const second = made.reports.build({ viewConfigId: VIEW, deadlineMs: 1000 }, { row: () => {} });
+  const second = made.reports.build({ viewConfigId: VIEW, timeoutMs: 1000 }, { row: () => {} });
   const error = await t.throwsAsync(Promise.race([second, first.then(() => undefined)]), {
     instanceOf: ReportError,
   });
-  t.is(textOf(error), "TIMEOUT: report: its turn did not come before the deadline");
+  t.is(textOf(error), "TIMEOUT: report: its turn did not come within timeoutMs");
   t.deepEqual((await first).rows, ROWS);
   t.deepEqual((await build(made)).rows, ROWS);
 });
@@ -259,10 +259,10 @@ test("the taker learns how many bytes came, in the end all of them", async (t) =
   );
 });
 
-test("no answer is a time-out at the deadline", async (t) => {
+test("no answer is a time-out at timeoutMs", async (t) => {
   const made = rig(() => {});
-  const { error, ms } = await build(made, { deadlineMs: 5000 });
-  t.is(textOf(error), "TIMEOUT: report: not over before the deadline");
+  const { error, ms } = await build(made, { timeoutMs: 5000 });
+  t.is(textOf(error), "TIMEOUT: report: not over within timeoutMs");
   t.is(Math.round(ms), 5000);
 });
 
@@ -276,14 +276,14 @@ test("an answer that has begun and falls silent is given up, and the next report
     },
     { reports: { idleMs: 2000 } },
   );
-  const { error, ms, rows } = await build(made, { deadlineMs: 60_000 });
+  const { error, ms, rows } = await build(made, { timeoutMs: 60_000 });
   t.is(textOf(error), "TIMEOUT: report: the answer fell silent after 1 rows");
   t.deepEqual(rows, [{ a: 1 }]);
   t.true(ms <= 4100, `${ms}`);
   t.deepEqual((await build(made)).rows, ROWS);
 });
 
-test("an answer that comes a byte a second goes on until the deadline", async (t) => {
+test("an answer that comes a byte a second goes on until timeoutMs", async (t) => {
   const made = rig(
     ({ peer }) => {
       peer.send("HTTP/1.1 200 \r\nContent-Length: 1000\r\n\r\n");
@@ -296,8 +296,8 @@ test("an answer that comes a byte a second goes on until the deadline", async (t
     },
     { reports: { idleMs: 2000 } },
   );
-  const { error, ms } = await build(made, { deadlineMs: 30_000 });
-  t.is(textOf(error), "TIMEOUT: report: not over before the deadline after 0 rows");
+  const { error, ms } = await build(made, { timeoutMs: 30_000 });
+  t.is(textOf(error), "TIMEOUT: report: not over within timeoutMs after 0 rows");
   t.is(Math.round(ms), 30_000);
 });
 

@@ -15,9 +15,9 @@ function begin(answer: Answer = granted, options: Partial<SessionOptions> = {}) 
   const seen = serve(host.net, (request) => answer(request, ++count));
   const session = new Session(host, { url: URL, ...USER, ...options });
   /** The token, or what went wrong. */
-  const token = async (deadlineMs?: number, refused?: string): Promise<string> => {
+  const token = async (timeoutMs?: number, refused?: string): Promise<string> => {
     let result: string | undefined;
-    session.token(deadlineMs, refused).then(
+    session.token(timeoutMs, refused).then(
       (good) => {
         result = good;
       },
@@ -156,14 +156,14 @@ for (const status of [401, 403]) {
   });
 }
 
-test("a busy platform is asked to log in again, with pauses, until the deadline", async (t) => {
+test("a busy platform is asked to log in again, with pauses, until timeoutMs", async (t) => {
   const patient = begin((request, count) =>
     count < 3 ? request.reply(429, "", { "Retry-After": "2" }) : granted(request, count),
   );
   t.is(await patient.token(), jwt("user-3"));
   t.true(patient.host.clock.now() >= 4000);
   const vain = begin((request) => request.reply(503));
-  t.is(await vain.token(20_000), "BUSY 503: login: not available (503) until the deadline");
+  t.is(await vain.token(20_000), "BUSY 503: login: not available (503) until timeoutMs");
   t.true(vain.seen.length < 12);
 });
 
@@ -182,7 +182,7 @@ for (const [what, answer, expected] of [
   ],
   ["404", (request) => request.reply(404), "LOGIN 404: login: no platform logs in here (404)"],
   ["a closed connection", ({ peer }) => peer.reset(), "LOST: login: connection reset"],
-  ["nothing", () => {}, "TIMEOUT: login: no answer before the deadline"],
+  ["nothing", () => {}, "TIMEOUT: login: no answer within timeoutMs"],
 ] as [string, Answer, string][]) {
   test(`a login answered by ${what} is reported`, async (t) => {
     const { token, host } = begin(answer);

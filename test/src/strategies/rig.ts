@@ -67,8 +67,8 @@ export class StrategiesRig {
       attributes: {
         publish: (values) => void Object.assign(this.published, values),
         subscribe: (_key, call) => {
-          this.#subscriber = call;
-          if (this.shared !== undefined) call(this.shared);
+          this.#subscriber = call as (value: unknown) => void;
+          if (this.shared !== undefined) this.#subscriber(this.shared);
           return () => {
             this.#subscriber = undefined;
           };

@@ -15,7 +15,7 @@ function start(options: AgentOptions, intervalMs: number): void {
 }
 
 async function stop(): Promise<void> {
-  await agent?.flush(1000);
+  await agent?.flush({ timeoutMs: 1000 });
   await agent?.stop();
 }
 

@@ -75,7 +75,7 @@ function tell(delivery: Delivery, path: string | undefined): void {
 }
 
 function question({ view, from, to, filter, deadline }: ReportFlags): Parameters<Reports["build"]>[0] {
-  return { viewConfigId: view, rangeStartTs: from, rangeEndTs: to, filters: filter, deadlineMs: deadline };
+  return { viewConfigId: view, rangeStartTs: from, rangeEndTs: to, filters: filter, timeoutMs: deadline };
 }
 
 /** Who asks, and where: what the flags say, or the login that was kept. */

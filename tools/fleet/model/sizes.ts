@@ -4,8 +4,8 @@ import { MARKER_KEY, MARKER_VALUE } from "../../../src/agent/attributes/freshnes
 import type { Request } from "../../../src/http/request.js";
 import { writeRequest } from "../../../src/http/request.js";
 import type { Target } from "../../../src/http/target.js";
-import { EXCHANGE_MS } from "../../../src/platform/deadline.js";
 import { post } from "../../../src/platform/requests.js";
+import { EXCHANGE_MS } from "../../../src/platform/wait.js";
 import { attributesQuery } from "../../../src/wire/attributes.js";
 import { FIRMWARE_KEYS } from "../../../src/wire/firmware.js";
 import {

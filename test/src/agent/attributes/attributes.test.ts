@@ -333,7 +333,7 @@ test("read ends with TIMEOUT at its deadline while the platform is away, and wit
   const rig = startRig(t);
   const { agent } = await started(rig, 2);
   rig.platform.fault = () => "drop";
-  const late = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], deadlineMs: 5000 }), {
+  const late = t.throwsAsync(agent.attributes.read({ sharedKeys: ["a"], timeoutMs: 5000 }), {
     code: "TIMEOUT",
   });
   await rig.clock.advance(5001);

@@ -182,10 +182,10 @@ for (const [title, spoil] of [
     spoil(device);
     const { clock, net } = device.rig;
     const began = clock.now();
-    const deadline = 12_000;
-    await device.run(device.boot(), { deadline, connect: true, kept: device.kept });
+    const timeoutMs = 12_000;
+    await device.run(device.boot(), { timeoutMs, connect: true, kept: device.kept });
     const took = clock.now() - began;
-    t.true(took <= deadline, `${took} ms`);
+    t.true(took <= timeoutMs, `${took} ms`);
     // For the word of it to reach the other side, and for the handler's own end.
     await clock.advance(60_000);
     t.true(net.peers.every((peer) => peer.closed));
@@ -196,7 +196,7 @@ test("a network that never comes is waited for until the deadline, and counts as
   const device = new Sleeper(t, { cycle });
   const { clock, net } = device.rig;
   const wake = await device.run(device.boot(), {
-    deadline: 5000,
+    timeoutMs: 5000,
     network: () => new Promise(() => {}),
     sample: () => ({ n: 1 }),
   });
@@ -217,8 +217,8 @@ test("runOnce and start exclude each other", async (t) => {
   await t.throwsAsync(agent.runOnce(), { code: "BUSY" });
   await rig.clock.advance(10_000);
   t.true((await wake).idle);
-  for (const deadline of [Number.NaN, "5" as never])
-    await t.throwsAsync(agent.runOnce({ deadline }), { code: "BAD_VALUE" });
+  for (const timeoutMs of [Number.NaN, "5" as never])
+    await t.throwsAsync(agent.runOnce({ timeoutMs }), { code: "BAD_VALUE" });
   agent.start();
   await rig.clock.advance(10_000);
   t.is(agent.state, "online");

@@ -64,7 +64,7 @@ test("restarted each minute, or woken each minute, a refused device asks ever mo
     for (let minute = 0; minute < 240; minute++) {
       const agent = rig.agent(options);
       if (wakes) {
-        const wake = agent.runOnce({ deadline: 20_000, connect: true, ...(kept && { kept }) });
+        const wake = agent.runOnce({ timeoutMs: 20_000, connect: true, ...(kept && { kept }) });
         await rig.clock.advance(MINUTE);
         kept = (await wake).kept;
       } else {

@@ -99,13 +99,13 @@ export class Device {
     }
   }
 
-  /** As by SIGTERM: the process is gone afterwards. Returns what `stop` did. */
-  async stop(): Promise<unknown> {
+  /** As by SIGTERM: the process is gone afterwards. Returns the lost points. */
+  async stop(): Promise<number> {
     const stopped = this.agent.stop();
     await this.clock.advance(3000);
-    const atRisk = await stopped;
+    const { lostPoints } = await stopped;
     this.gone();
-    return atRisk;
+    return lostPoints;
   }
 
   /** As by a power loss: nothing that this run does has an effect any more. */

@@ -164,7 +164,7 @@ test("a wake does not wait for flash that can't be read: its point goes out in i
   const halt = device.agent.stop();
   await device.clock.advance(100);
   await halt;
-  const wake = device.agent.runOnce({ sample: () => ({ n: device.recorded++ }), deadline: 10_000 });
+  const wake = device.agent.runOnce({ sample: () => ({ n: device.recorded++ }), timeoutMs: 10_000 });
   await device.clock.advance(10_000);
   t.is((await wake).delivered, 1);
 });

@@ -95,7 +95,7 @@ test("disk and store full for good: a wake returns how many points end with it",
   await stopped;
   device.blocks.fails = full;
   device.store.fails = () => true;
-  const wake = device.agent.runOnce({ sample: () => ({ n: device.recorded++ }), deadline: 1000 });
+  const wake = device.agent.runOnce({ sample: () => ({ n: device.recorded++ }), timeoutMs: 1000 });
   await device.clock.advance(5000);
   t.is(((await wake) as unknown as { unkept: number }).unkept, 1);
 });

@@ -64,7 +64,7 @@ function call(rig: Rig, kind: Kind, n: number): () => boolean {
 async function count(rig: Rig, agent: Agent, kind: Kind): Promise<Count> {
   const polls = watchPolls(rig);
   const ran: number[] = [];
-  agent.rpc.handle("note", (n) => {
+  agent.rpc.handle<number>("note", (n) => {
     ran.push(n);
     return n;
   });

@@ -64,7 +64,7 @@ test("RPC does what its reference does: no handler runs twice, each answer comes
       const ran: number[] = [];
       const begin = () => {
         const agent = rig.agent();
-        agent.rpc.handle("echo", (n) => {
+        agent.rpc.handle<number>("echo", (n) => {
           ran.push(n);
           return n;
         });

@@ -13,7 +13,7 @@ for (const connections of [1, 2, 3] as const) {
     const rig = startRig(t);
     const agent = await started(rig, connections);
     const seen: unknown[] = [];
-    agent.rpc.handle("setLed", (params) => {
+    agent.rpc.handle<{ on: boolean }>("setLed", (params) => {
       seen.push(params);
       return { on: params.on };
     });
@@ -34,7 +34,7 @@ for (const connections of [2, 3] as const) {
     const rig = startRig(t);
     const agent = await started(rig, connections);
     const seen: number[] = [];
-    agent.rpc.handle("note", (params) => {
+    agent.rpc.handle<number>("note", (params) => {
       seen.push(params);
     });
     const device = rig.platform.device(NAME);

@@ -28,7 +28,7 @@ test("a wake that ends before the probe is answered: the next goes on with that 
   };
   await sleeper.wakes(1, { connect: false });
   await sleeper.wakes(4, { connect: false });
-  await sleeper.wake({ connect: true, deadline: 8000 });
+  await sleeper.wake({ connect: true, timeoutMs: 8000 });
   t.is(sent.at(-1), 1);
   t.is(refused(rig), undefined);
   hangs = false;

@@ -1,0 +1,14 @@
+import { Agent } from "../../src/index.js";
+
+declare module "../../src/agent/agent.js" {
+  interface Agent {
+    /** Calls `close()`, so that `await using agent = new Agent(…)` ends it. Needs `mote-agent/node`. */
+    [Symbol.asyncDispose](): Promise<void>;
+  }
+}
+
+Object.defineProperty(Agent.prototype, Symbol.asyncDispose, {
+  value: async function (this: Agent): Promise<void> {
+    await this.close();
+  },
+});

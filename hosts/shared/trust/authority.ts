@@ -50,6 +50,6 @@ export const endOf = ({ der }: Pick<Authority, "der">): number | undefined => {
  */
 export const unfit = (der: Uint8Array, now: number | undefined): string | undefined => {
   const end = endOf({ der });
-  if (end === undefined) return "it is no certificate";
+  if (end === undefined) return "it is not a certificate";
   return now !== undefined && end < now ? "the certificate has expired" : undefined;
 };

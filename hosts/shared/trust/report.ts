@@ -1,5 +1,5 @@
 // What a device says of its trust, as client attributes.
-import { BUILT_IN, SHORT } from "./announcement.js";
+import { short } from "./announcement.js";
 import { endOf } from "./authority.js";
 import type { Trusted } from "./trusted.js";
 
@@ -16,7 +16,7 @@ export const reported = (
   refused: { readonly reason: string; readonly sequence?: number } | undefined,
   now: number | undefined,
 ): Record<string, unknown> => {
-  const { sequence, waiting } = trusted.kept;
+  const { sequence, waiting } = trusted.state;
   const all = trusted.authorities().map((one) => ({ id: one.id, ends: endOf(one) }));
   const trusts = all
     .slice(0, MOST_SHOWN)
@@ -37,10 +37,7 @@ const warning = (all: readonly { readonly ends: number | undefined }[], now: num
   if (ends.length === 0 || ends.includes(undefined)) return "";
   const last = (ends as number[]).reduce((one, other) => Math.max(one, other));
   if (last - now >= SOON_MS) return "";
-  return `the last authority that is trusted ${last < now ? "ended" : "ends"} on ${dayOf(last)}`;
+  return `the last trusted CA ${last < now ? "expired" : "expires"} on ${dayOf(last)}`;
 };
-
-/** As people read it. */
-export const short = (id: string): string => (id === BUILT_IN ? id : id.slice(0, SHORT));
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);

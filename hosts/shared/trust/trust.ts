@@ -3,15 +3,15 @@
 // Nothing is kept before a handshake by it succeeded: what is added could be what TLS can't read, and what is dropped could be the server's own.
 import type { Agent } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
-import { type Announcement, KEY, pieceKeys, readAnnouncement, signedText } from "./announcement.js";
+import { type Announcement, KEY, pieceKeys, readAnnouncement, short, signedText } from "./announcement.js";
 import { type Authority, sha256, unfit } from "./authority.js";
-import type { Keeper } from "./kept.js";
 import { readPieces } from "./pieces.js";
 import { probe } from "./probe.js";
-import { reported, short } from "./report.js";
+import { reported } from "./report.js";
+import type { Keeper } from "./trust-state.js";
 import { type Given, Trusted } from "./trusted.js";
 
-export type { Keeper } from "./kept.js";
+export type { Keeper } from "./trust-state.js";
 
 /** Of the agent. */
 export type TrustAgent = Pick<
@@ -110,7 +110,7 @@ class Trust {
   }
 
   private get _isDue(): boolean {
-    const isOpen = this._trusted.kept.waiting.length > 0 || (this._isNew && this._refused?.isFinal !== true);
+    const isOpen = this._trusted.state.waiting.length > 0 || (this._isNew && this._refused?.isFinal !== true);
     return isOpen && this._keeper.clock.now() - this._triedAt >= this._patienceMs;
   }
 
@@ -118,7 +118,9 @@ class Trust {
   private get _isNew(): boolean {
     const announced = readAnnouncement(this._announced);
     if (!announced) return this._announced !== undefined;
-    const { sequence, digest } = this._trusted.kept;
+    const { sequence, digest } = this._trusted.state;
+    // An earlier image took it.
+    if (announced.product === "" && announced.sequence <= sequence) return false;
     const isTaken = announced.sequence === sequence && this._digestOf(announced) === digest;
     return !isTaken || this._trusted.lacks(announced);
   }
@@ -130,7 +132,7 @@ class Trust {
       if (isAgain) this._patienceMs = Math.min(2 * this._patienceMs, DAY_MS);
       this._triedAt = this._keeper.clock.now();
       if (this._isNew) await this._try(this._announced);
-      if (this._trusted.kept.waiting.length > 0) await this._drop();
+      if (this._trusted.state.waiting.length > 0) await this._drop();
     } while (this._isAsked && this._isDue);
     this._report();
   }
@@ -144,18 +146,24 @@ class Trust {
   private _later(): void {
     this._isBusy = false;
     this._cancel();
-    const isLeft = this._trusted.kept.waiting.length > 0 || this._refused?.isFinal === false;
+    const isLeft = this._trusted.state.waiting.length > 0 || this._refused?.isFinal === false;
     if (isLeft) this._cancel = this._keeper.clock.timer(this._patienceMs, () => this._look());
   }
 
   private async _take(value: unknown): Promise<Refused | undefined> {
     const announced = readAnnouncement(value);
-    if (!announced) return this._no("it is not laid out as an announcement");
+    if (!announced) return this._no("it is not an announcement");
+    if (announced.product !== this._agent.firmware.title)
+      return this._no(
+        announced.product === ""
+          ? "it names no product: push it again with a current mote-cli"
+          : "it is for another product than this device's firmware.title",
+      );
     const digest = this._digestOf(announced);
-    const { sequence } = this._trusted.kept;
-    if (announced.sequence < sequence) return this._no("it is older than the one that was taken last");
-    if (announced.sequence === sequence && digest !== this._trusted.kept.digest)
-      return this._no("another one of its number was taken");
+    const { sequence } = this._trusted.state;
+    if (announced.sequence < sequence) return this._no("it is older than the last one that was taken");
+    if (announced.sequence === sequence && digest !== this._trusted.state.digest)
+      return this._no("another announcement with its sequence number was taken");
     // What lies behind the signature costs a handshake: nothing of it is looked at before.
     if (!(await this._isSigned(announced, digest)))
       return this._no("it is not signed with firmware.publicKey");
@@ -168,12 +176,13 @@ class Trust {
       if (sha256(this._keeper, der) !== one.sha256)
         return this._no("a certificate is not the one that was signed", false);
       const reason = unfit(der, this._now());
-      if (reason) return this._no(reason);
+      // The time of day may be wrong.
+      if (reason) return this._no(reason, false);
       fresh.push({ id: one.sha256, der });
     }
-    // Else one that TLS can't read would shut the device out.
+    // A certificate that TLS can't read would shut the device out.
     const problem = fresh.length > 0 ? await this._handshake([], fresh) : undefined;
-    if (problem) return this._no(`with it there was no handshake: ${problem}`, false);
+    if (problem) return this._no(`no handshake succeeded with it: ${problem}`, false);
     if (!this._trusted.take(announced, digest, plan.waiting, fresh))
       return this._no("it could not be stored", false);
     this._keeper.log("info", `trust: announcement ${announced.sequence} was taken`);
@@ -189,7 +198,7 @@ class Trust {
   }
 
   private async _drop(): Promise<void> {
-    const { waiting } = this._trusted.kept;
+    const { waiting } = this._trusted.state;
     const problem = await this._handshake(waiting, []);
     if (problem) this._keeper.log("info", `trust: nothing is dropped yet (${problem})`);
     else if (this._trusted.drop())

@@ -1,15 +1,23 @@
-// Whom a device trusts now: what it was given, without what was dropped, and with what was added.
+// The CAs that a device trusts now: those that it was given, without the dropped ones, and those that were added.
 import type { Host } from "../../../src/port.js";
-import { type Announced, BUILT_IN, isMeant, MOST, OLD, SHORT } from "./announcement.js";
+import { type Announced, BUILT_IN, isMeant, MOST, OLD, SHORT, short } from "./announcement.js";
 import { type Authority, authoritiesIn, endOf, MACHINES_OWN, sha256 } from "./authority.js";
-import { type Keeper, type Kept, readAdded, readTrust, writeTrust } from "./kept.js";
+import {
+  fits,
+  type Keeper,
+  mendTrust,
+  readAdded,
+  readTrust,
+  type TrustState,
+  writeTrust,
+} from "./trust-state.js";
 
 /** What a device trusts before anything is added or dropped, and how a host connects by it. */
 export interface Given {
-  /** DER or PEM. None: those that come with the machine, where `isBuiltIn`, and else nobody. */
+  /** DER or PEM. None: those that come with the machine, where `isBuiltIn`, otherwise nobody. */
   readonly authorities: readonly Uint8Array[];
   readonly isBuiltIn: boolean;
-  /** They are what the device's owner gave. */
+  /** The device's owner gave them. */
   readonly isCommissioned: boolean;
   /** `open` of the port that trusts these; one of no bytes stands for those that come with the machine. */
   open(authorities: readonly Uint8Array[]): Host["open"];
@@ -17,9 +25,9 @@ export interface Given {
 
 /** What an announcement leads to. */
 export interface Change {
-  /** Authorities whose certificates are needed. */
+  /** CAs whose certificates are needed. */
   readonly missing: Announced["ca"];
-  /** What is to be dropped, by name. */
+  /** CAs to drop, by SHA-256 or BUILT_IN. */
   readonly waiting: readonly string[];
 }
 
@@ -28,48 +36,48 @@ export class Trusted {
   private readonly _given: Given;
   /** Stands for what the owner gave. */
   private readonly _by: string;
-  private _kept: Kept;
+  private _state: TrustState;
 
   constructor(keeper: Keeper, given: Given) {
     this._keeper = keeper;
     this._given = given;
     const ids = given.isCommissioned ? this._base().map(({ id }) => id) : [];
     this._by = ids.length > 0 ? sha256(keeper, keeper.encode(ids.join())).slice(0, SHORT) : "";
-    this._kept = readTrust(keeper, this._by);
+    mendTrust(keeper);
+    this._state = this._read();
   }
 
-  get kept(): Kept {
-    return this._kept;
+  get state(): TrustState {
+    return this._state;
   }
 
-  /** All that are trusted, but those of these names. */
+  /** All that are trusted, except those of these names. */
   authorities(without: readonly string[] = []): Authority[] {
-    const { dropped } = this._kept;
+    const { dropped } = this._state;
     const base = this._base().filter(({ id }) => !isMeant(dropped, id));
     // A later image may have one built in that was added.
-    const added = readAdded(this._keeper, this._kept).filter(({ id }) => !base.some((one) => one.id === id));
+    const added = readAdded(this._keeper, this._state).filter(({ id }) => !base.some((one) => one.id === id));
     return base.concat(added).filter(({ id }) => !without.includes(id));
   }
 
-  /**
-   * `open` of the port by those that are trusted now, with `more` and without those of these names. With nobody left it connects to nobody.
-   */
+  /** `open` of the port by those that are trusted now, with `more` and without those of these names. With nobody left it connects to nobody. */
   opener(without: readonly string[] = [], more: readonly Authority[] = []): Host["open"] {
-    const { added, dropped } = this._kept;
+    const { added, dropped } = this._state;
     const isAsGiven = added.length + dropped.length + without.length + more.length === 0;
     if (isAsGiven) return this._given.open(this._given.authorities);
-    const ders = this._valid(this.authorities(without).concat(more)).map(({ der }) => der);
+    const ders = this._validFirst(this.authorities(without).concat(more)).map(({ der }) => der);
     return ders.length > 0 ? this._given.open(ders) : this._refuse;
   }
 
-  /** True if `announced` names one that is not trusted: what was kept of it was damaged. */
+  /** True if `announced` names a CA that is not trusted: its stored certificate was damaged. */
   lacks({ ca }: Announced): boolean {
     const now = this.authorities();
     return ca.some(({ sha256 }) => !now.some(({ id }) => id === sha256));
   }
 
   /** What `announced` leads to, or why it can't be done, for people. */
-  plan({ ca, drop }: Announced): Change | string {
+  plan(announced: Announced): Change | string {
+    const { ca, drop } = announced;
     const now = this.authorities();
     const isWanted = (id: string): boolean => ca.some(({ sha256 }) => sha256 === id);
     const isOld = drop.includes(OLD);
@@ -77,10 +85,16 @@ export class Trusted {
     const waiting = all.filter((id) => !isWanted(id) && (isOld || isMeant(drop, id)));
     const given = this._base().map(({ id }) => id);
     const missing = ca.filter(({ sha256 }) => !all.includes(sha256) && !given.includes(sha256));
-    const { length } = this._kept.added;
-    if (length + missing.length > MOST)
-      return `full: ${length} authorities were added, and ${MOST} is the most: drop one first`;
-    if (ca.length === 0 && waiting.length === all.length) return "no authority would be left";
+    const { added, dropped } = this._state;
+    if (added.length + missing.length > MOST)
+      return `full: ${added.length} CAs were added, and ${MOST} is the maximum: drop one first`;
+    if (ca.length === 0 && waiting.length === all.length) return "no CA would be left";
+    const taken = this._taken(announced, "0".repeat(64), waiting);
+    const slots = missing.map(({ sha256 }): [number, string] => [MOST, sha256]);
+    const kept = { ...taken, added: added.concat(slots) };
+    // A drop that can't be remembered would be undone by whoever gives the CA again.
+    if (!fits(this._keeper, kept) || !fits(this._keeper, this._dropped(kept)))
+      return `${waiting.length} CAs to drop and ${dropped.length} dropped ones do not fit the store: drop fewer`;
     return { missing, waiting };
   }
 
@@ -91,31 +105,41 @@ export class Trusted {
     waiting: readonly string[],
     fresh: readonly Authority[],
   ): boolean {
-    const { by, added, dropped } = this._kept;
-    const { sequence, ca } = announced;
-    const isBack = (what: string): boolean => ca.some(({ sha256 }) => isMeant([what], sha256));
-    const kept = { by, sequence, digest, added, dropped: dropped.filter((what) => !isBack(what)), waiting };
-    return this._write(kept, fresh);
+    return this._write(this._taken(announced, digest, waiting), fresh);
   }
 
-  /** Drops what waits for it; false if the store does not take that. */
+  /** Drops the CAs that wait for it; false if the store does not take that. */
   drop(): boolean {
-    const { added, dropped, waiting } = this._kept;
-    return this._write(
-      {
-        ...this._kept,
-        added: added.filter(([, id]) => !waiting.includes(id)),
-        dropped: dropped.concat(waiting),
-        waiting: [],
-      },
-      [],
-    );
+    return this._write(this._dropped(this._state), []);
   }
 
-  private _write(kept: Kept, fresh: readonly Authority[]): boolean {
-    if (!writeTrust(this._keeper, kept, fresh)) return false;
-    this._kept = readTrust(this._keeper, this._by);
+  private _taken({ sequence, ca }: Announced, digest: string, waiting: readonly string[]): TrustState {
+    const { by, added, dropped } = this._state;
+    const isBack = (what: string): boolean => ca.some(({ sha256 }) => isMeant([what], sha256));
+    return { by, sequence, digest, added, dropped: dropped.filter((what) => !isBack(what)), waiting };
+  }
+
+  private _dropped(state: TrustState): TrustState {
+    const { added, dropped, waiting } = state;
+    const names = waiting.map(short).filter((name) => !dropped.includes(name));
+    return {
+      ...state,
+      added: added.filter(([, id]) => !waiting.includes(id)),
+      dropped: dropped.concat(names),
+      waiting: [],
+    };
+  }
+
+  private _write(state: TrustState, fresh: readonly Authority[]): boolean {
+    if (!writeTrust(this._keeper, state, fresh)) return false;
+    this._state = this._read();
     return true;
+  }
+
+  private _read(): TrustState {
+    // The owner's own stay trusted when the state is lost: nobody is locked out who gives a CA at the device.
+    const given = this._given.isCommissioned ? [] : this._base().map(({ id }) => id);
+    return readTrust(this._keeper, this._by, given);
   }
 
   private _base(): Authority[] {
@@ -124,16 +148,20 @@ export class Trusted {
     return authorities.flatMap((bytes) => authoritiesIn(this._keeper, bytes));
   }
 
-  /** One that is over stands in the way of one that took its place under its name: TLS looks no further than to the first. */
-  private _valid(all: Authority[]): Authority[] {
+  /**
+   * An expired CA stands behind one that took its place under its name: TLS may look no further than to the first.
+   * None is left out, as the time may be wrong.
+   */
+  private _validFirst(all: Authority[]): Authority[] {
     const now = this._keeper.clock.wall();
-    if (now === undefined || all.length < 2) return all;
-    const valid = all.filter((one) => one.id === BUILT_IN || (endOf(one) ?? now) >= now);
-    return valid.length > 0 ? valid : all;
+    if (now === undefined) return all;
+    const isValid = (one: Authority): boolean => one.id === BUILT_IN || (endOf(one) ?? now) >= now;
+    return all.filter(isValid).concat(all.filter((one) => !isValid(one)));
   }
 
   private readonly _refuse: Host["open"] = (_name, _port, _secure, event) => {
-    const cancel = this._keeper.clock.timer(0, () => event("closed", "certificate: no authority is left"));
+    const reason = "certificate: every CA of this device was dropped";
+    const cancel = this._keeper.clock.timer(0, () => event("closed", reason));
     return { write: () => 0, read: () => 0, close: cancel };
   };
 }

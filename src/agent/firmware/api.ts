@@ -22,6 +22,11 @@ export class FirmwareApi {
     this._job = job;
   }
 
+  /** `firmware.title` of the options. */
+  get title(): string | undefined {
+    return this._job?.title;
+  }
+
   /** Tries a failed update again now, even one that waits for a new assignment. */
   retry(): void {
     this._job?.retry();

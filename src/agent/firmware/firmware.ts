@@ -83,6 +83,10 @@ export class Firmware implements Job {
     this._trial = new Trial(session, this._loop, options, this._journal, this._reporter);
   }
 
+  get title(): string {
+    return this._options.title;
+  }
+
   /** Tries a failed update again now, as if it had never failed. */
   retry(): void {
     this._laterAt = 0;

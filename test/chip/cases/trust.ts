@@ -66,11 +66,11 @@ class Owner {
     this.bench.localPlatform.tls.setSecureContext({ cert, key: chain[0]!.key });
   }
 
-  async announce(wanted: Wanted, key = this.#key): Promise<number> {
+  async announce(wanted: Omit<Wanted, "product">, key = this.#key): Promise<number> {
     const { attributes } = this.bench.tenant;
     const id = await this.bench.needId();
     const { [KEY]: before } = await attributes.get(id, "SHARED_SCOPE", [KEY]);
-    const made = announce(before, wanted, key);
+    const made = announce(before, { product: TITLE, ...wanted }, key);
     for (const [name, piece] of Object.entries(piecesOf(made, wanted.certificates)))
       await attributes.set(id, "SHARED_SCOPE", { [name]: piece });
     await attributes.set(id, "SHARED_SCOPE", { [KEY]: made });

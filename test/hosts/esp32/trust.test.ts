@@ -83,7 +83,7 @@ class Rig {
   async push(certificates: Uint8Array[], drop: string[] = []): Promise<void> {
     const device = this.platform.device("mote-240ac4000102");
     const { moteTrust } = this.platform.attributes(device, "SHARED_SCOPE");
-    const made = announce(moteTrust, { certificates, drop }, key, this.board.clock.wall());
+    const made = announce(moteTrust, { product: "lamp", certificates, drop }, key, this.board.clock.wall());
     this.platform.setShared(device, piecesOf(made, certificates));
     this.platform.setShared(device, { moteTrust: made });
     await this.board.clock.advance(MINUTE);

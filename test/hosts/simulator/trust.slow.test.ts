@@ -49,7 +49,7 @@ inSimulator(
       is: (state: TrustState) => boolean,
     ): Promise<void> => {
       const { moteTrust } = await operator.attributes.get(id, "SHARED_SCOPE", ["moteTrust"]);
-      const made = announce(moteTrust, { certificates: ca, drop }, privateKey);
+      const made = announce(moteTrust, { product: "sample", certificates: ca, drop }, privateKey);
       for (const [name, piece] of Object.entries(piecesOf(made, ca)))
         await operator.attributes.set(id, "SHARED_SCOPE", { [name]: piece });
       await operator.attributes.set(id, "SHARED_SCOPE", { moteTrust: made });

@@ -88,8 +88,11 @@ const trust = (...args: string[]): Promise<Result> =>
     MOTE_PLATFORM_PASSWORD: "tenant",
   });
 
+/** Signed with the key of the firmware, for its title. */
+const SIGNED = ["--key", join(home, "key.pem"), "--product", "lamp"];
+
 const push = (...args: string[]): Promise<Result> =>
-  trust("push", "--key", join(home, "key.pem"), "--device", NAME, "--timeout", "60s", ...args);
+  trust("push", ...SIGNED, "--device", NAME, "--timeout", "60s", ...args);
 
 /** Whether a device that starts again, and was given `first`, comes online while the server shows this, in `withinMs` from its start on. */
 async function comesOnline(chain: Shown, withinMs: number): Promise<boolean> {
@@ -164,6 +167,7 @@ test.serial("what can't be meant is wrong usage, before anything is sent", async
     [["--ca", join(home, "app.mjs")], /--ca holds something that is no certificate/],
     [["--ca", join(home, "none")], /can't be read \(ENOENT\)/],
     [["--drop", "newest"], /--drop takes "old", "built-in", or 16 digits/],
+    [["--drop", "old", "--product", "two\nlines"], /--product: must be a firmware title/],
     [[], /--ca FILE or --drop LIST is needed/],
     [["--ca", first.certPath, "--key", first.certPath], /--key holds no private key of P-256/],
   ];
@@ -173,7 +177,7 @@ test.serial("what can't be meant is wrong usage, before anything is sent", async
     t.regex(err, expected);
     t.is(out, "");
   }
-  const whom = await trust("push", "--key", join(home, "key.pem"), "--drop", "old");
+  const whom = await trust("push", ...SIGNED, "--drop", "old");
   t.is(whom.code, 2);
   t.regex(whom.err, /--device NAME or --profile NAME is needed/);
 });
@@ -188,8 +192,7 @@ test.serial(
       const deviceProfileId = { entityType: "DEVICE_PROFILE", id: profile.id };
       ids.push((await operator.devices.create({ name, deviceProfileId })).id.id);
     }
-    const to = (...args: string[]) =>
-      trust("push", "--key", join(home, "key.pem"), "--no-wait", "--json", ...args);
+    const to = (...args: string[]) => trust("push", ...SIGNED, "--no-wait", "--json", ...args);
     t.is((await to("--device", "b", "--ca", stranger.certPath)).code, 0);
     const { code, out, err } = await to("--profile", "greenhouse", "--ca", second.certPath);
     t.is(code, 0, err);

@@ -41,7 +41,7 @@ test("an authority that ends is warned of, renewed, and the device outlives its 
   for (const isRenewed of [false, true]) {
     const world = new World(shown.ofFirst, [ending]);
     await begin(t, world);
-    t.regex(String(world.warning), /^the last authority that is trusted ends on \d{4}-\d\d-\d\d$/);
+    t.regex(String(world.warning), /^the last trusted CA expires on \d{4}-\d\d-\d\d$/);
     if (isRenewed) {
       world.push({ ca: [first] });
       await world.clock.advance(MINUTE);
@@ -184,7 +184,7 @@ test("three are kept beside those that were given; a fourth is refused, and one 
   world.platform.deleteShared(world.device, ["moteTrust"]);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
-  t.regex(world.state.refused?.reason ?? "", /^full: 3 authorities were added/);
+  t.regex(world.state.refused?.reason ?? "", /^full: 3 CAs were added/);
   world.push({ drop: [short(second), short(more[0]!)] });
   await world.clock.advance(MINUTE);
   t.is(trusted(world).length, 3);
@@ -199,7 +199,7 @@ test("the last authority can't be dropped, nor what the server shows", async (t)
   await begin(t, world);
   world.push({ drop: [short(first)] });
   await world.clock.advance(MINUTE);
-  t.is(world.state.refused?.reason, "no authority would be left");
+  t.is(world.state.refused?.reason, "no CA would be left");
   world.push({ ca: [second], drop: [short(first)] });
   await world.clock.advance(60 * MINUTE);
   t.true(trusted(world).includes(short(first)));
@@ -228,7 +228,7 @@ test("what TLS can't read is not kept: it would shut the device out", async (t) 
   await begin(t, world);
   world.push({ ca: [second] });
   await world.clock.advance(MINUTE);
-  t.is(world.state.refused?.reason, "with it there was no handshake: certificate: malformed");
+  t.is(world.state.refused?.reason, "no handshake succeeded with it: certificate: malformed");
   t.true(await takes(world, shown.ofFirst));
   t.deepEqual(trusted(world), [short(first)]);
 });

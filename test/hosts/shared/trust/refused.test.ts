@@ -13,7 +13,7 @@ import { signImage } from "../../../../tools/cli/commands/sign.js";
 import { announce, idOf, piecesOf } from "../../../../tools/cli/commands/trust/announce.js";
 import { Authorities, type Issued } from "../x509/authority.js";
 import { changes } from "../x509/changes.js";
-import { der, MINUTE, newKey, World } from "./world.js";
+import { der, MINUTE, newKey, PRODUCT, World } from "./world.js";
 
 const made = new Authorities();
 const { first, second, stranger, shown } = changes(made);
@@ -44,7 +44,7 @@ const signed = (text: string, key: KeyObject): string =>
 const ATTACKS: Readonly<Record<string, readonly [attack: Attack, reason: RegExp]>> = {
   "not signed": [
     ({ announced, pieces }) => ({ ...pieces, moteTrust: { ...announced, signature: undefined } }),
-    /not laid out/,
+    /^it is not an announcement$/,
   ],
   "signed by somebody else": [
     ({ announced, pieces }) => ({
@@ -94,7 +94,7 @@ const ATTACKS: Readonly<Record<string, readonly [attack: Attack, reason: RegExp]
     }),
     /missing, or is no base64/,
   ],
-  "a text": [() => ({ moteTrust: "trust me" }), /not laid out/],
+  "a text": [() => ({ moteTrust: "trust me" }), /^it is not an announcement$/],
 };
 
 /** The same attributes with the bytes of another certificate. */
@@ -113,7 +113,12 @@ for (const [what, [attack, reason]] of Object.entries(ATTACKS))
     world.start();
     t.true(await world.reaches());
     const certificates = [der(stranger)];
-    const announced = announce(undefined, { certificates, drop: [] }, world.key, world.clock.wall());
+    const announced = announce(
+      undefined,
+      { product: PRODUCT, certificates, drop: [] },
+      world.key,
+      world.clock.wall(),
+    );
     const pieces = piecesOf(announced, certificates);
     world.platform.setShared(world.device, attack({ announced: { ...announced }, pieces }, world.key));
     await world.clock.advance(MINUTE);
@@ -134,7 +139,7 @@ test("an earlier announcement that comes again is refused, also after another st
   t.true(await world.reaches());
   const at = world.clock.wall() ?? 0;
   const push = (certificates: Uint8Array[], ms: number, drop: string[] = []): void => {
-    const announced = announce(undefined, { certificates, drop }, world.key, at + ms);
+    const announced = announce(undefined, { product: PRODUCT, certificates, drop }, world.key, at + ms);
     world.platform.setShared(world.device, piecesOf(announced, certificates));
     world.platform.setShared(world.device, { moteTrust: announced });
   };
@@ -143,27 +148,32 @@ test("an earlier announcement that comes again is refused, also after another st
   t.is(world.state.trusts.length, 2);
   push([der(stranger)], 4000);
   await world.clock.advance(MINUTE);
-  t.is(world.state.refused?.reason, "it is older than the one that was taken last");
+  t.is(world.state.refused?.reason, "it is older than the last one that was taken");
   await world.restart();
   await world.reaches();
   await world.clock.advance(MINUTE);
-  t.is(world.state.refused?.reason, "it is older than the one that was taken last");
+  t.is(world.state.refused?.reason, "it is older than the last one that was taken");
   push([der(stranger)], 5000);
   await world.clock.advance(MINUTE);
-  t.is(world.state.refused?.reason, "another one of its number was taken");
+  t.is(world.state.refused?.reason, "another announcement with its sequence number was taken");
   t.is(world.state.trusts.length, 2);
 });
 
 test("what is signed and over, or is no certificate, is refused by the device as well", async (t) => {
   for (const [bytes, reason] of [
     [der(over), "the certificate has expired"],
-    [der(second).subarray(1), "it is no certificate"],
+    [der(second).subarray(1), "it is not a certificate"],
   ] as const) {
     const world = new World(shown.ofFirst, [first]);
     t.teardown(() => world.end());
     world.start();
     t.true(await world.reaches());
-    const announced = announce(undefined, { certificates: [bytes], drop: [] }, world.key, world.clock.wall());
+    const announced = announce(
+      undefined,
+      { product: PRODUCT, certificates: [bytes], drop: [] },
+      world.key,
+      world.clock.wall(),
+    );
     world.platform.setShared(world.device, piecesOf(announced, [bytes]));
     world.platform.setShared(world.device, { moteTrust: announced });
     await world.clock.advance(MINUTE);
@@ -199,7 +209,7 @@ test("a device whose firmware is signed by nobody takes nothing", async (t) => {
 
 test("a signature for one is none for the other: mote sign refuses an announcement for an image", (t) => {
   const key = newKey();
-  const announced = announce(undefined, { certificates: [der(second)], drop: [] }, key);
+  const announced = announce(undefined, { product: PRODUCT, certificates: [der(second)], drop: [] }, key);
   t.throws(() => signImage(key, Buffer.from(signedText(announced))), { message: /mote trust push/ });
   t.throws(() => signImage(key, Buffer.from(`${MARK}anything`)));
   t.notThrows(() => signImage(key, Buffer.from([0, 1, 2])));
@@ -209,6 +219,7 @@ test("whatever value the attribute has, it is read or refused, and what is read 
   const part = fc.oneof(fc.jsonValue(), fc.stringMatching(/^[0-9a-f]{0,70}$/));
   const shape = fc.record(
     {
+      product: fc.oneof(part, fc.string()),
       sequence: part,
       ca: fc.array(fc.record({ sha256: part, bytes: part })),
       drop: fc.array(part),
@@ -232,6 +243,7 @@ test("whatever value the attribute has, it is read or refused, and what is read 
 test("two announcements have the same words to sign only if they are the same", (t) => {
   const hex = fc.stringMatching(/^[0-9a-f]{64}$/);
   const announced = fc.record({
+    product: fc.stringMatching(/^[a-z \d]{0,9}$/),
     sequence: fc.integer({ min: 1 }),
     ca: fc.array(fc.record({ sha256: hex, bytes: fc.integer({ min: 1, max: 2048 }) }), { maxLength: 3 }),
     drop: fc.array(fc.oneof(fc.constantFrom("old", "built-in"), hex), { maxLength: 12 }),
@@ -240,7 +252,8 @@ test("two announcements have the same words to sign only if they are the same", 
     fc.property(announced, announced, (one, other) => {
       const isSame = JSON.stringify(one) === JSON.stringify(other);
       return (
-        (signedText(one) === signedText(other)) === isSame && signedText(one).startsWith("\0mote trust 1\n")
+        (signedText(one) === signedText(other)) === isSame &&
+        signedText(one).startsWith(`\0mote trust ${one.product === "" ? 1 : 2}\n`)
       );
     }),
     { numRuns: 2000 },

@@ -1,7 +1,7 @@
 // A platform behind TLS whose certificates change over the years, and devices that judge them: the agent, hosts/shared/trust and hosts/shared/x509 are real, the
 // connections are in memory.
 import { generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
-import { renewTrust } from "../../../../hosts/shared/trust/trust.js";
+import { type RenewTrust, renewTrust } from "../../../../hosts/shared/trust/trust.js";
 import type { Given } from "../../../../hosts/shared/trust/trusted.js";
 import { refusal } from "../../../../hosts/shared/x509/chain.js";
 import { Agent, type AgentOptions } from "../../../../src/index.js";
@@ -17,6 +17,7 @@ import type { Shown } from "../x509/changes.js";
 export const URL = "https://localhost";
 export const MINUTE = 60_000;
 export const DAY = 86_400_000;
+export const PRODUCT = "lamp";
 const TOKEN = "token-of-a-test";
 
 export const der = ({ cert }: Issued): Uint8Array => new Uint8Array(new X509Certificate(cert).raw);
@@ -26,6 +27,7 @@ export interface Wanted {
   readonly ca?: readonly Issued[];
   readonly drop?: readonly string[];
   readonly key?: KeyObject;
+  readonly product?: string;
 }
 
 export class World {
@@ -46,6 +48,8 @@ export class World {
   /** TLS comes to no handshake with it among those that are trusted. */
   unreadable: Issued | undefined;
   handshakes = 0;
+  /** Of the image. */
+  renewTrust: RenewTrust = renewTrust;
   agent: Agent | undefined;
   host: ReturnType<Body["start"]> | undefined;
   power = new Power();
@@ -79,11 +83,11 @@ export class World {
     const authorities = given.map(der);
     const open = (list: readonly Uint8Array[]): Host["open"] => this.#open(host, list);
     const how: Given = { authorities, isBuiltIn: false, isCommissioned, open };
-    const renewal = renewTrust(host, how);
+    const renewal = this.renewTrust(host, how);
     const options: AgentOptions = {
       baseUrl: URL,
       token: TOKEN,
-      firmware: { title: "lamp", version: "1.0.0", publicKey: this.publicKey },
+      firmware: { title: PRODUCT, version: "1.0.0", publicKey: this.publicKey },
       ...more,
     };
     const agent = new Agent({ ...host, open: renewal.open }, options);
@@ -107,10 +111,10 @@ export class World {
   }
 
   /** What `mote trust push` does. */
-  push({ ca = [], drop = [], key = this.key }: Wanted): number {
+  push({ ca = [], drop = [], key = this.key, product = PRODUCT }: Wanted): number {
     const certificates = ca.map(der);
     const there = this.platform.attributes(this.device, "SHARED_SCOPE");
-    const made = announce(there.moteTrust, { certificates, drop }, key, this.clock.wall());
+    const made = announce(there.moteTrust, { product, certificates, drop }, key, this.clock.wall());
     const pieces = piecesOf(made, certificates);
     for (const [name, piece] of Object.entries(pieces))
       this.platform.setShared(this.device, { [name]: piece });

@@ -21,6 +21,8 @@ const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 const DROP = /^(?:old|built-in|[0-9a-f]{16,64})$/;
 
 export interface Wanted {
+  /** The firmware title of the devices. */
+  readonly product: string;
   /** DER. */
   readonly certificates: readonly Uint8Array[];
   readonly drop: readonly string[];
@@ -44,6 +46,14 @@ export function authoritiesOf(file: Uint8Array, now = Date.now()): Uint8Array[] 
   return found;
 }
 
+/** What `--product` takes. Throws UsageError. */
+export function productOf(title: string): string {
+  const signature = "0".repeat(SHORT);
+  if (title === "" || !readAnnouncement({ product: title, sequence: 1, ca: [], drop: [OLD], signature }))
+    throw new UsageError("--product: must be a firmware title: 1 to 255 characters on one line");
+  return title;
+}
+
 /** What `--drop` takes. Throws UsageError. */
 export function dropsOf(words: readonly string[]): string[] {
   return words.map((word) => {
@@ -57,11 +67,13 @@ export function dropsOf(words: readonly string[]): string[] {
 }
 
 /**
- * Goes on from `before`, the value that the device's `moteTrust` has now, if it was signed with the same key: a device that was away for it
- * gets all of it at once. Throws UsageError for what no device would take.
+ * Continues `before`, the present value of the device's `moteTrust`, if the same key signed it for the same product, or for none: a device that
+ * was offline for it gets all at once. Throws UsageError for what no device would take.
  */
 export function announce(before: unknown, wanted: Wanted, key: KeyObject, now = Date.now()): Announcement {
-  const earlier = signedEarlier(before, key);
+  const { product } = wanted;
+  const last = signedEarlier(before, key);
+  const earlier = last?.product === product || last?.product === "" ? last : undefined;
   const fresh = wanted.certificates.map((der) => ({ sha256: idOf(der), bytes: der.length }));
   const isFresh = (sha256: string): boolean => fresh.some((one) => one.sha256 === sha256);
   const startsOver = wanted.drop.includes(OLD) && fresh.length > 0;
@@ -77,8 +89,8 @@ export function announce(before: unknown, wanted: Wanted, key: KeyObject, now = 
     );
   const isBack = (what: string): boolean => ca.some(({ sha256 }) => isMeant([what], sha256));
   const drop = [...new Set([...(earlier?.drop ?? []), ...wanted.drop])].filter((what) => !isBack(what));
-  const sequence = Math.max(Math.floor(now / 1000), (earlier?.sequence ?? 0) + 1);
-  const announced: Announced = { sequence, ca, drop };
+  const sequence = Math.max(Math.floor(now / 1000), (last?.sequence ?? 0) + 1);
+  const announced: Announced = { product, sequence, ca, drop };
   const signature = sign("sha256", Buffer.from(signedText(announced)), key).toString("hex");
   const made = readAnnouncement({ ...announced, signature });
   if (!made) throw new UsageError("too much is dropped at once: --drop old drops all the others");

@@ -8,7 +8,7 @@ import type { Target } from "../../operator/updates.js";
 import { note, outJson, plain } from "../../output/table.js";
 import { durationOption, UsageError } from "../../usage.js";
 import { privateKey, read } from "../sign.js";
-import { announce, authoritiesOf, dropsOf, piecesOf, stale, type Wanted } from "./announce.js";
+import { announce, authoritiesOf, dropsOf, piecesOf, productOf, stale, type Wanted } from "./announce.js";
 import { type Followable, follow, stepOf } from "./follow.js";
 import { checkWhom, deviceOption, devicesOf, profileOption, type WhomFlags } from "./whom.js";
 
@@ -26,13 +26,14 @@ What was announced before with the same key still holds. Change the server only 
 Exit code 4: a device refused it, or did not take it within --timeout; what is announced stays so.
 
 Examples:
-  mote trust push --ca new-root.pem --key key.pem --profile greenhouse
-  mote trust push --drop old --key key.pem --profile greenhouse
-  mote trust push --drop 1f0c5a77b2e94d01 --key key.pem --device greenhouse-7`;
+  mote trust push --ca new-root.pem --key key.pem --product lamp --profile greenhouse
+  mote trust push --drop old --key key.pem --product lamp --profile greenhouse
+  mote trust push --drop 1f0c5a77b2e94d01 --key key.pem --product lamp --device greenhouse-7`;
 
 interface PushFlags extends OperatorFlags, WhomFlags {
   ca?: string;
   key: string;
+  product: string;
   drop?: readonly string[];
   wait: boolean;
   timeout: number;
@@ -42,6 +43,7 @@ export function pushCommand(trust: Command): void {
   operatorOptions(trust.command("push").description("have devices trust another authority"))
     .option("--ca <file>", "certificates of authorities, 3 at the most (PEM, or one as DER)")
     .requiredOption("--key <file>", "the private key that signs the firmware (PEM, P-256)")
+    .requiredOption("--product <title>", "the devices' firmware title (fw_title): no other device takes it")
     .option(
       "--drop <list>",
       "what to trust no longer: old (all but the announced ones), built-in, or beginnings of a SHA-256",
@@ -61,7 +63,8 @@ async function push(flags: PushFlags): Promise<void> {
   if (flags.ca === undefined && drop.length === 0)
     throw new UsageError("--ca FILE or --drop LIST is needed: what is to change?");
   const key = privateKey(read(flags.key));
-  const wanted = { certificates: flags.ca === undefined ? [] : authoritiesOf(read(flags.ca)), drop };
+  const certificates = flags.ca === undefined ? [] : authoritiesOf(read(flags.ca));
+  const wanted = { product: productOf(flags.product), certificates, drop };
   await operate(flags, async (operator, steps) => {
     const devices = await devicesOf(operator, flags);
     steps.plan(...devices.map(announcementTo), ...(flags.wait ? devices.map(stepOf) : []));

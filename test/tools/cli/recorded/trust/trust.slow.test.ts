@@ -35,7 +35,7 @@ test("whom devices trust, what waits and what was refused; a push that nobody an
       trusts: [{ sha256: "built-in" }],
       refused: { reason: "it is not signed with firmware.publicKey", sequence: 1_795_000_000 },
     },
-    moteTrustWarning: "the last authority that is trusted ends on 2027-01-05",
+    moteTrustWarning: "the last trusted CA expires on 2027-01-05",
   });
   for (const COLUMNS of ["40", "80"])
     await recording.run(["trust", "show", "--profile", "pumps"], { COLUMNS });
@@ -47,7 +47,7 @@ test("whom devices trust, what waits and what was refused; a push that nobody an
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   writeFileSync(ca, CERT);
   writeFileSync(key, privateKey.export({ type: "pkcs8", format: "pem" }));
-  const push = ["trust", "push", "--key", key, "--device", "pump-3"];
+  const push = ["trust", "push", "--key", key, "--product", "pump", "--device", "pump-3"];
   await recording.run(push);
   await recording.run([...push, "--drop", "new"]);
   await recording.run([...push, "--ca", key]);

@@ -58,7 +58,7 @@ function stageCommand(folder) {
     join(folder, "package.json"),
     describe(readFileSync(join(root, "tools", "package.json"), "utf8")),
   );
-  for (const name of ["bin", "README.md"])
+  for (const name of ["bin", "systemd", "README.md"])
     cpSync(join(root, "tools", name), join(folder, name), { recursive: true });
   for (const name of [...SHARED, ...MANIFESTS])
     cpSync(join(root, name), join(folder, name), { recursive: true });

@@ -292,7 +292,7 @@ const OTHERS: Record<string, string> = {
   "npm run esp32 -- ": "test/tools/moddable builds; npm run test:chip runs what was built",
   "npm ci": ".ci/run",
   $EDITOR: "the reader",
-  "sudo ": "the reader; test/hosts/node/service.slow.test.ts has the unit checked and its notifications read",
+  "sudo ": "the reader; test/tools/run/service.slow.test.ts has the unit checked and its notifications read",
   "systemctl ": "the reader",
   "journalctl ": "the reader",
   "npm test": ".ci/run",

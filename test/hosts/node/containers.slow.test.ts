@@ -10,8 +10,8 @@ import { FileBlocks } from "../../../hosts/node/blocks.js";
 import { IN_USE } from "../../../hosts/node/exit.js";
 import { QUEUE_FILE, UNFENCED } from "../../../hosts/node/files.js";
 import { FileStore } from "../../../hosts/node/store.js";
-import { image, STAYS } from "./images.js";
-import { temporaryState } from "./session.js";
+import { image, STAYS } from "../../tools/run/images.js";
+import { temporaryState } from "../../tools/run/session.js";
 
 const CONTAINER = ["--pid", "--fork", "--kill-child", "--mount-proc"];
 const isAllowed = spawnSync("unshare", [...CONTAINER, "true"]).status === 0;
@@ -137,7 +137,7 @@ test("in a rolling restart the new container waits for the old one, and starts w
   const stateDir = temporaryState(t);
   const app = join(temporaryState(t), "app.mjs");
   writeFileSync(app, image("1", STAYS));
-  const run = () => new Container(t, program("./stub-run.js"), stateDir, app);
+  const run = () => new Container(t, program("../../tools/run/stub-run.js"), stateDir, app);
   const isStarted = ({ lines }: Container) => lines.some(({ event }) => event === "started");
   const old = run();
   await old.until(() => isStarted(old));

@@ -8,8 +8,8 @@ import { flash } from "../../../hosts/node/flash.js";
 import { FileLogMemory } from "../../../hosts/node/log-memory.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
 import { FileStore } from "../../../hosts/node/store.js";
-import { image } from "./images.js";
-import { temporaryState } from "./session.js";
+import { image } from "../../tools/run/images.js";
+import { temporaryState } from "../../tools/run/session.js";
 
 const UNTOUCHED = "somebody else's file";
 

@@ -21,8 +21,8 @@ import { Outbox } from "../../../src/agent/queue/outbox.js";
 import { Time } from "../../../src/agent/time/time.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { textOf, waitingNumbers } from "../../src/agent/queue/rig.js";
-import { image } from "./images.js";
-import { temporaryState } from "./session.js";
+import { image } from "../../tools/run/images.js";
+import { temporaryState } from "../../tools/run/session.js";
 
 const quiet = (): void => {};
 

@@ -23,9 +23,9 @@ import { createHost, type NodeHost, type NodeHostOptions } from "../../../hosts/
 import { prepareStart } from "../../../hosts/node/start-up.js";
 import { FileStore } from "../../../hosts/node/store.js";
 import { whyClosed } from "../../../hosts/node/why-closed.js";
+import { image } from "../../tools/run/images.js";
+import { temporaryState } from "../../tools/run/session.js";
 import { CERT, CERT_ELSEWHERE, KEY, KEY_ELSEWHERE } from "../port/tls-fixture.js";
-import { image } from "./images.js";
-import { temporaryState } from "./session.js";
 
 const SMALL = { blocksBytes: 8 * 4096, slotBytes: 8 * 4096, log: () => {} };
 

@@ -10,7 +10,7 @@ import { type Fence, QUEUE_FILE } from "../../../hosts/node/files.js";
 import { type Holder, holderText, identify, thisProcess } from "../../../hosts/node/holder.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
 import { FileStore } from "../../../hosts/node/store.js";
-import { temporaryState } from "./session.js";
+import { temporaryState } from "../../tools/run/session.js";
 
 const SECTOR = 4096;
 const quiet = (): void => {};

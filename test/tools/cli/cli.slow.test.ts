@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import test from "ava";
 import * as EXIT from "../../../hosts/node/exit.js";
-import { CRASHES, image } from "../../hosts/node/images.js";
-import { temporaryState } from "../../hosts/node/session.js";
+import { CRASHES, image } from "../run/images.js";
+import { temporaryState } from "../run/session.js";
 import { killAll, launch, mote, processOutput } from "./commands.js";
 
 /** A file that is there, and holds no certificate. */

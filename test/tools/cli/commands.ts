@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { EventLog } from "../../hosts/node/session.js";
+import { EventLog } from "../run/session.js";
 
 const CLI = fileURLToPath(new URL("../../../tools/cli/cli.js", import.meta.url));
 

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
 import { isSignedBy, toPublicKey, toSignature } from "../../../src/wire/crypto/p256.js";
-import { temporaryState } from "../../hosts/node/session.js";
+import { temporaryState } from "../run/session.js";
 import { killAll, mote } from "./commands.js";
 
 test.after.always(killAll);

@@ -1,9 +1,9 @@
 // A worker without an agent: it runs the image on the host, so that the supervisor is tested alone.
 import { IN_USE } from "../../../hosts/node/exit.js";
 import { createHost } from "../../../hosts/node/host.js";
-import { loadImage } from "../../../hosts/node/run/image.js";
-import type { FromWorker, ToWorker } from "../../../hosts/node/run/messages.js";
 import type { Agent } from "../../../src/index.js";
+import { loadImage } from "../../../tools/run/image.js";
+import type { FromWorker, ToWorker } from "../../../tools/run/messages.js";
 
 const send = (message: FromWorker): void => void process.send?.(message);
 const exit = (code: number): void => void process.send?.({ kind: "heartbeat" }, () => process.exit(code));

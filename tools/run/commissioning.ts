@@ -2,30 +2,30 @@
 import { randomFillSync } from "node:crypto";
 import { createServer, type Socket as NetSocket } from "node:net";
 import { join } from "node:path";
-import { Agent } from "../../../src/index.js";
-import type { Host, Socket, SocketEvent } from "../../../src/port.js";
-import { none } from "../../none.js";
-import { readAuthorities, toPem } from "../../shared/commissioning/authorities.js";
-import { Commissioning } from "../../shared/commissioning/commissioning.js";
-import { PageServer } from "../../shared/commissioning/page-server.js";
-import { reach } from "../../shared/commissioning/platform-check.js";
-import { makeProof } from "../../shared/commissioning/respond.js";
+import { clock } from "../../hosts/node/clock.js";
+import { digest } from "../../hosts/node/digest.js";
+import type { Fence } from "../../hosts/node/files.js";
+import { hardwareId } from "../../hosts/node/hardware-id.js";
+import { createHost } from "../../hosts/node/host.js";
+import type { Lease } from "../../hosts/node/lease.js";
+import { FileStore } from "../../hosts/node/store.js";
+import { decode, encode } from "../../hosts/node/text.js";
+import { renewal } from "../../hosts/node/trust.js";
+import { none } from "../../hosts/none.js";
+import { readAuthorities, toPem } from "../../hosts/shared/commissioning/authorities.js";
+import { Commissioning } from "../../hosts/shared/commissioning/commissioning.js";
+import { PageServer } from "../../hosts/shared/commissioning/page-server.js";
+import { reach } from "../../hosts/shared/commissioning/platform-check.js";
+import { makeProof } from "../../hosts/shared/commissioning/respond.js";
 import {
   finishInterrupted,
   type Keeper,
   keep,
   readStoredSettings,
-} from "../../shared/commissioning/stored-settings.js";
-import { addressOf, type Values } from "../../shared/commissioning/values.js";
-import { clock } from "../clock.js";
-import { digest } from "../digest.js";
-import type { Fence } from "../files.js";
-import { hardwareId } from "../hardware-id.js";
-import { createHost } from "../host.js";
-import type { Lease } from "../lease.js";
-import { FileStore } from "../store.js";
-import { decode, encode } from "../text.js";
-import { renewal } from "../trust.js";
+} from "../../hosts/shared/commissioning/stored-settings.js";
+import { addressOf, type Values } from "../../hosts/shared/commissioning/values.js";
+import { Agent } from "../../src/index.js";
+import type { Host, Socket, SocketEvent } from "../../src/port.js";
 
 const LOOPBACK = "127.0.0.1";
 /** For the browser to take in what was sent. */

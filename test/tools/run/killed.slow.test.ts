@@ -14,7 +14,7 @@ import { CONFIRMS, image, STAYS, updateTo } from "./images.js";
 import { EventLog, temporaryState } from "./session.js";
 
 const RUN = fileURLToPath(new URL("./stub-run.js", import.meta.url));
-const WRITER = fileURLToPath(new URL("./store-writer.js", import.meta.url));
+const WRITER = fileURLToPath(new URL("../../hosts/node/store-writer.js", import.meta.url));
 
 function start(
   stateDir: string,

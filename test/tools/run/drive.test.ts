@@ -1,8 +1,8 @@
 // What programs read: the events of `mote run --log json`, by name and member.
 import test from "ava";
-import { agentOptions, follow } from "../../../hosts/node/run/drive.js";
-import type { Event } from "../../../hosts/node/run/messages.js";
 import type { Agent, AgentEvent, AgentEvents } from "../../../src/index.js";
+import { agentOptions, follow } from "../../../tools/run/drive.js";
+import type { Event } from "../../../tools/run/messages.js";
 import { configFor } from "./images.js";
 
 type EventCase = { [E in AgentEvent]: [E, AgentEvents[E], Event] }[AgentEvent];

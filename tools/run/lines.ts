@@ -1,6 +1,7 @@
 // The lines of `mote run`: one event each, for people or for programs.
-import { eventLine } from "../../shared/event-lines.js";
-import { BoundedOutput, leftOutLine, type Sink } from "../bounded-output.js";
+
+import { BoundedOutput, leftOutLine, type Sink } from "../../hosts/node/bounded-output.js";
+import { eventLine } from "../../hosts/shared/event-lines.js";
 import type { Event } from "./messages.js";
 
 /** A text without secrets. */

@@ -1,6 +1,6 @@
 // Tiny firmware images.
 import { fileURLToPath } from "node:url";
-import type { WorkerConfig } from "../../../hosts/node/run/messages.js";
+import type { WorkerConfig } from "../../../tools/run/messages.js";
 
 export const STUB = fileURLToPath(new URL("./stub-worker.js", import.meta.url));
 

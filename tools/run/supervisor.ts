@@ -1,13 +1,13 @@
 // The process that outlives every image: it starts the worker, starts it again, and goes back to the image before when one fails.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { eventLine } from "../../shared/event-lines.js";
-import { setDamagedAside } from "../boot-record.js";
-import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../exit.js";
-import { codeOf, isDiskTrouble, makeDirectory } from "../files.js";
-import { flash } from "../flash.js";
-import { Lease } from "../lease.js";
-import { forgetStart, prepareStart, type Start } from "../start-up.js";
+import { setDamagedAside } from "../../hosts/node/boot-record.js";
+import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED, USAGE } from "../../hosts/node/exit.js";
+import { codeOf, isDiskTrouble, makeDirectory } from "../../hosts/node/files.js";
+import { flash } from "../../hosts/node/flash.js";
+import { Lease } from "../../hosts/node/lease.js";
+import { forgetStart, prepareStart, type Start } from "../../hosts/node/start-up.js";
+import { eventLine } from "../../hosts/shared/event-lines.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import type { Lines } from "./lines.js";
 import type { Event, WorkerConfig } from "./messages.js";

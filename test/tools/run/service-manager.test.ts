@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import test from "ava";
 import { FAILED, REFUSED, USAGE } from "../../../hosts/node/exit.js";
-import { ServiceManager } from "../../../hosts/node/run/service-manager.js";
-import { SignsOfLife } from "../../../hosts/node/run/signs-of-life.js";
+import { ServiceManager } from "../../../tools/run/service-manager.js";
+import { SignsOfLife } from "../../../tools/run/signs-of-life.js";
 
 class Rig {
   now = 0;
@@ -117,7 +117,7 @@ test("the agent lives while it opens connections and something happens on them; 
 });
 
 test("the unit waits longer than the longest pause after a crash, takes every notification, and gives up on a mistake alone", (t) => {
-  const unit = readFileSync("hosts/node/systemd/mote@.service", "utf8");
+  const unit = readFileSync("tools/systemd/mote@.service", "utf8");
   const of = (name: string): string => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? "";
   t.is(of("Type"), "notify");
   t.is(of("NotifyAccess"), "all");

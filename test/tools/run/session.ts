@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hiding, Lines } from "../../../hosts/node/run/lines.js";
-import type { Event } from "../../../hosts/node/run/messages.js";
-import { type SuperviseOptions, supervise } from "../../../hosts/node/run/supervisor.js";
+import { hiding, Lines } from "../../../tools/run/lines.js";
+import type { Event } from "../../../tools/run/messages.js";
+import { type SuperviseOptions, supervise } from "../../../tools/run/supervisor.js";
 import { configFor, STUB } from "./images.js";
 
 interface Teardown {

@@ -1,4 +1,4 @@
-import type { Sink } from "../bounded-output.js";
+import type { Sink } from "../../hosts/node/bounded-output.js";
 import type { Event, FromWorker } from "./messages.js";
 
 /** Events on their way to the supervisor. The channel between two processes says when each is taken. */

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, mote, processOutput } from "../../tools/cli/commands.js";
+import { killAll, launch, mote, processOutput } from "../cli/commands.js";
 
 test.after.always(killAll);
 

@@ -9,7 +9,7 @@ import { startPlatform } from "../../../tools/platform/server.js";
 import { configFor, image } from "./images.js";
 import { session, temporaryState } from "./session.js";
 
-const WORKER = fileURLToPath(new URL("../../../hosts/node/run/worker.js", import.meta.url));
+const WORKER = fileURLToPath(new URL("../../../tools/run/worker.js", import.meta.url));
 const TOKEN = "token-of-a-test";
 const RANGE = /^bytes=(\d+)-(\d+)$/;
 

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import test from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, processOutput } from "../../tools/cli/commands.js";
+import { killAll, launch, processOutput } from "../cli/commands.js";
 
 const run = promisify(execFile);
 const missing = ["systemd-notify", "systemd-analyze", "python3"].find((name) => {
@@ -74,7 +74,7 @@ withTools("systemd hears that it is ready, that it lives, how it does, and that 
 
 withTools("the unit is sound, and exposes little", async (t) => {
   const unit = join(place, "mote@greenhouse-7.service");
-  const text = readFileSync("hosts/node/systemd/mote@.service", "utf8");
+  const text = readFileSync("tools/systemd/mote@.service", "utf8");
   // The command need not be installed here.
   writeFileSync(unit, text.replace("ExecStart=mote-cli", `ExecStart=${process.execPath}`));
   const { stderr } = await run("systemd-analyze", ["verify", unit]);

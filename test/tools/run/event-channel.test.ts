@@ -1,7 +1,7 @@
 import test from "ava";
 import { BoundedOutput, WAITING } from "../../../hosts/node/bounded-output.js";
-import { EventChannel } from "../../../hosts/node/run/event-channel.js";
-import type { Event } from "../../../hosts/node/run/messages.js";
+import { EventChannel } from "../../../tools/run/event-channel.js";
+import type { Event } from "../../../tools/run/messages.js";
 
 test("events that a supervisor does not take are left out, and counted once it takes them", (t) => {
   const taken: (() => void)[] = [];

@@ -4,9 +4,9 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
-import type { Event } from "../../../hosts/node/run/messages.js";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, mote, processOutput } from "../../tools/cli/commands.js";
+import type { Event } from "../../../tools/run/messages.js";
+import { killAll, launch, mote, processOutput } from "../cli/commands.js";
 import type { EventLog } from "./session.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-commission-"));

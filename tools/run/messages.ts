@@ -1,5 +1,5 @@
 // Messages between the supervisor and its worker.
-import type { SlotName } from "../../shared/boot-slots/boot-record.js";
+import type { SlotName } from "../../hosts/shared/boot-slots/boot-record.js";
 
 /** All that a worker needs to know. It goes by the channel between the two, as it holds secrets. */
 export interface WorkerConfig {

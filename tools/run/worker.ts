@@ -1,17 +1,17 @@
 // The worker process of `mote run`: one agent with the active image. It gets all it needs by message, ends when it is asked to, when the
 // agent wants a restart, and when its supervisor is gone.
 import { getHeapStatistics } from "node:v8";
-import { Diagnostics } from "../../../src/diagnostics/index.js";
-import { Agent, MoteError, Recovery, type Wake } from "../../../src/index.js";
-import { DeviceLog } from "../../../src/log/index.js";
-import { wakeAgain } from "../../shared/wakes.js";
-import { QueueFileError } from "../blocks.js";
-import { BoundedOutput, leftOutLine } from "../bounded-output.js";
-import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../exit.js";
-import { createHost, type NodeHost } from "../host.js";
-import { LockedError } from "../lease.js";
-import { watchNetwork } from "../network.js";
-import { renewal } from "../trust.js";
+import { QueueFileError } from "../../hosts/node/blocks.js";
+import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
+import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../../hosts/node/exit.js";
+import { createHost, type NodeHost } from "../../hosts/node/host.js";
+import { LockedError } from "../../hosts/node/lease.js";
+import { watchNetwork } from "../../hosts/node/network.js";
+import { renewal } from "../../hosts/node/trust.js";
+import { wakeAgain } from "../../hosts/shared/wakes.js";
+import { Diagnostics } from "../../src/diagnostics/index.js";
+import { Agent, MoteError, Recovery, type Wake } from "../../src/index.js";
+import { DeviceLog } from "../../src/log/index.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
 import { ImageError, loadImage } from "./image.js";

@@ -1,5 +1,5 @@
 // From the configuration of `mote run` to an agent, and from its events to lines.
-import type { Agent, AgentOptions } from "../../../src/index.js";
+import type { Agent, AgentOptions } from "../../src/index.js";
 import type { Image } from "./image.js";
 import type { Event, WorkerConfig } from "./messages.js";
 

@@ -1,6 +1,6 @@
 import test from "ava";
 import { type Sink as OutputSink, WAITING } from "../../../hosts/node/bounded-output.js";
-import { hiding, Lines } from "../../../hosts/node/run/lines.js";
+import { hiding, Lines } from "../../../tools/run/lines.js";
 
 class Sink implements OutputSink<string> {
   text = "";

@@ -7,11 +7,11 @@ import { readBoot, slotPath, writeBoot } from "../../../hosts/node/boot-record.j
 import { IN_USE } from "../../../hosts/node/exit.js";
 import { UNFENCED } from "../../../hosts/node/files.js";
 import { LockedError } from "../../../hosts/node/lease.js";
-import { PATIENCE } from "../../../hosts/node/run/child.js";
+import { PATIENCE } from "../../../tools/run/child.js";
 import { BLOCKS, CONFIRMS, CRASHES, EXITS, image, RESTARTS, STAYS, updateTo } from "./images.js";
 import { session, temporaryState } from "./session.js";
 
-const WORKER = fileURLToPath(new URL("../../../hosts/node/run/worker.js", import.meta.url));
+const WORKER = fileURLToPath(new URL("../../../tools/run/worker.js", import.meta.url));
 
 test.serial("the first image is put in, started confirmed, and stopped with exit code 0", async (t) => {
   const stateDir = temporaryState(t);

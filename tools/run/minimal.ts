@@ -1,5 +1,5 @@
 // The image that `mote run` puts in when it is given none: uptime and memory, every interval. It must stay one module without imports.
-import type { Agent } from "../../../src/index.js";
+import type { Agent } from "../../src/index.js";
 import type { ImageHost } from "./image.js";
 
 export const firmware = { title: "mote-minimal", version: "1.0.0" };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { startPlatform } from "../../../tools/platform/server.js";
-import { killAll, launch, mote, processOutput } from "../../tools/cli/commands.js";
+import { killAll, launch, mote, processOutput } from "../cli/commands.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-reset-"));
 const TOKEN = "token-of-the-owner";

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { IN_USE } from "../../../hosts/node/exit.js";
 import { makeDirectory } from "../../../hosts/node/files.js";
 import { Lease } from "../../../hosts/node/lease.js";
-import { hiding, Lines } from "../../../hosts/node/run/lines.js";
-import { supervise } from "../../../hosts/node/run/supervisor.js";
 import { stopSignals } from "../../../tools/cli/stop.js";
+import { hiding, Lines } from "../../../tools/run/lines.js";
+import { supervise } from "../../../tools/run/supervisor.js";
 import { configFor, STUB } from "./images.js";
 
 const [stateDir, app] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-import type { Host } from "../../../src/port.js";
+import type { Host } from "../../src/port.js";
 
 /** More than the longest time between two requests of an agent that works: it tries a platform that refuses it every ten minutes. */
 const SILENCE_MS = 1_800_000;

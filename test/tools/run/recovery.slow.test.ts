@@ -7,7 +7,7 @@ import { type Platform, startPlatform } from "../../../tools/platform/server.js"
 import { configFor, image } from "./images.js";
 import { type Session, session, temporaryState } from "./session.js";
 
-const WORKER = fileURLToPath(new URL("../../../hosts/node/run/worker.js", import.meta.url));
+const WORKER = fileURLToPath(new URL("../../../tools/run/worker.js", import.meta.url));
 const TOKEN = "token-of-a-test";
 /** Late enough for it to be no matter of loading, and of a kind that names a place. */
 const CRASHES_LATER = `setTimeout(() => { throw new RangeError("sensor token-of-a-test"); }, 20);`;

@@ -156,6 +156,25 @@ test("the command works by both its names: help, a platform that keeps its state
   t.true(existsSync(join(project, "platform", "platform.db")));
 });
 
+test("mote run is part of the command alone: it starts its own image, and systemd finds its unit", async (t) => {
+  const has = (name: string, part: string) => packed[name]?.some((file) => file.includes(part));
+  t.true(has("mote-cli", "package/systemd/mote@.service"));
+  t.false(has("mote-agent", "tools/run") || has("mote-agent", "hosts/node/run"));
+  if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
+  t.timeout(PATIENCE_MS);
+  const cli = join(project, "node_modules", ".bin", "mote-cli");
+  const args = ["run", "--url", "http://127.0.0.1:1", "--token", "token", "--state", "device", "--json"];
+  const device = spawn(cli, args, { cwd: project });
+  t.teardown(() => device.kill("SIGKILL"));
+  for await (const line of createInterface({ input: device.stdout })) {
+    const { event, title } = JSON.parse(line) as { event: string; title?: string };
+    if (event === "started") t.is(title, "mote-minimal");
+    if (event === "started") device.kill("SIGTERM");
+  }
+  if (device.exitCode === null) await once(device, "exit");
+  t.is(device.exitCode, 0);
+});
+
 for (const template of TEMPLATES)
   test.serial(
     `${template}: a new project needs its own folder and what npm installs there, and nothing else`,

@@ -8,6 +8,7 @@ import { flash } from "../../hosts/node/flash.js";
 import { Lease } from "../../hosts/node/lease.js";
 import { forgetStart, prepareStart, type Start } from "../../hosts/node/start-up.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
+import { builtFile } from "../project.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import type { Lines } from "./lines.js";
 import type { Event, WorkerConfig } from "./messages.js";
@@ -35,7 +36,7 @@ export interface SuperviseOptions {
   delays?: { first: number; longest: number };
 }
 
-const MINIMAL = fileURLToPath(new URL("./minimal.js", import.meta.url));
+const MINIMAL = builtFile("tools/run/minimal.js");
 const WORKER = fileURLToPath(new URL("./worker.js", import.meta.url));
 /** A worker that ran for so long was well: the next crash is a first one again. */
 const WELL_MS = 60_000;

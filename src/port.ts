@@ -78,6 +78,28 @@ export interface Digest {
   close(): Uint8Array;
 }
 
+/**
+ * Keeps secrets out of what a run shows, in whatever form they stand there; src/wire/text/redactor.ts is it. A text
+ * that shows one is hidden as a whole.
+ */
+export interface Redactor {
+  /** How many secrets became known so far: what was cleaned before may hold the latest. */
+  readonly known: number;
+  /** One of the device's own secrets: it is never forgotten. */
+  pin(secret: string): void;
+  /** Another secret. Of more than a kilobyte of them the oldest are forgotten. */
+  conceal(secret: string): void;
+  /** The text, or what stands for one that shows a secret. */
+  clean(text: string): string;
+  /** Whether `clean` would hide it. `before`: shown just before, so that a secret may begin there. */
+  holds(text: string, before?: string): boolean;
+  /**
+   * JSON text, with "***" in place of each string and name that holds a whole secret of 8 bytes or more.
+   * `hasKnownNames`: its names were looked at before.
+   */
+  cleanJson(text: string, hasKnownNames?: boolean): string;
+}
+
 /** The one seam between the agent and the machine. */
 export interface Host {
   readonly clock: Clock;
@@ -103,9 +125,11 @@ export interface Host {
   random(into: Uint8Array): void;
   /** The same on every start, different on every machine: letters, digits and hyphens, 32 at most. */
   readonly hardwareId: string;
-  /** A line for people. It holds no secret. One of the level `debug` need not be shown: src/log keeps it where that was asked for. */
+  /** A line for people, cleaned by the `redactor`. One of the level `debug` need not be shown: src/log keeps it where that was asked for. */
   log(level: "debug" | "info" | "warn" | "error", line: string): void;
-  /** No line is to show this text from now on: a token, a password. Left out where no line is kept. */
+  /** Of this run, with the secrets that are stored pinned. Left out, the agent has one of its own. */
+  readonly redactor?: Redactor;
+  /** For the application: nothing is to show this text from now on. */
   conceal?(secret: string): void;
   /** At a reset: the lines that are kept belong to the owner before. False if they are still there. Left out where no line is kept. */
   forgetLines?(): boolean;

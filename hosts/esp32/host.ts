@@ -1,4 +1,5 @@
-import type { Host } from "../../src/port.js";
+import { pinAll, pinStored, SecretRedactor } from "../../src/index.js";
+import type { Host, Redactor } from "../../src/port.js";
 import type { Renewal } from "../shared/trust/trust.js";
 import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
 import { type Ending, LastWords } from "./crash.js";
@@ -10,6 +11,7 @@ import { AGENT, type Domain, NvsStore, OWN } from "./store.js";
 const OUTBOX = "outbox";
 
 export interface BoardHost extends Host {
+  readonly redactor: Redactor;
   /** How the run before this one ended. */
   readonly ending: Ending;
   /** What the host itself keeps. */
@@ -26,7 +28,9 @@ export interface BoardHost extends Host {
 
 /** The port on a board. What is missing is logged and done without: a board that starts can be mended from afar. */
 export const createHost = (machine: Machine): BoardHost => {
-  const { clock, open, digest, encode, decode, log, idf } = machine;
+  const { clock, open, digest, encode, decode, idf } = machine;
+  const redactor = new SecretRedactor({ encode });
+  const log: Host["log"] = (level, line) => machine.log(level, redactor.clean(line));
   const own = new NvsStore(storage(machine, OWN), machine);
   const lastWords = new LastWords(own, machine);
   const ending = lastWords.ending(idf.esp_reset_reason(), idf.mote_memory(MEMORY.wasFull) !== 0);
@@ -37,9 +41,12 @@ export const createHost = (machine: Machine): BoardHost => {
     idf.esp_restart();
   });
   const mac = macOf(idf);
+  const store = new NvsStore(storage(machine, AGENT), machine);
+  pinAll(machine.config, redactor);
+  pinStored({ store, decode }, redactor);
   return {
     clock,
-    store: new NvsStore(storage(machine, AGENT), machine),
+    store,
     blocks: new PartitionBlocks(partition(machine, OUTBOX), () => idf.esp_task_wdt_reset()),
     slot: new OtaSlot(partition(machine, "nextota"), idf),
     open,
@@ -49,6 +56,8 @@ export const createHost = (machine: Machine): BoardHost => {
     random: (into) => randomFill(into, idf),
     hardwareId: mac,
     log,
+    redactor,
+    conceal: (secret) => redactor.conceal(secret),
     restart(reason) {
       log("info", `restart: ${reason}`);
       lastWords.restarting();

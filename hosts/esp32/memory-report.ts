@@ -10,12 +10,20 @@ const EVERY_MS = 3_600_000;
  */
 export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
   const { reset, crash } = host.ending;
+  const publish = (values: Record<string, unknown>): void => {
+    try {
+      agent.attributes.publish(values);
+    } catch {
+      // It is no reason to end a start.
+      host.log("warn", "the client attributes leave no room for those of the board: publish fewer");
+    }
+  };
   const again = (): void => {
-    agent.attributes.publish(memory(host));
+    publish(memory(host));
     host.clock.timer(EVERY_MS, again);
   };
   // All at once: each is kept in flash until the platform has it.
-  agent.attributes.publish({
+  publish({
     // A wake is no reset.
     ...(reset !== "deep sleep" && { mac: host.mac, resetReason: reset, crash: crash || "" }),
     ...(!sleeps && memory(host)),

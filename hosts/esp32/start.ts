@@ -1,5 +1,5 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
-import { Agent, Recovery } from "../../src/index.js";
+import { Agent, pinAll, Recovery } from "../../src/index.js";
 import type { AppHost } from "../shared/application.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
 import { type Machine, MEMORY, TLS } from "./board-hardware.js";
@@ -54,7 +54,8 @@ export const startBoard = (
       `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/board.md says what to do for more`,
     );
   // The kept log has a line of its own for it.
-  if (host.ending.crash) machine.log("error", `the run before ended with: ${host.ending.crash}`);
+  if (host.ending.crash)
+    machine.log("error", host.redactor.clean(`the run before ended with: ${host.ending.crash}`));
   // Before the radio takes its part.
   const { limits } = planMemory({
     engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
@@ -78,7 +79,7 @@ const run = (
   joins?: Joins,
 ): Agent | string => {
   if (Array.isArray(settings)) return settings.join("; ");
-  for (const one of [settings.network, settings.network?.second]) host.conceal?.(one?.password ?? "");
+  pinAll(settings.network, host.redactor);
   const deepSleep =
     settings.timeoutMs === undefined ? undefined : new DeepSleep(machine, host, settings.timeoutMs);
   const wifi = new Wifi(machine.makeRadio, settings.network ?? { ssid: "" }, host);

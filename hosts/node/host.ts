@@ -1,5 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { join } from "node:path";
+import { pinStored, SecretRedactor } from "../../src/index.js";
 import type { LogMemory } from "../../src/log/index.js";
 import type { Host } from "../../src/port.js";
 import type { Boot } from "../shared/boot-slots/boot-record.js";
@@ -56,18 +57,25 @@ export interface NodeHost extends Host {
  * another file cannot be used.
  */
 export function createHost(options: NodeHostOptions): NodeHost {
-  const { stateDir, log = standardErrorLog() } = options;
+  const { stateDir, log: show = standardErrorLog() } = options;
+  const redactor = new SecretRedactor({ encode });
+  const log: Host["log"] = (level, line) => show(level, redactor.clean(line));
   makeDirectory(stateDir);
   const lease = Lease.ofHost(stateDir, { tell: (line) => log("info", line) });
   try {
-    return openHost(options, lease, log);
+    return openHost(options, lease, redactor, log);
   } catch (error) {
     lease.release();
     throw error;
   }
 }
 
-function openHost(options: NodeHostOptions, lease: Lease, log: Host["log"]): NodeHost {
+function openHost(
+  options: NodeHostOptions,
+  lease: Lease,
+  redactor: SecretRedactor,
+  log: Host["log"],
+): NodeHost {
   const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
   const warn = (line: string): void => log("warn", line);
   lease.lost.addEventListener("abort", () => {
@@ -85,10 +93,12 @@ function openHost(options: NodeHostOptions, lease: Lease, log: Host["log"]): Nod
     sha256,
   );
   const logMemory = new FileLogMemory(join(stateDir, "log.bin"), lease);
+  const store = new FileStore(join(stateDir, "store"), lease);
+  pinStored({ store, decode }, redactor);
   let isClosed = false;
   return {
     clock,
-    store: new FileStore(join(stateDir, "store"), lease),
+    store,
     blocks,
     slot,
     open: opener(options),
@@ -98,6 +108,8 @@ function openHost(options: NodeHostOptions, lease: Lease, log: Host["log"]): Nod
     random: (into) => void randomFillSync(into),
     hardwareId: hardwareId(stateDir, lease),
     log,
+    redactor,
+    conceal: (secret) => redactor.conceal(secret),
     logMemory,
     restart: options.restart ?? (() => process.exit(RESTART)),
     close() {

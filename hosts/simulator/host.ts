@@ -2,6 +2,7 @@ import type { Files } from "embedded:storage/files";
 import { Digest as NativeDigest } from "crypt";
 import FFI from "mc/ffi";
 import RNG from "rng";
+import { pinStored, SecretRedactor } from "../../src/index.js";
 import type { LogMemory } from "../../src/log/index.js";
 import type { Digest, Host } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
@@ -44,6 +45,10 @@ export interface SimulatorHost extends Host {
 
 /** The simulator as a machine: `files` (which can't be preloaded, so the caller imports it) under the root that the supervisor gave it, and the computer's own clock and network. */
 export const createHost = (files: Files, options: SimulatorOptions = {}): SimulatorHost => {
+  const redactor = new SecretRedactor({ encode });
+  const show = options.log ?? log;
+  const store = new FileStore(files, "store");
+  pinStored({ store, decode }, redactor);
   const digest = digester(NativeDigest);
   const { authorities = [], blocksBytes = BLOCKS, slotBytes = SLOT } = options;
   const native = new FFI();
@@ -67,7 +72,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
   const logMemory = new FileLogMemory(files, "log.bin");
   const host: SimulatorHost = {
     clock,
-    store: new FileStore(files, "store"),
+    store,
     blocks,
     slot,
     open: opener({ authorities }),
@@ -76,7 +81,9 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     decode,
     random,
     hardwareId: hardwareId(files, random),
-    log: options.log ?? log,
+    log: (level, line) => show(level, redactor.clean(line)),
+    redactor,
+    conceal: (secret) => redactor.conceal(secret),
     logMemory,
     restart: () => trace("@restart\n"),
     trusting: (given) => withTrust(host, given, true, options.renewTrust),

@@ -65,7 +65,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.telemetry = new Telemetry(this.session, this.events, this.time, this.outbox);
     const timing = rememberedTiming(host, target);
     this.attributes = new Attributes(this.session, this.events, timing, checked.attributes);
-    this.handlers = new Handlers(host, this.answerBytes);
+    this.handlers = new Handlers(this.session, this.answerBytes);
     this.rpc = new Rpc(this.session, this.events, this.time, timing, this.handlers, checked.rpc);
     this.firmware =
       options.firmware &&

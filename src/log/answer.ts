@@ -1,4 +1,6 @@
 // The answer of `mote.log`: as many lines as its bytes hold.
+import type { Redactor } from "../port.js";
+import { HIDDEN } from "../wire/text/redactor.js";
 import { LEVELS, type LogRequest } from "./request.js";
 import type { KeptLine, Ring } from "./ring.js";
 import type { LogAnswer, LogHost } from "./types.js";
@@ -7,11 +9,17 @@ import type { LogAnswer, LogHost } from "./types.js";
 const AROUND = 34;
 
 type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
-type Row = LogAnswer["lines"][number];
+export type Row = LogAnswer["lines"][number];
 export type Draft = Changing<Omit<LogAnswer, "lines">> & { lines: Row[] };
 
 /** Fills in all that depends on the ring. */
-export const gather = (host: LogHost, ring: Ring, request: LogRequest, answer: Draft): void => {
+export const gather = (
+  host: LogHost,
+  ring: Ring,
+  request: LogRequest,
+  answer: Draft,
+  clean: (lines: readonly Row[]) => Row[],
+): void => {
   const { since, bytes } = request;
   const tooLarge = (): boolean => host.encode(JSON.stringify(answer)).length > bytes;
   // The numbers of another ring.
@@ -25,6 +33,7 @@ export const gather = (host: LogHost, ring: Ring, request: LogRequest, answer: D
   // Damaged: nobody knows which lines these are.
   if (ring.id !== id) Object.assign(answer, { lines: [], since: ring.next - 1, more: false });
   answer.log = ring.id.toString(16).padStart(8, "0");
+  answer.lines = clean(answer.lines);
   while (answer.lines.length > 1 && tooLarge()) {
     if (since === undefined) answer.lines.shift();
     else answer.lines.pop();
@@ -33,6 +42,29 @@ export const gather = (host: LogHost, ring: Ring, request: LogRequest, answer: D
   // One alone is shortened: a follower would ask for it for ever.
   while (answer.lines.length === 1 && tooLarge()) answer.lines = [halved(answer.lines[0]!)];
 };
+
+/**
+ * The lines with what those before `cleanFrom` show of secrets that became known later hidden: they may be of a run
+ * before this one. Of two lines that a secret is spread over, both.
+ */
+export const cleaned = (redactor: Redactor, lines: readonly Row[], cleanFrom: number): Row[] => {
+  const clean = lines.slice();
+  for (let i = 0; i < lines.length && lines[i]![0] < cleanFrom; i++) {
+    const text = lines[i]![3];
+    const before = lines[i - 1]?.[3] ?? "";
+    if (!redactor.holds(text, before)) continue;
+    clean[i] = hidden(lines[i]!, redactor);
+    if (i > 0 && !redactor.holds(text)) clean[i - 1] = hidden(lines[i - 1]!, redactor);
+  }
+  return clean;
+};
+
+const hidden = ([number, uptime, level]: Row, redactor: Redactor): Row => [
+  number,
+  uptime,
+  level,
+  redactor.clean(HIDDEN),
+];
 
 const newest = (host: LogHost, ring: Ring, { level, bytes }: LogRequest, answer: Draft): void => {
   let size = 0;

@@ -6,11 +6,12 @@
 // The shared attribute `moteLogLevel` (debug, info, warn, error) sets from which level on lines are kept, for an hour since it was seen. Deleted, it ends at
 // once. A restart goes on with the rest of the hour; a board whose power went sees the attribute for the first time.
 import type { AgentEvents } from "../events.js";
-import type { Host } from "../port.js";
-import { type Draft, gather } from "./answer.js";
+import type { Host, Redactor } from "../port.js";
+import { LineCleaner, SecretRedactor } from "../wire/text/redactor.js";
+import { cleaned, type Draft, gather, type Row } from "./answer.js";
 import { checkRequest, LEVELS, type LogRequest, levelOf } from "./request.js";
 import { Ring, ramOf } from "./ring.js";
-import { escaped, fitting, Secrets } from "./text.js";
+import { escaped, fitting } from "./text.js";
 import type { LogAgent, LogAnswer, LogHost, LogOptions } from "./types.js";
 
 const ATTRIBUTE = "moteLogLevel";
@@ -19,7 +20,7 @@ const INFO = 1;
 const SIZE = 4096;
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
-/** Letters of a line that are looked at beyond its secrets: more than find room. */
+/** Characters of a line that are escaped: more than find room. */
 const BEGINNING = 512;
 /** What was asked for last, and is no level; 0: nothing was. */
 const OTHER = 0xff;
@@ -31,7 +32,11 @@ export class DeviceLog {
   private readonly _show: Host["log"];
   private readonly _build: string | null;
   private readonly _ring: Ring;
-  private readonly _secrets = new Secrets();
+  private readonly _redactor: Redactor;
+  private readonly _cleaner: LineCleaner;
+  /** Lines before this number were kept when not all of the secrets were known, which were so many. */
+  private _cleanFrom = 0;
+  private _known = -1;
   private _words: string | undefined;
   private _level = INFO;
   private _agent: LogAgent | undefined;
@@ -42,6 +47,8 @@ export class DeviceLog {
   constructor(host: LogHost, about: LogOptions = {}) {
     this._host = host;
     this._show = host.log;
+    this._redactor = host.redactor ?? new SecretRedactor(host);
+    this._cleaner = new LineCleaner(this._redactor);
     this._ring = new Ring(host.logMemory ?? ramOf(SIZE), host.random);
     this._resume();
     const { build = null, reset, crash } = about;
@@ -55,18 +62,20 @@ export class DeviceLog {
 
   /** A line of the agent or the application: to the host as before, unless its level is `debug`, and to those that are kept. */
   readonly log: Host["log"] = (level, line) => {
-    if (level !== "debug") this._show(level, line);
-    this.keep(level, line);
+    const isKept = levelOf(level) >= this._level;
+    if (level === "debug" && !isKept) return;
+    const clean = this._cleaner.clean(line);
+    if (level !== "debug") this._show(level, clean);
+    if (isKept) this._append(level, clean);
   };
 
-  /** From now on no line that is kept shows this text, nor the half of it at its end. Up to three letters count only where they stand alone. */
-  readonly conceal = (secret: string): void => {
-    this._secrets.add(secret);
-  };
+  /** From now on no line shows this text. */
+  readonly conceal = (secret: string): void => this._redactor.conceal(secret);
 
   /** The same host, from now on with this log in place of its own: for the agent and the application. */
   over<H extends LogHost>(host: H): H {
-    return Object.assign(host, { log: this.log, conceal: this.conceal, forgetLines: this.forget });
+    const { log, conceal, forget, _redactor: redactor } = this;
+    return Object.assign(host, { log, conceal, redactor, forgetLines: forget });
   }
 
   /** Leaves no byte of the lines, nor the level that was asked for. False if the memory fails. */
@@ -78,10 +87,13 @@ export class DeviceLog {
 
   /** Keeps a line, if the level of now is not above its own, and shows it nowhere else. Of more than 240 bytes of UTF-8 the first are kept. */
   keep(level: Level, line: string): void {
-    const at = levelOf(level);
-    if (at < this._level) return;
-    const text = escaped(this._secrets.clean(line).slice(0, BEGINNING));
-    this._ring.append(at, this._tenths, fitting(this._host, text));
+    if (levelOf(level) >= this._level) this._append(level, this._cleaner.clean(line));
+  }
+
+  private _append(level: Level, clean: string): void {
+    if (this._known !== this._redactor.known) this._cleanFrom = this._ring.next;
+    this._known = this._redactor.known;
+    this._ring.append(levelOf(level), this._tenths, fitting(this._host, escaped(clean.slice(0, BEGINNING))));
   }
 
   /** Answers `mote.log`, follows the attribute, and keeps what becomes of the agent. To be called once, before `agent.start()`. */
@@ -116,7 +128,9 @@ export class DeviceLog {
       since: 0,
       more: false,
     };
-    gather(this._host, this._ring, { level, bytes: room, since }, made);
+    const cleanFrom = this._known === this._redactor.known ? this._cleanFrom : this._ring.next;
+    const clean = (lines: readonly Row[]): Row[] => cleaned(this._redactor, lines, cleanFrom);
+    gather(this._host, this._ring, { level, bytes: room, since }, made, clean);
     return made;
   }
 

@@ -15,7 +15,7 @@ export interface LogAgent {
 export type LogMemory = Pick<Blocks, "size" | "read" | "write">;
 
 /** What is asked of a host. Without `logMemory` the lines are kept in 4 KiB of this object, and end with the run. */
-export interface LogHost extends Pick<Host, "clock" | "encode" | "decode" | "random" | "log"> {
+export interface LogHost extends Pick<Host, "clock" | "encode" | "decode" | "random" | "log" | "redactor"> {
   readonly logMemory?: LogMemory;
 }
 

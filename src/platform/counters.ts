@@ -3,7 +3,7 @@
 import { type ErrorCode, MoteError } from "../errors.js";
 import type { Events } from "../events.js";
 import { NO_TURN, type Outcome } from "../http/outcome.js";
-import type { Host } from "../port.js";
+import type { Host, Redactor } from "../port.js";
 
 /** Totals since the agent was made. */
 export class Counters {
@@ -17,14 +17,16 @@ export class Counters {
   malformedAnswers = 0;
   private readonly _host: Host;
   private readonly _events: Events;
+  private readonly _redactor: Redactor;
   private readonly _logged: string[] = [];
   /** Bytes that came of the image last fetched. */
   private _image = "";
   private _came = 0;
 
-  constructor(host: Host, events: Events) {
+  constructor(host: Host, events: Events, redactor: Redactor) {
     this._host = host;
     this._events = events;
+    this._redactor = redactor;
   }
 
   /** For the session alone: what became of a request. */
@@ -41,7 +43,7 @@ export class Counters {
   /** For the agent alone: an error for the application, emitted as an event as well. */
   error(code: ErrorCode, message: string): MoteError {
     this._events.emit("error", { code });
-    return new MoteError(code, message);
+    return new MoteError(code, this._redactor.clean(message));
   }
 
   /** For the agent alone: an answer of the platform can't be read: it is counted, logged once of each kind, and the caller treats it as none. */

@@ -5,7 +5,8 @@ import { guarded } from "../guarded.js";
 import { NO_TURN, type Outcome, SILENCE, UNCONNECTED } from "../http/outcome.js";
 import type { Request } from "../http/request.js";
 import type { Target } from "../http/target.js";
-import type { Host } from "../port.js";
+import type { Host, Redactor } from "../port.js";
+import { SecretRedactor } from "../wire/text/redactor.js";
 import type { Timestamp } from "../wire/timestamp.js";
 import { Backoff } from "./backoff.js";
 import { ConnectionPool, type Purpose } from "./connection-pool.js";
@@ -45,6 +46,8 @@ export type DeviceRequest = Request;
 export class PlatformSession {
   readonly host: Host;
   readonly target: Target;
+  /** What leaves for people, or for the platform's store, passes it. */
+  readonly redactor: Redactor;
   mode: 1 | 2 | 3;
   private readonly _events: Events;
   /** For `external` and `hangUp` alone: all else goes through this session. */
@@ -74,7 +77,8 @@ export class PlatformSession {
     this.target = target;
     this.mode = mode;
     this._events = events;
-    this.counters = new Counters(host, events);
+    this.redactor = host.redactor ?? new SecretRedactor(host);
+    this.counters = new Counters(host, events, this.redactor);
     this._gate = new Backoff(host);
     this.connections = new ConnectionPool(host, target, mode);
   }
@@ -264,7 +268,7 @@ export class PlatformSession {
     // One loss may be a connection that the platform let go; the second is an outage. So is silence while nothing else is answered.
     if (this.online !== false && (this._losses >= 2 || silent)) {
       this.online = false;
-      this._events.emit("offline", { reason });
+      this._events.emit("offline", { reason: this.redactor.clean(reason) });
     }
   }
 }

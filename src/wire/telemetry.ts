@@ -10,6 +10,7 @@
 //
 // One point leaves as an object, more as an array. An empty array is never answered by the platform: no batch is empty.
 
+import type { Redactor } from "../port.js";
 import { Shapes } from "./shapes.js";
 import type { Encoded } from "./text/encode.js";
 import type { Timestamp } from "./timestamp.js";
@@ -57,16 +58,28 @@ export const encodePoint = (values: unknown, limit = VALUES_LIMIT): Encoded => {
   return encoded;
 };
 
+/** Whether a value is a text, or holds some. */
+const hasText = (text: string): boolean => text.includes(':"') || text.includes("[");
+
 /** `encodePoint` for one point after the other: those with the keys of one before are written the quick way. */
 export class PointEncoder {
   private readonly _shapes = new Shapes();
+  private readonly _redactor: Redactor;
+
+  constructor(redactor: Redactor) {
+    this._redactor = redactor;
+  }
 
   encode(values: unknown, limit: number): Encoded {
     const text = typeof values === "object" && values ? this._shapes.write(values, limit) : undefined;
-    if (text !== undefined) return { ok: true, text };
+    // Its keys were looked at when they were learnt, and numbers are no secrets.
+    if (text !== undefined)
+      return { ok: true, text: hasText(text) ? this._redactor.cleanJson(text, true) : text };
     const encoded = encodePoint(values, limit);
-    if (encoded.ok) this._shapes.learn(values as object);
-    return encoded;
+    if (!encoded.ok) return encoded;
+    const clean = this._redactor.cleanJson(encoded.text);
+    if (clean === encoded.text) this._shapes.learn(values as object);
+    return { ok: true, text: clean };
   }
 }
 

@@ -1,6 +1,7 @@
 // A whole host in memory. Time, network and chance are the test's.
 import { createHash } from "node:crypto";
-import type { Digest, Host, Store } from "../../src/port.js";
+import { pinStored, SecretRedactor } from "../../src/index.js";
+import type { Digest, Host, Redactor, Store } from "../../src/port.js";
 import { FakeClock } from "./clock.js";
 import { FakeFlash, FakeSlot } from "./flash.js";
 import { FakeNet, type NetOptions } from "./net.js";
@@ -55,6 +56,7 @@ export interface FakeHostOptions {
 }
 
 export interface FakeHost extends Host {
+  readonly redactor: Redactor;
   readonly clock: FakeClock;
   readonly net: FakeNet;
   readonly store: FakeStore;
@@ -73,31 +75,37 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
   const net = options.network ?? new FakeNet(clock, options.net);
   const lines: string[] = [];
   const restarts: string[] = [];
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const redactor = new SecretRedactor({ encode });
+  const store = options.store ?? new FakeStore();
+  pinStored({ store, decode }, redactor);
   return {
     clock,
     net,
-    store: options.store ?? new FakeStore(),
+    store,
     blocks: options.blocks ?? new FakeFlash(0, 4096),
     slot: options.slot ?? new FakeSlot(64 * 4096, 4096),
     lines,
     restarts,
     open: net.open,
     digest: (algorithm) => (DIGESTS.includes(algorithm) ? digest(algorithm) : undefined),
-    encode: (text) => new TextEncoder().encode(text),
+    encode,
     decode,
     random: seededRandom(options.seed ?? 1),
     hardwareId: options.hardwareId ?? "fake-0001",
     log: (level, line) => {
       checkLine(level, line);
-      lines.push(`${level}: ${line}`);
+      lines.push(`${level}: ${redactor.clean(line)}`);
     },
+    redactor,
+    conceal: (secret) => redactor.conceal(secret),
     restart: (reason) => restarts.push(reason),
   };
 }
 
 /** A line is for people: it says something, at a level there is. Its test fails otherwise, whatever the agent would catch. */
 function checkLine(level: string, line: string): void {
-  if (LEVELS.includes(level) && /^[^\n]*\w[^\n]*$/.test(line)) return;
+  if (LEVELS.includes(level) && /^[^\n]*\w[^\n]*$|^\*{3}$|^\(-\)$/.test(line)) return;
   void Promise.reject(new Error(`the agent logs "${line}" as "${level}"`));
 }
 

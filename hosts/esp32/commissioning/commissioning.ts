@@ -1,4 +1,6 @@
 // Commissioning on a board: access point, page, name server and serial line around hosts/shared/commissioning.
+
+import { pinAll } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
 import { fromBase64, readAuthorities } from "../../shared/commissioning/authorities.js";
 import { Commissioning } from "../../shared/commissioning/commissioning.js";
@@ -10,7 +12,7 @@ import { PageServer } from "../../shared/commissioning/page-server.js";
 import { reach } from "../../shared/commissioning/platform-check.js";
 import { makeProof, type PageContext } from "../../shared/commissioning/respond.js";
 import { keep } from "../../shared/commissioning/stored-settings.js";
-import { checkNetwork, conceal, type Finding, type Values } from "../../shared/commissioning/values.js";
+import { checkNetwork, type Finding, SECRETS, type Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";
@@ -79,8 +81,8 @@ export const openCommissioning = (
   const server = new PageServer(context, host);
   closing.unshift(() => server.close());
   const password = label(host) ?? options.password ?? "";
-  host.conceal?.(password);
-  conceal(host, options.before);
+  host.redactor.pin(password);
+  pinAll(options.before, host.redactor);
   keepTrying(host, closing, [
     () => {
       if (air.mote_ap_open(name, password) !== 0) throw new Error("the access point could not be opened");
@@ -182,7 +184,7 @@ async function check(
   isSame: boolean,
   report: (stage: string) => void,
 ): Promise<Finding | undefined> {
-  conceal(host, values);
+  for (const field of SECRETS) host.redactor.conceal(values[field] ?? "");
   report("Joining the Wi-Fi");
   const finding = await joiner.join({ ssid: values.ssid ?? "", password: values.password });
   if (finding) return finding;
@@ -206,7 +208,7 @@ const label = (host: BoardHost): string | undefined => {
 };
 
 const setLabel = (host: BoardHost, password: string): boolean => {
-  host.conceal?.(password);
+  host.redactor.pin(password);
   return password.length < 64 && host.own.set(LABEL, host.encode(password));
 };
 

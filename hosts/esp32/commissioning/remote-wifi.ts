@@ -4,7 +4,7 @@
 //
 // Over http the owner of a Wi-Fi can read the access token. There the params must hold it too, as `token`: so nobody
 // learns it by a Wi-Fi of his own who may call the device, and no more.
-import { type Agent, type Json, MoteError } from "../../../src/index.js";
+import { type Agent, type Json, MoteError, pinAll } from "../../../src/index.js";
 import { isObject } from "../../../src/wire/text/json.js";
 import { checkNetwork } from "../../shared/commissioning/values.js";
 import type { BoardHost } from "../host.js";
@@ -66,7 +66,7 @@ export class RemoteWifi {
     const { second } = isObject(params) ? params : {};
     // Also one that is refused may be somebody's.
     for (const one of [params, second])
-      if (isObject(one) && typeof one.password === "string") host.conceal?.(one.password);
+      if (isObject(one) && typeof one.password === "string") host.redactor.conceal(one.password);
     if (this._tried) throw new Error("another Wi-Fi is on trial");
     this._checkToken(params);
     if (second !== undefined) return this._keepSecond(second === null ? undefined : accessPointOf(second));
@@ -88,6 +88,7 @@ export class RemoteWifi {
 
   private _keepSecond(second: AccessPoint | undefined): Json {
     const { wifi, keepSecond } = this._options;
+    pinAll(second, this._options.host.redactor);
     if (!keepSecond(second)) throw new Error("it could not be stored");
     this._network = { ...this._network, second };
     wifi?.setSecond(second);
@@ -138,7 +139,10 @@ export class RemoteWifi {
     const isKept = isReached && keep(tried);
     if (isReached && !isKept) this._reason = "it could not be stored";
     this._tried = undefined;
-    if (isKept) this._network = tried;
+    if (isKept) {
+      this._network = tried;
+      pinAll(tried, host.redactor);
+    }
     if (isKept) wifi.setSecond(tried.second);
     else wifi.use(this._network);
     const moteWifi = isKept ? "kept" : `not kept: ${this._reason}`;

@@ -1,7 +1,6 @@
 // What the owner of a device gives at commissioning, and what each of it must be.
 
 import { parseTarget } from "../../../src/http/target.js";
-import type { Host } from "../../../src/port.js";
 import { checkToken } from "../../../src/wire/paths.js";
 import { hasControl } from "../../../src/wire/text/characters.js";
 import { utf8Length } from "../../../src/wire/text/text.js";
@@ -33,10 +32,6 @@ export interface Finding {
 export const FIELDS: readonly Field[] = ["ssid", "password", "url", "ca", "token", "key", "secret"];
 /** Never shown nor echoed, nor how long they are. */
 export const SECRETS: readonly Field[] = ["password", "token", "key", "secret"];
-/** No line shows one of them from now on. */
-export const conceal = (host: Pick<Host, "conceal">, values: Values): void => {
-  for (const field of SECRETS) host.conceal?.(values[field] ?? "");
-};
 
 export const NO_CA = "none";
 

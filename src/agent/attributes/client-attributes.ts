@@ -68,11 +68,12 @@ export class ClientAttributes {
 
   /** What to send now: all that is dirty, or the first of it alone. */
   batch(alone: boolean): Batch | undefined {
+    const { redactor } = this._session;
     const dirty = this._items.filter((item) => item.dirty);
     const items = alone ? dirty.slice(0, 1) : dirty;
     return items.length === 0
       ? undefined
-      : { items, text: `{${items.map((item) => item.member).join(",")}}` };
+      : { items, text: redactor.cleanJson(`{${items.map((item) => item.member).join(",")}}`) };
   }
 
   /** The platform accepted the batch; what was published again meanwhile stays dirty. */

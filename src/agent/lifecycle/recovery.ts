@@ -121,7 +121,7 @@ export class Recovery {
 
   /** Why the application is not started; empty if it is. 200 characters at most. */
   get cause(): string {
-    return this.active ? this._record.cause : "";
+    return this.active ? this._clean(this._record.cause) : "";
   }
 
   /**
@@ -131,7 +131,7 @@ export class Recovery {
   attend(agent: Attended): void {
     this._agent = agent;
     if (this._interrupted) agent.firmware.interrupted();
-    agent.firmware.crashed(this._crash);
+    agent.firmware.crashed(this._clean(this._crash));
     agent.on("restart", () => this._asked());
     const publish = () => agent.attributes.publish({ moteRecovery: this.cause });
     if (this._record.told) guarded(this._host, "recovery: the cause could not be published", publish);
@@ -162,6 +162,11 @@ export class Recovery {
   close(): void {
     this._cancel?.();
     this._cancelQuick?.();
+  }
+
+  /** What an engine or an application says of its end may quote a secret. */
+  private _clean(words: string): string {
+    return this._host.redactor?.clean(words) ?? words;
   }
 
   private _count(image: string, crashed: boolean, cause: string, counted: number): void {

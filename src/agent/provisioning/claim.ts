@@ -12,6 +12,6 @@ export async function sendClaim(
 ): Promise<void> {
   const encoded = encodeClaim(claim);
   if (!encoded.ok) throw session.counters.error("BAD_VALUE", encoded.reason);
-  if (claim.secretKey !== undefined) session.host.conceal?.(claim.secretKey);
+  if (claim.secretKey !== undefined) session.redactor.pin(claim.secretKey);
   await ask(session, channel, post(CLAIM_PATH, session.host.encode(encoded.text)), claim);
 }

@@ -64,12 +64,12 @@ export class Provisioning implements Job {
     this.loop = session.loop("provisioning", this);
     const { secure, authority, prefix } = session.target;
     const base = `${secure ? "https" : "http"}://${authority}${prefix}`;
-    this._tokens = new TokenStore(session.host, base);
+    this._tokens = new TokenStore(session.host, session.redactor, base);
     this._backoff = new Backoff(session.host);
     this._gate = new RefusalGate(session.host, base);
     this._given = token !== undefined;
     this.#token = token;
-    for (const one of [token, options?.key, options?.secret]) session.host.conceal?.(one ?? "");
+    for (const one of [token, options?.key, options?.secret]) session.redactor.pin(one ?? "");
   }
 
   get deviceName(): string | undefined {

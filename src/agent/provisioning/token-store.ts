@@ -1,28 +1,53 @@
 // The access token in the store, and the one proposed while provisioning.
-import type { Host } from "../../port.js";
+import type { Host, Redactor } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
-import { isObject } from "../../wire/text/json.js";
+import { isObject, parseJson } from "../../wire/text/json.js";
 
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const LENGTH = 20;
 
+/** Values of the store that hold secrets: the agent's, and those that commissioning keeps. */
+const HOLDERS = ["token", "proposed", "new-token", "new-proposed", "wifi", "site", "commission"] as const;
+const SECRETS = ["token", "key", "secret", "password"] as const;
+
+/** Has the redactor know all secrets that are stored. A host calls it before its first line. */
+export const pinStored = (host: Pick<Host, "store" | "decode">, redactor: Redactor): void => {
+  for (const key of HOLDERS) {
+    const bytes = host.store.get(key);
+    const text = bytes && host.decode(bytes.subarray(1));
+    const parsed = text === undefined ? undefined : parseJson(text);
+    if (parsed?.ok) pinAll(parsed.value, redactor);
+  }
+};
+
+/** Has the redactor know the members of `value` that are secrets by their names, at any depth. */
+export const pinAll = (value: unknown, redactor: Redactor): void => {
+  const waiting: unknown[] = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== "object" || next === null) continue;
+    const members = next as Record<string, unknown>;
+    for (const name of Object.keys(members)) {
+      const member = members[name];
+      if (typeof member === "string" && SECRETS.includes(name as "token")) redactor.pin(member);
+      else if (typeof member === "object") waiting.push(member);
+    }
+  }
+};
+
 /** A token is only ever handed out for the base URL that it was got from. */
 export class TokenStore {
   private readonly _host: Host;
+  private readonly _redactor: Redactor;
   private readonly _base: string;
   /** A store that fails is logged once, however often it is tried. */
   private _failed = false;
 
-  constructor(host: Host, base: string) {
+  constructor(host: Host, redactor: Redactor, base: string) {
     this._host = host;
+    this._redactor = redactor;
     this._base = base;
     // Before the application, which can read them too, has its turn: whichever platform's they are.
-    if (host.conceal) for (const key of ["token", "proposed"]) this._concealStored(key);
-  }
-
-  private _concealStored(key: string): void {
-    const value = readStored(this._host, key);
-    if (isObject(value) && typeof value.token === "string") this._concealed(value.token);
+    pinStored(host, redactor);
   }
 
   get(key: "token" | "proposed"): string | undefined {
@@ -53,7 +78,7 @@ export class TokenStore {
   }
 
   private _concealed(token: string): string {
-    this._host.conceal?.(token);
+    this._redactor.pin(token);
     return token;
   }
 

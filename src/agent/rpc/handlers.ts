@@ -1,7 +1,8 @@
 // The application's handlers of server-side RPC, run under a time limit.
 
 import { MoteError } from "../../errors.js";
-import type { Host } from "../../port.js";
+import type { PlatformSession } from "../../platform/index.js";
+import type { Redactor } from "../../port.js";
 import { encodeAnswer, encodeError, type RpcErrorCode } from "../../wire/rpc.js";
 import type { Json } from "../../wire/text/json.js";
 
@@ -37,12 +38,12 @@ const TIMEOUT_MS = 10_000;
 const TIMEOUT_LIMIT_MS = 600_000;
 
 export class Handlers {
-  private readonly _host: Host;
+  private readonly _session: Pick<PlatformSession, "host" | "redactor">;
   private readonly _answerBytes: number;
   private readonly _handlers: Handler[] = [];
 
-  constructor(host: Host, answerBytes: number) {
-    this._host = host;
+  constructor(session: Pick<PlatformSession, "host" | "redactor">, answerBytes: number) {
+    this._session = session;
     this._answerBytes = answerBytes;
   }
 
@@ -77,18 +78,18 @@ export class Handlers {
         resolve(result);
       };
       const failed = (error: unknown) => {
-        const { code, message } = failureOf(error);
+        const { code, message } = failureOf(error, this._session.redactor);
         fail(code, message);
       };
       const succeed = (value: unknown) => {
         const answer = encodeAnswer(value, this._answerBytes);
-        if (answer.ok) end({ text: answer.text, error: undefined });
+        if (answer.ok) end({ text: this._session.redactor.cleanJson(answer.text), error: undefined });
         else fail(answer.code, answer.reason);
       };
       try {
         const returned = handler.call(params === undefined ? null : params);
         if (!isThenable(returned)) return succeed(returned);
-        cancel = this._host.clock.timer(handler.timeoutMs, () =>
+        cancel = this._session.host.clock.timer(handler.timeoutMs, () =>
           fail("TIMEOUT", "the handler took too long"),
         );
         Promise.resolve(returned).then(succeed).catch(failed);
@@ -99,13 +100,18 @@ export class Handlers {
   }
 }
 
-/** The handler's own words reach the operator: 80 characters of them. What was thrown is the application's: even reading it may throw. */
-const failureOf = (error: unknown): { code: RpcErrorCode; message: string } => {
+/** Characters of a handler's own words that reach the operator, and that are looked at for secrets. */
+const MESSAGE = 80;
+const LOOKED_AT = 512;
+
+/** What was thrown is the application's: even reading it may throw. */
+const failureOf = (error: unknown, redactor: Redactor): { code: RpcErrorCode; message: string } => {
   const failure: ReturnType<typeof failureOf> = { code: "HANDLER_FAILED", message: "the handler failed" };
   try {
     if (error instanceof MoteError && error.code === "BAD_PARAMS") failure.code = "BAD_PARAMS";
     const message: unknown = error instanceof Error ? error.message : undefined;
-    if (typeof message === "string") failure.message = message.slice(0, 80);
+    if (typeof message === "string")
+      failure.message = redactor.clean(message.slice(0, LOOKED_AT)).slice(0, MESSAGE);
   } catch {}
   return failure;
 };

@@ -37,7 +37,7 @@ export class Telemetry implements Job {
   private readonly _events: Events;
   private readonly _loop: Loop;
   private readonly _outbox: Outbox;
-  private readonly _points = new PointEncoder();
+  private readonly _points: PointEncoder;
   private readonly _source: BatchSource;
   private readonly _reporter: DropReporter;
   private readonly _flushes: FlushQueue;
@@ -51,6 +51,7 @@ export class Telemetry implements Job {
 
   constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox) {
     this._session = session;
+    this._points = new PointEncoder(session.redactor);
     this._channel = new RequestChannel(session, "uplink");
     this._events = events;
     this._loop = session.loop("telemetry", this);

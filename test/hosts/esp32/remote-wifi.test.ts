@@ -1,6 +1,7 @@
 // The RPC `mote.wifi`: a board takes another Wi-Fi on trial, and has one that works however that ends.
 import test, { type ExecutionContext } from "ava";
 import type { Network } from "../../../hosts/esp32/network/wifi.js";
+import type { Application } from "../../../hosts/esp32/start.js";
 import { BUILT } from "./board.js";
 import { HOME, NAME, PRODUCT, rig, SOFTWARE, sampling } from "./commissioning-rig.js";
 
@@ -13,7 +14,7 @@ async function online(
   t: ExecutionContext,
   wifi: Network = HOME,
   more: Record<string, unknown> = {},
-  application = sampling,
+  application: Application = sampling,
 ) {
   const all = rig(t, { ...SECURE, ...more, wifi });
   const { board, platform, boot } = all;
@@ -224,4 +225,19 @@ test("a trial ends as it would where the client attributes leave no room to repo
     t.is(board.joins.at(-1)!.SSID, "ssid" in params && params === NEW ? NEW.ssid : HOME.ssid);
     t.is(board.lines.filter((line) => line.includes("no room for moteWifi")).length, 1);
   }
+});
+
+test("however many passwords an operator names, no line shows the token", async (t) => {
+  let log = (_line: string): void => {};
+  const application: Application = (agent, host) => {
+    log = (line) => host.log("info", line);
+    sampling(agent, host);
+  };
+  const { board, ask, device } = await online(t, HOME, {}, application);
+  for (let n = 0; n < 70; n++) await ask({ ssid: "", password: `a password with number ${n}` });
+  const token = device().credentials.credentialsId;
+  const before = board.lines.length;
+  log(`the token is ${token}`);
+  log("a password with number 69");
+  t.deepEqual(board.lines.slice(before), ["info: ***", "info: ***"]);
 });

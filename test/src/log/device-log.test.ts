@@ -288,3 +288,61 @@ for (const secret of HOSTILE)
         for (const form of [one, JSON.stringify(one).slice(1, -1), encodeURIComponent(one)])
           t.false(bytes.includes(form), form);
   });
+
+/** As an application may come to log it. */
+const QUOTED: Readonly<Record<string, (secret: string) => string>> = {
+  base64: (secret) => `Authorization: Basic ${Buffer.from(`device:${secret}`).toString("base64")}`,
+  base64url: (secret) => `jwt ${Buffer.from(`{"t":"${secret}"}`).toString("base64url")}`,
+  digits: (secret) => Buffer.from(secret).toString("hex"),
+  capitals: (secret) => `TOKEN ${secret.toUpperCase()}`,
+  percent: (secret) => [...Buffer.from(secret)].map((byte) => `%${byte.toString(16)}`).join(""),
+};
+
+for (const [form, quoted] of Object.entries(QUOTED))
+  test(`no line is kept that shows a secret in another form: ${form}`, async (t) => {
+    const rig = startRig(t);
+    const memory = new FakeLogMemory(4096);
+    const { kept } = start(rig, memory);
+    await rig.clock.advance(5000);
+    const token = rig.platform.device(NAME).credentials.credentialsId;
+    kept.log("warn", quoted(token));
+    t.is(texts(await ask(rig)).at(-1), "***");
+    t.false(Buffer.from(memory.bytes).toString("latin1").includes(quoted(token)));
+    t.false(rig.host.lines.join().includes(quoted(token)));
+  });
+
+test("a secret that is spread over lines can't be put together from those that are kept", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  const { kept } = start(rig, memory);
+  await rig.clock.advance(5000);
+  const token = rig.platform.device(NAME).credentials.credentialsId;
+  for (const cuts of [[10], [5], [15], [7, 14], [3, 6, 9, 12, 15]]) {
+    kept.log("info", `cut ${cuts}`);
+    const parts = [0, ...cuts].map((from, i) => token.slice(from, cuts[i] ?? token.length));
+    for (const part of parts) kept.log("info", part);
+    const shown = texts(await ask(rig)).slice(-parts.length);
+    t.true(shown.includes("***"), String(cuts));
+    const longest = Math.max(...shown.map(({ length }) => length));
+    t.true(shown.filter((line) => line !== "***").join("").length <= token.length / 2, `${shown} ${longest}`);
+  }
+});
+
+test("a line that was kept before its secret was known is cleaned when it is read", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  const before = start(rig, memory);
+  before.kept.log("info", "the garden has hunter2-the-second as its password");
+  before.kept.log("info", "and the second half of it: hunter3-the");
+  before.kept.log("info", "-third is this");
+  await stop(rig, before);
+  const { kept } = start(rig, memory, { reset: "software" });
+  await rig.clock.advance(5000);
+  kept.log("info", "another hunter2-the-second, before it is named");
+  kept.conceal("hunter2-the-second");
+  kept.conceal("hunter3-the-third");
+  const shown = texts(await ask(rig));
+  t.false(/hunter|third/.test(shown.join()), shown.join("; "));
+  t.is(shown.filter((line) => line === "***").length, 4);
+  t.true(shown.includes("start: software"));
+});

@@ -2,6 +2,8 @@ import test from "ava";
 import fc from "fast-check";
 import { Shapes } from "../../../src/wire/shapes.js";
 import { encodePoint, PointEncoder } from "../../../src/wire/telemetry.js";
+import { SecretRedactor } from "../../../src/wire/text/redactor.js";
+import { fakeHost } from "../../fakes/host.js";
 
 const LIMIT = 1000;
 
@@ -94,7 +96,7 @@ test("a text that is too long is not copied, and what throws is left to the care
 });
 
 test("ts and values in one point are refused again and again", (t) => {
-  const encoder = new PointEncoder();
+  const encoder = new PointEncoder(new SecretRedactor(fakeHost()));
   for (let n = 0; n < 3; n++) t.false(encoder.encode({ ts: n, values: n }, LIMIT).ok);
   t.true(encoder.encode({ ts: 1 }, LIMIT).ok);
 });
@@ -139,7 +141,7 @@ test("what is written the quick way is what the careful way writes, and nothing 
   const all = fc.array(fc.oneof(series, fc.array(whole)), { maxLength: 4 }).map((lists) => lists.flat());
   fc.assert(
     fc.property(all, fc.integer({ min: 1, max: 90 }), (points, limit) => {
-      const encoder = new PointEncoder();
+      const encoder = new PointEncoder(new SecretRedactor(fakeHost()));
       const shapes = new Shapes();
       for (const values of points) {
         const careful = encodePoint(values, limit);

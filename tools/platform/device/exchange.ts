@@ -23,8 +23,6 @@ export interface ExchangeOptions {
   query: URLSearchParams;
   /** How much the platform's clock is ahead of what it should be, in milliseconds. */
   skewMs: number;
-  /** What the request brings is lost after its 200. */
-  isUnstored: boolean;
   /** Called once at most. */
   respond: (response: DeviceResponse) => void;
   onError: (error: unknown) => void;
@@ -50,7 +48,6 @@ export class Exchange {
   readonly #limits: RateLimits;
   readonly #requestTimeoutMs: number;
   readonly #skewMs: number;
-  readonly #isUnstored: boolean;
   readonly #respond: (response: DeviceResponse) => void;
   readonly #onError: (error: unknown) => void;
   readonly #timers: (() => void)[] = [];
@@ -69,7 +66,6 @@ export class Exchange {
     this.#query = options.query;
     this.#requestTimeoutMs = options.requestTimeoutMs;
     this.#skewMs = options.skewMs;
-    this.#isUnstored = options.isUnstored;
     this.#respond = options.respond;
     this.#onError = options.onError;
   }
@@ -145,11 +141,6 @@ export class Exchange {
     if (orHang) this.hang();
     else this.answer(500);
     return false;
-  }
-
-  /** Keeps what the request brought, unless a fault loses it. */
-  store(keep: () => void): void {
-    if (!this.#isUnstored) keep();
   }
 
   /** No body, unless one is given with its type. */

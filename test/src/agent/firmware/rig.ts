@@ -9,6 +9,7 @@ import { type Job, Loop } from "../../../../src/platform/loop.js";
 import type { PlatformSession } from "../../../../src/platform/session.js";
 import type { Host } from "../../../../src/port.js";
 import type { Json } from "../../../../src/wire/text/json.js";
+import { SecretRedactor } from "../../../../src/wire/text/redactor.js";
 import { PowerLossError } from "../../../power-loss/power.js";
 import { Machine } from "./machine.js";
 
@@ -109,7 +110,12 @@ export class Device {
       throw new Error(`a broken image was started: ${image.length} bytes`);
     const events = new Events(host);
     events.on("firmware", (detail) => this.events.push(detail));
-    this.session = new FakeSession(host, this.mode, this.platform, new Counters(host, events));
+    this.session = new FakeSession(
+      host,
+      this.mode,
+      this.platform,
+      new Counters(host, events, new SecretRedactor(host)),
+    );
     this.session.target.secure = this.secure;
     const session = this.session as unknown as PlatformSession;
     const options = { title: "lamp", version: this.version, ...this.options };

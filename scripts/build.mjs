@@ -31,7 +31,7 @@ const slashes = (path) => path.split(sep).join("/");
 /** Files below the folder, by their paths from `from`. */
 const list = (folder, from) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.includes("node_modules"))
+    .filter((entry) => entry.isFile() && !relative(folder, entry.parentPath).startsWith("node_modules"))
     .map((entry) => slashes(relative(from, join(entry.parentPath, entry.name))));
 
 function write(path, bytes) {
@@ -84,7 +84,13 @@ async function buildConsole() {
     `tools/platform/console/${name}`,
     readFileSync(join(page, name)),
   ]);
-  return [...built.flat(), ...pages];
+  // No page loads a script from elsewhere.
+  const webTools = join(root, "node_modules/esp-web-tools");
+  const tools = [...list(join(webTools, "dist/web"), join(webTools, "dist/web")), "LICENSE"].map((name) => [
+    `tools/platform/console/esp-web-tools/${name}`,
+    readFileSync(join(webTools, name === "LICENSE" ? "" : "dist/web", name)),
+  ]);
+  return [...built.flat(), ...pages, ...tools];
 }
 
 const dateOf = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;

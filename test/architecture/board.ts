@@ -18,7 +18,7 @@ export async function boardSources(): Promise<Source[]> {
   const instead = files("src", /\.stub\.ts$/).map(({ path }) => path);
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [...MODULES.map(([, entry]) => entry), "examples/sample/main.ts", ...instead],
+    entryPoints: [...MODULES.map(([, entry]) => entry), "examples/sample/main.js", ...instead],
     outdir: "dist",
     bundle: true,
     write: false,

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { refusePrivateKeys } from "./private-keys.js";
-import { type Sdk, SdkError } from "./sdk.js";
+import { environmentOf, nextStep, type Sdk, SdkError } from "./sdk.js";
 
 /** Of what a failed build said. */
 const SAID = 20;
@@ -20,7 +20,11 @@ export async function buildProgram(sdk: Sdk, folder: string, out: string): Promi
 }
 
 async function mcconfig(sdk: Sdk, cwd: string, words: string[]): Promise<void> {
-  const build = spawn(sdk.mcconfig, words, { cwd, env: sdk.env, stdio: ["ignore", "pipe", "pipe"] });
+  const build = spawn(sdk.mcconfig, words, {
+    cwd,
+    env: environmentOf(sdk, cwd),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const lines: string[] = [];
   const hear = (text: string): void => void lines.push(...text.split("\n"));
   build.stdout.setEncoding("utf8").on("data", hear);
@@ -31,5 +35,5 @@ async function mcconfig(sdk: Sdk, cwd: string, words: string[]): Promise<void> {
   });
   if (code === 0) return;
   const said = lines.filter((line) => line !== "" && !line.startsWith("# ") && !line.includes("warning"));
-  throw new SdkError(`the build failed:\n${said.slice(-SAID).join("\n")}`);
+  throw new SdkError(`the build failed:\n${said.slice(-SAID).join("\n")}${nextStep(lines.join("\n"))}`);
 }

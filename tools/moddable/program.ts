@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
-import { SdkError } from "./sdk.js";
+import { nextStep, SdkError } from "./sdk.js";
 
 /** Whether a program of this name is on the path. */
 export const onPath = (name: string, env: NodeJS.ProcessEnv): boolean =>
@@ -18,7 +18,7 @@ export function run(program: string, words: string[], cwd: string, env: NodeJS.P
     child.on("error", (error) => failed(new SdkError(`${program}: ${error.message}`)));
     child.on("close", (code) => {
       if (code === 0 && !FAILED.test(log)) done(log);
-      else failed(new SdkError(`${basename(program)} failed:\n${lastLines(log)}`));
+      else failed(new SdkError(`${basename(program)} failed:\n${lastLines(log)}${nextStep(log)}`));
     });
   });
 }

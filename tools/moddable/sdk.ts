@@ -1,7 +1,7 @@
 // The Moddable SDK on this machine.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { PROJECT } from "../project.js";
 
 /** The version that hosts/xs was written for. */
@@ -12,7 +12,7 @@ export interface Sdk {
   readonly path: string;
   readonly mcconfig: string;
   readonly mcsim: string;
-  /** For what the SDK's tools start: each other, and this project's `tsc`. */
+  /** The environment of the SDK's tools: they start each other. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -34,7 +34,7 @@ export function findSdk(env: NodeJS.ProcessEnv = process.env): Sdk {
     if (!existsSync(tool))
       throw new SdkError(`$MODDABLE is ${path}, but ${what} was not built there.\n${INSTALL}`);
   }
-  const paths = [tools, join(dirname(dirname(tscPath())), ".bin"), env.PATH ?? ""];
+  const paths = [tools, binOf(PROJECT), env.PATH ?? ""];
   // A project is built with the manifests of the command that builds it, installed in its folder or not.
   const { MOTE = PROJECT } = env;
   return { path, mcconfig, mcsim, env: { ...env, MODDABLE: path, MOTE, PATH: paths.join(delimiter) } };
@@ -54,7 +54,18 @@ export function sdkDoubt({ path }: Sdk): string | undefined {
     : `warning: the SDK at ${path} is ${version}, and this was made for ${SDK_VERSION}: if the build fails, begin there`;
 }
 
-const tscPath = (): string => join(PROJECT, "node_modules", "typescript", "package.json");
+const binOf = (folder: string): string => join(folder, "node_modules", ".bin");
+
+/** The SDK's environment for a build of this folder, whose own `tsc` comes first. */
+export function environmentOf({ env }: Sdk, folder: string): NodeJS.ProcessEnv {
+  return { ...env, PATH: [binOf(resolve(folder)), env.PATH ?? ""].join(delimiter) };
+}
+
+/** The next step after a failed build, if its output names one. */
+export const nextStep = (output: string): string =>
+  /\btsc: (?:command )?not found/.test(output)
+    ? "\nThe project needs the TypeScript compiler: npm install --save-dev typescript"
+    : "";
 
 const INSTALL = `The SDK's guide installs it (https://www.moddable.com/documentation/Moddable%20SDK%20-%20Getting%20Started, Linux):
   sudo apt-get install gcc git wget make libncurses-dev flex bison gperf libgtk-3-dev

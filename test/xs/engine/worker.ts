@@ -1,4 +1,4 @@
-// Runs the XS engine of the optional package @agoric/xsnap, with the stack of a board. Its JavaScript is never imported: that locks down the realm.
+// Runs the XS engine of @agoric/xsnap (npm run setup:xs), with the stack of a board. Its JavaScript is never imported: that locks down the realm.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ function workerPath(): string | undefined {
   const platform = PLATFORM[process.platform];
   const path = join(
     root,
-    `node_modules/@agoric/xsnap/xsnap-native/xsnap/build/bin/${platform}/release/xsnap-worker`,
+    `test/xs/node_modules/@agoric/xsnap/xsnap-native/xsnap/build/bin/${platform}/release/xsnap-worker`,
   );
   return existsSync(path) ? path : undefined;
 }
@@ -21,7 +21,7 @@ function workerPath(): string | undefined {
 /** Why there is no engine on this machine, or undefined if there is one. */
 export function unavailable(): string | undefined {
   if (workerPath() !== undefined) return undefined;
-  return "no XS engine: the optional package @agoric/xsnap is not installed, or not compiled (it needs make and a C compiler)";
+  return "no XS engine: npm run setup:xs";
 }
 
 export const available = (): boolean => unavailable() === undefined;

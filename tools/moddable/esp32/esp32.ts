@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { PROJECT } from "../../project.js";
 import { refusePrivateKeys } from "../private-keys.js";
 import { lastLines, run } from "../program.js";
-import { type Sdk, SdkError } from "../sdk.js";
+import { environmentOf, type Sdk, SdkError } from "../sdk.js";
 import { chipOf, targetFolder } from "./chips.js";
 import { checkConfig } from "./config-check.js";
 import { findIdf, idfForCheck } from "./idf.js";
@@ -49,7 +49,7 @@ export async function buildScripts(given: BuildOptions): Promise<Build> {
   const options = { ...given, out: join(given.out, "check") };
   const { sdk, out } = options;
   const project = prepare(options);
-  const env = { ...sdk.env, IDF_PATH: await idfForCheck(sdk, out) };
+  const env = { ...environmentOf(sdk, options.folder), IDF_PATH: await idfForCheck(sdk, out) };
   const { directory, log: configuring } = await configure(options, project, env);
   let log = configuring;
   const configured = readdirSync(directory).find((name) => name.startsWith("xsProj-")) ?? "xsProj-esp32";
@@ -81,7 +81,8 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   const { sdk, target, debug, out } = options;
   findIdf(sdk.env);
   const project = prepare(options);
-  const { directory } = await configure(options, project, sdk.env);
+  const env = environmentOf(sdk, options.folder);
+  const { directory } = await configure(options, project, env);
   const chip = chipOf(sdk, target);
   const wrong = checkConfig(directory, chip);
   if (wrong.length > 0)
@@ -93,7 +94,7 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
   for (const name of LINKED) rmSync(join(folder, name), { force: true });
   // Its default target ends every serial2xsbug of this machine, and flashes.
   const words = [...(debug ? ["-d"] : []), "-m", "-p", target, "-t", "build", "-o", out];
-  const log = await run(sdk.mcconfig, words, project, sdk.env);
+  const log = await run(sdk.mcconfig, words, project, env);
   for (const name of PARTS)
     if (!existsSync(join(folder, name)))
       throw new SdkError(`ESP-IDF made no ${basename(name)}:\n${lastLines(log)}`);

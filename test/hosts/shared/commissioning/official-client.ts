@@ -34,7 +34,7 @@ let loaded: Promise<Bundle> | undefined;
 function load(): Promise<Bundle> {
   loaded ??= (async () => {
     const { outputFiles } = await build({
-      stdin: { contents: 'export * from "improv-wifi-serial-sdk/dist/serial.js";', resolveDir: "test" },
+      stdin: { contents: 'export * from "improv-wifi-serial-sdk/dist/serial.js";', resolveDir: "." },
       ...{ bundle: true, format: "esm", write: false, logLevel: "error" },
     });
     const script = Buffer.from(outputFiles?.[0]?.contents ?? "").toString("base64");

@@ -1,7 +1,6 @@
 // "Flash a board": a page with ESP Web Tools that writes what `mote esp32 --web` left in a directory, all of it served from here.
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, extname, join } from "node:path";
+import { extname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { builtFile } from "../../../project.js";
 import { RestError } from "../error.js";
@@ -26,7 +25,7 @@ type Names = Readonly<Record<string, string>>;
 const FILES: Readonly<Record<string, (directory: string, names: Names) => Buffer>> = {
   "/flash": () => page("flash.html"),
   "/flash.js": () => page("flash.js"),
-  "/flash/tools/:name": (_, { name = "" }) => readFileSync(join(toolsFolder(), name)),
+  "/flash/tools/:name": (_, { name = "" }) => page(`esp-web-tools/${name}`),
   "/flash/firmware/manifest.json": (directory) => readFileSync(join(directory, "manifest.json")),
   "/flash/firmware/:chip/:name": (directory, { chip = "", name = "" }) =>
     readFileSync(join(directory, chip, name)),
@@ -53,12 +52,6 @@ export function flashRoutes(app: FastifyInstance, directory = NOWHERE): void {
 }
 
 const page = (name: string): Buffer => readFileSync(builtFile(`tools/platform/console/${name}`));
-
-/** Of ESP Web Tools, as it is installed: no page of ours loads a script from elsewhere. A platform starts without it too. */
-function toolsFolder(): string {
-  const { resolve } = createRequire(import.meta.url);
-  return join(dirname(resolve("esp-web-tools/package.json")), "dist", "web");
-}
 
 function fileOf(read: () => Buffer, names: Names): Buffer {
   try {

@@ -352,5 +352,5 @@ test("the page and what is built in are for this machine alone, and nothing besi
     "esp32c3/%00",
   ])
     t.true([400, 404].includes((await status(`/flash/firmware/${path}`)) ?? 0), path);
-  t.is(await status("/flash/tools/..%2F..%2Fpackage.json"), 400);
+  t.true([400, 404].includes((await status("/flash/tools/..%2F..%2Fpackage.json")) ?? 0));
 });

@@ -126,7 +126,7 @@ export class Agent {
    * until it is used or over. Rejects with `TIMEOUT`, `REFUSED`, `BAD_VALUE` or `STOPPED`.
    */
   async claim(claim: { secretKey?: string; durationMs?: number } & WaitOptions = {}): Promise<void> {
-    await sendClaim(this._core.session, new RequestChannel(this._core.session, "uplink"), claim);
+    await sendClaim(this._core.session, new RequestChannel(this._core.session, "application"), claim);
   }
 
   /**

@@ -87,6 +87,11 @@ export class Channel {
     return this._outAt;
   }
 
+  /** Bytes of the answer's body that came. */
+  get bodyBytes(): number {
+    return this._reader.bodyBytes;
+  }
+
   /** True once a byte of the answer has come. */
   get answering(): boolean {
     return this._reader.started;

@@ -1,6 +1,7 @@
 // Requests to one platform, one after the other, on one connection that is kept as long as both sides want it.
 import type { Host } from "../port.js";
 import { Channel, type ChannelListener } from "./channel.js";
+import { Governor, type Purpose } from "./governor.js";
 import { classify, lost, NO_TURN, type Outcome } from "./outcome.js";
 import type { Request } from "./request.js";
 import { writeRequest } from "./request.js";
@@ -19,39 +20,68 @@ interface Job {
   readonly done: (outcome: Outcome) => void;
   /** Ends the deadline. */
   cancel: (() => void) | undefined;
+  /** Ends the wait for its budget. */
+  release: (() => void) | undefined;
   sentReported: boolean;
 }
+
+/** Requests of no stated purpose are the application's. */
+const OTHER: Purpose = "application";
 
 export class Connection implements ChannelListener {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _buffer: Uint8Array;
+  private readonly _governor: Governor;
   #queue: Job[] = [];
+  /** Requests that the governor holds back: they take no turn from others. */
+  #held: Job[] = [];
   #job: Job | undefined;
   private _channel: Channel | undefined;
   private _closed = false;
   private _renew = false;
 
-  /** `buffer`: for what a read gives; other connections may have the same, as nothing in it outlives the read. */
-  constructor(host: Host, target: Target, buffer = new Uint8Array(READ_BYTES)) {
+  /** `buffer`: for what a read gives; other connections may have the same, as nothing in it outlives the read. `governor`: for all of them. */
+  constructor(
+    host: Host,
+    target: Target,
+    buffer = new Uint8Array(READ_BYTES),
+    governor = new Governor(host.clock),
+  ) {
     this._host = host;
     this._target = target;
     this._buffer = buffer;
+    this._governor = governor;
   }
 
   /**
-   * Sends `request` when those before it are over. `done` is called exactly once, never from within this call. `lost` at
+   * Sends `request` when its budget allows it and those before it are over. `done` is called exactly once, never from within this call. `lost` at
    * once if the connection was closed, 32 requests wait already, or the path is not escaped.
    */
   send(request: Request, done: (outcome: Outcome) => void): void {
-    const job: Job = { request, done, cancel: undefined, sentReported: false };
+    const job: Job = { request, done, cancel: undefined, release: undefined, sentReported: false };
     if (this._closed) this._refuse(job, "stopped");
-    else if (this.#queue.length >= QUEUE) this._refuse(job, "too many requests wait");
+    else if (this.#queue.length + this.#held.length >= QUEUE) this._refuse(job, "too many requests wait");
     else {
       if (request.hurried) this._limit(job);
-      this.#queue.push(job);
-      this._next();
+      const waitMs = this._governor.take(request.purpose ?? OTHER);
+      if (waitMs > 0) this._hold(job, waitMs);
+      else this._queue(job);
     }
+  }
+
+  private _queue(job: Job): void {
+    this.#queue.push(job);
+    this._next();
+  }
+
+  /** Keeps `job` back until its budget allows it, unless its deadline or a close ends it before. */
+  private _hold(job: Job, ms: number): void {
+    this.#held.push(job);
+    job.release = this._host.clock.timer(ms, () => {
+      this.#held = this.#held.filter((other) => other !== job);
+      this._queue(job);
+    });
   }
 
   /** The next request goes out on a new connection. */
@@ -80,7 +110,7 @@ export class Connection implements ChannelListener {
     if (this._closed) return;
     this._closed = true;
     this._drop();
-    const jobs = this.#queue.splice(0);
+    const jobs = this.#queue.splice(0).concat(this.#held.splice(0));
     if (this.#job) jobs.unshift(this.#job);
     this.#job = undefined;
     jobs.forEach((job) => void this._report(job, lost("stopped")));
@@ -100,19 +130,21 @@ export class Connection implements ChannelListener {
   }
 
   answered(answer: Answer, reusable: boolean): void {
+    const bytes = this._channel?.bodyBytes;
     if (!reusable) this._channel = undefined;
     const sink = this.#job?.request.sink;
     const streamed = answer.status === 200 ? sink : answer.status === 206 ? sink?.head : undefined;
-    this._finish(classify(answer, streamed !== undefined));
+    this._finish(classify(answer, streamed !== undefined), bytes);
   }
 
   broken(reason: string): void {
     const job = this.#job;
     const again = job && this._channel && mayRepeat(job.request, this._channel);
+    const bytes = this._channel?.bodyBytes;
     this._channel = undefined;
     // Once at most: what is sent again goes out on a connection that was not kept.
     if (again) this._attempt(job);
-    else if (job) this._finish(lost(reason));
+    else if (job) this._finish(lost(reason), bytes);
   }
 
   private _next(): void {
@@ -145,25 +177,34 @@ export class Connection implements ChannelListener {
 
   private _late(job: Job): void {
     if (job !== this.#job) {
-      this.#queue = this.#queue.filter((other) => other !== job);
+      const isOther = (other: Job): boolean => other !== job;
+      this.#queue = this.#queue.filter(isOther);
+      this.#held = this.#held.filter(isOther);
+      this._governor.giveBack(job.request.purpose ?? OTHER);
       this._report(job, lost(NO_TURN));
       return;
     }
     const reason = this._channel?.waitingFor ?? "not sent in time";
+    const bytes = this._channel?.bodyBytes;
     this._drop();
-    this._finish(lost(reason));
+    this._finish(lost(reason), bytes);
   }
 
-  private _finish(outcome: Outcome): void {
+  /** `bytes`: of the answer's body that came. */
+  private _finish(outcome: Outcome, bytes = 0): void {
     const job = this.#job;
     this.#job = undefined;
     if (this._renew) this._drop();
-    if (job) this._report(job, outcome);
+    if (job) {
+      this._governor.ended(job.request.purpose ?? OTHER, outcome, bytes);
+      this._report(job, outcome);
+    }
     this._next();
   }
 
   private _report(job: Job, outcome: Outcome): void {
     job.cancel?.();
+    job.release?.();
     try {
       job.done(outcome);
     } catch {

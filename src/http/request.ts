@@ -1,5 +1,6 @@
 import type { Host } from "../port.js";
 import { isMadeOf, spanOf } from "../wire/text/characters.js";
+import type { Purpose } from "./governor.js";
 import type { FileHead } from "./head.js";
 import type { Target } from "./target.js";
 
@@ -19,6 +20,8 @@ export interface Sink {
 /** One request of the device API, and what may be done for it. */
 export interface Request {
   readonly method: "GET" | "POST";
+  /** Whose budget it belongs to; default: the application's. */
+  readonly purpose?: Purpose;
   /** Begins with "/", escaped already, below the path of the base URL. */
   readonly path: string;
   /** Headers more, each `Name: value` in printable ASCII; they may hold a secret. Anything else, and nothing is sent. */

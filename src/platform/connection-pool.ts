@@ -1,16 +1,32 @@
 import { Connection, READ_BYTES } from "../http/connection.js";
+import { Governor, type Purpose } from "../http/governor.js";
 import type { Target } from "../http/target.js";
 import type { Host } from "../port.js";
 
-/** What a loop needs a connection for; which of these share one depends on the mode. */
-export type Purpose = "uplink" | "rpc" | "rpc2" | "attributes" | "firmware" | "call";
+interface RouteSettings {
+  readonly purpose: Purpose;
+  /** Number of the connection, with the option `connections` 1, 2 and 3. */
+  readonly on: readonly [number, number, number];
+}
 
-// With 1, 2 and 3 connections. The second RPC poll, a client-side RPC and the firmware stream hold theirs only for as long as they last.
-const INDEX = {
-  1: { uplink: 0, rpc: 0, rpc2: 0, attributes: 0, firmware: 0, call: 0 },
-  2: { uplink: 0, rpc: 1, rpc2: 2, attributes: 0, firmware: 0, call: 3 },
-  3: { uplink: 0, rpc: 1, rpc2: 2, attributes: 3, firmware: 4, call: 5 },
-} as const;
+/** Whose budget and which connection each kind of request uses. The second RPC poll, calls and a firmware stream close theirs when they are done. */
+const ROUTES = {
+  telemetry: { purpose: "telemetry", on: [0, 0, 0] },
+  attributes: { purpose: "attributes", on: [0, 0, 0] },
+  rpcAnswer: { purpose: "rpcAnswer", on: [0, 0, 0] },
+  provisioning: { purpose: "provisioning", on: [0, 0, 0] },
+  application: { purpose: "application", on: [0, 0, 0] },
+  rpcPoll: { purpose: "rpcPoll", on: [0, 1, 1] },
+  secondRpcPoll: { purpose: "rpcPoll", on: [0, 2, 2] },
+  attributePoll: { purpose: "attributePoll", on: [0, 0, 3] },
+  firmware: { purpose: "firmware", on: [0, 0, 4] },
+  call: { purpose: "application", on: [0, 3, 5] },
+} as const satisfies Record<string, RouteSettings>;
+
+/** A kind of request. */
+export type RouteName = keyof typeof ROUTES;
+
+export const purposeOf = (route: RouteName): Purpose => ROUTES[route].purpose;
 
 const EXTERNAL = 6;
 
@@ -19,6 +35,7 @@ export class ConnectionPool {
   private readonly _host: Host;
   private readonly _target: Target;
   private readonly _buffer = new Uint8Array(READ_BYTES);
+  private readonly _governor: Governor;
   mode: 1 | 2 | 3;
   /** RPC polls last a moment and end with the first that brings nothing. */
   shortPolls = false;
@@ -27,12 +44,13 @@ export class ConnectionPool {
   constructor(host: Host, target: Target, mode: 1 | 2 | 3) {
     this._host = host;
     this._target = target;
+    this._governor = new Governor(host.clock);
     this.mode = mode;
   }
 
-  connection(purpose: Purpose): Connection {
-    const index = INDEX[this.mode][purpose];
-    const connection = this._connections[index] ?? new Connection(this._host, this._target, this._buffer);
+  connection(route: RouteName): Connection {
+    const index = this._indexOf(route);
+    const connection = this._connections[index] ?? this._connect(this._target);
     this._connections[index] = connection;
     return connection;
   }
@@ -40,14 +58,14 @@ export class ConnectionPool {
   /** A connection to another server than the platform, in place of the one before; it knows nothing of a token, and ends with the others. */
   external(target: Target): Connection {
     this._connections[EXTERNAL]?.close();
-    const connection = new Connection(this._host, target, this._buffer);
+    const connection = this._connect(target);
     this._connections[EXTERNAL] = connection;
     return connection;
   }
 
-  /** Closes the connection of `purpose`, unless it is the uplink's. */
-  hangUp(purpose: Purpose): void {
-    const index = INDEX[this.mode][purpose];
+  /** Closes the connection of `route`, unless it is the uplink's. */
+  hangUp(route: RouteName): void {
+    const index = this._indexOf(route);
     if (index === 0) return;
     this._connections[index]?.close();
     this._connections[index] = undefined;
@@ -61,5 +79,13 @@ export class ConnectionPool {
   close(): void {
     for (const connection of this._connections) connection?.close();
     this._connections.length = 0;
+  }
+
+  private _indexOf(route: RouteName): number {
+    return ROUTES[route].on[this.mode - 1] as number;
+  }
+
+  private _connect(target: Target): Connection {
+    return new Connection(this._host, target, this._buffer, this._governor);
   }
 }

@@ -1,7 +1,10 @@
 import type { Outcome } from "../http/outcome.js";
 import { delay, FIRST_MS, grown, LONGEST_MS } from "./backoff.js";
-import type { Purpose } from "./connection-pool.js";
+import type { RouteName } from "./connection-pool.js";
 import type { DeviceRequest, PlatformSession, Sender } from "./session.js";
+
+/** The longest own back-off that a shorter Retry-After does not cut. */
+const RETRY_FLOOR_MS = 10_000;
 
 /**
  * One loop's access to the platform: its own back-off for "busy", and the session's for "lost".
@@ -9,15 +12,15 @@ import type { DeviceRequest, PlatformSession, Sender } from "./session.js";
  */
 export class RequestChannel implements Sender {
   private readonly _session: PlatformSession;
-  private readonly _purpose: Purpose;
+  private readonly _route: RouteName;
   private readonly _longestMs: number;
   private _grownMs = FIRST_MS;
   private _until = 0;
 
   /** `longestMs`: what a hold grows to, about; 5 min if not given. */
-  constructor(session: PlatformSession, purpose: Purpose, longestMs = LONGEST_MS) {
+  constructor(session: PlatformSession, route: RouteName, longestMs = LONGEST_MS) {
     this._session = session;
-    this._purpose = purpose;
+    this._route = route;
     this._longestMs = longestMs;
   }
 
@@ -38,7 +41,7 @@ export class RequestChannel implements Sender {
 
   /** As `send`, for what may take long: calls `done` with the outcome. */
   dispatch(request: DeviceRequest, done: (outcome: Outcome) => void): void {
-    this._session.dispatch(this._purpose, request, undefined, done, this);
+    this._session.dispatch(this._route, request, undefined, done, this);
   }
 
   /** For the session alone: what was sent at `since` has come to its end. */
@@ -47,11 +50,15 @@ export class RequestChannel implements Sender {
     if (outcome.kind === "lost" && this._session.running && this._session.answeredAt > since) this.hold();
   }
 
-  /** The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. */
+  /**
+   * The platform was busy: the next `ready()` waits, longer each time, or as long as the platform said. The platform may shorten that to
+   * RETRY_FLOOR_MS: a Retry-After of 0 must not turn a back-off off.
+   */
   hold(retryAfterMs?: number): void {
     const { host } = this._session;
-    const ms = delay(host, this._grownMs, this._longestMs);
-    this._until = host.clock.now() + (retryAfterMs ?? ms);
+    const ownMs = delay(host, this._grownMs, this._longestMs);
+    const ms = retryAfterMs === undefined ? ownMs : Math.max(retryAfterMs, Math.min(ownMs, RETRY_FLOOR_MS));
+    this._until = host.clock.now() + ms;
     this._grownMs = grown(this._grownMs, this._longestMs);
   }
 
@@ -74,6 +81,6 @@ export class RequestChannel implements Sender {
 
   /** Gives up the connection that this channel alone uses (none, if others share it). */
   hangUp(): void {
-    this._session.connections.hangUp(this._purpose);
+    this._session.connections.hangUp(this._route);
   }
 }

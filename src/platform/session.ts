@@ -9,7 +9,7 @@ import type { Host, Redactor } from "../port.js";
 import { SecretRedactor } from "../wire/text/redactor.js";
 import type { Timestamp } from "../wire/timestamp.js";
 import { Backoff } from "./backoff.js";
-import { ConnectionPool, type Purpose } from "./connection-pool.js";
+import { ConnectionPool, purposeOf, type RouteName } from "./connection-pool.js";
 import { Counters } from "./counters.js";
 import { type Job, Loop } from "./loop.js";
 import { EXCHANGE_MS } from "./wait.js";
@@ -34,7 +34,7 @@ export interface SessionWatcher {
   unauthorized(): void;
 }
 
-const POLLS: readonly Purpose[] = ["rpc", "rpc2", "attributes"];
+const POLLS: readonly RouteName[] = ["rpcPoll", "secondRpcPoll", "attributePoll"];
 /** After an answer to what was sent before the last loss. */
 const LATE_GATE_MS = 10_000;
 /** Less than a connection lets wait: to be turned away there would be taken for a loss. */
@@ -134,8 +134,8 @@ export class PlatformSession {
   }
 
   /** Sends a request to `prefix` + path: for provisioning, which has no token yet. */
-  sendTo(purpose: Purpose, request: DeviceRequest, prefix: string): Promise<Outcome> {
-    return new Promise((resolve) => this.dispatch(purpose, request, prefix, resolve));
+  sendTo(route: RouteName, request: DeviceRequest, prefix: string): Promise<Outcome> {
+    return new Promise((resolve) => this.dispatch(route, request, prefix, resolve));
   }
 
   /**
@@ -143,7 +143,7 @@ export class PlatformSession {
    * on it. `sender` is notified before anybody else.
    */
   dispatch(
-    purpose: Purpose,
+    route: RouteName,
     request: DeviceRequest,
     prefix = this.#prefix,
     done: (outcome: Outcome) => void,
@@ -154,12 +154,12 @@ export class PlatformSession {
       return;
     }
     const since = this.host.clock.now();
-    const poll = POLLS.includes(purpose);
+    const poll = POLLS.includes(route);
     // An application may be in a hurry, and a poll's ceiling is found by its silence: only these waited as long as an answer may take.
     const patient = !poll && request.deadlineMs >= EXCHANGE_MS;
     if (!poll) this._underWay++;
-    const sent = { ...request, path: prefix + request.path };
-    this.connections.connection(purpose).send(sent, (outcome) => {
+    const sent = { ...request, path: prefix + request.path, purpose: purposeOf(route) };
+    this.connections.connection(route).send(sent, (outcome) => {
       if (!poll) {
         this._underWay--;
         this._quietSince = this.host.clock.now();

@@ -143,6 +143,7 @@ export class Reports {
     const header = jwtIn === "bearer" ? `X-Authorization: Bearer ${token}` : `jwt: ${token}`;
     const request: Request = {
       method: "POST",
+      purpose: "report",
       path: jwtIn === "query" ? `${path}?jwt=${escapeText(token)}` : path,
       headers: jwtIn === "query" ? [ASKS_JSON] : [ASKS_JSON, header],
       body,

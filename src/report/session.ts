@@ -131,7 +131,12 @@ export class Session {
     const body = this._host.encode(text);
     const request = { path, body, deadlineMs: LOGIN_MS, limit: ANSWER_BYTES, repeatable: true };
     const headers = [ASKS_JSON];
-    const outcome = await exchange(this._connection, { method: "POST", headers, ...request });
+    const outcome = await exchange(this._connection, {
+      method: "POST",
+      purpose: "report",
+      headers,
+      ...request,
+    });
     // The next one is hours away.
     this._connection.fresh();
     if (outcome.kind !== "done" || this._pauses.closed) return outcome;

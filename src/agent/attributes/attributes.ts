@@ -30,7 +30,7 @@ export class Attributes {
 
   constructor(session: PlatformSession, events: Events, timing: PollTiming, limits: AttributeLimits) {
     this._session = session;
-    this._channel = new RequestChannel(session, "uplink");
+    this._channel = new RequestChannel(session, "application");
     this._limit = limits.answerBytes;
     this._client = new ClientAttributes(session);
     this._values = new SharedValues(session.host);

@@ -51,7 +51,7 @@ export class AttributeLoop implements Job {
     this._events = events;
     this._client = client;
     this._values = values;
-    this._uplink = new RequestChannel(session, "uplink", LONGEST_HOLD_MS);
+    this._uplink = new RequestChannel(session, "attributes", LONGEST_HOLD_MS);
     this._polls = new AttributePolls(session, timing, limits.answerBytes, this);
     this._reader = new AttributeReader(session, this._uplink, limits.answerBytes, client);
     this._loop = session.loop("attributes", this);

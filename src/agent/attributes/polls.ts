@@ -45,7 +45,7 @@ export class AttributePolls {
   constructor(session: PlatformSession, timing: PollTiming, limit: number, loop: Reader) {
     this._session = session;
     this._timing = timing;
-    this._channel = new RequestChannel(session, "attributes");
+    this._channel = new RequestChannel(session, "attributePoll");
     this._limit = limit;
     this._loop = loop;
   }
@@ -83,7 +83,10 @@ export class AttributePolls {
       limit: this._limit,
       repeatable: true,
       alike: this._brought,
-      sent: () => this._loop.readSoon(READ_AFTER_POLL_MS),
+      sent: () => {
+        poll.since = clock.now();
+        this._loop.readSoon(READ_AFTER_POLL_MS);
+      },
     } as const;
     this._channel.dispatch(request, (outcome) => {
       // One of before a stop is of no interest.

@@ -126,7 +126,7 @@ export class Provisioning implements Job {
 
   private async _probe(): Promise<number> {
     const token = this.#token ?? this.#proposed ?? "";
-    const outcome = await this._session.sendTo("uplink", PROBE, devicePrefix(token));
+    const outcome = await this._session.sendTo("provisioning", PROBE, devicePrefix(token));
     if (!this._session.running) return 0;
     if (outcome.kind === "done") {
       this._step = this.#token ? "ready" : "keep";
@@ -153,7 +153,7 @@ export class Provisioning implements Job {
       wasSent = true;
     };
     const request = { ...post(PROVISION_PATH, this._session.host.encode(body)), repeatable: false, sent };
-    const outcome = await this._session.sendTo("uplink", request, API_PREFIX);
+    const outcome = await this._session.sendTo("provisioning", request, API_PREFIX);
     return this._session.running ? this._judge(outcome, wasSent) : 0;
   }
 

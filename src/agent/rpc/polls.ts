@@ -53,7 +53,7 @@ export class RpcPolls {
     this._session = session;
     this._timing = timing;
     this._loop = loop;
-    this._channels = [new RequestChannel(session, "rpc"), new RequestChannel(session, "rpc2")];
+    this._channels = [new RequestChannel(session, "rpcPoll"), new RequestChannel(session, "secondRpcPoll")];
     this._limit = limit;
   }
 

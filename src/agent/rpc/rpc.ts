@@ -65,7 +65,7 @@ export class Rpc implements Job {
     this._journal = new RpcJournal(session.host, time, limits.rememberMs, limits.answerBytes);
     const loop = session.loop("rpc", this);
     this._polls = new RpcPolls(session, timing, loop, limits.requestBytes);
-    this._uplink = new RequestChannel(session, "uplink");
+    this._uplink = new RequestChannel(session, "rpcAnswer");
     this._memory = new PollMemory(session.host, session.target, timing);
   }
 

@@ -52,7 +52,7 @@ export class Telemetry implements Job {
   constructor(session: PlatformSession, events: Events, time: Time, outbox: Outbox) {
     this._session = session;
     this._points = new PointEncoder(session.redactor);
-    this._channel = new RequestChannel(session, "uplink");
+    this._channel = new RequestChannel(session, "telemetry");
     this._events = events;
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;

@@ -14,6 +14,7 @@ async function online(t: ExecutionContext, options: Partial<AgentOptions>): Prom
   agent.rpc.handle("setLed", () => true);
   agent.start();
   await rig.clock.advance(5000);
+  agent.telemetry.record({ n: 1 });
   return rig;
 }
 
@@ -26,6 +27,13 @@ async function requests(rig: Rig, fault: (request: SeenRequest) => Fault): Promi
 }
 
 const RPC = { status: 200, body: { id: 0, method: "setLed", params: {} } };
+const busy =
+  (isMeant: (request: SeenRequest) => boolean) =>
+  (request: SeenRequest): Fault => {
+    if (!isMeant(request)) return undefined;
+    request.reply(503, "", { "Retry-After": "0" });
+    return "hang";
+  };
 const isPoll = (path: string) => path.includes("rpc?");
 const isUpdates = (path: string) => path.includes("updates");
 const FAULTS: [what: string, fault: (request: SeenRequest) => Fault, most: number][] = [
@@ -56,6 +64,9 @@ const FAULTS: [what: string, fault: (request: SeenRequest) => Fault, most: numbe
     ({ path }) => (isUpdates(path) ? "drop" : undefined),
     120,
   ],
+  ["answers all with Retry-After: 0", busy(() => true), 300],
+  ["answers telemetry with Retry-After: 0", busy(({ path }) => path.endsWith("/telemetry")), 160],
+  ["answers attributes with Retry-After: 0", busy(({ path }) => path.includes("/attributes")), 220],
   ["answers 401 to RPC polls alone", ({ path }) => (isPoll(path) ? { status: 401 } : undefined), 200],
 ];
 

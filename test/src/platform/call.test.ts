@@ -36,7 +36,7 @@ function rig(statuses: (number | undefined)[], authorized = true) {
     let end = "";
     ask(
       session,
-      new RequestChannel(session, "uplink"),
+      new RequestChannel(session, "application"),
       { ...request, ...change },
       { timeoutMs: deadlineMs },
     ).then(

@@ -29,7 +29,7 @@ function rig() {
   /** What becomes of a request. */
   const send = async (): Promise<string> => {
     let outcome: Outcome | undefined;
-    session.dispatch("uplink", request, undefined, (one) => {
+    session.dispatch("telemetry", request, undefined, (one) => {
       outcome = one;
     });
     await host.clock.advance(1000);

@@ -17,10 +17,13 @@ import { openCheck } from "./verification.js";
 const CHUNK_BYTES = 16_384;
 /** Restarts of a changing file, or requests for its length, before the update fails. */
 const MOST_TRIES = 10;
-/** Answers without a byte in a row, from a platform that is online, before the update fails. */
+/** Answers without progress in a row, from a platform that is online, before the update fails. */
 const VAIN_ATTEMPTS = 10;
-/** A request without a byte for so long is aborted. */
-const SILENCE_MS = 60_000;
+/** An answer with fewer bytes, and not all that was asked for, is no progress. */
+const LEAST_BYTES = 128;
+/** A request that brings fewer bytes in a minute is aborted. */
+const BYTES_PER_MINUTE = 1024;
+const MINUTE_MS = 60_000;
 
 /** `complete`: the image is in the slot and its checksum was right. `ended`: the journal or the session says why. */
 export type Progress = "underWay" | "complete" | "ended";
@@ -29,7 +32,7 @@ export type Progress = "underWay" | "complete" | "ended";
 interface Transfer {
   readonly source: Source;
   readonly sink: ImageSink;
-  /** Answers without a byte in a row. */
+  /** Answers without progress in a row. */
   vain: number;
   /** The writer's offset before the request under way, or -1. */
   from: number;
@@ -188,14 +191,14 @@ export class Download {
     return this._transfer;
   }
 
-  /** Aborts a request that brings no byte for SILENCE_MS. The result stops the watch. */
+  /** Aborts a request that brings too little. The result stops the watch. */
   private _watch({ source, sink: { writer } }: Transfer): () => void {
     const { clock } = this._host;
     let cancel = (): void => {};
     const arm = (): void => {
       const seen = writer.offset;
-      cancel = clock.timer(SILENCE_MS, () => {
-        if (writer.offset === seen) source.hangUp();
+      cancel = clock.timer(MINUTE_MS, () => {
+        if (writer.offset - seen < BYTES_PER_MINUTE) source.hangUp();
         else arm();
       });
     };
@@ -209,12 +212,14 @@ export class Download {
     if (!this._session.running || !sink.wanted()) return this._stop();
     if (sink.failure) return this._fail(sink.failure);
     if (source.restarted) return this._restart();
-    if (got > 0) {
+    if (got >= LEAST_BYTES) {
       transfer.vain = 0;
       this._channel.clear();
       return undefined;
     }
-    const failed = source.failed(outcome);
+    // A part that ends at a power of two may be short.
+    if (got > 0 && sink.complete) return undefined;
+    const failed = got > 0 ? undefined : source.failed(outcome);
     if (failed) return this._refused(failed.failure, failed.detail);
     this._channel.hold(outcome.kind === "busy" ? outcome.retryAfterMs : undefined);
     if (this._session.online) transfer.vain++;

@@ -135,6 +135,7 @@ export class FromUrl implements Source {
       if (!file) return lost("no address");
       const outcome = await exchange(this._connect(file.target), {
         method: "GET",
+        purpose: "firmware",
         path: file.path,
         headers: [`Range: ${range}`],
         deadlineMs,

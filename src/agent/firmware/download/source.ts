@@ -43,6 +43,11 @@ export class ImageSink implements Sink {
     this._progress = progress;
   }
 
+  /** All that was asked for came. */
+  get complete(): boolean {
+    return this._left === 0;
+  }
+
   expect(bytes: number): void {
     this._left = bytes;
   }

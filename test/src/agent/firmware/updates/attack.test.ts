@@ -96,6 +96,50 @@ each("a download of which nothing ever comes: FAILED", async (t, shape) => {
   t.deepEqual(lamp.shown, failed("the platform does not hand out the image"));
 });
 
+each(
+  "a platform that is busy for nine requests, with Retry-After: 0: UPDATED, and no attempt is wasted",
+  async (t, shape) => {
+    const lamp = lampWith(shape, {});
+    const at: number[] = [];
+    lamp.platform.fault = firmwareOnly((request) => {
+      at.push(lamp.machine.clock.now());
+      if (at.length > 9) return undefined;
+      request.reply(503, "", { "Retry-After": "0" });
+      return "hang";
+    });
+    await lamp.untilState("FAILED", "UPDATED");
+    t.deepEqual(lamp.shown, UPDATED);
+    const waitedMs = (at[9] as number) - (at[0] as number);
+    t.true(waitedMs >= 10_000, `${waitedMs} ms for nine attempts`);
+  },
+);
+
+each("a platform that hands out one byte an answer: FAILED after few requests", async (t, shape) => {
+  const lamp = lampWith(shape, {});
+  lamp.platform.fault = firmwareOnly(({ peer }) => {
+    peer.send("HTTP/1.1 200 \r\n\r\nx");
+    peer.end();
+    return "hang";
+  });
+  await lamp.untilState("FAILED", "UPDATED");
+  t.deepEqual(lamp.shown, failed("the platform does not hand out the image (200)"));
+  t.true(lamp.fetches.length <= 40, `${lamp.fetches.length} requests`);
+});
+
+each("a download of less than 1 KiB a minute: each request is given up after a minute", async (t, shape) => {
+  const lamp = lampWith(shape, {});
+  const { options } = lamp.machine.net;
+  const at: number[] = [];
+  lamp.platform.fault = firmwareOnly(() => {
+    at.push(lamp.machine.clock.now());
+    Object.assign(options, { segmentBytes: 700, segmentMs: 59_000 });
+    return undefined;
+  });
+  lamp.onStart = () => Object.assign(options, { segmentBytes: 1460, segmentMs: 0 });
+  await lamp.until(() => at.length > 1);
+  t.true((at[1] as number) - (at[0] as number) < 5 * MINUTE, `${at}`);
+});
+
 each("a download of 20 bytes each second: UPDATED, whenever that is", async (t, shape) => {
   const lamp = lampWith(shape, {}, 3000);
   const { options } = lamp.machine.net;

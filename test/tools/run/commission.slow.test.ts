@@ -16,11 +16,21 @@ test.after.always(() => {
   rmSync(place, { recursive: true });
 });
 
-const page = async (url: string): Promise<string> => (await fetch(url)).text();
+/** Of the browser: the page knows by it what was entered before. */
+let cookie = "";
+
+async function visit(url: string, body?: URLSearchParams): Promise<string> {
+  const method = body ? "POST" : "GET";
+  const response = await fetch(url, { method, headers: { cookie }, redirect: "manual", body: body ?? null });
+  cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie;
+  return response.text();
+}
+
+const page = (url: string): Promise<string> => visit(url);
 
 async function fillIn(url: string, values: Record<string, string>): Promise<void> {
   const [, proof = ""] = /name="proof" value="(\w+)"/.exec(await page(url)) ?? [];
-  await fetch(url, { method: "POST", body: new URLSearchParams({ proof, ...values }) });
+  await visit(url, new URLSearchParams({ proof, ...values }));
 }
 
 /** The first event of this name. */

@@ -3,12 +3,13 @@ import type { Rest } from "./rest.js";
 import type { Credentials, Device, DeviceInfo, DeviceProfile, Page, PageQuery } from "./shapes.js";
 
 const part = encodeURIComponent;
+const TENANT = "/api/tenant";
 
 interface InfoQuery extends PageQuery {
   deviceProfileId?: string;
 }
 
-/** Devices of the tenant. */
+/** Devices of the tenant, or, for a customer's user, of that customer. */
 export class Devices {
   readonly #rest: Rest;
 
@@ -18,6 +19,7 @@ export class Devices {
 
   /** Undefined if there is none of that name. */
   async byName(deviceName: string): Promise<Device | undefined> {
+    if (this.#owner !== TENANT) return this.#ofCustomerByName(deviceName);
     try {
       return (await this.#rest.call("GET", "/api/tenant/devices", { query: { deviceName } })) as Device;
     } catch (error) {
@@ -42,13 +44,18 @@ export class Devices {
 
   async list({ pageSize = 100, page = 0, textSearch }: PageQuery = {}): Promise<Page<Device>> {
     const query = { pageSize, page, textSearch };
-    return (await this.#rest.call("GET", "/api/tenant/devices", { query })) as Page<Device>;
+    return (await this.#rest.call("GET", `${this.#owner}/devices`, { query })) as Page<Device>;
+  }
+
+  /** The device with its activity and the name of its profile. */
+  async info(id: string): Promise<DeviceInfo> {
+    return (await this.#rest.call("GET", `/api/device/info/${part(id)}`)) as DeviceInfo;
   }
 
   /** Devices with their activity and the name of their profile. */
   async infos({ pageSize = 100, page = 0, ...filter }: InfoQuery = {}): Promise<Page<DeviceInfo>> {
     const query = { pageSize, page, ...filter };
-    return (await this.#rest.call("GET", "/api/tenant/deviceInfos", { query })) as Page<DeviceInfo>;
+    return (await this.#rest.call("GET", `${this.#owner}/deviceInfos`, { query })) as Page<DeviceInfo>;
   }
 
   /**
@@ -104,6 +111,20 @@ export class Devices {
   /** As the tenant: takes a claimed device back. */
   async reclaim(deviceName: string): Promise<void> {
     await this.#rest.call("DELETE", `/api/customer/device/${part(deviceName)}/claim`);
+  }
+
+  get #owner(): string {
+    const { authority, customerId } = this.#rest.claims;
+    return authority === "CUSTOMER_USER" && customerId ? `/api/customer/${part(customerId)}` : TENANT;
+  }
+
+  /** Customers have no endpoint for a name. */
+  async #ofCustomerByName(name: string): Promise<Device | undefined> {
+    for (let page = 0; ; page++) {
+      const { data, hasNext } = await this.list({ textSearch: name, page });
+      const found = data.find((one) => one.name === name);
+      if (found || !hasNext) return found;
+    }
   }
 }
 

@@ -37,6 +37,11 @@ export class Operator {
     return this.#rest.base;
   }
 
+  /** `TENANT_ADMIN`, `CUSTOMER_USER` or `SYS_ADMIN`, as the session's token says. */
+  get authority(): string | undefined {
+    return this.#rest.claims.authority;
+  }
+
   login(username: string, password: string): Promise<void> {
     return this.#rest.login(username, password);
   }

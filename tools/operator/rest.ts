@@ -36,6 +36,29 @@ export interface Session {
   refreshToken: string;
 }
 
+/** Who a session is for. */
+export interface Claims {
+  /** `TENANT_ADMIN`, `CUSTOMER_USER` or `SYS_ADMIN`; undefined if the token does not say. */
+  readonly authority: string | undefined;
+  readonly customerId: string | undefined;
+}
+
+/** Reads the token's own words: the platform checks them, this client only chooses endpoints by them. */
+function claimsOf(token: string): Claims {
+  try {
+    const payload = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
+    const bytes = Uint8Array.from(atob(payload), (sign) => sign.charCodeAt(0));
+    const { scopes, customerId } = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+    const [authority] = Array.isArray(scopes) ? (scopes as unknown[]) : [];
+    return {
+      authority: typeof authority === "string" ? authority : undefined,
+      customerId: typeof customerId === "string" ? customerId : undefined,
+    };
+  } catch {
+    return { authority: undefined, customerId: undefined };
+  }
+}
+
 /** JSON over the platform's REST: the session's token on each call, refreshed once when the platform says 401. */
 export class Rest {
   /** The URL without a slash at the end. */
@@ -65,6 +88,10 @@ export class Rest {
   /** Forgets the session. */
   logout(): void {
     this.#session = undefined;
+  }
+
+  get claims(): Claims {
+    return claimsOf(this.#session?.token ?? "");
   }
 
   /** POST /api/auth/token: a new token for the refresh token. Calls that fail together share one refresh. */

@@ -8,7 +8,7 @@ import { type DeviceRequest, type DeviceResponse, type Headers, response } from 
 import { gatewayTimeout, PROXIED_CAP_MS, PROXY_CUT_MS } from "./device/proxy.js";
 import { kept, RequestLog } from "./device/request-log.js";
 import { findRoute, type Target } from "./device/routes.js";
-import { runPlan, skewOf } from "./faults/run.js";
+import { isUnstored, runPlan, skewOf } from "./faults/run.js";
 import { Switchboard } from "./faults/switchboard.js";
 
 export interface DeviceApiOptions {
@@ -102,11 +102,12 @@ export class DeviceApi {
       ? runPlan(
           plan,
           this.#core.clock,
-          (answered) => this.#serve(request, target, skewOf(plan), answered),
+          (answered) =>
+            this.#serve(request, target, { skewMs: skewOf(plan), isUnstored: isUnstored(plan) }, answered),
           answered,
           () => end(0),
         )
-      : this.#serve(request, target, 0, answered);
+      : this.#serve(request, target, {}, answered);
     return () => {
       if (!open) return;
       end(0);
@@ -117,7 +118,7 @@ export class DeviceApi {
   #serve(
     request: DeviceRequest,
     target: Target | undefined,
-    skewMs: number,
+    { skewMs = 0, isUnstored = false }: { skewMs?: number; isUnstored?: boolean },
     answered: (answer: DeviceResponse) => void,
   ): () => void {
     const [path, query] = split(request.url);
@@ -136,6 +137,7 @@ export class DeviceApi {
       request,
       query: new URLSearchParams(query),
       skewMs,
+      isUnstored,
       onError: this.#onError,
       respond,
     });

@@ -64,6 +64,19 @@ test("status: in place of the platform, or of its answer", (t) => {
   t.deepEqual(stored(after), ["a"]);
 });
 
+test("not-stored: telemetry and attributes are answered 200 and lost, and a bad body is refused as ever", (t) => {
+  const rig = rigWith({ fault: "not-stored", count: 3 });
+  t.deepEqual(answerOf(rig.call("POST", "telemetry", '[{"ts":1,"values":{"a":1}}]')), [200, ""]);
+  t.deepEqual(answerOf(rig.call("POST", "attributes", '{"b":1}')), [200, ""]);
+  t.is(rig.call("POST", "telemetry", "{").status, 500);
+  t.deepEqual(stored(rig), []);
+  t.is(rig.device.attributes.get("CLIENT_SCOPE", "b"), undefined);
+  t.like(rig.api.log.list()[0], { status: 200, faults: ["not-stored"] });
+  t.is(rig.call("GET", "attributes").status, 200);
+  t.is(rig.call("POST", "telemetry", '{"a":1}').status, 200);
+  t.deepEqual(stored(rig), ["a"]);
+});
+
 test("no-attributes: what is there is shown as nothing, and only to GET attributes", (t) => {
   const rig = rigWith({ fault: "no-attributes" });
   t.is(rig.call("POST", "attributes", '{"a":1}').status, 200);

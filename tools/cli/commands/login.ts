@@ -1,7 +1,8 @@
 import { type Command, Option } from "commander";
+import type { Session } from "../../operator/rest.js";
 import { askSecret } from "../ask.js";
 import { forgetLogin, loginPath, readLogin, writeLogin } from "../operator/login-file.js";
-import { logIn, notLoggedIn } from "../operator/operator.js";
+import { LIMITS, logIn, notLoggedIn } from "../operator/operator.js";
 import { chosenPlatform, platformName, readSettings, writeSettings } from "../operator/settings.js";
 import { note } from "../output/table.js";
 import { UsageError } from "../usage.js";
@@ -29,7 +30,11 @@ export function loginCommand(program: Command): void {
     .command("login")
     .description("log in at a platform, for the commands of an operator")
     .addOption(new Option("--url <url>", "of the platform").env("MOTE_PLATFORM_URL"))
-    .addOption(new Option("--username <name>", "of a tenant's administrator").env("MOTE_PLATFORM_USERNAME"))
+    .addOption(
+      new Option("--username <name>", "name of a tenant administrator or a customer's user").env(
+        "MOTE_PLATFORM_USERNAME",
+      ),
+    )
     .addOption(platformOption("keep it under this name, beside others"))
     .addHelpText("after", HELP)
     .action(login);
@@ -50,10 +55,12 @@ async function login(flags: LoginFlags): Promise<void> {
   const password = process.env.MOTE_PLATFORM_PASSWORD ?? (await askSecret(`Password of ${username}: `));
   if (!password)
     throw new UsageError("the password is needed: MOTE_PLATFORM_PASSWORD, or a terminal to ask on");
-  await logIn(url, username, password, (session) => writeLogin({ url, username, ...session }, path));
+  const keep = (session: Session): void => writeLogin({ url, username, ...session }, path);
+  const { authority = "" } = await logIn(url, username, password, keep);
   const { platform, ...settings } = readSettings();
   if (platform !== name) writeSettings({ ...settings, ...(name !== undefined && { platform: name }) });
   note(`Logged in at ${url} as ${username}; kept in ${path}`);
+  if (Object.hasOwn(LIMITS, authority)) note(`Note: ${LIMITS[authority]}.`);
 }
 
 export function logoutCommand(program: Command): void {

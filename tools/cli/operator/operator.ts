@@ -66,10 +66,21 @@ export async function operateUntilStopped<T>(
     if (!(error instanceof OperatorError)) throw error;
     if (error.status === 0) throw new ExitError(1, `${operator.url}: ${error.message}`, { cause: error });
     const refused = error.status === 401 || error.status === 403;
-    const hint = error.status === 401 ? " (log in again: mote login)" : "";
-    throw new ExitError(refused ? REFUSED : 1, error.message + hint, { cause: error });
+    throw new ExitError(refused ? REFUSED : 1, error.message + hintFor(error, operator), { cause: error });
   }
 }
+
+function hintFor({ status }: OperatorError, { authority = "" }: Operator): string {
+  if (status === 401) return " (log in again: mote login)";
+  return status === 403 && Object.hasOwn(LIMITS, authority) ? ` (${LIMITS[authority]})` : "";
+}
+
+/** What a login that is not a tenant administrator's can do. */
+export const LIMITS: Readonly<Record<string, string>> = {
+  CUSTOMER_USER:
+    "this login is a customer's: it reaches the customer's devices; profiles, firmware and new devices need a tenant administrator",
+  SYS_ADMIN: "this login is the server administrator's: devices need a tenant administrator",
+};
 
 async function operatorOf({ url, username, platform }: OperatorFlags): Promise<Operator> {
   const { MOTE_PLATFORM_PASSWORD: password } = process.env;

@@ -69,6 +69,11 @@ export const FAULTS: Record<string, Explained> = {
     sentence: "A proxy in front of the platform answers in its own bytes, and closes the connection.",
     members: [{ name: "by", label: "Proxy", value: "haproxy-503", choices: PROXIES }, at("request")],
   },
+  "not-stored": {
+    sentence:
+      "Telemetry and attributes are answered 200 and lost, as when the platform's database fails after the answer.",
+    members: [],
+  },
   "no-attributes": {
     sentence:
       "The attributes read as empty, as when the platform's database fails: no value may be taken for deleted.",
@@ -177,6 +182,7 @@ export function explain(rule: Rule): string {
     garbage: "random bytes come in place of the answer",
     status: `the answer is ${status}${rule.body === undefined ? "" : " with a page that is not the platform's"}; ${lost === "answer" ? "the platform did what was asked" : "the platform never saw it"}`,
     proxy: `a proxy answers (${by}); ${lost === "answer" ? "the platform did what was asked" : "the platform never saw it"}`,
+    "not-stored": "the platform answers 200 and loses the data",
     "no-attributes": "the attributes read as empty",
     "torn-firmware": "some of the fw_* attributes are those of before",
     eviction: "the firmware is an empty 500",

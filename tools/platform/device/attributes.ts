@@ -11,7 +11,7 @@ export function publishAttributes(exchange: Exchange): void {
   if (!(json instanceof Map)) throw new ShapeError(cantParse(json));
   const values = valuesOf(json);
   if (!exchange.admit(values.length)) return;
-  exchange.core.receiveAttributes(exchange.device, values);
+  exchange.store(() => exchange.core.receiveAttributes(exchange.device, values));
   exchange.answer(200);
 }
 

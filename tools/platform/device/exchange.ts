@@ -23,6 +23,8 @@ export interface ExchangeOptions {
   query: URLSearchParams;
   /** How much the platform's clock is ahead of what it should be, in milliseconds. */
   skewMs: number;
+  /** What the request brings is lost after its 200. */
+  isUnstored: boolean;
   /** Called once at most. */
   respond: (response: DeviceResponse) => void;
   onError: (error: unknown) => void;
@@ -48,6 +50,7 @@ export class Exchange {
   readonly #limits: RateLimits;
   readonly #requestTimeoutMs: number;
   readonly #skewMs: number;
+  readonly #isUnstored: boolean;
   readonly #respond: (response: DeviceResponse) => void;
   readonly #onError: (error: unknown) => void;
   readonly #timers: (() => void)[] = [];
@@ -66,6 +69,7 @@ export class Exchange {
     this.#query = options.query;
     this.#requestTimeoutMs = options.requestTimeoutMs;
     this.#skewMs = options.skewMs;
+    this.#isUnstored = options.isUnstored;
     this.#respond = options.respond;
     this.#onError = options.onError;
   }
@@ -141,6 +145,11 @@ export class Exchange {
     if (orHang) this.hang();
     else this.answer(500);
     return false;
+  }
+
+  /** Keeps what the request brought, unless a fault loses it. */
+  store(keep: () => void): void {
+    if (!this.#isUnstored) keep();
   }
 
   /** No body, unless one is given with its type. */

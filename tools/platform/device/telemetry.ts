@@ -15,7 +15,10 @@ export function postTelemetry(exchange: Exchange): void {
     return;
   }
   const now = exchange.now();
-  for (const { ts, values } of elements) exchange.core.receiveTelemetry(exchange.device, ts ?? now, values);
+  const { core, device } = exchange;
+  exchange.store(() => {
+    for (const { ts, values } of elements) core.receiveTelemetry(device, ts ?? now, values);
+  });
   exchange.answer(200);
 }
 

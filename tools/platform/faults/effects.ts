@@ -9,6 +9,8 @@ import type { TornSets } from "./torn.js";
 export interface Effect {
   delayMs?: number;
   skewMs?: number;
+  /** The platform acts and answers as ever, but keeps nothing of it. */
+  isUnstored?: true;
   /** In place of the platform: an answer, or nothing ever. */
   instead?: DeviceResponse | "silence";
   /** Made of the platform's answer. */
@@ -42,6 +44,7 @@ const readsPackage = ({ method, path }: Occasion): boolean =>
   method === "GET" && (path === "firmware" || path === "software");
 /** Which requests a fault can happen to at all; any, if it isn't named. */
 export const FITTING: Partial<Record<FaultName, (occasion: Occasion) => boolean>> = {
+  "not-stored": ({ method, path }) => method === "POST" && (path === "telemetry" || path === "attributes"),
   "no-attributes": readsAttributes,
   "torn-firmware": readsAttributes,
   eviction: readsPackage,
@@ -68,6 +71,7 @@ export const EFFECTS: Record<FaultName, (cause: Cause) => Effect> = {
     const answer = response(status, body, body === "" ? undefined : "text/plain;charset=UTF-8");
     return at === "request" ? { instead: answer } : { change: () => answer };
   },
+  "not-stored": () => ({ isUnstored: true }),
   "no-attributes": () => ({ change: (answer) => withJson(answer, () => "{}") }),
   "torn-firmware": ({ occasion: { device = "" }, random, torn }) => ({
     change: (answer) => withJson(answer, (json) => torn.tear(device, json, random)),

@@ -9,6 +9,9 @@ export function skewOf({ effects }: Plan): number {
   return effects.reduce((sum, { skewMs = 0 }) => sum + skewMs, 0);
 }
 
+/** Whether the platform loses what a request brings. */
+export const isUnstored = ({ effects }: Plan): boolean => effects.some((effect) => effect.isUnstored);
+
 /**
  * Serves a request with what is planned for it. `respond` is called once at most; `lost` instead of it when no answer will come. The
  * result is called when the device hangs up before.

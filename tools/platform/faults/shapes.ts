@@ -20,6 +20,8 @@ import { PROXIES, type ProxyName } from "./proxies.js";
  * - `garbage` `{bytes}`: random bytes (default 64) in place of the answer, then the connection is closed.
  * - `status` `{status, body, at}`: that status, with `body` as text (default none). `at: "request"` (default): the platform never
  *   saw the request; `at: "answer"`: it did what was asked all the same.
+ * - `not-stored`: POST telemetry and attributes are answered 200, and the platform loses what they brought, as when its database fails
+ *   behind the queue.
  * - `no-attributes`: GET attributes is answered 200 `{}`, as when the platform's database fails.
  * - `torn-firmware`: GET attributes shows some of the `fw_*` and `sw_*` values as they were before the last change, or not at all.
  * - `eviction`: GET firmware and software is an empty 500, as when the file leaves the platform's cache between check and read.
@@ -33,7 +35,7 @@ import { PROXIES, type ProxyName } from "./proxies.js";
  */
 export const FAULTS = [
   ...(["delay", "drop", "reset", "truncated", "garbage", "status"] as const),
-  ...(["no-attributes", "torn-firmware", "eviction", "clock-skew"] as const),
+  ...(["not-stored", "no-attributes", "torn-firmware", "eviction", "clock-skew"] as const),
   ...(["provisioning-failure", "proxy"] as const),
 ] as const;
 export type FaultName = (typeof FAULTS)[number];
@@ -97,6 +99,7 @@ const MEMBERS: Record<FaultName, Record<string, Check>> = {
   truncated: { afterBytes: whole(0, LARGEST) },
   garbage: { bytes: whole(1, 65_536) },
   status: { status: whole(200, 599), body: text(65_536), at },
+  "not-stored": {},
   "no-attributes": {},
   "torn-firmware": {},
   eviction: {},

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "ava";
+import { Operator } from "../../../../tools/operator/operator.js";
 import { startPlatform } from "../../../../tools/platform/server.js";
 import { elfFile, MADE } from "../../moddable/elf-file.js";
 import { killAll, launch } from "../commands.js";
@@ -318,6 +319,41 @@ test("help of a command of a command is that one's, and a name that none has is 
   for (const names of [["firmware", "unassign"], ["run"], ["firmware", "nothere"], ["nothere"]])
     await recording.run(["help", ...names], { COLUMNS: "80", NO_COLOR: "1" });
   recording.compare(t, "help-of");
+});
+
+test("a customer's login reaches the customer's devices, and is told what it lacks", async (t) => {
+  const rig = await startRig(t);
+  const { recording, platform, operator } = rig;
+  const id = await makeDevice(rig, "pump-1");
+  await makeDevice(rig, "pump-2");
+  const { id: image } = await operator.ota.create({
+    ...{ title: "pump", version: "2.0.0" },
+    deviceProfileId: (await operator.devices.get(id)).deviceProfileId?.id ?? "",
+  });
+  await operator.ota.upload(image.id, Buffer.from("image"));
+  await operator.ota.assign(id, image.id);
+  await ask(rig, "pump-1", "POST", "claim", { secretKey: "s" });
+  const customer = new Operator({ url: platform.url });
+  await customer.login("customer@thingsboard.org", "customer");
+  await customer.devices.claim("pump-1", "s");
+  const as = (name: string): Promise<unknown> => {
+    const args = ["login", "--url", platform.url, "--username", `${name}@thingsboard.org`];
+    return recording.run(args, { MOTE_PLATFORM_PASSWORD: name });
+  };
+  await as("customer");
+  for (const args of [
+    ["devices"],
+    ["devices", "show", "pump-1"],
+    ["devices", "show", "pump-2"],
+    ["attributes", "set", "pump-1", "interval=5"],
+    ["attributes", "get", "pump-1", "interval"],
+    ["profiles"],
+    ["devices", "add", "pump-3"],
+  ])
+    await recording.run(args);
+  await as("sysadmin");
+  await recording.run(["devices"]);
+  recording.compare(t, "customer");
 });
 
 test("without a platform each command says so, and ends", async (t) => {

@@ -1,5 +1,6 @@
 // `mote devices show`: all that an operator wants to know of one device, but its token.
 import type { Command } from "commander";
+import { OperatorError } from "../../../operator/error.js";
 import type { Operator } from "../../../operator/operator.js";
 import type { Device } from "../../../operator/shapes.js";
 import { findDevice } from "../../operator/find.js";
@@ -24,6 +25,7 @@ interface Version {
 }
 
 const NIL = "-";
+const HIDDEN = "a package that this login may not read";
 
 export function showCommand(devices: Command): void {
   operatorOptions(
@@ -32,9 +34,10 @@ export function showCommand(devices: Command): void {
     .argument("<device>", "name or id")
     .action((named: string, flags: OperatorFlags) =>
       operate(flags, async (operator) => {
-        const shown = await look(operator, await findDevice(operator, named));
+        const device = await findDevice(operator, named);
+        const shown = await look(operator, device);
         if (flags.json) outJson(shown);
-        else out(table(["DEVICE", shown.name], rowsOf(shown), { wide: true }));
+        else out(table(["DEVICE", shown.name], rowsOf(shown, device), { wide: true }));
       }),
     );
 }
@@ -49,12 +52,14 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
     return value === undefined || value === "" ? null : String(value);
   };
   const [title, version] = [text("current_fw_title"), text("current_fw_version")];
-  const wanted = device.firmwareId ? await operator.ota.get(device.firmwareId.id) : undefined;
+  const wanted = device.firmwareId
+    ? await unlessForbidden(operator.ota.get(device.firmwareId.id))
+    : undefined;
   return {
     id,
     name: device.name,
     label: typeof device.label === "string" && device.label !== "" ? device.label : null,
-    profile: await profileName(operator, device),
+    profile: (await operator.devices.info(id)).deviceProfileName ?? null,
     createdTime: device.createdTime ?? null,
     active: typeof active === "boolean" ? active : null,
     lastActivityTime: typeof lastActivityTime === "number" ? lastActivityTime : null,
@@ -66,11 +71,17 @@ async function look(operator: Operator, device: Device): Promise<ShownDevice> {
   };
 }
 
-async function profileName({ profiles }: Operator, { deviceProfileId }: Device): Promise<string | null> {
-  return deviceProfileId ? (await profiles.get(deviceProfileId.id)).name : null;
+/** A customer's user may not read packages. */
+async function unlessForbidden<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof OperatorError && error.status === 403) return undefined;
+    throw error;
+  }
 }
 
-function rowsOf(shown: ShownDevice): [string, string][] {
+function rowsOf(shown: ShownDevice, device: Device): [string, string][] {
   const { firmware, lastActivityTime, active } = shown;
   const named = (version: Version | null): string => (version ? `${version.title} ${version.version}` : NIL);
   return [
@@ -80,7 +91,10 @@ function rowsOf(shown: ShownDevice): [string, string][] {
     ["created", moment(shown.createdTime)],
     ["state", active === null ? NIL : active ? "active" : "inactive"],
     ["last seen", lastActivityTime === null ? "never" : `${ago(Date.now() - lastActivityTime)} ago`],
-    ["firmware assigned", firmware.wanted ? named(firmware.wanted) : "none of its own"],
+    [
+      "firmware assigned",
+      firmware.wanted ? named(firmware.wanted) : device.firmwareId ? HIDDEN : "none of its own",
+    ],
     ["firmware running", named(firmware.running)],
     ["last update", firmware.state ?? NIL],
   ];

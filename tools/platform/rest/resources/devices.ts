@@ -80,23 +80,29 @@ export function deviceRoutes(app: FastifyInstance, context: RestContext): void {
     return pageOf(request, core.devices.list().filter(isOfType), (device) => device.name, view);
   });
 
-  app.get("/api/tenant/deviceInfos", async (request) => {
-    asTenant(request);
+  const infoPage = (request: FastifyRequest, devices: readonly Device[]): object => {
     const profileId = parameter(request, "deviceProfileId");
     return pageOf(
       request,
-      core.devices.list().filter((device) => !profileId || device.profileId === profileId),
+      devices.filter((device) => !profileId || device.profileId === profileId),
       (device) => device.name,
       (device) => deviceInfoView(context, device),
     );
+  };
+  app.get("/api/tenant/deviceInfos", async (request) => {
+    asTenant(request);
+    return infoPage(request, core.devices.list());
   });
 
-  app.get("/api/customer/:customerId/devices", async (request) => {
+  const ofCustomer = (request: FastifyRequest): Device[] => {
     const id = uuid((request.params as { customerId: string }).customerId, "customerId");
     if (request.user?.authority === "CUSTOMER_USER" && request.user.customerId !== id) throw forbidden();
-    const owned = core.devices.list().filter((device) => device.customerId === id);
-    return pageOf(request, owned, (device) => device.name, view);
-  });
+    return core.devices.list().filter((device) => device.customerId === id);
+  };
+  app.get("/api/customer/:customerId/devices", async (request) =>
+    pageOf(request, ofCustomer(request), (device) => device.name, view),
+  );
+  app.get("/api/customer/:customerId/deviceInfos", async (request) => infoPage(request, ofCustomer(request)));
 
   credentialRoutes(app, context);
   claimRoutes(app, context);

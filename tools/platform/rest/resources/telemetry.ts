@@ -3,7 +3,7 @@ import { type Attribute, SCOPES, type Scope } from "../../core/attributes.js";
 import type { Device } from "../../core/devices.js";
 import { jsonText } from "../../core/json/json.js";
 import { isStorableKey, NumberTooLongError, typed, type Value, valueJson } from "../../core/values.js";
-import { asTenant, deviceOf, type RestContext } from "../context.js";
+import { deviceOf, type RestContext } from "../context.js";
 import { RestError } from "../error.js";
 import { keysParameter, spelledBody } from "../input.js";
 import { activityOf } from "./activity.js";
@@ -14,7 +14,6 @@ const BASE = "/api/plugins/telemetry";
 export function attributeRoutes(app: FastifyInstance, context: RestContext): void {
   const { core } = context;
   const save = async (request: FastifyRequest): Promise<string> => {
-    asTenant(request);
     const device = deviceOf(context, request);
     const scope = scopeOf(request);
     if (scope === "CLIENT_SCOPE") throw new RestError(400, "Invalid attributes scope: CLIENT_SCOPE");
@@ -26,7 +25,6 @@ export function attributeRoutes(app: FastifyInstance, context: RestContext): voi
   app.post(`${BASE}/DEVICE/:deviceId/attributes/:scope`, save);
 
   const remove = async (request: FastifyRequest): Promise<string> => {
-    asTenant(request);
     const device = deviceOf(context, request);
     const keys = keysParameter(request);
     if (!keys) throw new RestError(400, "Empty keys: []");

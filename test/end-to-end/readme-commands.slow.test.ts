@@ -8,15 +8,14 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import test from "ava";
-import { Elf } from "../../tools/moddable/esp32/elf.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { DEFAULT_VIEW } from "../../tools/platform/core/reports/table-views.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { CERT } from "../hosts/port/tls-fixture.js";
 import { killAll, launch, mote, type Result } from "../tools/cli/commands.js";
 import { Played } from "../tools/console/played.js";
-import { elfFile, MADE } from "../tools/moddable/elf-file.js";
 import { fakeEsptool, fakeNvsTool, writeBuild, writeWeb } from "../tools/moddable/flash/board.js";
+import { buildOf, elfHead, fakeToolchain } from "../tools/moddable/toolchain.js";
 
 const PAGES = readdirSync("docs").filter((name) => name.endsWith(".md"));
 const TEXTS = ["README.md", "CONTRIBUTING.md", ...PAGES.map((name) => join("docs", name))].map((file) =>
@@ -48,7 +47,7 @@ test.before(async () => {
   void device.answer((method) => (method === "mote.log" ? keptLog() : { did: method }));
   await device.send("telemetry", { temperature: 21.5 });
   writeFileSync(join(home, "image.bin"), "an image");
-  writeFileSync(join(home, "xs_esp32.elf"), elfFile(MADE));
+  writeFileSync(join(home, "xs_esp32.elf"), elfHead());
   writeFileSync(join(home, "new-root.pem"), CERT);
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   writeFileSync(join(home, "key.pem"), privateKey.export({ type: "pkcs8", format: "pem" }));
@@ -62,7 +61,7 @@ test.after.always(async () => {
 
 /** What a device answers that panicked. */
 function keptLog(): object {
-  const { build } = new Elf(elfFile(MADE));
+  const build = buildOf(elfHead());
   const lines = [[1, 0, "error", `backtrace of ${build}: 0x42000018 0x42000004`]];
   return { log: "0", build, uptime: 1, level: "info", lost: 0, lines, since: 1, more: false };
 }
@@ -185,8 +184,12 @@ async function decodes(line: string): Promise<Result> {
       .join(" "),
   );
   const [node, login] = [`'${process.execPath}' '${CLI}'`, surroundings()];
-  const { code, out } = await shell(`${node} ${shown} | ${node} ${named}`, { ...process.env, ...login });
-  return { code: code === 0 && /0x42000004 {2}main \+4/.test(out) ? 0 : 1, out, err: "" };
+  const { code, out } = await shell(`${node} ${shown} | ${node} ${named}`, {
+    ...process.env,
+    ...login,
+    PATH: fakeToolchain(home),
+  });
+  return { code: code === 0 && /0x42000004 {2}main at app\.c:7/.test(out) ? 0 : 1, out, err: "" };
 }
 
 let ofProfile: Promise<Played> | undefined;

@@ -1,9 +1,8 @@
 // The lines that a board keeps in memory that no reset clears, and where it panicked.
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogAnswer } from "../../../src/log/index.js";
 import { decodeLine } from "../../../tools/cli/commands/decode.js";
-import { Elf } from "../../../tools/moddable/esp32/elf.js";
+import { Symbolizer } from "../../../tools/moddable/esp32/symbolizer.js";
 import { logAnswer } from "../../../tools/operator/device-log.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
@@ -17,7 +16,7 @@ export const LOG: Case = {
     "the lines of before a panic, an exception and a restart are read afterwards, with the functions that it panicked in",
   async run() {
     const bench = await Bench.open("log", SETTINGS, "soft");
-    const elf = new Elf(readFileSync(join((await imageOf(SETTINGS)).folder, "xs_esp32.elf")));
+    const elf = new Symbolizer(join((await imageOf(SETTINGS)).folder, "xs_esp32.elf"));
     try {
       await bench.online();
       const first = await read(bench);

@@ -4,10 +4,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
-import { decoder } from "../../../tools/moddable/esp32/crash-decoder.js";
 import { EmulatedBoard, findEmulator, fromInside } from "../../../tools/moddable/esp32/emulator.js";
 import type { Image } from "../../../tools/moddable/esp32/esp32.js";
 import { partsOf, writeFlash } from "../../../tools/moddable/esp32/flash-image.js";
+import { decoder } from "../../../tools/moddable/esp32/symbolizer.js";
+import { elfHead } from "./toolchain.js";
 
 const place = mkdtempSync(join(tmpdir(), "mote-emulator-"));
 test.after.always(() => rmSync(place, { recursive: true, force: true }));
@@ -130,11 +131,14 @@ test("the addresses of a crash become functions, and only those", (t) => {
     "riscv32-esp-elf-addr2line",
     'for a in "$@"; do case $a in 0x42*) echo "$a: fxRunID at xsRun.c:12";; 0x40*) echo "$a: ?? ??:0";; esac; done',
   );
-  const decode = decoder(image(), env);
+  const made = image();
+  t.deepEqual(decoder(made, env)("MEPC : 0x42012345"), [], "the image has no ELF file");
+  writeFileSync(join(made.folder, "xs_esp32.elf"), elfHead());
+  const decode = decoder(made, env);
   t.deepEqual(decode("MEPC    : 0x42012345  RA      : 0x40380000  SP      : 0x3fc9f5e0"), [
-    "0x42012345: fxRunID at xsRun.c:12",
+    "0x42012345  fxRunID at xsRun.c:12",
   ]);
   t.deepEqual(decode("info: 0x42012345 points"), []);
-  t.deepEqual(decoder(image(), { PATH: place })("MEPC : 0x42012345"), []);
+  t.deepEqual(decoder(made, { PATH: place })("MEPC : 0x42012345"), []);
   t.false(existsSync(join(place, "none")));
 });

@@ -1,23 +1,22 @@
-// `mote decode`: what the addresses of a crash lie in.
-import { readFileSync, statSync } from "node:fs";
+// `mote decode`: the functions at the addresses of a crash.
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Command } from "commander";
 import { codeOf } from "../../../hosts/node/files.js";
-import { Elf } from "../../moddable/esp32/elf.js";
+import { addressesIn, placeLine, Symbolizer } from "../../moddable/esp32/symbolizer.js";
 import { out, plain } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
 const NAME = "xs_esp32.elf";
-const ADDRESS = /\b0x(4[0-9a-f]{7})\b/gi;
 /** As src/log writes it. */
 const BACKTRACE = /\bbacktrace of ([0-9a-f]{16}):/;
 
 const HELP = `
-The build is the one that the board ran: mote esp32 --build leaves xs_esp32.elf beside the image. Without addresses, lines are read from the standard input
-and shown with what their addresses lie in: of mote logs --device, or of a serial line. A backtrace says which build it is of; one of another build is
-not named. Of a RISC-V chip it is what looked like a return address on the stack: what follows no call is left out here, and what remains may hold
-calls that were over.
+The build is the one that the board ran: mote esp32 --build leaves xs_esp32.elf beside the image. The addr2line of ESP-IDF's toolchain names the functions, so
+run . $IDF_PATH/export.sh first. Without addresses, lines are read from the standard input and shown with the functions at their addresses: of mote logs
+--device, or of a serial line. A backtrace names its build; one of another build is not decoded. A backtrace of a RISC-V chip has the return addresses
+that stood on the stack, so calls that were over may stand among them.
 
 Examples:
   mote logs greenhouse-7 --device | mote decode ./greenhouse/build/esp32/bin
@@ -33,50 +32,43 @@ export function decodeCommand(program: Command): void {
     .action(decode);
 }
 
-async function decode(path: string, addresses: readonly string[]): Promise<void> {
-  const elf = elfAt(path);
-  for (const address of addresses) {
-    if (!/^0x[0-9a-f]{1,8}$/i.test(address)) throw new UsageError(`${address} is no address like 0x42001234`);
-    out(`${placeLine(elf, Number(address))}\n`);
-  }
-  if (addresses.length > 0) return;
-  if (process.stdin.isTTY) throw new UsageError("addresses are needed, or lines on the standard input");
+async function decode(path: string, texts: readonly string[]): Promise<void> {
+  const wrong = texts.find((text) => !/^0x[0-9a-f]{1,8}$/i.test(text));
+  if (wrong !== undefined) throw new UsageError(`invalid address "${wrong}": expected one like 0x42001234`);
+  if (texts.length === 0 && process.stdin.isTTY)
+    throw new UsageError("give addresses, or lines on the standard input");
+  const symbolizer = symbolizerAt(path);
+  for (const line of placeLines(symbolizer, texts.map(Number))) out(`${line}\n`);
+  if (texts.length > 0) return;
   for await (const line of createInterface({ input: process.stdin })) {
     out(`${plain(line)}\n`);
-    for (const found of decodeLine(elf, line)) out(`  ${found}\n`);
+    for (const found of decodeLine(symbolizer, line)) out(`  ${found}\n`);
   }
 }
 
-function elfAt(path: string): Elf {
-  const bytes = bytesAt(path);
+function symbolizerAt(path: string): Symbolizer {
   try {
-    return new Elf(bytes);
+    return new Symbolizer(statSync(path).isDirectory() ? join(path, NAME) : path);
   } catch (error) {
-    throw new UsageError(`${path}: ${(error as Error).message}`);
+    const code = codeOf(error);
+    const isRead = code === "unknown error";
+    throw new UsageError(isRead ? (error as Error).message : `${path} can't be read (${code})`);
   }
 }
 
-function bytesAt(path: string): Buffer {
-  try {
-    return readFileSync(statSync(path).isDirectory() ? join(path, NAME) : path);
-  } catch (error) {
-    throw new UsageError(`${path} can't be read (${codeOf(error)})`);
-  }
-}
-
-/** What stands below a line: nothing where there are no addresses of code. */
-export function decodeLine(elf: Elf, line: string): string[] {
-  const addresses = [...line.matchAll(ADDRESS)].map(([whole]) => Number(whole));
+/** The lines to show below a line: none where it has no code address. */
+export function decodeLine(symbolizer: Symbolizer, line: string): string[] {
+  const addresses = addressesIn(line);
   const build = BACKTRACE.exec(line)?.[1];
-  if (build === undefined) return addresses.map((address) => placeLine(elf, address));
-  if (build !== elf.build) return [`of another build: this one is ${elf.build}`];
-  // The first is where it was: nothing returns there. A call that never returns may be its function's end: what follows is another.
-  const kept = addresses.filter((address, at) => at === 0 || elf.followsCall(address));
-  return kept.map((address, at) => placeLine(elf, address, at === 0 ? 0 : 1));
+  if (build === undefined) return placeLines(symbolizer, addresses);
+  if (build !== symbolizer.build) return [`of another build: this one is ${symbolizer.build}`];
+  // The first is where it was, the others are where calls return to: the call itself is before.
+  const kept = addresses.filter((address, at) => at === 0 || symbolizer.followsCall(address));
+  return placeLines(symbolizer, kept, 1);
 }
 
-function placeLine(elf: Elf, address: number, back = 0): string {
-  const place = elf.placeOf(address - back);
-  const where = place ? `${plain(place.name)} +${place.within + back}` : "-";
-  return `0x${address.toString(16).padStart(8, "0")}  ${where}`;
+/** `back`: how many bytes before each address but the first the place is looked up. */
+function placeLines(symbolizer: Symbolizer, addresses: readonly number[], back = 0): string[] {
+  const places = symbolizer.places(addresses.map((address, at) => (at === 0 ? address : address - back)));
+  return addresses.map((address, at) => placeLine(address, plain(places[at] ?? "-")));
 }

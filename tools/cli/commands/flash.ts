@@ -1,8 +1,8 @@
 // `mote flash`: a build, or a folder for a web page, onto the board at a serial port; then what it prints.
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { INTERRUPTED } from "../../../hosts/node/exit.js";
-import { decoder } from "../../moddable/esp32/crash-decoder.js";
 import type { Part } from "../../moddable/esp32/flash-image.js";
+import { decoder } from "../../moddable/esp32/symbolizer.js";
 import { findEsptool } from "../../moddable/flash/esptool.js";
 import { type Flashable, findFirmware } from "../../moddable/flash/firmware.js";
 import { type Flashed, flashBoard } from "../../moddable/flash/flash-board.js";

@@ -2,10 +2,10 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { chipOf } from "./chips.js";
-import { decoder } from "./crash-decoder.js";
 import { EmulatedBoard, findEmulator } from "./emulator.js";
 import { type BuildOptions, buildImage } from "./esp32.js";
 import { writeFlash } from "./flash-image.js";
+import { decoder } from "./symbolizer.js";
 
 export interface Session {
   /** A file that is kept; undefined: a new flash. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "ava";
 import { Operator } from "../../../../tools/operator/operator.js";
 import { startPlatform } from "../../../../tools/platform/server.js";
-import { elfFile, MADE } from "../../moddable/elf-file.js";
+import { elfHead, fakeToolchain } from "../../moddable/toolchain.js";
 import { killAll, launch } from "../commands.js";
 import { answer, ask, makeDevice, plays, startRig } from "./rig.js";
 
@@ -302,8 +302,9 @@ test("the lines that a device keeps are shown as it sent them, and what is no su
 });
 
 test("the addresses of a crash are named by the build's own file", async (t) => {
-  const { recording, home } = await startRig(t);
-  writeFileSync(join(home, "xs_esp32.elf"), elfFile(MADE));
+  const { recording, home, env } = await startRig(t);
+  env.PATH = fakeToolchain(home);
+  writeFileSync(join(home, "xs_esp32.elf"), elfHead());
   writeFileSync(join(home, "image.bin"), "image");
   await recording.run(["decode", home, "0x42000004", "0x4200000C", "0x50000000"]);
   await recording.run(["decode", join(home, "xs_esp32.elf"), "0x42000019"]);

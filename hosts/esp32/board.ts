@@ -1,7 +1,6 @@
 /// <reference path="./sdk.d.ts" />
 // The SDK's modules as the host takes them, and `start` for an application's main. The one file here that the tests can't load.
 
-import Resource from "Resource";
 import UDP from "embedded:io/socket/udp";
 import WiFi from "embedded:network/interface/wifi";
 import flash from "embedded:storage/flash";
@@ -13,6 +12,7 @@ import nativeFunctions from "mote/native-functions";
 import Tls from "mote/native-tls";
 import type { Host } from "../../src/port.js";
 import type { RenewTrust } from "../shared/trust/trust.js";
+import { builtInAuthorities } from "../xs/authorities.js";
 import { XsClock } from "../xs/clock.js";
 import { digester } from "../xs/digest.js";
 import { log } from "../xs/log.js";
@@ -48,7 +48,7 @@ export const start = (
 };
 
 const machine = (renewTrust: RenewTrust | undefined): Machine => {
-  const builtIn = authorities(config.ca);
+  const builtIn = builtInAuthorities(config.ca);
   const clock = new XsClock();
   const idf = nativeFunctions() as Idf;
   const random = (into: Uint8Array): void => randomFill(into, idf);
@@ -83,12 +83,6 @@ const opener =
   (list: readonly Uint8Array[]): Host["open"] =>
   (name, port, secure, event) =>
     secure ? new TlsSocket(name, port, list, event, TLS) : new TcpSocket(name, port, event, KEEP);
-
-/** In ROM, as they are. Without one those are trusted that come with the image. */
-const authorities = (names: unknown): Uint8Array[] => {
-  const list: unknown[] = Array.isArray(names) ? names : names === undefined ? [] : [names];
-  return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));
-};
 
 /** The SDK's callbacks must throw nothing: it would restart the board. */
 const datagrams: Datagrams = {

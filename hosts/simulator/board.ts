@@ -1,6 +1,5 @@
 // `mote/board` in the simulator: the project that runs on a board, with the configuration of its manifest, on files below the home directory.
 
-import Resource from "Resource";
 import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
 import { Agent, type AgentOptions } from "mote";
@@ -11,6 +10,7 @@ import type { Config } from "../shared/commissioning/built-in-configuration.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";
 import type { RenewTrust } from "../shared/trust/trust.js";
 import { wakeAgain } from "../shared/wakes.js";
+import { builtInAuthorities } from "../xs/authorities.js";
 import type { LogKeeper } from "./kept-log.js";
 
 /** Of what is kept, so that nothing else of the home directory is touched. */
@@ -31,7 +31,10 @@ export const start = (
   commission?: Commissioner,
   { keepLog, renewTrust }: Modules = {},
 ): Agent | undefined => {
-  const machine = createHost(below(files, FOLDER), { authorities: authorities(config.ca), renewTrust });
+  const machine = createHost(below(files, FOLDER), {
+    authorities: builtInAuthorities(config.ca),
+    renewTrust,
+  });
   const kept = keepLog?.(machine);
   const show = machine.log;
   const made = kept ? kept.over(machine) : machine;
@@ -90,9 +93,4 @@ const below = (all: Files, folder: string): Files => {
     scan: (path) => all.scan(path === "" ? folder : at(path)),
     move: (from, to) => all.move(at(from), at(to)),
   };
-};
-
-const authorities = (names: unknown): Uint8Array[] => {
-  const list: unknown[] = Array.isArray(names) ? names : names === undefined ? [] : [names];
-  return list.map((name) => new Uint8Array(new Resource(String(name)) as unknown as ArrayBuffer));
 };

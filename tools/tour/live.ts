@@ -1,4 +1,5 @@
 import { calledAs } from "../cli/called-as.js";
+import { clip, plain } from "../cli/output/table.js";
 import { DEFAULT_VIEW } from "../platform/core/reports/table-views.js";
 import { CUSTOMER, hints, TENANT } from "./hints.js";
 import { apply, freshModel, type Model } from "./model.js";
@@ -6,7 +7,7 @@ import type { ChildEvent } from "./processes.js";
 import { prepare } from "./run-tour.js";
 import { Screen } from "./screen.js";
 import { images, type Setup } from "./setup.js";
-import { clip, render, summary } from "./view.js";
+import { render, summary } from "./view.js";
 
 /** Between two summaries where the output is no terminal, and between two pictures that differ only in "n s ago". */
 const SUMMARY_MS = 10_000;
@@ -22,7 +23,7 @@ export interface Live {
 /** The live view: redrawn in place on a terminal, plain lines elsewhere. */
 export function openLive(output: NodeJS.WriteStream, url: string, deviceName: string): Live {
   let model: Model = freshModel(url, deviceName);
-  if (!output.isTTY) return plain(output, model);
+  if (!output.isTTY) return openLines(output, model);
   const time = {
     now: () => Date.now(),
     later: (ms: number, due: () => void) => {
@@ -49,7 +50,7 @@ export function openLive(output: NodeJS.WriteStream, url: string, deviceName: st
   };
 }
 
-function plain(output: NodeJS.WriteStream, first: Model): Live {
+function openLines(output: NodeJS.WriteStream, first: Model): Live {
   let model = first;
   let shown = "";
   const say = (): void => {
@@ -65,7 +66,7 @@ function plain(output: NodeJS.WriteStream, first: Model): Live {
       // The first delivery is news; the others are in the summary.
       if (event.event === "telemetry.delivered" && before > 0) return;
       const { event: name, ts: _, ...members } = event;
-      output.write(`${clip(`${name} ${JSON.stringify(members)}`, 200)}\n`);
+      output.write(`${clip(plain(`${name} ${JSON.stringify(members)}`), 200)}\n`);
     },
     print: (lines) => output.write(lines.map((line) => `${line}\n`).join("")),
     close() {

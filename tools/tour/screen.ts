@@ -1,4 +1,4 @@
-import { columnsOf } from "./view.js";
+import stringWidth from "string-width";
 
 /** At most four pictures a second. */
 const PAUSE_MS = 250;
@@ -78,7 +78,7 @@ export class Screen {
   #erase(): string {
     const columns = this.#terminal.columns || 80;
     const rows = this.#drawn.reduce(
-      (sum, line) => sum + Math.max(1, Math.ceil(columnsOf(line) / columns)),
+      (sum, line) => sum + Math.max(1, Math.ceil(stringWidth(line) / columns)),
       0,
     );
     return rows === 0 ? "" : `\u001b[${rows}A\u001b[J`;

@@ -6,7 +6,7 @@ import { confirm } from "../../../tools/cli/ask.js";
 import { calledAs } from "../../../tools/cli/called-as.js";
 import { reflow } from "../../../tools/cli/output/reflow.js";
 import { size } from "../../../tools/cli/output/size.js";
-import { columnsOf, table } from "../../../tools/cli/output/table.js";
+import { clip, columnsOf, table } from "../../../tools/cli/output/table.js";
 import { Steps } from "../../../tools/cli/steps.js";
 import { pause } from "../../../tools/cli/stop.js";
 
@@ -108,4 +108,10 @@ test("lines to copy call this program as it was called", (t) => {
   t.is(calledAs("/usr/local/bin/mote"), "mote");
   t.is(calledAs("/home/u/project/node_modules/.bin/mote-cli"), "npx mote-cli");
   t.is(calledAs("/clone/dist/tools/cli/cli.js"), "npx mote-cli");
+});
+
+test("a text that just fits is not clipped", (t) => {
+  t.is(clip("12345", 5), "12345");
+  t.is(clip("123456", 5), "1234…");
+  t.is(clip("anything", 1), "…");
 });

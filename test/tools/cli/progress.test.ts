@@ -1,5 +1,5 @@
 import test from "ava";
-import { Progress } from "../../../tools/cli/output/progress.js";
+import { bar, Progress } from "../../../tools/cli/output/progress.js";
 
 /** What a terminal of so many rows and columns shows at last, scrolled lines above it counted. */
 function terminal(rows: number, columns: number) {
@@ -55,4 +55,12 @@ test("what had more lines before leaves none behind", (t) => {
   progress.show(["one", "two", "three"]);
   progress.show(["one"]);
   t.deepEqual(one.screen, ["one", ""]);
+});
+
+test("the bar is empty at 0, full at 1 and stays within", (t) => {
+  t.is(bar(0), "[                        ]   0 %");
+  t.is(bar(0.999), "[####################### ]  99 %");
+  t.is(bar(1), "[########################] 100 %");
+  t.is(bar(2.5), bar(1));
+  t.is(bar(-1), bar(0));
 });

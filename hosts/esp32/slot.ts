@@ -18,6 +18,8 @@ export interface Ota {
 /** As ESP-IDF numbers them; an image that came by cable has none. */
 export const IMAGE = { new: 0, pending: 1, valid: 2, invalid: 3, aborted: 4 } as const;
 
+/** Bytes that encrypted flash takes at once. */
+const BLOCK = 16;
 /** The first byte of every image. */
 const MAGIC = 0xe9;
 
@@ -31,6 +33,10 @@ export class OtaSlot implements Slot {
   private readonly _blocks: PartitionBlocks;
   private readonly _ota: Ota;
   private _activated = false;
+  /** Bytes of a block that is not whole yet, and where the block lies. */
+  private readonly _tail = new Uint8Array(BLOCK);
+  private _tailAt = 0;
+  private _tailBytes = 0;
   /** Known once: what runs is never on trial again. ESP-IDF reads flash to say so. */
   private _confirmed = false;
 
@@ -42,15 +48,32 @@ export class OtaSlot implements Slot {
   }
 
   read(at: number, into: Uint8Array): boolean {
-    return this._blocks.read(at, into);
+    return this._flush() && this._blocks.read(at, into);
   }
 
+  /** Writes whole blocks of 16 bytes, which is all that encrypted flash takes. The rest waits for its successor. */
   write(at: number, bytes: Uint8Array): boolean {
-    return this._writable() && this._blocks.write(at, bytes);
+    if (!this._writable()) return false;
+    const continues = this._tailBytes > 0 && at === this._tailAt + this._tailBytes;
+    if (!continues && (at % BLOCK !== 0 || !this._flush())) return false;
+    let from = 0;
+    if (continues) {
+      from = Math.min(BLOCK - this._tailBytes, bytes.length);
+      this._tail.set(bytes.subarray(0, from), this._tailBytes);
+      this._tailBytes += from;
+      if (this._tailBytes < BLOCK) return true;
+      if (!this._flush()) return false;
+    }
+    const whole = bytes.length - ((bytes.length - from) % BLOCK);
+    if (whole > from && !this._blocks.write(at + from, bytes.subarray(from, whole))) return false;
+    this._tail.set(bytes.subarray(whole));
+    this._tailAt = at + whole;
+    this._tailBytes = bytes.length - whole;
+    return true;
   }
 
   erase(at: number): boolean {
-    return this._writable() && this._blocks.erase(at);
+    return this._writable() && this._flush() && this._blocks.erase(at);
   }
 
   state(): "confirmed" | "pending" {
@@ -59,7 +82,7 @@ export class OtaSlot implements Slot {
   }
 
   activate(length: number): boolean {
-    if (length <= 0 || length > this.size || !this._writable()) return false;
+    if (length <= 0 || length > this.size || !this._writable() || !this._flush()) return false;
     const first = new Uint8Array(1);
     if (!this._blocks.read(0, first) || first[0] !== MAGIC) return false;
     this._activated = this._ota.mote_activate() === 1;
@@ -73,6 +96,14 @@ export class OtaSlot implements Slot {
   /** The boot loader does it: whatever ends a pending image's run, the one before starts next. */
   revert(): boolean {
     return this.state() === "pending" && this._ota.mote_can_revert() === 1;
+  }
+
+  /** Writes the last block, filled up with what erased flash reads as. */
+  private _flush(): boolean {
+    if (this._tailBytes === 0) return true;
+    this._tail.fill(0xff, this._tailBytes);
+    this._tailBytes = 0;
+    return this._blocks.write(this._tailAt, this._tail);
   }
 
   private _writable(): boolean {

@@ -312,7 +312,13 @@ export class FakeBoard {
     };
     return {
       read: (into, position) => done(() => flash.read(position, into)),
-      write: (bytes, position) => done(() => flash.write(position, bytes)),
+      // Encrypted flash takes blocks of 16 bytes. The queue's partition is not encrypted.
+      write: (bytes, position) =>
+        done(
+          () =>
+            (label === "outbox" || (position % 16 === 0 && bytes.length % 16 === 0)) &&
+            flash.write(position, bytes),
+        ),
       eraseBlock: (block) => {
         this.#unfedMs += ERASE_MS;
         this.longestUnfedMs = Math.max(this.longestUnfedMs, this.#unfedMs);

@@ -64,3 +64,29 @@ test("a power loss while an image is activated leaves the running one, and an im
   const [, other] = board.slots;
   t.deepEqual(other.violations, []);
 });
+
+test("writes an image of any length, cut anywhere, in blocks that encrypted flash takes", (t) => {
+  for (const [length, cut] of [
+    [10_000, 1],
+    [9_999, 7],
+    [4_096, 16],
+    [33, 5],
+    [8_191, 1_460],
+  ] as const) {
+    const image = pattern(length, 0xe9);
+    const { slot } = createHost(new FakeBoard().boot());
+    for (let at = 32; at < length; ) {
+      if (at === 32) t.true(slot.erase(0));
+      else if (at % 4096 === 0) t.true(slot.erase(at));
+      const to = Math.min(at + cut, length, at - (at % 4096) + 4096);
+      t.true(slot.write(at, image.subarray(at, to)), `${at} of ${length}`);
+      at = to;
+    }
+    const last = new Uint8Array(1);
+    t.true(slot.read(length - 1, last));
+    t.true(slot.write(0, image.subarray(0, 32)));
+    const read = new Uint8Array(length);
+    t.true(slot.read(0, read));
+    t.deepEqual(read, image);
+  }
+});

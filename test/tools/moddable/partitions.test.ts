@@ -1,5 +1,10 @@
 import test from "ava";
-import { checkPartitions, imageRoom, readPartitions } from "../../../tools/moddable/esp32/partitions.js";
+import {
+  checkPartitions,
+  imageRoom,
+  readPartitions,
+  secureTable,
+} from "../../../tools/moddable/esp32/partitions.js";
 import { read } from "../../architecture/tree.js";
 
 const OURS = read("hosts/esp32/flash/sdkconfig/partitions-4mb.csv");
@@ -79,4 +84,16 @@ for (const [what, from, to, problem] of BROKEN) {
 
 test("a row that can't be read is refused", (t) => {
   t.throws(() => readPartitions("nvs, data, nvs, 0x9000, large\n"), { message: /can't be read: nvs/ });
+});
+
+test("the table of a protected board keeps the slots and has room for keys and a larger boot loader", (t) => {
+  for (const megabytes of [4, 8, 16]) {
+    const plain = read(`hosts/esp32/flash/sdkconfig/partitions-${megabytes}mb.csv`);
+    const table = secureTable(plain);
+    t.deepEqual(check(table, megabytes * 1024 * 1024), []);
+    t.regex(table, /^nvs_keys, data, nvs_keys, 0x16000, 0x1000, encrypted$/m);
+    t.is(Math.min(...readPartitions(table).map(({ offset }) => offset)), 0x10000);
+    const slots = (csv: string) => readPartitions(csv).filter(({ offset }) => offset >= 0x20000);
+    t.deepEqual(slots(table), slots(plain));
+  }
 });

@@ -3,6 +3,7 @@ import {
   checkOptions,
   flashBytes,
   mergeOptions,
+  protectionOptions,
   readOptions,
 } from "../../../tools/moddable/esp32/sdkconfig.js";
 import { read } from "../../architecture/tree.js";
@@ -35,4 +36,15 @@ test("a target keeps its own options, but not the size of its flash", (t) => {
   t.is(readOptions(merged).get("CONFIG_ESP_CONSOLE_UART"), "y");
   t.is(flashBytes(merged), 4 * 1024 * 1024);
   t.deepEqual(checkOptions(merged), []);
+});
+
+test("protection is off unless asked for, and each part has ESP-IDF's own options", (t) => {
+  t.is(protectionOptions({}, "esp32c3"), "");
+  const options = readOptions(protectionOptions({ encrypt: "release", secureBoot: "/k.pem" }, "esp32"));
+  t.is(options.get("CONFIG_SECURE_FLASH_ENC_ENABLED"), "y");
+  t.is(options.get("CONFIG_SECURE_FLASH_ENCRYPTION_MODE_RELEASE"), "y");
+  t.is(options.get("CONFIG_NVS_ENCRYPTION"), "y");
+  t.is(options.get("CONFIG_SECURE_BOOT_SIGNING_KEY"), '"/k.pem"');
+  t.is(options.get("CONFIG_ESP32_REV_MIN_3"), "y");
+  t.is(options.get("CONFIG_PARTITION_TABLE_OFFSET"), "0xf000");
 });

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { checkBuild } from "../../moddable/esp32/check.js";
@@ -14,6 +15,7 @@ import {
 } from "../../moddable/esp32/esp32.js";
 import { partsOf } from "../../moddable/esp32/flash-image.js";
 import { reportImage } from "../../moddable/esp32/image-report.js";
+import { ENCRYPTIONS } from "../../moddable/esp32/sdkconfig.js";
 import { firmwareOf, writeWebInstall } from "../../moddable/esp32/web-install.js";
 import { onPath } from "../../moddable/program.js";
 import { findSdk, sdkDoubt } from "../../moddable/sdk.js";
@@ -37,6 +39,8 @@ interface Esp32Flags {
   flashSize: FlashSize;
   port?: string;
   debug?: boolean;
+  encrypt?: (typeof ENCRYPTIONS)[number];
+  secureBoot?: string;
   url?: string;
   ssid?: string;
   password?: string;
@@ -106,6 +110,13 @@ export function esp32Command(program: Command): void {
         .default(4, "4MB"),
     )
     .option("--port <device>", "the serial port of the board (default: the only one)")
+    .addOption(
+      new Option(
+        "--encrypt <mode>",
+        "encrypt flash and NVS; the first start burns fuses of the chip for good",
+      ).choices(ENCRYPTIONS),
+    )
+    .option("--secure-boot <key.pem>", "sign the image, and let the chip start nothing else, for good")
     .option("--debug", "with the debugger's eyes and what is logged")
     .option("--url <url>", "the platform's base URL, in place of the project's")
     .option("--ssid <name>", "the Wi-Fi, in place of the project's")
@@ -162,10 +173,21 @@ function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions 
     target,
     debug: flags.debug ?? false,
     megabytes: flags.flashSize,
+    encrypt: flags.encrypt,
+    secureBoot: flags.secureBoot && keyFile(flags.secureBoot),
     emulated,
     config: configOf(flags, emulated),
     out: join(folder === undefined ? PROJECT : resolve(folder), "build", name),
   };
+}
+
+/** ESP-IDF reads the key while it builds. */
+function keyFile(path: string): string {
+  if (!existsSync(path))
+    throw new UsageError(
+      `--secure-boot: there is no file ${path} (make one: espsecure generate-signing-key --version 2 ${path})`,
+    );
+  return resolve(path);
 }
 
 async function check(build: BuildOptions, asJson: boolean): Promise<number> {

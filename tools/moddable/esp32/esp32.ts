@@ -9,7 +9,8 @@ import { chipOf, targetFolder } from "./chips.js";
 import { checkConfig } from "./config-check.js";
 import { findIdf, idfForCheck } from "./idf.js";
 import { panicComponent } from "./panic-component.js";
-import { mergeOptions } from "./sdkconfig.js";
+import { secureTable } from "./partitions.js";
+import { mergeOptions, type Protection, protectionOptions } from "./sdkconfig.js";
 
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
 const EMULATED = join(PROJECT, "hosts", "esp32", "emulator", "manifest.json");
@@ -19,7 +20,7 @@ const VARIANTS = ["sdkconfig.defaults", "sdkconfig.defaults.release", "sdkconfig
 export const FLASH_SIZES = [4, 8, 16] as const;
 export type FlashSize = (typeof FLASH_SIZES)[number];
 
-export interface BuildOptions {
+export interface BuildOptions extends Protection {
   readonly sdk: Sdk;
   /** With a manifest.json that includes ours. */
   readonly folder: string;
@@ -135,13 +136,21 @@ function prepare(options: BuildOptions): string {
   const size = `CONFIG_ESPTOOLPY_FLASHSIZE_${megabytes}MB=y\n`;
   for (const name of VARIANTS) {
     const [a, b] = [theirs && read(join(theirs, name)), read(join(OURS, name))];
-    const more = name === VARIANTS[0] ? size + (emulated ? (read(EMULATED_OPTIONS) ?? "") : "") : "";
+    const more =
+      name === VARIANTS[0]
+        ? size +
+          (emulated ? (read(EMULATED_OPTIONS) ?? "") : "") +
+          protectionOptions(options, chipOf(sdk, target).name)
+        : "";
     if (a !== undefined || b !== undefined) update(join(own, name), mergeOptions(a ?? "", (b ?? "") + more));
     else rmSync(join(own, name), { force: true });
   }
   mkdirSync(project, { recursive: true });
+  const table = readFileSync(join(OURS, `partitions-${megabytes}mb.csv`), "utf8");
+  const isProtected = options.encrypt !== undefined || options.secureBoot !== undefined;
+  update(join(own, "partitions.csv"), isProtected ? secureTable(table) : table);
   write(join(own, "manifest.json"), {
-    build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(OURS, `partitions-${megabytes}mb.csv`) },
+    build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(own, "partitions.csv") },
   });
   const include = [manifest, ...(emulated ? [EMULATED] : []), join(own, "manifest.json")];
   write(join(project, "manifest.json"), { include, config });
@@ -152,11 +161,15 @@ function prepare(options: BuildOptions): string {
  * The SDK goes by the age of files: modules of another project or with other settings must not stay. What ESP-IDF made stays, as long as it was
  * made for the same: it takes minutes.
  */
-function forgetStale({ sdk, target, debug, megabytes, emulated = false, out }: BuildOptions): void {
+function forgetStale(options: BuildOptions): void {
+  const { sdk, target, debug, megabytes, emulated = false, encrypt, secureBoot, out } = options;
   const temporary = join(out, "tmp");
   const stamp = join(out, "built-for.json");
   const { IDF_PATH = "" } = sdk.env;
-  const now = JSON.stringify({ target, debug, megabytes, emulated, sdk: sdk.path, IDF_PATH });
+  const now = JSON.stringify({
+    ...{ target, debug, megabytes, emulated, encrypt, secureBoot },
+    ...{ sdk: sdk.path, IDF_PATH },
+  });
   if (read(stamp) !== now) rmSync(temporary, { recursive: true, force: true });
   else
     for (const name of existsSync(temporary)

@@ -76,4 +76,32 @@ function bytes(cell: string, row: string): number {
   return Number(digits) * (unit === "" ? 1 : unit.toLowerCase() === "k" ? KIB : KIB * KIB);
 }
 
+/** Sizes before the first application, in the order of their offsets. */
+const SECURE_HEAD = [
+  ["nvs", "data", "nvs", 0x6000, ""],
+  // Only the chip can read this partition: it holds the keys of NVS.
+  ["nvs_keys", "data", "nvs_keys", 0x1000, "encrypted"],
+  ["phy_init", "data", "phy", 0x1000, ""],
+  ["otadata", "data", "ota", 0x2000, ""],
+] as const;
+
+/** Where the partition table lies: a boot loader that decrypts or verifies is larger than 28 KiB. */
+export const SECURE_TABLE_OFFSET = 0xf000;
+
+/** The table for encrypted flash or secure boot: all before the first application moves, and NVS gets keys. */
+export function secureTable(csv: string): string {
+  const head = SECURE_HEAD.map(([name]): string => name);
+  const others = csv
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !line.startsWith("#"))
+    .filter((line) => !head.includes(line.split(",")[0]?.trim() ?? ""));
+  let offset = SECURE_TABLE_OFFSET + SECTOR;
+  const rows = SECURE_HEAD.map(([name, type, subtype, size, flags]) => {
+    const row = `${name}, ${type}, ${subtype}, ${hex(offset)}, ${hex(size)}, ${flags}`;
+    offset += size;
+    return row;
+  });
+  return `${[...rows, ...others].join("\n")}\n`;
+}
+
 const hex = (value: number): string => `0x${value.toString(16)}`;

@@ -1,4 +1,5 @@
 // ESP-IDF's options as the SDK merges them: lines of NAME=VALUE, the last one counts.
+import { SECURE_TABLE_OFFSET } from "./partitions.js";
 
 /** What must hold for an update to be safe; an option that is off has "n", nothing, or no line. */
 export const REQUIRED: Readonly<Record<string, string>> = {
@@ -10,6 +11,39 @@ export const REQUIRED: Readonly<Record<string, string>> = {
   CONFIG_ESP_TASK_WDT_CHECK_IDLE_TASK_CPU0: "n",
   CONFIG_PARTITION_TABLE_CUSTOM: "y",
 };
+
+export const ENCRYPTIONS = ["development", "release"] as const;
+
+/** What protects the secrets in a board's flash. Both burn fuses of the chip for good. */
+export interface Protection {
+  /** Encrypts flash and NVS. `development`: the board can be flashed over the cable again a few times. `release`: never. */
+  readonly encrypt?: (typeof ENCRYPTIONS)[number] | undefined;
+  /** PEM file of the RSA-3072 key that signs boot loader and images: the chip then starts no other. */
+  readonly secureBoot?: string | undefined;
+}
+
+/** ESP-IDF's options for `protection`; empty without any. */
+export function protectionOptions({ encrypt, secureBoot }: Protection, chip: string): string {
+  if (encrypt === undefined && secureBoot === undefined) return "";
+  const lines = [`CONFIG_PARTITION_TABLE_OFFSET=0x${SECURE_TABLE_OFFSET.toString(16)}`];
+  if (encrypt !== undefined)
+    lines.push(
+      "CONFIG_SECURE_FLASH_ENC_ENABLED=y",
+      `CONFIG_SECURE_FLASH_ENCRYPTION_MODE_${encrypt.toUpperCase()}=y`,
+      "CONFIG_NVS_ENCRYPTION=y",
+      "CONFIG_NVS_SEC_KEY_PROTECT_USING_FLASH_ENC=y",
+    );
+  if (secureBoot !== undefined)
+    lines.push(
+      "CONFIG_SECURE_BOOT=y",
+      "CONFIG_SECURE_BOOT_V2_ENABLED=y",
+      "CONFIG_SECURE_BOOT_BUILD_SIGNED_BINARIES=y",
+      `CONFIG_SECURE_BOOT_SIGNING_KEY="${secureBoot}"`,
+      // Earlier chips cannot verify RSA signatures.
+      ...(chip === "esp32" ? ["CONFIG_ESP32_REV_MIN_3=y"] : []),
+    );
+  return `${lines.join("\n")}\n`;
+}
 
 const OPTION = /^(CONFIG_\w+)=(.*)$/;
 const UNSET = /^# (CONFIG_\w+) is not set$/;

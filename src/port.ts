@@ -79,8 +79,7 @@ export interface Digest {
 }
 
 /**
- * Keeps secrets out of what a run shows, in whatever form they stand there; src/wire/text/redactor.ts is it. A text
- * that shows one is hidden as a whole.
+ * Keeps secrets out of what a run shows, in whatever form they stand there; src/wire/text/redactor.ts is it.
  */
 export interface Redactor {
   /** How many secrets became known so far: what was cleaned before may hold the latest. */
@@ -89,9 +88,9 @@ export interface Redactor {
   pin(secret: string): void;
   /** Another secret. Of more than a kilobyte of them the oldest are forgotten. */
   conceal(secret: string): void;
-  /** The text, or what stands for one that shows a secret. */
+  /** The text with *** in place of each word that shows a secret, or of all of it if one is spread over words. */
   clean(text: string): string;
-  /** Whether `clean` would hide it. `before`: shown just before, so that a secret may begin there. */
+  /** Whether it shows a secret. `before`: shown just before, so that a secret may begin there. */
   holds(text: string, before?: string): boolean;
   /**
    * JSON text, with "***" in place of each string and name that holds a whole secret of 8 bytes or more.

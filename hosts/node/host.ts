@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 import { join } from "node:path";
 import { pinStored, SecretRedactor } from "../../src/index.js";
 import type { LogMemory } from "../../src/log/index.js";
-import type { Host } from "../../src/port.js";
+import type { Host, Redactor } from "../../src/port.js";
 import type { Boot } from "../shared/boot-slots/boot-record.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { FileBlocks } from "./blocks.js";
@@ -31,6 +31,8 @@ export interface NodeHostOptions extends SocketOptions {
   blocksBytes?: number;
   /** The largest firmware image, in bytes. Default 128 MiB; takes only the room that an image needs. */
   slotBytes?: number;
+  /** Default: one of its own. */
+  redactor?: Redactor;
   /** Default: a line on standard error. */
   log?: Host["log"];
   /** Default: the process ends with exit code 75, for whoever started it to start it again. */
@@ -58,7 +60,7 @@ export interface NodeHost extends Host {
  */
 export function createHost(options: NodeHostOptions): NodeHost {
   const { stateDir, log: show = standardErrorLog() } = options;
-  const redactor = new SecretRedactor({ encode });
+  const redactor = options.redactor ?? new SecretRedactor({ encode });
   const log: Host["log"] = (level, line) => show(level, redactor.clean(line));
   makeDirectory(stateDir);
   const lease = Lease.ofHost(stateDir, { tell: (line) => log("info", line) });
@@ -70,12 +72,7 @@ export function createHost(options: NodeHostOptions): NodeHost {
   }
 }
 
-function openHost(
-  options: NodeHostOptions,
-  lease: Lease,
-  redactor: SecretRedactor,
-  log: Host["log"],
-): NodeHost {
+function openHost(options: NodeHostOptions, lease: Lease, redactor: Redactor, log: Host["log"]): NodeHost {
   const { stateDir, blocksBytes = 16 * MIB, slotBytes = 128 * MIB } = options;
   const warn = (line: string): void => log("warn", line);
   lease.lost.addEventListener("abort", () => {

@@ -50,21 +50,16 @@ export const gather = (
 export const cleaned = (redactor: Redactor, lines: readonly Row[], cleanFrom: number): Row[] => {
   const clean = lines.slice();
   for (let i = 0; i < lines.length && lines[i]![0] < cleanFrom; i++) {
-    const text = lines[i]![3];
-    const before = lines[i - 1]?.[3] ?? "";
-    if (!redactor.holds(text, before)) continue;
-    clean[i] = hidden(lines[i]!, redactor);
-    if (i > 0 && !redactor.holds(text)) clean[i - 1] = hidden(lines[i - 1]!, redactor);
+    const text = redactor.clean(lines[i]![3]);
+    clean[i] = withText(lines[i]!, text);
+    if (i === 0 || !redactor.holds(text, lines[i - 1]![3])) continue;
+    clean[i] = withText(lines[i]!, redactor.clean(HIDDEN));
+    clean[i - 1] = withText(lines[i - 1]!, redactor.clean(HIDDEN));
   }
   return clean;
 };
 
-const hidden = ([number, uptime, level]: Row, redactor: Redactor): Row => [
-  number,
-  uptime,
-  level,
-  redactor.clean(HIDDEN),
-];
+const withText = ([number, uptime, level]: Row, text: string): Row => [number, uptime, level, text];
 
 const newest = (host: LogHost, ring: Ring, { level, bytes }: LogRequest, answer: Draft): void => {
   let size = 0;

@@ -28,6 +28,8 @@ export interface WorkerRun {
   entry: string;
   start: Extract<ToWorker, { kind: "start" }>;
   emit: (event: Event) => void;
+  /** The worker knows of a secret. */
+  secret: (secret: string, isOwn: boolean) => void;
   /** A heartbeat. `lives`: of the agent too. */
   beat?: ((lives: boolean) => void) | undefined;
   /** Called with the process id before the worker gets any message. */
@@ -64,17 +66,22 @@ function follow(child: ChildProcess, run: WorkerRun, resolve: (end: WorkerEnd) =
   });
   child.on("message", (message: FromWorker) => {
     if (message.kind === "event") run.emit(message.event);
+    if (message.kind === "secret") run.secret(message.secret, message.isOwn);
     if (message.kind === "heartbeat") run.beat?.(message.lives);
     if (message.kind !== "failed") return;
     failure = message.reason;
     unfit = message.unfit;
   });
-  const line = (level: string) => (text: string) => run.emit({ event: "log", level, line: text });
+  // A secret that was named before the line was printed has come by the channel then.
+  const line = (level: string) => (text: string) =>
+    void setImmediate(() => run.emit({ event: "log", level, line: text }));
   eachLine(child.stdout, line("info"));
   eachLine(child.stderr, line("error"));
   const gone = (code: number | null, signal: string | null): void => {
     clearWatch();
-    resolve({ code, reason: failure ?? (signal ? `signal ${signal}` : `exit code ${code}`), unfit });
+    const reason = failure ?? (signal ? `signal ${signal}` : `exit code ${code}`);
+    // Behind its last lines.
+    setImmediate(() => resolve({ code, reason, unfit }));
   };
   child.once("error", () => {
     if (child.pid === undefined) gone(null, "none: the process could not be started");

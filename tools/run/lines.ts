@@ -1,31 +1,43 @@
 // The lines of `mote run`: one event each, for people or for programs.
 
 import { BoundedOutput, leftOutLine, type Sink } from "../../hosts/node/bounded-output.js";
+import { encode } from "../../hosts/node/text.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
+import { LineCleaner, SecretRedactor } from "../../src/index.js";
+import type { Redactor } from "../../src/port.js";
 import type { Event } from "./messages.js";
-
-/** A text without secrets. */
-export type Redact = (text: string) => string;
 
 /** Of one text in a line, in characters. */
 const LONGEST = 500;
 
-/** Writes events as lines: all that a device on Node prints goes through here, and through `redact`. */
+/** Writes events as lines: all that a device on Node prints goes through here, and through the redactor. */
 export class Lines {
   readonly #output: BoundedOutput<string>;
   readonly #format: "text" | "json";
-  readonly clean: Redact;
+  /** What it is told of shows in no line from then on. */
+  readonly redactor: Redactor;
+  /** Of what the program prints: a secret may be spread over lines. */
+  readonly #printed: LineCleaner;
 
-  constructor(output: Sink<string>, format: "text" | "json", redact: Redact) {
+  constructor(output: Sink<string>, format: "text" | "json", redactor: Redactor) {
     this.#output = new BoundedOutput(output, (count) =>
       this.#line({ event: "log", level: "warn", line: leftOutLine(count) }),
     );
     this.#format = format;
-    this.clean = redact;
+    this.redactor = redactor;
+    this.#printed = new LineCleaner(redactor);
+  }
+
+  /** A text that shows no secret. */
+  clean(text: string): string {
+    return this.redactor.clean(text);
   }
 
   tell(event: Event): void {
-    this.#output.write(this.#line({ ...(this.#clean(event) as Event), event: event.event }));
+    const { line } = event;
+    const isPrinted = event.event === "log" && typeof line === "string";
+    const known = isPrinted ? { ...event, line: this.#printed.clean(line) } : event;
+    this.#output.write(this.#line({ ...(this.#clean(known) as Event), event: event.event }));
   }
 
   #line(event: Event): string {
@@ -41,22 +53,17 @@ export class Lines {
     }
     if (Array.isArray(value)) return value.map((item) => this.#clean(item));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.#clean(item)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [this.clean(name), this.#clean(item)]),
+    );
   }
 }
 
-/** Puts *** in the place of each of these secrets. */
-export function hiding(secrets: readonly string[]): Redact {
-  // The longest first: one may be part of another.
-  const given = secrets.filter((secret) => secret !== "").sort((a, b) => b.length - a.length);
-  const finders = given.map(finder);
-  return (text) => finders.reduce((clean, secret) => clean.replace(secret, "***"), text);
-}
-
-/** Of a secret: anywhere. One of less than 6 characters only where it stands alone: no line could be read otherwise. */
-function finder(secret: string): RegExp {
-  const literal = secret.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(secret.length < 6 ? `(?<![A-Za-z0-9])${literal}(?![A-Za-z0-9])` : literal, "g");
+/** Hides these secrets, and those that it is told of later. */
+export function hiding(secrets: readonly string[]): SecretRedactor {
+  const redactor = new SecretRedactor({ encode });
+  for (const secret of secrets) redactor.pin(secret);
+  return redactor;
 }
 
 function textLine(event: Event): string {

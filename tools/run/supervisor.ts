@@ -156,6 +156,7 @@ class Supervisor {
       entry: worker,
       start: { kind: "start", config, ...before, ...start },
       emit: (event) => this.#report(event),
+      secret: (secret, isOwn) => this.#options.lines.redactor[isOwn ? "pin" : "conceal"](secret),
       beat: (lives) => manager?.beat(lives),
       born: (pid) => this.#lease.worker(pid),
       stop,

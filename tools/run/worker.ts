@@ -7,10 +7,11 @@ import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../../h
 import { createHost, type NodeHost } from "../../hosts/node/host.js";
 import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
+import { encode } from "../../hosts/node/text.js";
 import { renewal } from "../../hosts/node/trust.js";
 import { wakeAgain } from "../../hosts/shared/wakes.js";
 import { Diagnostics } from "../../src/diagnostics/index.js";
-import { Agent, MoteError, Recovery, type Wake } from "../../src/index.js";
+import { Agent, MoteError, Recovery, SecretRedactor, type Wake } from "../../src/index.js";
 import { DeviceLog } from "../../src/log/index.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
@@ -94,6 +95,19 @@ function describe(error: unknown): string {
   return `${error.name}: ${error.message.slice(0, 200)}${place ? ` (${place.trim()})` : ""}`;
 }
 
+/** Has the supervisor know of each secret, too: all that this process prints passes it. */
+class TellingRedactor extends SecretRedactor {
+  override pin(secret: string): void {
+    sendMessage({ kind: "secret", secret, isOwn: true });
+    super.pin(secret);
+  }
+
+  override conceal(secret: string): void {
+    sendMessage({ kind: "secret", secret, isOwn: false });
+    super.conceal(secret);
+  }
+}
+
 async function start({
   config,
   path,
@@ -105,6 +119,7 @@ async function start({
   crashes,
 }: StartMessage): Promise<void> {
   const machine: NodeHost = createHost({
+    redactor: new TellingRedactor({ encode }),
     stateDir: config.stateDir,
     ca: config.ca,
     insecureTls: config.insecureTls,

@@ -5,7 +5,7 @@
 // secret encoded in all of them: the cost grows with the text, and no form of a secret takes memory.
 import type { Host, Redactor } from "../../port.js";
 
-/** In place of a text that shows a secret: all of it, as what stands around a secret says too much. */
+/** In place of each word that shows a secret, or of the whole text if it shows one then still. */
 export const HIDDEN = "***";
 /** In place of that, where it is itself a part of a secret. */
 const HIDDEN_TOO = "(-)";
@@ -113,7 +113,11 @@ export class SecretRedactor implements Redactor {
 
   clean(text: string): string {
     if (!this.holds(text)) return text;
-    return this.holds(HIDDEN) ? HIDDEN_TOO : HIDDEN;
+    const hidden = this.holds(HIDDEN) ? HIDDEN_TOO : HIDDEN;
+    const words = text.split(" ");
+    for (let i = 0; i < words.length; i++) if (this.holds(words[i] as string)) words[i] = hidden;
+    const clean = words.join(" ");
+    return clean === text || this.holds(clean) ? hidden : clean;
   }
 
   holds(text: string, before = ""): boolean {
@@ -355,8 +359,11 @@ export class LineCleaner {
   clean(line: string): string {
     const before = this._tail;
     const joined = before + line;
-    this._tail = joined.length > TAIL ? joined.slice(joined.length - TAIL) : joined;
-    return this._redactor.holds(line, before) ? this._redactor.clean(HIDDEN) : line;
+    const clean = this._redactor.clean(line);
+    // What is hidden already must not hide the next line, too; half a secret at the end may go on there.
+    if (clean !== line && this._redactor.holds(`${line} `)) this._tail = "";
+    else this._tail = joined.length > TAIL ? joined.slice(joined.length - TAIL) : joined;
+    return this._redactor.holds(clean, before) ? this._redactor.clean(HIDDEN) : clean;
   }
 }
 

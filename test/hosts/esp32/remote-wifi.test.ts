@@ -239,5 +239,5 @@ test("however many passwords an operator names, no line shows the token", async 
   const before = board.lines.length;
   log(`the token is ${token}`);
   log("a password with number 69");
-  t.deepEqual(board.lines.slice(before), ["info: ***", "info: ***"]);
+  t.deepEqual(board.lines.slice(before), ["info: the token is ***", "info: ***"]);
 });

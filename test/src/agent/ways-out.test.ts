@@ -89,7 +89,9 @@ test("a crash that quotes a secret is reported without it", async (t) => {
       await rig.clock.advance(5000);
       recovery.close();
     }
-    t.is(rig.platform.attributes(device).moteRecovery, "***", form);
+    const shown = String(rig.platform.attributes(device).moteRecovery);
+    t.regex(shown, /^panic: Error: no connection with .*\*\*\*.* connect, run$/, form);
+    t.false(shown.includes(make(token).slice(-12)), form);
     t.false(rig.host.lines.join().includes(make(token)));
   }
 });
@@ -105,8 +107,8 @@ test("a cut crash text, of which half a secret is left, is not shown either", as
   agent.start();
   await rig.clock.advance(5000);
   recovery.close();
-  t.is(recovery.cause, "***");
-  t.is(rig.platform.attributes(rig.platform.device(NAME)).moteRecovery, "***");
+  t.regex(recovery.cause, /^x+ \*\*\*$/);
+  t.regex(String(rig.platform.attributes(rig.platform.device(NAME)).moteRecovery), /^x+ \*\*\*$/);
 });
 
 test("no error that the application gets quotes a secret", async (t) => {

@@ -306,7 +306,7 @@ for (const [form, quoted] of Object.entries(QUOTED))
     await rig.clock.advance(5000);
     const token = rig.platform.device(NAME).credentials.credentialsId;
     kept.log("warn", quoted(token));
-    t.is(texts(await ask(rig)).at(-1), "***");
+    t.regex(texts(await ask(rig)).at(-1)!, /\*\*\*/);
     t.false(Buffer.from(memory.bytes).toString("latin1").includes(quoted(token)));
     t.false(rig.host.lines.join().includes(quoted(token)));
   });
@@ -343,6 +343,6 @@ test("a line that was kept before its secret was known is cleaned when it is rea
   kept.conceal("hunter3-the-third");
   const shown = texts(await ask(rig));
   t.false(/hunter|third/.test(shown.join()), shown.join("; "));
-  t.is(shown.filter((line) => line === "***").length, 4);
+  t.is(shown.filter((line) => line.includes("***")).length, 4);
   t.true(shown.includes("start: software"));
 });

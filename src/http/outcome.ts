@@ -33,6 +33,9 @@ export const SILENCE = "no answer in time";
 /** The reason of a request whose connection did not come about until its deadline. */
 export const UNCONNECTED = "no connection in time";
 
+/** The reason of a request that met a 401, so that it was not processed: the session withdraws the token, and the job waits for another. */
+export const TOKEN_REFUSED = "the platform does not know the token";
+
 /** True if the request was sent whole and nothing came back until its deadline. */
 export const isSilence = (outcome: Outcome): boolean => {
   return outcome.kind === "lost" && outcome.reason === SILENCE;

@@ -1,5 +1,5 @@
 import { MoteError } from "../errors.js";
-import type { Outcome } from "../http/outcome.js";
+import { type Outcome, TOKEN_REFUSED } from "../http/outcome.js";
 import type { RequestChannel } from "./request-channel.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
 import { checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "./wait.js";
@@ -55,7 +55,9 @@ async function requestUntil(
     if (outcome.kind === "refused")
       throw session.counters.error("REFUSED", `the platform answered ${outcome.status}`);
     if (outcome.kind === "busy") channel.hold(outcome.retryAfterMs);
-    if (!request.repeatable && session.running) throw session.counters.error("TIMEOUT", "no answer came");
+    const processed = outcome.kind !== "lost" || outcome.reason !== TOKEN_REFUSED;
+    if (!request.repeatable && processed && session.running)
+      throw session.counters.error("TIMEOUT", "no answer came");
   }
   throw signal?.aborted
     ? session.counters.error("ABORTED", "the caller aborted the call")

@@ -2,7 +2,7 @@
 
 import type { Events } from "../events.js";
 import { guarded } from "../guarded.js";
-import { NO_TURN, type Outcome, SILENCE, UNCONNECTED } from "../http/outcome.js";
+import { lost, NO_TURN, type Outcome, SILENCE, TOKEN_REFUSED, UNCONNECTED } from "../http/outcome.js";
 import type { Request } from "../http/request.js";
 import type { Target } from "../http/target.js";
 import type { Host, Redactor } from "../port.js";
@@ -30,7 +30,7 @@ export interface SessionWatcher {
   reached(): void;
   /** What the agent published was found on the platform. */
   proven(): void;
-  /** The platform answers 401 to the token. */
+  /** The platform answered 401 to the token, which is withdrawn: another one, or the same found good again, is given by `authorize`. */
   unauthorized(): void;
 }
 
@@ -141,16 +141,20 @@ export class PlatformSession {
   /**
    * Sends a request and calls `done` with what became of it: what waits for long keeps no promise, which takes a board half a KB with all that hangs
    * on it. `sender` is notified before anybody else.
+   *
+   * No job sees a 401 to the token: the session withdraws the token, and the request is `lost` by TOKEN_REFUSED, so that the job sends it again
+   * when `ready()` finds a token. With a `prefix` of its own, 401 is `refused` as any other.
    */
   dispatch(
     route: RouteName,
     request: DeviceRequest,
-    prefix = this.#prefix,
+    ownPrefix: string | undefined,
     done: (outcome: Outcome) => void,
     sender?: Sender,
   ): void {
+    const prefix = ownPrefix ?? this.#prefix;
     if (!this.running || prefix === undefined) {
-      done({ kind: "lost", reason: this.running ? "no token" : "stopped" });
+      done(lost(this.running ? "no token" : "stopped"));
       return;
     }
     const since = this.host.clock.now();
@@ -168,7 +172,7 @@ export class PlatformSession {
       if (this.running)
         guarded(this.host, "session: judge() failed", () => this._judge(outcome, since, prefix, patient));
       sender?.ended(outcome, since);
-      done(outcome);
+      done(ownPrefix === undefined && isUnauthorized(outcome) ? lost(TOKEN_REFUSED) : outcome);
     });
   }
 
@@ -227,13 +231,16 @@ export class PlatformSession {
     if (outcome.kind === "lost" && outcome.reason !== NO_TURN) this._lost(outcome.reason, since, patient);
     if (outcome.kind === "lost") return;
     this._busy = outcome.kind === "busy";
-    const unknown = outcome.kind === "refused" && outcome.status === 401;
+    const unknown = isUnauthorized(outcome);
     // Before "online", whose listeners may ask for the platform's time.
     if (outcome.kind === "done" && outcome.date !== undefined) this.watcher?.dated(outcome.date);
     this._answered(since, prefix === this.#prefix && !unknown);
     if (outcome.kind === "done" && prefix === this.#prefix) this.watcher?.reached();
     // Only for the token in use now: an old request may end after a new token was given.
-    if (unknown && prefix === this.#prefix) this.watcher?.unauthorized();
+    if (unknown && prefix === this.#prefix) {
+      this.authorize(undefined);
+      this.watcher?.unauthorized();
+    }
   }
 
   /** `served`: by the platform, as this device; any answer ends the back-off, but only that is being online. */
@@ -272,3 +279,5 @@ export class PlatformSession {
     }
   }
 }
+
+const isUnauthorized = (outcome: Outcome): boolean => outcome.kind === "refused" && outcome.status === 401;

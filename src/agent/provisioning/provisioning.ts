@@ -232,7 +232,6 @@ export class Provisioning implements Job {
   unauthorized(): void {
     if (this._step !== "ready") return;
     this._step = "probe";
-    this._session.authorize(undefined);
     this._unknown();
     this.loop.notify();
   }

@@ -198,8 +198,6 @@ export class Telemetry implements Job {
   private _refused(batch: Batch, status: number): Step {
     const verdict = this.verdict;
     verdict.status = status;
-    // 401 is the session's: it waits for a token that is known.
-    if (status === 401) return "send";
     if (!CONTENT.includes(status)) return this._hold();
     if (this._source.limit.refused(batch, status === TOO_LARGE)) return "send";
     return verdict.refused() ? "probe" : this._hold();
@@ -209,11 +207,11 @@ export class Telemetry implements Job {
   private _probed(batch: Batch, outcome: Outcome): Step {
     const verdict = this.verdict;
     if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
-    else if (outcome.kind === "refused" && outcome.status !== 401) {
+    else if (outcome.kind === "refused") {
       verdict.outage = true;
       return this._hold();
     }
-    // After a 401 the point is to be refused once more.
+    // After a lost probe the point is to be refused once more.
     if (outcome.kind !== "done" || !verdict.accepted()) return "send";
     if (batch.number !== this._outbox.first) return "send";
     if (verdict.status !== TOO_LARGE) return this._condemned(batch);

@@ -56,10 +56,19 @@ function rig(statuses: (number | undefined)[], authorized = true) {
 test("what the platform answers is the end, and so is that it refuses", async (t) => {
   const { call } = rig([200]);
   t.is((await call(10_000))[0], "done");
-  for (const status of [400, 401, 404]) {
+  for (const status of [400, 403, 404]) {
     const { call } = rig([status]);
     t.is((await call(10_000))[0], `REFUSED: the platform answered ${status}`);
   }
+});
+
+test("a request that met a 401 waits for a token, also one that is sent once, and goes out again", async (t) => {
+  const { call, at, session, host } = rig([401, 200]);
+  host.clock.timer(5000, () => session.authorize("/api/v1/TOKEN/"));
+  const [end, ms] = await call(10_000, { repeatable: false });
+  t.is(end, "done");
+  t.is(at.length, 2);
+  t.true(ms >= 5000, `${ms}`);
 });
 
 test("a platform that is busy is asked again, until the deadline", async (t) => {

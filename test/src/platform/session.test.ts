@@ -54,10 +54,32 @@ test("without a token, before the start and after a stop nothing is sent, and wh
   t.is(paths.length, 1);
 });
 
+test("a 401 withdraws the token, and the job is told to send again with another", async (t) => {
+  const { session, platform, paths, send } = rig();
+  let unauthorized = 0;
+  const nothing = () => {};
+  session.watcher = {
+    asked: nothing,
+    dated: nothing,
+    reached: nothing,
+    proven: nothing,
+    unauthorized: () => unauthorized++,
+  };
+  session.start();
+  session.authorize("/api/v1/ONE/");
+  platform.status = 401;
+  t.is(await send(), "the platform does not know the token");
+  t.is(unauthorized, 1);
+  t.is(await send(), "no token");
+  session.authorize("/api/v1/TWO/");
+  platform.status = 200;
+  t.is(await send(), "done");
+  t.deepEqual(paths, ["/api/v1/ONE/attributes", "/api/v1/TWO/attributes"]);
+});
+
 test("a platform that answers answers, whatever it says; not so one that says not now, as that may be a proxy before none", async (t) => {
   const { session, platform, send } = rig();
   session.start();
-  session.authorize("/api/v1/TOKEN/");
   t.false(session.answers);
   for (const [status, answers] of [
     [200, true],
@@ -67,6 +89,7 @@ test("a platform that answers answers, whatever it says; not so one that says no
     [200, true],
   ] as const) {
     platform.status = status;
+    session.authorize("/api/v1/TOKEN/");
     await send();
     t.is(session.answers, answers, `${status}`);
   }

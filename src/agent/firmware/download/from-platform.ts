@@ -62,8 +62,8 @@ export class FromPlatform implements Source {
     if (outcome.kind === "done") return { failure: "short", detail: "" };
     if (outcome.kind !== "refused") return undefined;
     const { status } = outcome;
-    // The token is not known any more: that is not the image's fault, and others see to it.
-    if (status === 401 || status === 403) return undefined;
+    // The device was deleted: that says nothing about the image.
+    if (status === 403) return undefined;
     const failure = status === 400 ? "changed" : status === 404 ? "missing" : "refused";
     return { failure, detail: String(status) };
   }

@@ -58,7 +58,10 @@ export class TelemetryRig {
     this.time = new Time(this.host);
     const nothing = () => {};
     const dated = (ms: Timestamp<"server">) => this.time.learn(ms);
-    this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized: nothing };
+    // Finds the token good again after a while.
+    const unauthorized = () =>
+      void this.host.clock.timer(1000, () => this.session.authorize("/api/v1/TOKEN/"));
+    this.watcher = { dated, asked: nothing, reached: nothing, proven: nothing, unauthorized };
     this.session.watcher = this.watcher;
     this.outbox = new Outbox(this.host, this.time, options);
     this.telemetry = new Telemetry(this.session, events, this.time, this.outbox);

@@ -1,16 +1,12 @@
-// `npx ava test/FILE.test.ts` runs one file. `npm test` and `npm run test:all` run scripts/test.mjs.
+// `npx ava test/FILE.test.ts` runs one file; arguments for its tests come after `--` (docs/testing.md).
+import { statSync } from "node:fs";
 import { buildTools } from "./scripts/build.mjs";
 
 // Tests read the built console and start the tour's images. Nothing is built if no source changed.
 await buildTools();
 
-const SLOW = "!test/**/*.slow.test.ts";
-/** The slow tests run these samples in full. */
-const SAMPLES = "!test/**/sample{,-board}.test.ts";
-const LEFT_OUT = { quick: [SLOW], all: [SAMPLES] };
-
 export default {
-  files: ["test/**/*.test.ts", ...(LEFT_OUT[process.env.MOTE_TESTS] ?? [])],
+  files: ["test/**/*.test.ts"],
   extensions: { ts: "module" },
   // NODE_OPTIONS reaches the processes that tests start, too.
   environmentVariables: { NODE_OPTIONS: `--import=${import.meta.resolve("tsx")}` },
@@ -18,4 +14,6 @@ export default {
   nodeArguments: ["--max-semi-space-size=64"],
   timeout: "3m",
   workerThreads: false,
+  // The longest files first: they take longest.
+  sortTestFiles: (one, other) => statSync(other).size - statSync(one).size,
 };

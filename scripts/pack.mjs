@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const [first] = process.argv.slice(2);
 
 if (first === "--refuse") {
-  console.error("mote-cli is packed with the agent in it: npm run pack");
+  console.error("mote-cli is packed with the agent in it: node scripts/pack.mjs");
   process.exit(1);
 }
 

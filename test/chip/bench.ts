@@ -1,7 +1,9 @@
 // An emulated board beside a local platform for one case, and what cases ask of both.
+
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "../../tools/project.js";
+import { given } from "../arguments.js";
 import {
   application,
   Board,
@@ -24,9 +26,9 @@ export const UPDATE_MS = 600_000;
 
 /**
  * Ends a soft reset with the emulator, so that the next start begins with the power: not every emulator's soft reset is to be trusted
- * (docs/measurements.md). MOTE_CHIP_SOFT_RESET=1 trusts it.
+ * (docs/measurements.md). `--soft-reset` trusts it.
  */
-const BY_POWER = process.env.MOTE_CHIP_SOFT_RESET ? [] : ["-no-reboot"];
+const BY_POWER = given("soft-reset") ? [] : ["-no-reboot"];
 
 export class Bench {
   readonly board: Board;

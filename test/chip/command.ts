@@ -1,4 +1,4 @@
-// `npm run test:chip`: the board's promises on an emulated ESP32-C3. What was passed is kept, and not run again unless something changed.
+// `node scripts/campaign.mjs chip`: the board's promises on an emulated ESP32-C3. What was passed is kept, and not run again unless something changed.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -75,6 +75,7 @@ interface Flags {
   case?: string[];
   seed?: string;
   again?: boolean;
+  softReset?: boolean;
   atOnce: string;
 }
 
@@ -111,6 +112,7 @@ async function main(flags: Flags): Promise<number> {
   if (atOnce > 1) {
     const names = left.sort(longestFirst).map(({ name }) => name);
     const words = ["--seed", String(seed), ...(quick ? ["--quick"] : [])];
+    if (flags.softReset) words.push("--soft-reset");
     return (await sideBySide(names, atOnce, words)) === 0 ? 0 : 1;
   }
   let failures = 0;
@@ -145,7 +147,7 @@ async function passes(one: Case, { commit, seed, quick }: Run): Promise<boolean>
   );
   if ("failed" in result) {
     console.log(
-      `FAIL  ${one.name}: ${one.title} (${seconds} s; again: npm run test:chip -- --case ${one.name} --seed ${seed})`,
+      `FAIL  ${one.name}: ${one.title} (${seconds} s; again: node scripts/campaign.mjs chip --case ${one.name} --seed ${seed})`,
     );
     console.log(result.failed.replace(/^/gm, "      "));
     return false;
@@ -167,12 +169,14 @@ function whatIsMissing(): string | undefined {
   }
 }
 
-new Command("test:chip")
+new Command("chip")
   .description("the board's promises on an emulated ESP32-C3; skipped where the tools are missing")
   .option("--quick", "5 power losses of each kind, and 10 minutes of load")
   .addOption(new Option("--case <name...>", "only these").choices(CASES.map(({ name }) => name)))
   .option("--seed <number>", "of the moments of the power losses")
   .option("--again", "also what passed at this commit before")
+  .option("--soft-reset", "trust the emulator's reset of the chip (docs/measurements.md)")
+  .option("--port <number>", "the platform's first port")
   .option("--at-once <number>", "emulators side by side; two cores have time for four", "1")
   .action(async (flags: Flags) => process.exit(await main(flags)))
   .parseAsync();

@@ -22,6 +22,7 @@ import { findSdk, type Sdk } from "../../tools/moddable/sdk.js";
 import { Operator } from "../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { PROJECT } from "../../tools/project.js";
+import { argument } from "../arguments.js";
 import { buildBoards } from "../built.js";
 import { tlsFront } from "../hosts/shared/tls-front.js";
 import { Authorities } from "../hosts/shared/x509/authority.js";
@@ -31,7 +32,7 @@ export const TITLE = "chip";
 export const CHIP = "esp32c3";
 export const DEVICE = "chip-1";
 /** Built into the images, so it stays the same. */
-export const PORT = Number(process.env.MOTE_CHIP_PORT ?? 18_093);
+export const PORT = Number(argument("port") ?? 18_093);
 export const SECURE_PORT = PORT + 1;
 export const PROFILE = { key: "chip-key", secret: "chip-secret" };
 const OUT = join(PROJECT, "build", "chip");

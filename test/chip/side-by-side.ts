@@ -25,9 +25,9 @@ export async function sideBySide(
 
 function runs(name: string, port: number, words: readonly string[]): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const all = [...process.execArgv, process.argv[1]!, "--case", name, ...words];
-    const env = { ...process.env, MOTE_CHIP_PORT: String(port) };
-    const child = spawn(process.execPath, all, { env, stdio: ["ignore", "pipe", "inherit"] });
+    const own = ["--case", name, "--port", String(port)];
+    const all = [...process.execArgv, process.argv[1]!, ...own, ...words];
+    const child = spawn(process.execPath, all, { stdio: ["ignore", "pipe", "inherit"] });
     const said: Buffer[] = [];
     child.stdout.on("data", (bytes: Buffer) => said.push(bytes));
     child.on("error", reject);

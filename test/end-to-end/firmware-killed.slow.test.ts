@@ -1,12 +1,13 @@
 // An update by `mote run` while supervisor and worker are killed at random moments: the process that runs in the end is the new image.
-// `MOTE_KILLS=20 npx ava --timeout 20m test/end-to-end/firmware-killed.test.ts` plays twenty rounds.
+// `npx ava --timeout 20m test/end-to-end/firmware-killed.slow.test.ts -- --kills 20` plays twenty rounds.
 import test from "ava";
+import { argument } from "../arguments.js";
 import { largeImage, MIB, release } from "./firmware-large.js";
 import { latest, startRig, until } from "./rig.js";
 import { image, type Run, run } from "./run.js";
 import { localPlatform } from "./server.js";
 
-const ROUNDS = Number(process.env.MOTE_KILLS ?? 3);
+const ROUNDS = Number(argument("kills") ?? 3);
 const KILLS = 3;
 const WITHIN_MS = 2500;
 const POINTS = (version: string) =>

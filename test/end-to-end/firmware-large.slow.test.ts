@@ -1,12 +1,13 @@
 // A large image through `mote run`, in real processes: the memory of the one that takes it does not grow with it.
-// `MOTE_IMAGE_MIB=64 npx ava --timeout 10m test/end-to-end/firmware-large.slow.test.ts` takes one of 64 MiB, with two and with three connections.
+// `npx ava --timeout 10m test/end-to-end/firmware-large.slow.test.ts -- --mib 64` takes one of 64 MiB, with two and with three connections.
 import test from "ava";
+import { argument } from "../arguments.js";
 import { MIB, updateTo } from "./firmware-large.js";
 import { startRig } from "./rig.js";
 import { localPlatform } from "./server.js";
 
 const MOST_MIB = 8;
-const WANTED = Number(process.env.MOTE_IMAGE_MIB ?? 0);
+const WANTED = Number(argument("mib") ?? 0);
 const [IMAGE_MIB, MODES] = WANTED > 0 ? [WANTED, [2, 3] as const] : [8, [3] as const];
 /** No more than half of the image, so that keeping it is found with a small one, too. */
 const BOUND_MIB = Math.min(MOST_MIB, IMAGE_MIB / 2);

@@ -1,4 +1,4 @@
-// npm run first-minutes [-- DIR]: how long a newcomer waits, from `git clone` to a live chart in the console, and, with $MODDABLE, from `mote new` to
+// node scripts/campaign.mjs first-minutes [-- DIR]: how long a newcomer waits, from `git clone` to a live chart in the console, and, with $MODDABLE, from `mote new` to
 // the first point in the simulator. Packages come from npm's cache where it has them: what is downloaded is nobody's measure.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

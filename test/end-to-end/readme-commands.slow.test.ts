@@ -1,5 +1,5 @@
 // Every command of README and docs, run as it stands there: with this test's address in place of theirs, and its long runs cut short.
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -291,8 +291,8 @@ const OTHERS: Record<string, string> = {
   "npm ci && npm start": ".ci/run installs; test/tools/tour/start.slow.test.ts starts",
   "npm start -- --for 30s": ".ci/run",
   "npm run simulator": "test/hosts/simulator",
-  "npm run test:simulator": "test/hosts/simulator",
-  "npm run esp32 -- ": "test/tools/moddable builds; npm run test:chip runs what was built",
+  "node scripts/campaign.mjs simulator": "test/hosts/simulator",
+  "npm run esp32 -- ": "test/tools/moddable builds; node scripts/campaign.mjs chip runs what was built",
   "npm ci": ".ci/run",
   $EDITOR: "the reader",
   "sudo ": "the reader; test/tools/run/service.slow.test.ts has the unit checked and its notifications read",
@@ -300,20 +300,27 @@ const OTHERS: Record<string, string> = {
   "journalctl ": "the reader",
   "npm test": ".ci/run",
   "npm run test:all": ".ci/run",
-  "npm run test:core": "npm test runs the same files",
-  "npm run test:platform": "npm run test:all runs the same files",
+  "node scripts/campaign.mjs platform": "npm run test:all runs the same files",
   "npm run bench": "takes minutes; test/bench runs its parts",
-  "npm run bench:chip": "takes half an hour and the emulated chip; test/bench/chip tests what it computes",
-  "npm run budget": "test/bench/budget.slow.test.ts measures the same",
-  "npm run -s power-loss:removals": "takes an hour; npm run test:all runs the power losses themselves",
+  "npm run setup:xs": ".ci/run",
+  "npx ava ": "npm run test:all runs the same files, or others by the same command",
+  "node scripts/campaign.mjs long": "takes an hour; test/xs/long.slow.test.ts runs a part",
+  "node scripts/campaign.mjs mutants": "takes an hour",
+  "node scripts/campaign.mjs chip": "needs the emulated chip",
+  "node scripts/campaign.mjs bench-chip":
+    "takes half an hour and the emulated chip; test/bench/chip tests what it computes",
+  "node scripts/campaign.mjs budget": "test/bench/budget.slow.test.ts measures the same",
+  "node scripts/campaign.mjs removals": "takes an hour; npm run test:all runs the power losses themselves",
 };
 /** Runs that are as long as one likes: the argument that makes them so, and a short one. */
 const SHORT: Record<string, [string, string]> = {
-  "npm run -s faults": ["--runs 100000", "--runs 2 --seed 1"],
-  "npm run -s fuzz": ["--documents 1000000", "--documents 20"],
-  "npm run -s power-loss -- all outbox": ["all outbox", "1 polls"],
-  "npm run -s sleep-cycles": ["--days 365 --runs 10", "--days 1 --runs 2"],
+  "node scripts/campaign.mjs faults": ["--runs 100000", "--runs 2 --seed 1"],
+  "node scripts/campaign.mjs fuzz": ["--documents 1000000", "--documents 20"],
+  "node scripts/campaign.mjs power-loss all outbox": ["all outbox", "1 polls"],
+  "node scripts/campaign.mjs sleep-cycles": ["--days 365 --runs 10", "--days 1 --runs 2"],
 };
+
+const CAMPAIGNS = `\n${execFileSync(process.execPath, ["scripts/campaign.mjs"], { encoding: "utf8" })}`;
 
 test("every other command of the documents is known here, and its script exists", (t) => {
   for (const line of COMMANDS) {
@@ -322,6 +329,8 @@ test("every other command of the documents is known here, and its script exists"
     t.true(known, line);
     const [, script] = /^npm run (?:-s )?(\S+)/.exec(line) ?? [];
     if (script !== undefined) t.true(Object.hasOwn(SCRIPTS, script), line);
+    const [, campaign] = /^node scripts\/campaign\.mjs (\S+)/.exec(line) ?? [];
+    if (campaign !== undefined) t.true(CAMPAIGNS.includes(`\n${campaign} `), line);
   }
   const { bin } = JSON.parse(readFileSync("tools/package.json", "utf8")) as { bin: Record<string, string> };
   t.is(bin["mote-cli"], "bin/mote.js");
@@ -331,10 +340,7 @@ for (const [start, [long, short]] of Object.entries(SHORT)) {
   test.serial(`"${start}" runs, in short`, async (t) => {
     const line = COMMANDS.find((command) => command.startsWith(start)) ?? "";
     t.true(line.includes(long), line);
-    const [, script = "", rest = ""] =
-      /^npm run -s (\S+)(?: -- (.*))?$/.exec(line.replace(long, short)) ?? [];
-    const file = /node (dist\/\S+)$/.exec(SCRIPTS[script] ?? "")?.[1] ?? "";
-    const { code, out } = await shell(`node ${file} ${rest}`, process.env);
+    const { code, out } = await shell(line.replace(long, short), process.env);
     t.is(code, 0, out);
   });
 }

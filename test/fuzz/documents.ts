@@ -136,6 +136,6 @@ export function report({ parser, seed, number, document, why }: Failure): string
   return [
     `${parser}: ${why}`,
     `document ${number} of seed ${seed}, ${document.length} bytes: ${JSON.stringify(Buffer.from(shown).toString("latin1"))}`,
-    `again: npm run -s fuzz -- --seed ${seed} --parser ${parser} --number ${number}`,
+    `again: node scripts/campaign.mjs fuzz --seed ${seed} --parser ${parser} --number ${number}`,
   ].join("\n");
 }

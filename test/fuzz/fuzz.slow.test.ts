@@ -1,4 +1,4 @@
-// More: npm run fuzz
+// More: node scripts/campaign.mjs fuzz
 import { declare } from "./declare.js";
 
 declare(12_000);

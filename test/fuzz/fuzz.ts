@@ -1,4 +1,4 @@
-// npm run fuzz -- [--seed N] [--documents N] [--parser NAME] [--number N]: damaged documents for every parser, or one document of one.
+// node scripts/campaign.mjs fuzz [--seed N] [--documents N] [--parser NAME] [--number N]: damaged documents for every parser, or one document of one.
 import { parseArgs } from "node:util";
 import { checkAll, PARSERS, report } from "./documents.js";
 

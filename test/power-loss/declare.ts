@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
+import { argument } from "../arguments.js";
 import { type Case, type Depth, play, type Swept, sweep } from "./runner.js";
 
 const SHOWN = 3;
@@ -12,18 +13,18 @@ export function powerLossTests<World>(
   cases: readonly Case<World>[],
   depth: Depth = {},
 ): void {
-  const { MOTE_POWER_LOSS } = process.env;
+  const only = argument("run");
   const file = relative(process.cwd(), fileURLToPath(test.meta.file));
   for (const one of cases) {
     test.serial(`${promise}, wherever the power is cut (${one.name})`, async (t) => {
-      const [name, plan = "none"] = MOTE_POWER_LOSS?.split("@") ?? [];
+      const [name, plan = "none"] = only?.split("@") ?? [];
       if (name === one.name) await play(one, plan);
       if (name !== undefined) return t.pass();
       const swept = await sweep(one, depth);
       const { problems } = swept;
       t.log(line(swept));
       const first = problems.slice(0, SHOWN).map(({ id, message }) => {
-        return `${message}\n  see it again: MOTE_POWER_LOSS=${id} npx ava ${file}`;
+        return `${message}\n  see it again: npx ava ${file} -- --run ${id}`;
       });
       t.is(problems.length, 0, `${problems.length} runs broke it\n${first.join("\n")}`);
     });

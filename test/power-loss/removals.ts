@@ -1,4 +1,4 @@
-// npm run power-loss:removals -- [GROUP...]: takes one safeguard at a time out of a copy of the sources, injects power losses again, and prints how many runs broke a
+// node scripts/campaign.mjs removals [GROUP...]: takes one safeguard at a time out of a copy of the sources, injects power losses again, and prints how many runs broke a
 // promise. Exits 1 if a safeguard is not missed: a suite that can't fail proves nothing.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

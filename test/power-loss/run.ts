@@ -1,4 +1,4 @@
-// npm run power-loss -- [PAIRS] [GROUP...]: injects power losses everywhere, with so many pairs a case (default 100; all), and prints how many by group and
+// node scripts/campaign.mjs power-loss [PAIRS] [GROUP...]: injects power losses everywhere, with so many pairs a case (default 100; all), and prints how many by group and
 // kind. CASE@PLAN in place of that runs one again. Exits 1 if a promise was broken.
 import { all } from "./all.js";
 import { type Problem, play, type Swept, sweep } from "./runner.js";

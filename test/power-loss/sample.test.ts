@@ -1,4 +1,4 @@
-// A sample of the power losses: from each part some cases, in each some power losses, drawn by the seed. All: the other files, and npm run power-loss.
+// A sample of the power losses: from each part some cases, in each some power losses, drawn by the seed. All: the other files, and node scripts/campaign.mjs power-loss.
 import test from "ava";
 import { SEED } from "../sample.js";
 import { Dice } from "../simulation/dice.js";
@@ -20,7 +20,7 @@ for (const [group, cases] of Object.entries(all)) {
       t.is(
         problem,
         undefined,
-        `${problem?.message}\n  see it again: npm run -s power-loss -- ${problem?.id}`,
+        `${problem?.message}\n  see it again: node scripts/campaign.mjs power-loss ${problem?.id}`,
       );
     }
     t.true(powerLosses >= CASES * POWER_LOSSES);

@@ -39,7 +39,7 @@ test("the command ends with 1 at the first broken promise, and says how to see i
   );
   t.is(failed.code, 1);
   t.true(failed.stdout?.includes("a promise is broken in run 42:\n  failed on purpose\n"));
-  t.true(failed.stdout?.endsWith("see it with: npm run -s faults -- --seed 42 --runs 1\n"));
+  t.true(failed.stdout?.endsWith("see it with: node scripts/campaign.mjs faults --seed 42 --runs 1\n"));
 });
 
 test("processes share the runs out, and each is run once", async (t) => {

@@ -1,4 +1,4 @@
-// npm run faults -- [--seed N] [--runs K] [--workers W]: simulates K runs from seed N on; exits with 1 at the first broken promise.
+// node scripts/campaign.mjs faults [--seed N] [--runs K] [--workers W]: simulates K runs from seed N on; exits with 1 at the first broken promise.
 import { randomInt } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError } from "commander";
@@ -64,7 +64,7 @@ if (outcome.failed || options.trace) {
 if (outcome.failed) {
   const { seed, failures } = outcome.failed;
   console.log(`a promise is broken in run ${seed}:\n${failures.map((what) => `  ${what}`).join("\n")}`);
-  console.log(`see it with: npm run -s faults -- --seed ${seed} --runs 1`);
+  console.log(`see it with: node scripts/campaign.mjs faults --seed ${seed} --runs 1`);
   process.exitCode = 1;
 } else {
   const seconds = (performance.now() - start) / 1000;

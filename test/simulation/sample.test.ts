@@ -12,7 +12,11 @@ for (let first = SEED; first < SEED + RUNS; first += GROUP) {
     `through faults, restarts and clock jumps the promises hold (sample: seeds ${first} to ${last})`,
     async (t) => {
       const { failed } = await simulateMany(first, GROUP);
-      t.is(failed, undefined, `see it with: npm run -s faults -- --seed ${failed?.seed} --runs 1`);
+      t.is(
+        failed,
+        undefined,
+        `see it with: node scripts/campaign.mjs faults --seed ${failed?.seed} --runs 1`,
+      );
     },
   );
 }

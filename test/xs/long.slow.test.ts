@@ -1,4 +1,4 @@
-// Days in which all loops work and much goes wrong: two with each number of connections. More: npm run long -- --days 30
+// Days in which all loops work and much goes wrong: two with each number of connections. More: node scripts/campaign.mjs long --days 30
 
 import { testOnXs } from "./engine/on-xs.js";
 import { longRun } from "./long-run.js";

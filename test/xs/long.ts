@@ -1,4 +1,4 @@
-// npm run long -- [--days N] [--connections 1|2|3]: a device's life on XS; exits 1 if it holds more at the end than after a day, or lost something.
+// node scripts/campaign.mjs long [--days N] [--connections 1|2|3]: a device's life on XS; exits 1 if it holds more at the end than after a day, or lost something.
 import { parseArgs } from "node:util";
 import { longRun } from "./long-run.js";
 

@@ -1,4 +1,4 @@
-// Instructions of Mote on the emulated chip that must not grow unseen: three rows of `npm run bench:chip`, in its short run.
+// Instructions of Mote on the emulated chip that must not grow unseen: three rows of `node scripts/campaign.mjs bench-chip`, in its short run.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../architecture/tree.js";

@@ -1,4 +1,4 @@
-// npm run bench:chip -- [--row KEY...] [--program NAME...] [--quick] [--profile]: Mote, a program in C and one on the SDK's HTTPClient on the emulated chip, counted.
+// node scripts/campaign.mjs bench-chip [--row KEY...] [--program NAME...] [--quick] [--profile]: Mote, a program in C and one on the SDK's HTTPClient on the emulated chip, counted.
 import { execFileSync, fork } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -53,10 +53,8 @@ async function main(flags: Flags): Promise<number> {
 
 /** The same command for one program, in a process of its own, whose status it resolves with. */
 function another(name: ProgramName, words: readonly string[]): Promise<number> {
-  const env = { ...process.env, MOTE_CHIP_PORT: String(PORT + PORTS * PROGRAMS.indexOf(name)) };
-  const child = fork(SELF, ["--program", name, ...words], {
-    env,
-    execArgv: ["--enable-source-maps"],
+  const port = String(PORT + PORTS * PROGRAMS.indexOf(name));
+  const child = fork(SELF, ["--program", name, "--port", port, ...words], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
   return new Promise((done) => child.once("exit", (code) => done(code ?? 1)));
@@ -151,7 +149,7 @@ function byVariant(rows: readonly ChipRow[]): ChipRow[][] {
   return [...groups.values()];
 }
 
-new Command("bench:chip")
+new Command("bench-chip")
   .description(
     "Mote, a program in C and one on the SDK's HTTPClient on the emulated chip, instruction by instruction",
   )
@@ -159,6 +157,7 @@ new Command("bench:chip")
   .option("--program <name...>", `only these: ${PROGRAMS.join(", ")}`)
   .option("--profile", "where the instructions went, by part of the image and by function")
   .option("--build", "only the images")
+  .option("--port <number>", "the platform's first port")
   .option("--quick", "shorter, not for quoting; writes nothing")
   .action(async (flags: Flags) => process.exit(await main(flags)))
   .parseAsync();

@@ -91,11 +91,11 @@ async function buildC({ secure = false, version = "1.0.0", sleepMs = 0 }: Varian
   writeChanged(ca, new X509Certificate(authority().ca).toString());
   const env = {
     ...process.env,
-    MOTE_BENCH_URL: url,
-    MOTE_BENCH_TOKEN: TOKEN,
-    MOTE_BENCH_VERSION: version,
-    MOTE_BENCH_SLEEP: String(sleepMs / 1000),
-    MOTE_BENCH_CA: ca,
+    BENCH_URL: url,
+    BENCH_TOKEN: TOKEN,
+    BENCH_VERSION: version,
+    BENCH_SLEEP: String(sleepMs / 1000),
+    BENCH_CA: ca,
   };
   const idf = (...words: string[]) => run("idf.py", words, folder, env);
   if (!existsSync(join(folder, "build", "CMakeCache.txt"))) await idf("set-target", CHIP);

@@ -42,7 +42,7 @@ export function joulesOfDay({ connected, wakes, uploads }: Day): Range {
   }
 }
 
-/** On the emulated C3, from the power to its sleep, with an upload, the attributes and a look for RPCs in it (`npm run bench:chip -- --row wake`): a wake without a connection takes less. */
+/** On the emulated C3, from the power to its sleep, with an upload, the attributes and a look for RPCs in it (`node scripts/campaign.mjs bench-chip --row wake`): a wake without a connection takes less. */
 const WAKE = 40.6e6;
 /** Joining a network was not measured: 1 to 4 s. Bytes to and fro: 33 s a day of 24 uploads (row 17); TLS that goes on: 0.24 s. */
 const UPLOAD_S: Range = [1 + 33 / 24, 4 + 33 / 24 + 0.24];

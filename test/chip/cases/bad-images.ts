@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { readPartitions } from "../../../tools/moddable/esp32/partitions.js";
 import { PROJECT } from "../../../tools/project.js";
+import { given } from "../../arguments.js";
 import { application, Bench, imageOf, UPDATE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
 import type { Settings } from "../rig.js";
@@ -10,7 +11,7 @@ import type { Settings } from "../rig.js";
 const SOMEWHERE = 0x20_000;
 
 /** Where each soft reset is a power loss (bench.ts), every failed trial reads as one. */
-const BY_POWER = process.env.MOTE_CHIP_SOFT_RESET ? undefined : /the power went/;
+const BY_POWER = given("soft-reset") ? undefined : /the power went/;
 
 /** A new image may look for its platform for so long. */
 const OFFLINE_MS = 3_600_000;

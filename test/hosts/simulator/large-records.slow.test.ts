@@ -1,11 +1,12 @@
-// Points, RPCs, attributes and an update at once, in TLS records of 16 KB: Node's TLS fills them, as Go's does. MOTE_MINUTES=10 is the whole.
+// Points, RPCs, attributes and an update at once, in TLS records of 16 KB: Node's TLS fills them, as Go's does. `-- --minutes 10` is the whole.
 import { planMemory, SMALLEST } from "../../../hosts/esp32/memory-plan.js";
+import { argument } from "../../arguments.js";
 import { assign, DEVICE, idOf, openBench, until, updated } from "./bench.js";
 import { boardMemory, boardProgram, LARGEST } from "./board-memory.js";
 import { inSimulator } from "./rig.js";
 
 const MINUTE = 60_000;
-const MINUTES = Number(process.env.MOTE_MINUTES ?? 2);
+const MINUTES = Number(argument("minutes") ?? 2);
 const UPDATE_BYTES = 1_048_576;
 const [POINT_MS, RPC_MS, ATTRIBUTE_MS] = [100, 3000, 10_000];
 const CHARACTERS = { rpc: 900, attribute: 8000 };

@@ -1,4 +1,4 @@
-// Hours of a hostile operator, by a clock that is faster than the machine's: MOTE_HOURS=24 takes half an hour. In the block of an ESP32-S3 or C6: that of a C3 has
+// Hours of a hostile operator, by a clock that is faster than the machine's: `-- --hours 24` takes half an hour. In the block of an ESP32-S3 or C6: that of a C3 has
 // not room for any one split into slots and chunks (it moves memory between them; the chip's own case is `operator`).
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,14 @@ import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
 import { typed } from "../../../tools/platform/core/values.js";
 import { NodeClock } from "../../../tools/platform/node-clock.js";
 import { PROJECT } from "../../../tools/project.js";
+import { argument } from "../../arguments.js";
 import { Dice } from "../../simulation/dice.js";
 import { hostileDeeds } from "../hostile-operator.js";
 import { assign, type Bench, DEVICE, openBench, until } from "./bench.js";
 import { boardMemory, boardProgram, LARGEST } from "./board-memory.js";
 import { inSimulator } from "./rig.js";
 
-const HOURS = Number(process.env.MOTE_HOURS ?? 1);
+const HOURS = Number(argument("hours") ?? 1);
 const SEED = Number(process.env.MOTE_SEED ?? 1);
 const SPEED = 48;
 const SINCE = Date.now();

@@ -1,4 +1,4 @@
-// A test in the Moddable simulator: skipped unless `npm run test:simulator` asks for it and the SDK is there.
+// A test in the Moddable simulator: skipped unless `node scripts/campaign.mjs simulator` asks for it and the SDK is there.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { type Display, openDisplay } from "../../../tools/moddable/simulator/dis
 import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
 import { PROJECT } from "../../../tools/project.js";
 import { root } from "../../architecture/tree.js";
+import { given } from "../../arguments.js";
 import { pattern } from "../port/check.js";
 import { Listeners } from "../port/node-peers.js";
 import { bundleForXs } from "./bundle.js";
@@ -20,7 +21,7 @@ import { GuestLine } from "./guest-line.js";
 const OUT = join(root, "dist", "simulator");
 
 function unavailable(): string | undefined {
-  if (process.env.MOTE_SIMULATOR !== "1") return "npm run test:simulator";
+  if (!given("simulator")) return "node scripts/campaign.mjs simulator";
   return process.env.MODDABLE ? undefined : "$MODDABLE is not set";
 }
 

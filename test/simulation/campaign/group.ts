@@ -43,7 +43,7 @@ export function declare(share: number): void {
         const outcome = await simulateMany(first, GROUP);
         for (const [fault, times] of Object.entries(outcome.applied))
           applied[fault] = (applied[fault] ?? 0) + times;
-        const again = `see it with: npm run -s faults -- --seed ${outcome.failed?.seed} --runs 1`;
+        const again = `see it with: node scripts/campaign.mjs faults --seed ${outcome.failed?.seed} --runs 1`;
         t.is(outcome.failed, undefined, again);
       },
     );

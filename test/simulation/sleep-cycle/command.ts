@@ -1,4 +1,4 @@
-// npm run sleep-cycles -- [--seed N] [--days D] [--runs K]: simulates K sleep cycles from seed N on; exits with 1 at the first broken promise.
+// node scripts/campaign.mjs sleep-cycles [--seed N] [--days D] [--runs K]: simulates K sleep cycles from seed N on; exits with 1 at the first broken promise.
 import { randomInt } from "node:crypto";
 import { Command } from "commander";
 import { simulateSleepCycle, summary } from "./runs.js";
@@ -22,7 +22,7 @@ for (let seed = options.seed; seed < options.seed + options.runs; seed++) {
       .map((problem) => `  ${problem}`)
       .join("\n")}`,
   );
-  console.log(`see it with: npm run -s sleep-cycles -- --seed ${seed} --days ${options.days}`);
+  console.log(`see it with: node scripts/campaign.mjs sleep-cycles --seed ${seed} --days ${options.days}`);
   process.exitCode = 1;
   break;
 }

@@ -9,6 +9,10 @@ for (let seed = SEED; seed < SEED + RUNS; seed++) {
   test(`three days of wakes keep every promise (sample: seed ${seed})`, async (t) => {
     const run = await simulateSleepCycle(seed, 3);
     t.log(summary(run));
-    t.deepEqual(run.judgement.problems.slice(0, 3), [], `npm run -s sleep-cycles -- --seed ${seed} --days 3`);
+    t.deepEqual(
+      run.judgement.problems.slice(0, 3),
+      [],
+      `node scripts/campaign.mjs sleep-cycles --seed ${seed} --days 3`,
+    );
   });
 }

@@ -1,4 +1,4 @@
-// A year of wakes, and shorter runs of other kinds. `npm run -s sleep-cycles -- --seed N --days D` repeats one.
+// A year of wakes, and shorter runs of other kinds. `node scripts/campaign.mjs sleep-cycles --seed N --days D` repeats one.
 import test from "ava";
 import { simulateSleepCycle, summary } from "./runs.js";
 
@@ -33,6 +33,10 @@ for (let seed = 1; seed <= SHORT; seed++) {
     t.timeout(5 * MINUTE);
     const run = await simulateSleepCycle(seed, 3);
     t.log(summary(run));
-    t.deepEqual(run.judgement.problems.slice(0, 3), [], `npm run -s sleep-cycles -- --seed ${seed} --days 3`);
+    t.deepEqual(
+      run.judgement.problems.slice(0, 3),
+      [],
+      `node scripts/campaign.mjs sleep-cycles --seed ${seed} --days 3`,
+    );
   });
 }

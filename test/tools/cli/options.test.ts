@@ -9,6 +9,7 @@ import { findOption, valueFor } from "../../../tools/cli/defaults.js";
 import { reflow } from "../../../tools/cli/output/reflow.js";
 import { makeProgram } from "../../../tools/cli/program.js";
 import { duration } from "../../../tools/cli/usage.js";
+import { given } from "../../arguments.js";
 
 const HELP = "test/tools/cli/recorded/help.txt";
 
@@ -27,7 +28,7 @@ test("the help of every command is what was recorded, and fits 80 columns but fo
   const program = await makeProgram();
   const helps = all(program).map((command) => `$ mote help ${pathOf(command)}\n${helpOf(command)}`);
   const text = helps.join("\n").replaceAll(process.cwd(), ".");
-  if (process.env.MOTE_RECORD) writeFileSync(HELP, text);
+  if (given("record")) writeFileSync(HELP, text);
   t.is(text, readFileSync(HELP, "utf8"));
   const prose = text
     .split("\n")

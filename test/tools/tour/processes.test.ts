@@ -24,7 +24,7 @@ function started(
       events.push(event);
       resolve(event);
     };
-    child = new Child(args, { MOTE_TEST_SECRET: "by environment" }, onEvent, { cli: path, patienceMs: 200 });
+    child = new Child(args, { TEST_SECRET: "by environment" }, onEvent, { cli: path, patienceMs: 200 });
   });
   return { child: child!, ready, events };
 }
@@ -45,7 +45,7 @@ test("a child's JSON lines become events, other lines do not", async (t) => {
 test("a child gets its arguments, and secrets by its environment", async (t) => {
   const path = script(
     "ready",
-    `console.log(JSON.stringify({ event: "ready", args: process.argv.slice(2), secret: process.env.MOTE_TEST_SECRET })); ${STAYS}`,
+    `console.log(JSON.stringify({ event: "ready", args: process.argv.slice(2), secret: process.env.TEST_SECRET })); ${STAYS}`,
   );
   const { child, ready } = started(path, ["run", "--log", "json"]);
   t.deepEqual(await ready, { event: "ready", args: ["run", "--log", "json"], secret: "by environment" });

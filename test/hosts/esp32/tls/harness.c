@@ -291,7 +291,7 @@ __asm__(".pushsection .rodata\n"
 	"_binary_x509_crt_bundle_start: _binary_x509_crt_bundle_end: .byte 0\n"
 	".popsection");
 
-/** COMMAND COUNT NAME PORT ASK CA...; a CA of no bytes stands for the bundle in the file MOTE_BUNDLE */
+/** COMMAND COUNT NAME PORT ASK CA...; a CA of no bytes stands for the bundle in the file BUNDLE */
 int main(int argc, char **argv)
 {
 	static const uint8_t *bytes[16];
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
 	if (argc < 6)
 		return 2;
 	size_t bundled = 0;
-	uint8_t *bundle = getenv("MOTE_BUNDLE") ? file(getenv("MOTE_BUNDLE"), &bundled) : NULL;
+	uint8_t *bundle = getenv("BUNDLE") ? file(getenv("BUNDLE"), &bundled) : NULL;
 	if (bundle && esp_crt_bundle_set(bundle, bundled))
 		return 3;
 	int count = atoi(argv[2]);

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import test, { type ExecutionContext } from "ava";
+import { argument } from "../../../arguments.js";
 import { Authorities, type Issued } from "../../shared/x509/authority.js";
 import { type Case, cases } from "../../shared/x509/cases.js";
 import { changes, titleOf } from "../../shared/x509/changes.js";
@@ -53,8 +54,8 @@ const DEMANDS_UNKNOWN = "certificate: demands what is not known";
 const words = (refused: string): string =>
   refused === DEMANDS_UNKNOWN ? "certificate: malformed, or demands what is not known" : refused;
 
-/** MOTE_TLS_STARVED=1: each allocation, which takes minutes. */
-const STARVED_EACH = Number(process.env.MOTE_TLS_STARVED ?? 5);
+/** `-- --every 1`: each allocation, which takes minutes. */
+const STARVED_EACH = Number(argument("every") ?? 5);
 
 /** Answers whatever it hears with `bytes` of text, and ends. */
 function answering({ chain }: Case, more: TlsOptions = {}, bytes = 7): Server {
@@ -140,8 +141,8 @@ native("an authority of no bytes stands for those of the image, beside others", 
   const [bundle, none] = [join(folder, "bundle"), join(folder, "none")];
   writeFileSync(bundle, bundleOf(first.cert));
   writeFileSync(none, "");
-  process.env.MOTE_BUNDLE = bundle;
-  t.teardown(() => void delete process.env.MOTE_BUNDLE);
+  process.env.BUNDLE = bundle;
+  t.teardown(() => void delete process.env.BUNDLE);
   const { ofFirst, ofSecond, ofStranger } = shown;
   const look = ({ chain }: Pick<Case, "chain">, ca: readonly string[]) =>
     visit(answering({ title: "", chain, refused: undefined }), ca);
@@ -177,8 +178,8 @@ native("a chain's dates are told of one that is taken, or refused for its dates 
   const [bundle, none] = [join(folder, "dated"), join(folder, "nobody")];
   writeFileSync(bundle, bundleOf(root.cert));
   writeFileSync(none, "");
-  process.env.MOTE_BUNDLE = bundle;
-  t.teardown(() => void delete process.env.MOTE_BUNDLE);
+  process.env.BUNDLE = bundle;
+  t.teardown(() => void delete process.env.BUNDLE);
   const unknown = "0 0";
   const expectations: readonly (readonly [chain: readonly Issued[], said: string, dates: string])[] = [
     [[leaf([-30, 30])], TAKEN, "own"],

@@ -1,8 +1,9 @@
-// What commands print, as a text to compare with the one that was recorded: `MOTE_RECORD=1 npx ava test/tools/cli/recorded/*.test.ts`
+// What commands print, as a text to compare with the one that was recorded: `node scripts/campaign.mjs record`
 // records it again.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecutionContext } from "ava";
+import { given } from "../../../arguments.js";
 import { mote, type Result } from "../commands.js";
 
 const FOLDER = "test/tools/cli/recorded";
@@ -56,7 +57,7 @@ export class Recording {
     const text = this.#masked();
     // Neither colour nor a move of the cursor where there is no terminal.
     t.false(text.includes("\u001b"));
-    if (process.env.MOTE_RECORD) writeFileSync(file, text);
+    if (given("record")) writeFileSync(file, text);
     t.is(text, existsSync(file) ? readFileSync(file, "utf8") : "(nothing was recorded)");
   }
 

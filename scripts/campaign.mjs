@@ -1,0 +1,88 @@
+// node scripts/campaign.mjs NAME [OPTION...]: runs a campaign that is too long for the tests (docs/testing.md). Without a name it lists them.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildAll } from "./build.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const STRYKER = "test/mutants";
+
+/** A program, or test files that AVA runs with `args` given to the tests. */
+const CAMPAIGNS = {
+  faults: { program: "test/simulation/command.ts", does: "simulates faults, restarts and clock jumps" },
+  "sleep-cycles": {
+    program: "test/simulation/sleep-cycle/command.ts",
+    does: "simulates months of a sleeping device",
+  },
+  "power-loss": {
+    program: "test/power-loss/run.ts",
+    does: "cuts the power at every write, alone and in pairs",
+  },
+  removals: {
+    program: "test/power-loss/removals.ts",
+    does: "removes one safeguard at a time: a power loss must show it",
+  },
+  fuzz: { program: "test/fuzz/fuzz.ts", does: "gives damaged documents to every parser" },
+  long: { program: "test/xs/long.ts", does: "runs a device on the XS engine for days" },
+  chip: { program: "test/chip/command.ts", does: "checks a board's promises on an emulated ESP32-C3" },
+  bench: { program: "test/bench/command.ts", does: "measures the agent against the bare work" },
+  "bench-chip": { program: "test/bench/chip/command.ts", does: "counts instructions on the emulated chip" },
+  budget: {
+    program: "test/bench/budget-command.ts",
+    does: "measures the exact figures again and keeps them",
+  },
+  "first-minutes": { program: "test/end-to-end/first-minutes.ts", does: "times the steps of a new user" },
+  clients: { files: ["test/end-to-end/clients/*.test.ts"], does: "runs the platform's official clients" },
+  platform: {
+    files: ["test/end-to-end/{device,ahead}.slow.test.ts", "test/end-to-end/traces.test.ts"],
+    does: "runs the agent against the server of MOTE_PLATFORM_URL",
+  },
+  simulator: {
+    files: ["test/hosts/simulator/*.test.ts"],
+    args: ["--simulator"],
+    serial: true,
+    does: "runs the agent in the Moddable simulator ($MODDABLE)",
+  },
+  record: {
+    files: ["test/tools/cli/options.test.ts", "test/tools/cli/recorded/**/*.test.ts"],
+    args: ["--record"],
+    does: "records the output of every command again",
+  },
+  mutants: { does: "FOLDER of src: judges mutants of its files (Stryker)" },
+};
+
+const [name, ...words] = process.argv.slice(2);
+const campaign = CAMPAIGNS[name];
+
+if (!campaign) {
+  for (const [name, { does }] of Object.entries(CAMPAIGNS)) console.log(`${name.padEnd(14)} ${does}`);
+  process.exit(name === undefined ? 0 : 2);
+}
+
+function run(program, args, more = {}) {
+  const env = { ...process.env, NODE_OPTIONS: `--import=${import.meta.resolve("tsx")}`, ...more };
+  const { status } = spawnSync(program, args, { cwd: root, env, stdio: "inherit" });
+  return status ?? 1;
+}
+
+function mutants() {
+  const installed = join(root, STRYKER, "node_modules/.bin/stryker");
+  if (!existsSync(installed)) run("npm", ["ci", "--prefix", STRYKER, "--no-audit", "--no-fund"]);
+  const [folder, ...options] = words;
+  return run(installed, ["run", `${STRYKER}/stryker.config.mjs`, ...options], { MUTATE: folder });
+}
+
+await buildAll();
+if (campaign.program) process.exitCode = run(process.execPath, [campaign.program, ...words]);
+else if (campaign.files) {
+  const ava = ["node_modules/ava/entrypoints/cli.mjs", "--timeout", "10m"];
+  if (campaign.serial) ava.push("--concurrency", "1");
+  process.exitCode = run(process.execPath, [
+    ...ava,
+    ...campaign.files,
+    "--",
+    ...(campaign.args ?? []),
+    ...words,
+  ]);
+} else process.exitCode = mutants();

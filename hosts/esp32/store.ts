@@ -13,6 +13,8 @@ export const OWN = "mote-host";
 /** Of the host: the password of the device's own access point, as on its label, and the name that it provisions with. No reset forgets them. */
 export const LABEL = "label";
 export const NAME = "name";
+/** Of the host: somebody at the board had it restart. */
+export const BY_HAND = "by-hand";
 
 /** What a key of other than ASCII needs to become a name in NVS. */
 export interface Naming {

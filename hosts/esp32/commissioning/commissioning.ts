@@ -30,6 +30,8 @@ export interface CommissionOptions {
   readonly deviceName?: string | undefined;
   /** Of the access point, unless the device has one of its own. */
   readonly password?: string | undefined;
+  /** Somebody is at the board. Without that, only an access point with a password opens. */
+  readonly isByHand: boolean;
   /** False: none. */
   readonly serial?: false | { readonly receive: number; readonly transmit: number } | undefined;
   /** Called once there is a network, while something is checked. */
@@ -83,19 +85,22 @@ export const openCommissioning = (
   const password = label(host) ?? options.password ?? "";
   host.redactor.pin(password);
   pinAll(options.before, host.redactor);
-  keepTrying(host, closing, [
+  const isAccessOpen = options.isByHand || password !== "";
+  const access = [
     () => {
       if (air.mote_ap_open(name, password) !== 0) throw new Error("the access point could not be opened");
     },
     () => closing.unshift(listen(modules, machine, server)),
     () => closing.unshift(answerNames(modules)),
-  ]);
+  ];
+  if (isAccessOpen) keepTrying(host, closing, access);
   const cables = { serial: options.serial, isRunning: false };
   const opened = openCables(modules, machine, host, cables, (cable) =>
     consoleOn(machine, host, commissioning, joiner, options, cable),
   );
   for (const close of opened.reverse()) closing.unshift(close);
-  host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
+  if (isAccessOpen) host.log("info", `commissioning: join the Wi-Fi ${name}, then http://${OWN}/`);
+  else host.log("info", `commissioning: by cable; switch the board off and on to open the Wi-Fi ${name}`);
   commissioning.open();
   return commissioning;
 };

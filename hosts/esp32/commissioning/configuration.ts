@@ -23,7 +23,7 @@ import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
 import { type Go, isPowered, timeOf } from "../start.js";
-import { NAME } from "../store.js";
+import { BY_HAND, NAME } from "../store.js";
 import { aboutBoard } from "./about-board.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
 import { openCables } from "./cables.js";
@@ -41,7 +41,20 @@ interface Board {
   readonly config: Config;
   readonly stored: Values;
   readonly go: Go;
+  /** Somebody at the board switched it on, or had it restart: no program, no crash and no update did. */
+  readonly isByHand: boolean;
 }
+
+/** How a chip starts again without anybody at it. */
+const BY_ITSELF: readonly string[] = [
+  "software",
+  "panic",
+  "interrupt watchdog",
+  "task watchdog",
+  "watchdog",
+  "deep sleep",
+  "CPU lockup",
+];
 
 const NOWHERE = { baseUrl: "http://none", token: "none" } as const;
 const HELD_MS = 1000;
@@ -62,7 +75,7 @@ export const commissionBy = (
   const chip = (machine.idf as unknown as AccessPoint).mote_chip();
   const wrong = checkCommission(config.commission, chip);
   if (wrong !== undefined) return misconfigured(host, wrong);
-  const board: Board = { modules, machine, host, built, config, stored, go };
+  const board: Board = { modules, machine, host, built, config, stored, go, isByHand: isByHand(host) };
   const button = buttonOf(board);
   const isWake = host.ending.reset === "deep sleep";
   // Who stands at a board without a button, and has another Wi-Fi for it.
@@ -71,9 +84,17 @@ export const commissionBy = (
     isIncomplete(config) || isAskedFor ? ask(board, undefined, isAskedFor) : run(board, button);
   if (button?.read() !== 0) return begin();
   // A board that sleeps is not awake for long enough to be asked while it runs.
-  const [ms, held] = isWake ? [RESET_HELD_MS, () => resetByButton(host)] : [HELD_MS, () => ask(board)];
+  const [ms, held] = isWake
+    ? [RESET_HELD_MS, () => resetByButton(host)]
+    : [HELD_MS, () => ask({ ...board, isByHand: true })];
   isHeld(button, machine.clock, ms, (is) => (is ? held() : begin()));
   return undefined;
+};
+
+const isByHand = ({ ending, own }: BoardHost): boolean => {
+  const isNoted = own.get(BY_HAND) !== undefined;
+  if (isNoted) own.delete(BY_HAND);
+  return isNoted || !BY_ITSELF.includes(ending.reset);
 };
 
 const nameOf = (host: BoardHost): string | undefined => {
@@ -81,8 +102,12 @@ const nameOf = (host: BoardHost): string | undefined => {
   return bytes && host.decode(bytes);
 };
 
+/** The next start is by hand, whatever the chip says. */
+const noteHand = (host: BoardHost): void => void host.own.set(BY_HAND, new Uint8Array(1));
+
 const resetByButton = (host: BoardHost, agent = new Agent(host, NOWHERE)): void => {
   host.log("warn", "the button was held: Wi-Fi, token and all that waits are forgotten");
+  noteHand(host);
   reset(agent, host, "reset by the button");
 };
 
@@ -163,7 +188,11 @@ const ask = (board: Board, wrong?: string, isAskedFor = false): undefined => {
     serial,
     joined: () => time.learn(),
     watch: (open) => time.watch(open),
-    reset: () => soon(host, () => forget(host)),
+    isByHand: board.isByHand,
+    reset: () => {
+      noteHand(host);
+      soon(host, () => forget(host));
+    },
     over: (done) => {
       if (done) recovery?.over();
       if (done) host.restart("commissioned");

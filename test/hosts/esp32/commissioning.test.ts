@@ -569,3 +569,42 @@ test("an image on trial that knows no network gives way to the one before", (t) 
   boot();
   t.deepEqual([board.ap, board.restarts], [undefined, 1]);
 });
+
+for (const [how, reset] of [
+  ["by itself", SOFTWARE],
+  ["after a panic", 4],
+  ["by its watchdog", 6],
+] as const)
+  test(`a board that starts ${how} opens no Wi-Fi without a password, and takes a cable all the same`, async (t) => {
+    const { board, modules, boot } = rig(t);
+    boot(sampling, reset);
+    await board.clock.advance(1000);
+    t.deepEqual([board.ap, modules.listeners.size, modules.names.size], [undefined, 0, 0]);
+    t.true(board.lines.some((line) => line.includes("switch the board off and on")));
+    modules.type('set wifi home "correct horse"');
+    await board.clock.runUntil(() => board.restarts > 0);
+    t.regex(modules.shown, /connected, and kept/);
+    const labelled = rig(t, { ...PRODUCT, commission: { password: "on the label" } });
+    labelled.boot(sampling, reset);
+    t.deepEqual(labelled.board.ap, { ssid: NAME, password: "on the label" });
+  });
+
+test("a reset by hand opens the Wi-Fi at the start that follows, once; a reset by RPC does not", async (t) => {
+  const { board, modules, platform, boot } = rig(t);
+  boot();
+  modules.type("reset");
+  await board.clock.runUntil(() => board.restarts > 0);
+  boot(sampling, SOFTWARE);
+  t.truthy(board.ap);
+  modules.submit(HOME);
+  await board.clock.runUntil(() => board.restarts > 1);
+  boot(sampling, SOFTWARE);
+  await board.clock.advance(10_000);
+  platform.rpc(platform.device(NAME), "mote.reset", { confirm: true });
+  await board.clock.runUntil(() => board.restarts > 2, 60_000);
+  boot(sampling, SOFTWARE);
+  await board.clock.advance(1000);
+  t.is(board.ap, undefined);
+  boot();
+  t.truthy(board.ap);
+});

@@ -211,7 +211,7 @@ onSmallDisk("a disk that is full stops it with a sentence, and what was acknowle
   t.timeout(240_000);
   const [disk, copy] = [folder(t), folder(t)];
   const script = ["-rm", "sh", "-c", SMALL_DISK, "sh", disk, copy, process.execPath, CLI];
-  const env = { PATH: process.env.PATH, ...KEYS };
+  const env = { PATH: process.env.PATH, NODE_OPTIONS: process.env.NODE_OPTIONS, ...KEYS };
   const child = spawn("unshare", script, { env, stdio: ["ignore", "pipe", "pipe"] });
   t.teardown(() => child.kill("SIGKILL"));
   let complaint = "";

@@ -54,6 +54,8 @@ export interface Opened {
 export async function openDatabase(directory: string, mostPages?: number): Promise<Opened> {
   const Library = await library();
   const file = join(directory, FILE);
+  // Before the lock, which leaves a file of its own in the directory.
+  checkSize(file);
   const lock = lockDirectory(directory);
   // What is made there holds tokens and secrets.
   const before = process.umask(0o077);
@@ -119,9 +121,17 @@ async function library(): Promise<Libsql> {
   }
 }
 
+/** Undefined if there is no such file, or no such directory. */
+function sizeOf(path: string): number | undefined {
+  try {
+    return statSync(path).size;
+  } catch {
+    return undefined;
+  }
+}
+
 /** False if there is no database yet. SQLite itself would take an empty file for a new one, and delete its log. */
 function checkSize(file: string): boolean {
-  const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
   const size = sizeOf(file);
   if (size === 0) throw damaged("it has 0 bytes");
   // SQLite leaves an empty log behind.

@@ -23,7 +23,7 @@ export const MEMORY = {
 } as const;
 
 /**
- * What `mote_tls` is asked for (native/tls/tls_module.c): the free stack of its task at its least, connections,
+ * What `mote_tls` is asked for (native/tls/mote_tls_module.c): the free stack of its task at its least, connections,
  * and handshakes since the start. During an event of a connection, when its chain is valid, in seconds since
  * 1970; 0 if the server showed none, or if something other than dates is wrong.
  */

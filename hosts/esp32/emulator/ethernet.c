@@ -1,4 +1,4 @@
-// The network of an emulated chip: the OpenCores Ethernet of QEMU (open_eth), in place of Wi-Fi, which it has not.
+// The network of an emulated chip: QEMU's OpenCores Ethernet (open_eth) instead of Wi-Fi.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,38 +12,39 @@
 // As the SDK's Wi-Fi numbers them.
 enum { OFF = 200, LINKED = 400, ADDRESSED = 500 };
 
-static esp_eth_handle_t gEthernet;
-static esp_netif_t *gNetif;
-static volatile bool gUnplugged;
-static volatile uint32_t gState = OFF;
+static esp_eth_handle_t ethernet;
+static esp_netif_t *netif;
+static volatile bool unplugged;
+static volatile uint32_t state = OFF;
 
 static void changed(void *refcon, esp_event_base_t base, int32_t event, void *data)
 {
 	if (base == IP_EVENT && event == IP_EVENT_ETH_GOT_IP)
-		gState = ADDRESSED;
+		state = ADDRESSED;
 	else if (base == ETH_EVENT)
-		gState = event == ETHERNET_EVENT_CONNECTED ? LINKED : OFF;
+		state = event == ETHERNET_EVENT_CONNECTED ? LINKED : OFF;
 }
 
 /** Nothing comes in where the network is gone. */
 static esp_err_t receive(esp_eth_handle_t ethernet, uint8_t *frame, uint32_t length, void *unused)
 {
-	if (!gUnplugged)
-		return esp_netif_receive(gNetif, frame, length, NULL);
+	if (!unplugged)
+		return esp_netif_receive(netif, frame, length, NULL);
 	free(frame);
 	return ESP_OK;
 }
 
-// Its memory access goes on through a soft reset, into what is another program's memory by then: a real chip resets its network itself.
+// Stops its memory access, which would go on after a soft reset, into the next program's memory. A
+// real chip resets its network itself.
 static void stop(void)
 {
-	esp_eth_stop(gEthernet);
+	esp_eth_stop(ethernet);
 }
 
 /** Starts it once; it joins again by itself. 0, or the error of ESP-IDF. */
 int32_t mote_ethernet_start(void)
 {
-	if (gEthernet)
+	if (ethernet)
 		return 0;
 	esp_netif_init();
 	esp_event_loop_create_default();
@@ -51,39 +52,39 @@ int32_t mote_ethernet_start(void)
 	eth_phy_config_t phy = ETH_PHY_DEFAULT_CONFIG();
 	phy.autonego_timeout_ms = 100;
 	esp_eth_config_t driver = ETH_DEFAULT_CONFIG(esp_eth_mac_new_openeth(&mac), esp_eth_phy_new_generic(&phy));
-	esp_err_t error = esp_eth_driver_install(&driver, &gEthernet);
+	esp_err_t error = esp_eth_driver_install(&driver, &ethernet);
 	if (ESP_OK != error)
 		return error;
 	esp_netif_config_t config = ESP_NETIF_DEFAULT_ETH();
-	gNetif = esp_netif_new(&config);
-	esp_netif_attach(gNetif, esp_eth_new_netif_glue(gEthernet));
-	esp_eth_update_input_path(gEthernet, receive, NULL);
+	netif = esp_netif_new(&config);
+	esp_netif_attach(netif, esp_eth_new_netif_glue(ethernet));
+	esp_eth_update_input_path(ethernet, receive, NULL);
 	esp_event_handler_register(ETH_EVENT, ESP_EVENT_ANY_ID, changed, NULL);
 	esp_event_handler_register(IP_EVENT, IP_EVENT_ETH_GOT_IP, changed, NULL);
 	esp_register_shutdown_handler(stop);
-	return esp_eth_start(gEthernet);
+	return esp_eth_start(ethernet);
 }
 
 /**
- * 0 takes the network away, 1 gives it back: what a lost access point is to Wi-Fi. The driver itself goes on: stopped and started again it reads
- * each frame only when another six have come.
+ * 0 takes the network away, as a lost access point does; 1 gives it back. The driver keeps running:
+ * once restarted, it reads a frame only after six more have come.
  */
 int32_t mote_ethernet_plug(uint32_t in)
 {
-	gUnplugged = !in;
+	unplugged = !in;
 	if (in) {
-		gState = LINKED;
-		esp_netif_action_connected(gNetif, NULL, 0, NULL);
+		state = LINKED;
+		esp_netif_action_connected(netif, NULL, 0, NULL);
 	} else {
-		esp_netif_action_disconnected(gNetif, NULL, 0, NULL);
-		gState = OFF;
+		esp_netif_action_disconnected(netif, NULL, 0, NULL);
+		state = OFF;
 	}
 	return 0;
 }
 
 uint32_t mote_ethernet_state(void)
 {
-	return gState;
+	return state;
 }
 
 // What the SDK asks of Wi-Fi; without these the whole of it would be linked.

@@ -1,4 +1,5 @@
-// What the manifests list as "ffi". Each `new FFI()` makes all of these functions again, in the engine's memory (2.7 KB), so there is one.
+// The functions under "ffi" in the manifests. One instance: each `new FFI()` would make all of them
+// again in the engine's memory (2.7 KB).
 import FFI from "mc/ffi";
 
 let functions;

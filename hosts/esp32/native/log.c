@@ -1,4 +1,5 @@
-// The last lines, and the place of the last panic, in memory that no reset but a power-on clears; and which image this is.
+// The last lines and the place of the last panic, in memory that only a power-on clears, and the
+// build of this image.
 #include <stdint.h>
 #include <string.h>
 #include "sdkconfig.h"
@@ -17,22 +18,22 @@
 #define BYTES 4096
 #define BUILD 8
 #define PLACES 16
-/** Bytes of a stack that are looked through. */
+/** Bytes of a stack that are searched. */
 #define DEEP 1024
 #define NOTED 0x70616e69
 
-// src/log/ring.ts knows what of it is whole.
+// src/log/ring.ts knows which lines are whole.
 static RTC_NOINIT_ATTR uint8_t lines[BYTES];
 
 typedef struct {
 	uint8_t build[BUILD];
 	uint32_t places[PLACES];
-} Panic;
+} mote_log_panic_t;
 
 static RTC_NOINIT_ATTR struct {
 	uint32_t noted;
 	uint32_t sum;
-	Panic panic;
+	mote_log_panic_t panic;
 } last;
 
 static int within(uint32_t at, uint32_t length)
@@ -58,35 +59,38 @@ void mote_log_build(uint8_t *into)
 	memcpy(into, esp_app_get_description()->app_elf_sha256, BUILD);
 }
 
-static uint32_t sumOf(const Panic *panic)
+static uint32_t sum_of(const mote_log_panic_t *panic)
 {
 	uint32_t sum = NOTED;
 	const uint8_t *bytes = (const uint8_t *)panic;
-	for (size_t i = 0; i < sizeof(Panic); i++)
+	for (size_t i = 0; i < sizeof(mote_log_panic_t); i++)
 		sum = (sum ^ bytes[i]) * 16777619u;
 	return sum;
 }
 
-/** The build that panicked, then 16 addresses of code, 0 where there are fewer. 0: no panic since the last call. Forgets it. */
+/**
+ * Reads and forgets the last panic: its build, then 16 addresses of code, 0 where there are fewer.
+ * Returns 0 if there was none since the last call.
+ */
 uint32_t mote_log_panic(uint8_t *into)
 {
-	int found = last.noted == NOTED && last.sum == sumOf(&last.panic);
+	int found = last.noted == NOTED && last.sum == sum_of(&last.panic);
 	if (found)
-		memcpy(into, &last.panic, sizeof(Panic));
+		memcpy(into, &last.panic, sizeof(mote_log_panic_t));
 	last.noted = 0;
 	return found;
 }
 
-// Linked around ESP-IDF's own by tools/moddable/esp32/panic-component.ts; in a build without that nothing calls it.
+// tools/moddable/esp32/panic-component.ts links it around ESP-IDF's own handler, if at all.
 extern void __real_esp_panic_handler(panic_info_t *info) __attribute__((weak));
 
-static int isCode(uint32_t at)
+static int is_code(uint32_t at)
 {
 	return esp_ptr_executable((void *)at);
 }
 
-/** As far as it can be known without a debugger's tables: `mote decode` leaves out what follows no call. */
-static void notePlaces(const void *frame, uint32_t *places)
+/** Guesses without debug tables: `mote decode` leaves out addresses that follow no call. */
+static void note_places(const void *frame, uint32_t *places)
 {
 	int count = 0;
 #if CONFIG_IDF_TARGET_ARCH_XTENSA
@@ -98,13 +102,13 @@ static void notePlaces(const void *frame, uint32_t *places)
 #else
 	const RvExcFrame *at = frame;
 	places[count++] = at->mepc;
-	if (isCode(at->ra))
+	if (is_code(at->ra))
 		places[count++] = at->ra;
 	for (uint32_t word = at->sp & ~3u, end = word + DEEP; word < end && count < PLACES; word += 4) {
 		if (!esp_ptr_in_dram((void *)word))
 			break;
 		uint32_t value = *(volatile uint32_t *)word;
-		if (isCode(value) && value != places[count - 1])
+		if (is_code(value) && value != places[count - 1])
 			places[count++] = value;
 	}
 #endif
@@ -115,12 +119,12 @@ void __wrap_esp_panic_handler(panic_info_t *info)
 	// A panic within this one would bring it here again.
 	if (last.noted != NOTED) {
 		last.noted = NOTED;
-		memset(&last.panic, 0, sizeof(Panic));
+		memset(&last.panic, 0, sizeof(mote_log_panic_t));
 		memcpy(last.panic.build, esp_app_get_description()->app_elf_sha256, BUILD);
-		last.sum = sumOf(&last.panic);
+		last.sum = sum_of(&last.panic);
 		if (info && info->frame)
-			notePlaces(info->frame, last.panic.places);
-		last.sum = sumOf(&last.panic);
+			note_places(info->frame, last.panic.places);
+		last.sum = sum_of(&last.panic);
 	}
 	if (__real_esp_panic_handler)
 		__real_esp_panic_handler(info);

@@ -1,4 +1,4 @@
-// What there is of memory, and what happens where the engine's block can't be had.
+// Figures of memory, and what happens if the engine's memory cannot be allocated.
 #include <stdint.h>
 #include <stdlib.h>
 #include "xsAll.h"
@@ -16,7 +16,7 @@
 extern txMachine *gThe;
 extern void *xsPreparationAndCreation(txCreation **creation);
 
-static int onTrial(void)
+static int is_on_trial(void)
 {
 	esp_ota_img_states_t state;
 	const esp_partition_t *running = esp_ota_get_running_partition();
@@ -24,10 +24,10 @@ static int onTrial(void)
 }
 
 /**
- * The engine's memory is one block, taken at start. Without it the SDK would use address 0 and restart for ever. An image on trial makes way for the
- * one before it; otherwise the device stays where it is and says why.
+ * The engine's memory is one block, allocated at the start. Without it the SDK would use address 0
+ * and restart for ever. An image on trial rolls back; any other stays here and logs why.
  */
-static void failed(size_t size, uint32_t caps, const char *function)
+static void allocation_failed(size_t size, uint32_t caps, const char *function)
 {
 	txCreation *creation;
 
@@ -40,47 +40,49 @@ static void failed(size_t size, uint32_t caps, const char *function)
 	for (;;) {
 		esp_rom_printf("mote: no memory for the engine: %u bytes in one piece wanted (creation.static), %u there; the device stops here\n",
 			(unsigned)size, (unsigned)heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT));
-		if (onTrial())
+		if (is_on_trial())
 			esp_restart();
 		vTaskDelay(pdMS_TO_TICKS(SAY_AGAIN_MS));
 	}
 }
 
-/** The C++ library's own would print the name of an exception, and brings 25 KB that read such names. Nothing here throws any. */
+/** Replaces the C++ library's, which takes 25 KB to name exceptions. None is thrown. */
 void _ZN9__gnu_cxx27__verbose_terminate_handlerEv(void)
 {
 	abort();
 }
 
-static void __attribute__((constructor)) watchAllocations(void)
+static void __attribute__((constructor)) watch_allocations(void)
 {
-	heap_caps_register_failed_alloc_callback(failed);
+	heap_caps_register_failed_alloc_callback(allocation_failed);
 }
 
-/** What the engine needs to say why it gives up, and what its block grows by (manifest.json: 64 slots). With less it restarts the chip without a word. */
+// With less free memory the engine restarts the chip without a word: bytes that it needs to say why
+// it gives up, and bytes by which its heap grows (manifest.json: 64 slots).
 #define WORDS 64
 #define GROWTH 1024
 #define FULL 0x66756c6c
 
-static RTC_NOINIT_ATTR uint32_t lastRun;
+static RTC_NOINIT_ATTR uint32_t last_run;
 
-static void noteMemory(void)
+static void note_memory(void)
 {
 	txBlock *block = gThe ? gThe->firstBlock : NULL;
 	int full = block && gThe->heap && gThe->heap_pend - gThe->heap_ptr < GROWTH && block->limit - block->current < WORDS;
-	lastRun = full ? FULL : 0;
+	last_run = full ? FULL : 0;
 }
 
-static void __attribute__((constructor)) watchRestarts(void)
+static void __attribute__((constructor)) watch_restarts(void)
 {
-	esp_register_shutdown_handler(noteMemory);
+	esp_register_shutdown_handler(note_memory);
 }
 
 enum { LARGEST_FREE, STACK_LEFT, ENGINE_LEFT, ENGINE, WAS_FULL };
 
 /**
- * Bytes: 0 the largest free piece of the heap; 1 the least that was left of the engine task's stack; 2 what the engine never used of its block;
- * 3 its block; 4 not 0 if the run before this one restarted the chip when that block was full.
+ * Bytes: LARGEST_FREE, the largest free block of the heap; STACK_LEFT, the least that was free of
+ * the stack of the engine's task; ENGINE_LEFT, what the engine never used of its memory; ENGINE,
+ * its memory. WAS_FULL: not 0 if the last run restarted the chip when that memory was full.
  */
 uint32_t mote_memory(uint32_t what)
 {
@@ -94,11 +96,11 @@ uint32_t mote_memory(uint32_t what)
 		case ENGINE_LEFT:
 			return gThe->heap_pend - gThe->heap_ptr;
 		case ENGINE:
-			// Not by the ends of its block: slots move one of them.
+			// Not from the ends of its memory: slots move one of them.
 			xsPreparationAndCreation(&creation);
 			return creation->staticSize;
 		case WAS_FULL:
-			return esp_reset_reason() == ESP_RST_SW && lastRun == FULL;
+			return esp_reset_reason() == ESP_RST_SW && last_run == FULL;
 	}
 	return 0;
 }

@@ -1,9 +1,9 @@
-// What mc/ffi can't call by itself: the functions of ESP-IDF that take and give pointers.
+// Functions of ESP-IDF that mc/ffi cannot call, as they take and return pointers.
 #include <stdint.h>
 // By its path within ESP-IDF, as the SDK has it: the SDK's makefile does not name this component.
 #include "app_update/include/esp_ota_ops.h"
 
-/** The state of the running image as esp_ota_img_states_t; -1 if it has none, as after flashing by cable. */
+/** The state of the running image as esp_ota_img_states_t; -1 if it has none, as after flashing. */
 int32_t mote_image_state(void)
 {
 	esp_ota_img_states_t state;
@@ -13,7 +13,7 @@ int32_t mote_image_state(void)
 	return (int32_t)state;
 }
 
-/** Has ESP-IDF check the whole image in the other slot, and start it next time, on trial. 1 if so. */
+/** Has ESP-IDF check the image in the other slot, and start it next, on trial. 1 if it will. */
 int32_t mote_activate(void)
 {
 	const esp_partition_t *next = esp_ota_get_next_update_partition(NULL);

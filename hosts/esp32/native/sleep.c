@@ -1,4 +1,4 @@
-// Deep sleep, for which the SDK has no module on this chip: memory that outlives it and nothing else, and how long it lasted.
+// Deep sleep, which the SDK lacks on this chip: memory that outlives it, and its length.
 #include <stdint.h>
 #include <string.h>
 #include <sys/time.h>
@@ -7,9 +7,9 @@
 
 #define KEPT 512
 
-// Zero after every start but the one that ends a deep sleep.
+// Zero after every start except one that ends a deep sleep.
 static RTC_DATA_ATTR uint8_t kept[KEPT];
-static RTC_DATA_ATTR int64_t asleepSince;
+static RTC_DATA_ATTR int64_t asleep_since;
 
 static int64_t now(void)
 {
@@ -28,15 +28,15 @@ void mote_kept_write(uint8_t *from)
 	memcpy(kept, from, KEPT);
 }
 
-/** Milliseconds since the sleep began, by the clock that ran on meanwhile; -1 if there was none. To be asked before the time is set. */
+/** Milliseconds since the sleep began; -1 without a sleep. Call it before the time is set. */
 double mote_slept(void)
 {
-	return asleepSince ? (double)(now() - asleepSince) / 1000 : -1;
+	return asleep_since ? (double)(now() - asleep_since) / 1000 : -1;
 }
 
 /** Does not return. */
 void mote_sleep(uint32_t ms)
 {
-	asleepSince = now();
+	asleep_since = now();
 	esp_deep_sleep((uint64_t)ms * 1000);
 }

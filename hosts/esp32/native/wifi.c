@@ -1,9 +1,12 @@
-// What the SDK's Wi-Fi leaves out: an access point beside the station, and why a network was not joined. The SDK's is made first, always.
+// Missing from the SDK's Wi-Fi: an access point beside the station, and why joining failed.
+// The SDK's Wi-Fi must be made first.
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include "driver/uart.h"
 #include "hal/uart_ll.h"
 #include "esp_event.h"
+#include "esp_log.h"
 #include "esp_netif.h"
 #include "esp_wifi.h"
 #include "sdkconfig.h"
@@ -12,36 +15,43 @@
 #if MODDEF_MOTE_EMULATED
 // The emulator has no radio.
 int32_t mote_wifi_reason(void) { return 0; }
-int32_t mote_ap_open(char *ssid, char *password) { return -1; }
-int32_t mote_ap_close(void) { return -1; }
+esp_err_t mote_ap_open(char *ssid, char *password) { return ESP_ERR_NOT_SUPPORTED; }
+esp_err_t mote_ap_close(void) { return ESP_ERR_NOT_SUPPORTED; }
 #else
-static esp_netif_t *gAccessPoint;
-static volatile int32_t gReason;
-static uint8_t gWatched;
+static const char *const TAG = "mote_wifi";
+static esp_netif_t *access_point;
+static volatile int32_t last_reason;
+static bool is_watched;
 
 static void disconnected(void *refcon, esp_event_base_t base, int32_t event, void *data)
 {
-	gReason = ((wifi_event_sta_disconnected_t *)data)->reason;
+	last_reason = ((wifi_event_sta_disconnected_t *)data)->reason;
 }
 
-/** Why the station could not join, or lost, its network since the last call: wifi_err_reason_t; 0 for nothing. To be called before the first join too. */
+/**
+ * Why the station lost or did not join its network since the last call, as wifi_err_reason_t; 0 for
+ * nothing. Call it before the first join, too.
+ */
 int32_t mote_wifi_reason(void)
 {
-	int32_t reason = gReason;
-	if (!gWatched)
-		gWatched = ESP_OK == esp_event_handler_register(WIFI_EVENT, WIFI_EVENT_STA_DISCONNECTED, disconnected, NULL);
-	gReason = 0;
+	int32_t reason = last_reason;
+	if (!is_watched)
+		is_watched = ESP_OK == esp_event_handler_register(WIFI_EVENT, WIFI_EVENT_STA_DISCONNECTED, disconnected, NULL);
+	last_reason = 0;
 	return reason;
 }
 
-/** Opens an access point at 192.168.4.1, with ESP-IDF's own DHCP server. 0 if it is open. `password`: empty for none, or 8 to 63 bytes. */
-int32_t mote_ap_open(char *ssid, char *password)
+/**
+ * Opens an access point at 192.168.4.1 with ESP-IDF's DHCP server. `password`: empty for none, or 8
+ * to 63 bytes.
+ */
+esp_err_t mote_ap_open(char *ssid, char *password)
 {
 	wifi_config_t config = {0};
 	size_t name = strlen(ssid), secret = strlen(password);
 
 	if (!name || name > sizeof(config.ap.ssid) || secret >= sizeof(config.ap.password) || (secret && secret < 8))
-		return -1;
+		return ESP_ERR_INVALID_ARG;
 	memcpy(config.ap.ssid, ssid, name);
 	memcpy(config.ap.password, password, secret);
 	config.ap.ssid_len = (uint8_t)name;
@@ -50,45 +60,58 @@ int32_t mote_ap_open(char *ssid, char *password)
 	config.ap.max_connection = 2;
 	config.ap.beacon_interval = 100;
 
-	if (!gAccessPoint)
-		gAccessPoint = esp_netif_create_default_wifi_ap();
-	if (!gAccessPoint || ESP_OK != esp_wifi_set_mode(WIFI_MODE_APSTA))
-		return -1;
-	if (ESP_OK == esp_wifi_set_config(WIFI_IF_AP, &config))
-		return 0;
-	esp_wifi_set_mode(WIFI_MODE_STA);
-	return -1;
+	if (!access_point)
+		access_point = esp_netif_create_default_wifi_ap();
+	if (!access_point)
+		return ESP_ERR_NO_MEM;
+	esp_err_t error = esp_wifi_set_mode(WIFI_MODE_APSTA);
+	if (error != ESP_OK) {
+		ESP_LOGE(TAG, "access point: %s", esp_err_to_name(error));
+		return error;
+	}
+	error = esp_wifi_set_config(WIFI_IF_AP, &config);
+	if (error != ESP_OK) {
+		ESP_LOGE(TAG, "access point: %s", esp_err_to_name(error));
+		esp_wifi_set_mode(WIFI_MODE_STA);
+	}
+	return error;
 }
 
-/** Closes it; the station stays. */
-int32_t mote_ap_close(void)
+/** Closes the access point. The station stays. */
+esp_err_t mote_ap_close(void)
 {
-	return ESP_OK == esp_wifi_set_mode(WIFI_MODE_STA) ? 0 : -1;
+	return esp_wifi_set_mode(WIFI_MODE_STA);
 }
 #endif
 
-/** Which chip the image is for, as ESP-IDF numbers them. */
+/** The chip that the image is for, by ESP-IDF's number. */
 uint32_t mote_chip(void)
 {
 	return CONFIG_IDF_FIRMWARE_CHIP_ID;
 }
 
 /**
- * Interrupts of this line are on when the program starts. The SDK's Serial registers its handler before it says who listens: for a byte that came before, the
- * handler would be called for ever.
+ * Switches the interrupts of the first serial line off, which are on when the program starts. The
+ * SDK's Serial registers its handler before its listener: an early byte would call it for ever.
  */
-static void __attribute__((constructor)) quietSerial(void)
+static void __attribute__((constructor)) quiet_serial(void)
 {
 	uart_ll_disable_intr_mask(UART_LL_GET_HW(UART_NUM_0), UINT32_MAX);
 }
 
-/** Has the first serial line send XOFF and XON by itself: its buffer of 128 bytes is full after 11 ms of 115,200 baud. 0, or the error of ESP-IDF. */
-int32_t mote_serial_flow(void)
+/**
+ * Has the first serial line send XOFF and XON: at 115,200 baud its buffer of 128 bytes is full
+ * after 11 ms.
+ */
+esp_err_t mote_serial_flow(void)
 {
 	return uart_set_sw_flow_ctrl(UART_NUM_0, true, 16, 64);
 }
 
-/** Sends `count` bytes, 64 at most, by the first serial line, and waits until it has taken them: nothing that this task logs gets between them. */
+/**
+ * Sends `count` bytes, 64 at most, over the first serial line. Waits until it has taken them, so
+ * that no log line of this task gets between them.
+ */
 void mote_serial_send(uint8_t *from, uint32_t count)
 {
 	while (count > 0) {

@@ -1,6 +1,6 @@
 import type { Socket, SocketEvent } from "../../../src/port.js";
 
-/** What native/tls/tls_connection.h calls TLS_OPENED, TLS_READABLE, TLS_WRITABLE, TLS_CLOSED. */
+/** MOTE_TLS_OPENED, _READABLE, _WRITABLE and _CLOSED of native/tls/mote_tls_connection.h. */
 const OPENED = 1;
 const READABLE = 2;
 const WRITABLE = 4;

@@ -84,7 +84,7 @@ class Path {
     for (const candidate of among) {
       if (!equalBytes(candidate.subject, certificate.issuer)) continue;
       if (!candidate.authority || candidate.pathLength < between) {
-        unfit = "certificate: its issuer is no authority";
+        unfit = "certificate: its issuer is not a CA";
       } else if (this._problem(candidate)) over.push(candidate);
       else if (this._signed(certificate, candidate)) return candidate;
     }

@@ -1,4 +1,4 @@
-// The class whose methods are in digest_module.c: a digest by ESP-IDF's mbedTLS, which is in the image for TLS.
+// A digest by ESP-IDF's mbedTLS, which is in the image for TLS. Its methods are in digest_module.c.
 class Digest extends Native("mote_digest_destructor") {
   constructor(name) {
     super();

@@ -1,18 +1,19 @@
-// The class whose methods are in tls_module.c. `event` is called in the engine's own turns, with what happened (TLS_OPENED ...) and, at the end, why.
-class Tls extends Native("mote_tls_destructor") {
+// A TLS connection. Its methods are in mote_tls_module.c. `event` gets MOTE_TLS_OPENED and so on,
+// and with MOTE_TLS_CLOSED the reason.
+class Tls extends Native("mote_tls_js_destructor") {
   constructor(name, address, port, authorities, event) {
     super();
-    native("mote_tls_constructor").call(this, name, address, port, authorities);
+    native("mote_tls_js_constructor").call(this, name, address, port, authorities);
     this.event = event;
   }
   write(bytes) {
-    return native("mote_tls_write").call(this, bytes);
+    return native("mote_tls_js_write").call(this, bytes);
   }
   read(into) {
-    return native("mote_tls_read").call(this, into);
+    return native("mote_tls_js_read").call(this, into);
   }
   close() {
-    native("mote_tls_close").call(this);
+    native("mote_tls_js_close").call(this);
   }
 }
 

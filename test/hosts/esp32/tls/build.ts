@@ -13,12 +13,12 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const NATIVE = join(root, "hosts/esp32/native/tls");
 const HERE = join(root, "test/hosts/esp32/tls");
 /** What only a board has. */
-const BOARD = ["tls_esp32.c", "tls_module.c"];
+const BOARD = ["mote_tls_esp32.c", "mote_tls_module.c"];
 const SANITIZED = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"];
 /** As sdkconfig.defaults has it: what a connection takes is nearly a board's. */
 const CONFIGURED = ["-DMBEDTLS_SSL_OUT_CONTENT_LEN=2048"];
 const FLAGS = [...SANITIZED, ...CONFIGURED];
-const WRAPPED = ["malloc", "calloc", "strdup", "tls_connection_step"];
+const WRAPPED = ["malloc", "calloc", "strdup", "mote_tls_connection_step"];
 
 const mbedtls = process.env.IDF_PATH && join(process.env.IDF_PATH, "components/mbedtls/mbedtls");
 
@@ -79,9 +79,9 @@ const IDF_HEADERS: Readonly<Record<string, string>> = {
   "esp_check.h":
     "#define unlikely(what) (what)\n#define likely(what) (what)\n#define MBEDTLS_ALLOW_PRIVATE_ACCESS\n",
   "esp_log.h":
-    "#define ESP_LOGE(...) ((void)TAG)\n#define ESP_LOGI(...) ((void)TAG)\n#define ESP_LOGD(...) ((void)TAG)\n",
+    "#define ESP_LOGE(...) ((void)TAG)\n#define ESP_LOGW(...) ((void)TAG)\n#define ESP_LOGI(...) ((void)TAG)\n#define ESP_LOGD(...) ((void)TAG)\n",
   "esp_err.h":
-    "#pragma once\ntypedef int esp_err_t;\n#define ESP_OK 0\n#define ESP_FAIL -1\n#define ESP_ERR_INVALID_ARG 0x102\n",
+    "#pragma once\ntypedef int esp_err_t;\n#define ESP_OK 0\n#define ESP_FAIL -1\n#define ESP_ERR_NO_MEM 0x101\n#define ESP_ERR_INVALID_ARG 0x102\n#define ESP_ERR_INVALID_STATE 0x103\n",
 };
 const BUNDLE = ["-DCONFIG_MBEDTLS_CERTIFICATE_BUNDLE=1", "-DCONFIG_MBEDTLS_CERTIFICATE_BUNDLE_MAX_CERTS=200"];
 

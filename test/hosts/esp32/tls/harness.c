@@ -1,7 +1,7 @@
 // native/tls on Linux, for native-tls.slow.test.ts: one command, and a line about each connection.
 #include "harness.h"
 #include "esp_crt_bundle.h"
-#include "tls_sessions.h"
+#include "mote_tls_sessions.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define FILL_MS 50
 
 struct engine {
-	struct tls_connection *connection;
+	struct mote_tls_connection *connection;
 	bool opened;
 	size_t written, read;
 	char reason[100];
@@ -19,46 +19,46 @@ struct engine {
 
 static const char *name, *ask;
 static int port;
-static struct tls_authorities authorities;
+static struct mote_tls_authorities authorities;
 /** The connection is given up before this step of its own; 0: never. */
-static int cancelAt, steps;
+static int cancel_at, steps;
 /** Handshakes under way, now and at most. */
-static int shaking, mostShaking;
+static int shaking, most_shaking;
 /** Bytes from TCP in one step, at most. */
-static size_t mostReceived;
+static size_t most_received;
 /** Of the last connection that was opened or refused. */
-static struct tls_validity validity;
+static struct mote_tls_validity validity;
 /** Before each step TCP has time to bring more than a step takes. */
 static bool patient;
 /** How often TCP refuses the rest of a record behind a ticket; -1: it takes all. */
-static int blockTimes = -1;
+static int block_times = -1;
 /** This allocation fails; 0: none does. */
-static long failAt, allocations;
+static long fail_at, allocations;
 
-void tls_forget(void *engine) { free(engine); }
+static const struct mote_tls_engine callbacks = {.post = harness_post, .forget = free};
 
-bool __real_tls_connection_step(struct tls_connection *connection);
-bool __wrap_tls_connection_step(struct tls_connection *connection)
+bool __real_mote_tls_connection_step(struct mote_tls_connection *connection);
+bool __wrap_mote_tls_connection_step(struct mote_tls_connection *connection)
 {
-	if (++steps == cancelAt)
-		tls_close(connection);
-	enum tls_phase before = connection->phase;
+	if (++steps == cancel_at)
+		mote_tls_close(connection);
+	enum mote_tls_phase before = connection->phase;
 	harness_received();
-	if (patient && before == TLS_PHASE_OPEN)
+	if (patient && before == MOTE_TLS_PHASE_OPEN)
 		usleep(FILL_MS * 1000);
-	bool more = __real_tls_connection_step(connection);
+	bool more = __real_mote_tls_connection_step(connection);
 	size_t received = harness_received();
-	if (received > mostReceived)
-		mostReceived = received;
-	if (blockTimes >= 0 && before == TLS_PHASE_SHAKING && connection->phase == TLS_PHASE_OPEN)
-		harness_block(blockTimes);
-	shaking += (connection->phase == TLS_PHASE_SHAKING) - (before == TLS_PHASE_SHAKING);
-	if (shaking > mostShaking)
-		mostShaking = shaking;
+	if (received > most_received)
+		most_received = received;
+	if (block_times >= 0 && before == MOTE_TLS_PHASE_SHAKING && connection->phase == MOTE_TLS_PHASE_OPEN)
+		harness_block(block_times);
+	shaking += (connection->phase == MOTE_TLS_PHASE_SHAKING) - (before == MOTE_TLS_PHASE_SHAKING);
+	if (shaking > most_shaking)
+		most_shaking = shaking;
 	return more;
 }
 
-static bool fails(void) { return failAt && __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST) == failAt; }
+static bool fails(void) { return fail_at && __atomic_add_fetch(&allocations, 1, __ATOMIC_SEQ_CST) == fail_at; }
 
 /** The sanitizer has its own heap: mallinfo2 knows nothing of it. */
 size_t __sanitizer_get_current_allocated_bytes(void);
@@ -74,7 +74,7 @@ char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(te
 static void take(struct engine *engine)
 {
 	uint8_t bytes[700];
-	for (size_t count; (count = tls_read(engine->connection, bytes, sizeof bytes)) > 0;)
+	for (size_t count; (count = mote_tls_read(engine->connection, bytes, sizeof bytes)) > 0;)
 		engine->read += count;
 }
 
@@ -82,44 +82,44 @@ static void take(struct engine *engine)
 static bool handle(struct engine *engine)
 {
 	const char *reason;
-	struct tls_connection *connection = engine->connection;
-	int events = tls_take_events(connection, &reason);
-	if (events & (TLS_OPENED | TLS_CLOSED))
+	struct mote_tls_connection *connection = engine->connection;
+	int events = mote_tls_take_events(connection, &reason);
+	if (events & (MOTE_TLS_OPENED | MOTE_TLS_CLOSED))
 		validity = connection->validity;
-	if (events & TLS_OPENED)
+	if (events & MOTE_TLS_OPENED)
 		engine->opened = true;
-	if (events & (TLS_OPENED | TLS_WRITABLE))
-		engine->written += tls_write(connection, (const uint8_t *)ask + engine->written, strlen(ask) - engine->written);
-	if (events & (TLS_READABLE | TLS_CLOSED))
+	if (events & (MOTE_TLS_OPENED | MOTE_TLS_WRITABLE))
+		engine->written += mote_tls_write(connection, (const uint8_t *)ask + engine->written, strlen(ask) - engine->written);
+	if (events & (MOTE_TLS_READABLE | MOTE_TLS_CLOSED))
 		take(engine);
-	if (events & TLS_CLOSED)
+	if (events & MOTE_TLS_CLOSED)
 		snprintf(engine->reason, sizeof engine->reason, "%s", reason);
-	tls_task_wake();
-	return (events & TLS_CLOSED) != 0;
+	mote_tls_task_wake();
+	return (events & MOTE_TLS_CLOSED) != 0;
 }
 
 /** "opened COUNT REASON", or why not. True if it was opened. */
 static bool visit(bool say)
 {
-	const char *why;
 	struct engine *engine = __real_calloc(1, sizeof *engine);
-	struct tls_connection *connection = engine->connection = tls_open("127.0.0.1", port, name, &authorities, engine, &why);
-	if (!connection) {
+	esp_err_t error = mote_tls_open("127.0.0.1", port, name, &authorities, &callbacks, engine, &engine->connection);
+	if (error != ESP_OK) {
 		if (say)
-			printf("refused %s\n", why);
+			printf("refused %d\n", error);
 		free(engine);
 		return false;
 	}
-	uint32_t began = tls_seconds();
+	struct mote_tls_connection *connection = engine->connection;
+	uint32_t began = mote_tls_seconds();
 	bool over = false;
-	while (!over && !connection->closed && tls_seconds() - began < LATE_S) {
+	while (!over && !connection->closed && mote_tls_seconds() - began < LATE_S) {
 		struct engine *of = harness_message(5);
 		if (!of)
 			continue;
 		bool ended = handle(of);
 		if (of == engine)
 			over = ended;
-		tls_release(of->connection);
+		mote_tls_release(of->connection);
 	}
 	bool opened = engine->opened;
 	if (say)
@@ -128,23 +128,23 @@ static bool visit(bool say)
 		printf("late after %ld allocations\n", allocations);
 		exit(1);
 	}
-	tls_close(connection);
-	tls_release(connection);
+	mote_tls_close(connection);
+	mote_tls_release(connection);
 	return opened;
 }
 
 /** The task has let go of all. */
 static void settle(void)
 {
-	struct tls_figures figures;
-	for (uint32_t began = tls_seconds(); tls_seconds() - began < LATE_S;) {
+	struct mote_tls_figures figures;
+	for (uint32_t began = mote_tls_seconds(); mote_tls_seconds() - began < LATE_S;) {
 		struct engine *of = harness_message(2);
 		if (of) {
 			handle(of);
-			tls_release(of->connection);
+			mote_tls_release(of->connection);
 			continue;
 		}
-		tls_figures(&figures);
+		mote_tls_get_figures(&figures);
 		if (figures.connections == 0 && harness_nets() == 0)
 			return;
 	}
@@ -155,26 +155,26 @@ static void settle(void)
 /** Until the answer of `engine` was read. */
 static void answered(struct engine *engine)
 {
-	for (uint32_t began = tls_seconds(); engine->read == 0 && tls_seconds() - began < LATE_S;) {
+	for (uint32_t began = mote_tls_seconds(); engine->read == 0 && mote_tls_seconds() - began < LATE_S;) {
 		struct engine *of = harness_message(5);
 		if (!of)
 			continue;
 		handle(of);
-		tls_release(of->connection);
+		mote_tls_release(of->connection);
 	}
 	// Its task is done with it, and it took in what came behind the answer.
 	usleep(FILL_MS * 1000);
 }
 
-/** What each of `count` connections takes that was answered and is kept open; the first one's session goes on. */
+/** Bytes per connection of `count` that stay open after an answer. The first is not counted. */
 static void rest(int count)
 {
-	const char *why;
-	struct tls_connection *all[TLS_MOST];
+	struct mote_tls_connection *all[MOTE_TLS_MOST];
 	long before = 0;
 	for (int i = 0; i < count; i++) {
 		struct engine *engine = __real_calloc(1, sizeof *engine);
-		all[i] = engine->connection = tls_open("127.0.0.1", port, name, &authorities, engine, &why);
+		mote_tls_open("127.0.0.1", port, name, &authorities, &callbacks, engine, &engine->connection);
+		all[i] = engine->connection;
 		answered(engine);
 		if (engine->read == 0)
 			exit(1);
@@ -183,8 +183,8 @@ static void rest(int count)
 	}
 	printf("%ld bytes each\n", (allocated() - before) / (count - 1));
 	for (int i = 0; i < count; i++) {
-		tls_close(all[i]);
-		tls_release(all[i]);
+		mote_tls_close(all[i]);
+		mote_tls_release(all[i]);
 	}
 	settle();
 }
@@ -192,27 +192,27 @@ static void rest(int count)
 /** As many at once as there may be, until `enough` of them were answered to their end. */
 static void crowd(int enough)
 {
-	const char *why;
-	struct tls_connection *all[TLS_MOST];
+	struct mote_tls_connection *all[MOTE_TLS_MOST];
 	int done = 0;
-	for (int i = 0; i < TLS_MOST; i++) {
+	for (int i = 0; i < MOTE_TLS_MOST; i++) {
 		struct engine *engine = __real_calloc(1, sizeof *engine);
-		all[i] = engine->connection = tls_open("127.0.0.1", port, name, &authorities, engine, &why);
+		mote_tls_open("127.0.0.1", port, name, &authorities, &callbacks, engine, &engine->connection);
+		all[i] = engine->connection;
 	}
-	for (uint32_t began = tls_seconds(); done < enough && tls_seconds() - began < LATE_S;) {
+	for (uint32_t began = mote_tls_seconds(); done < enough && mote_tls_seconds() - began < LATE_S;) {
 		struct engine *of = harness_message(5);
 		if (!of)
 			continue;
 		if (handle(of) && of->read > 0)
 			done++;
-		tls_release(of->connection);
+		mote_tls_release(of->connection);
 	}
-	for (int i = 0; i < TLS_MOST; i++) {
-		tls_close(all[i]);
-		tls_release(all[i]);
+	for (int i = 0; i < MOTE_TLS_MOST; i++) {
+		mote_tls_close(all[i]);
+		mote_tls_release(all[i]);
 	}
 	settle();
-	printf("%d answered, %d handshakes at once\n", done, mostShaking);
+	printf("%d answered, %d handshakes at once\n", done, most_shaking);
 }
 
 static void many(int count)
@@ -227,8 +227,8 @@ static void many(int count)
 		if (i == 20)
 			before = allocated();
 	}
-	struct tls_figures figures;
-	tls_figures(&figures);
+	struct mote_tls_figures figures;
+	mote_tls_get_figures(&figures);
 	printf("%d opened, %u full, %u resumed, drift %ld\n", count, figures.full, figures.resumed, allocated() - before);
 }
 
@@ -238,12 +238,12 @@ static void cancels(bool fresh)
 	int cancelled = 0;
 	for (int at = 1;; at++) {
 		if (fresh)
-			tls_sessions_clear();
+			mote_tls_sessions_clear();
 		steps = 0;
-		cancelAt = at;
+		cancel_at = at;
 		bool opened = visit(false);
-		bool reached = steps >= cancelAt;
-		cancelAt = 0;
+		bool reached = steps >= cancel_at;
+		cancel_at = 0;
 		settle();
 		if (!reached && opened)
 			break;
@@ -253,17 +253,17 @@ static void cancels(bool fresh)
 	settle();
 }
 
-/** Each allocation of a connection in turn, or every so many, until one has all that it asks for. */
+/** Fails each allocation of a connection in turn, or every `step`th, until none is left. */
 static void starves(int step)
 {
 	int starved = 0, survived = 0;
 	for (long at = 1;; at += step) {
-		tls_sessions_clear();
+		mote_tls_sessions_clear();
 		allocations = 0;
-		failAt = at;
+		fail_at = at;
 		bool opened = visit(false);
-		bool reached = allocations >= failAt;
-		failAt = 0;
+		bool reached = allocations >= fail_at;
+		fail_at = 0;
 		settle();
 		if (!reached)
 			break;
@@ -291,7 +291,7 @@ __asm__(".pushsection .rodata\n"
 	"_binary_x509_crt_bundle_start: _binary_x509_crt_bundle_end: .byte 0\n"
 	".popsection");
 
-/** COMMAND COUNT NAME PORT ASK CA...; a CA of no bytes stands for the bundle in the file BUNDLE */
+/** COMMAND COUNT NAME PORT ASK CA...; an empty CA stands for the bundle in the file BUNDLE */
 int main(int argc, char **argv)
 {
 	static const uint8_t *bytes[16];
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
 	name = argv[3];
 	port = atoi(argv[4]);
 	ask = argv[5];
-	authorities = (struct tls_authorities){.count = argc - 6, .bytes = bytes, .lengths = lengths};
+	authorities = (struct mote_tls_authorities){.count = argc - 6, .bytes = bytes, .lengths = lengths};
 	for (int i = 6; i < argc; i++)
 		bytes[i - 6] = file(argv[i], &lengths[i - 6]);
 	if (!strcmp(argv[1], "visit"))
@@ -326,9 +326,9 @@ int main(int argc, char **argv)
 		patient = true;
 		visit(true);
 		settle();
-		printf("received %zu in a step\n", mostReceived);
+		printf("received %zu in a step\n", most_received);
 	} else if (!strcmp(argv[1], "blocked")) {
-		blockTimes = count;
+		block_times = count;
 		visit(true);
 		settle();
 	} else if (!strcmp(argv[1], "many"))
@@ -341,10 +341,10 @@ int main(int argc, char **argv)
 		rest(count);
 	else if (!strcmp(argv[1], "starve"))
 		starves(count);
-	struct tls_figures figures;
-	tls_figures(&figures);
+	struct mote_tls_figures figures;
+	mote_tls_get_figures(&figures);
 	printf("full %u resumed %u failed %u\n", figures.full, figures.resumed, figures.failed);
-	tls_sessions_clear();
+	mote_tls_sessions_clear();
 	for (int i = 6; i < argc; i++)
 		free((void *)bytes[i - 6]);
 	free(bundle);

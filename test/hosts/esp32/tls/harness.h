@@ -1,6 +1,8 @@
 #pragma once
-#include "tls_service.h"
+#include "mote_tls_service.h"
 
+/** The engine's queue. */
+bool harness_post(void *engine);
 /** The next message to the engine, or NULL after so many ms. */
 void *harness_message(uint32_t ms);
 /** TCP connections that are there. */

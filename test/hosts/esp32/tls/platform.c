@@ -13,7 +13,7 @@
 
 #define QUEUE 10
 
-struct tls_net {
+struct mote_tls_net {
 	int socket;
 };
 
@@ -24,14 +24,14 @@ static void *queue[QUEUE];
 static int waiting;
 static int nets;
 
-void tls_lock(void) { pthread_mutex_lock(&lock); }
-void tls_unlock(void) { pthread_mutex_unlock(&lock); }
-void tls_pause(void) { usleep(1000); }
-size_t tls_largest_free(void) { return 1 << 20; }
-size_t tls_free(void) { return 1 << 20; }
+void mote_tls_lock(void) { pthread_mutex_lock(&lock); }
+void mote_tls_unlock(void) { pthread_mutex_unlock(&lock); }
+void mote_tls_pause(void) { usleep(1000); }
+size_t mote_tls_largest_free(void) { return 1 << 20; }
+size_t mote_tls_free(void) { return 1 << 20; }
 int harness_nets(void) { return nets; }
 
-uint32_t tls_seconds(void)
+uint32_t mote_tls_seconds(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -54,17 +54,17 @@ static void *thread(void *run)
 	return NULL;
 }
 
-bool tls_task_start(void (*run)(void))
+esp_err_t mote_tls_task_start(void (*run)(void))
 {
 	static pthread_t task;
 	static bool started;
 	if (!started)
 		started = 0 == pthread_create(&task, NULL, thread, run);
-	return started;
+	return started ? ESP_OK : ESP_ERR_NO_MEM;
 }
 
 /** No events of sockets here: it looks every 2 ms. */
-void tls_task_wait(uint32_t ms)
+void mote_tls_task_wait(uint32_t ms)
 {
 	struct timespec until = in_ms(ms < 2 ? ms : 2);
 	pthread_mutex_lock(&sleeping);
@@ -74,7 +74,7 @@ void tls_task_wait(uint32_t ms)
 	pthread_mutex_unlock(&sleeping);
 }
 
-void tls_task_wake(void)
+void mote_tls_task_wake(void)
 {
 	pthread_mutex_lock(&sleeping);
 	wake = true;
@@ -82,11 +82,11 @@ void tls_task_wake(void)
 	pthread_mutex_unlock(&sleeping);
 }
 
-struct tls_net *tls_net_dial(const char *address, uint16_t port)
+struct mote_tls_net *mote_tls_net_dial(const char *address, uint16_t port)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
-	struct tls_net *net = calloc(1, sizeof *net);
-	// A kernel that keeps large segments has no window left while the first bytes of a head wait in the last of them.
+	struct mote_tls_net *net = calloc(1, sizeof *net);
+	// Room for large segments: the kernel keeps one whole while the first bytes of a head wait in it.
 	int one = 1, room = 1 << 20;
 	if (!net || 1 != inet_pton(AF_INET, address, &to.sin_addr)) {
 		free(net);
@@ -100,15 +100,15 @@ struct tls_net *tls_net_dial(const char *address, uint16_t port)
 	return net;
 }
 
-int tls_net_connected(struct tls_net *net)
+int mote_tls_net_connected(struct mote_tls_net *net)
 {
 	struct pollfd look = {.fd = net->socket, .events = POLLOUT};
 	int error = 0;
 	socklen_t length = sizeof error;
 	if (poll(&look, 1, 0) == 0)
-		return TLS_NET_AGAIN;
+		return MOTE_TLS_NET_AGAIN;
 	getsockopt(net->socket, SOL_SOCKET, SO_ERROR, &error, &length);
-	return error ? TLS_NET_BROKEN : 0;
+	return error ? MOTE_TLS_NET_BROKEN : 0;
 }
 
 /** What a blocked connection does next. */
@@ -121,64 +121,64 @@ void harness_block(int times)
 	refusals = times;
 }
 
-int tls_net_send(struct tls_net *net, const void *from, size_t count)
+int mote_tls_net_send(struct mote_tls_net *net, const void *from, size_t count)
 {
 	if (blocked == REFUSES && refusals-- <= 0)
 		blocked = FREE;
 	if (blocked == GIVES_A_RECORD || blocked == REFUSES)
-		return TLS_NET_AGAIN;
+		return MOTE_TLS_NET_AGAIN;
 	if (blocked == TAKES_TEN) {
 		blocked = GIVES_A_RECORD;
 		count = 10;
 	}
 	ssize_t sent = send(net->socket, from, count, MSG_NOSIGNAL);
-	return sent > 0 ? (int)sent : errno == EAGAIN ? TLS_NET_AGAIN : TLS_NET_BROKEN;
+	return sent > 0 ? (int)sent : errno == EAGAIN ? MOTE_TLS_NET_AGAIN : MOTE_TLS_NET_BROKEN;
 }
 
-int tls_net_peek(struct tls_net *net, void *into, size_t count)
+int mote_tls_net_peek(struct mote_tls_net *net, void *into, size_t count)
 {
 	if (blocked == TAKES_TEN)
-		return TLS_NET_AGAIN;
+		return MOTE_TLS_NET_AGAIN;
 	ssize_t there = recv(net->socket, into, count, MSG_PEEK);
 	if (there == (ssize_t)count)
 		return (int)there;
-	return there > 0 ? TLS_NET_AGAIN : there == 0 ? TLS_NET_END : errno == EAGAIN ? TLS_NET_AGAIN : TLS_NET_BROKEN;
+	return there > 0 ? MOTE_TLS_NET_AGAIN : there == 0 ? MOTE_TLS_NET_END : errno == EAGAIN ? MOTE_TLS_NET_AGAIN : MOTE_TLS_NET_BROKEN;
 }
 
-static size_t bytesReceived;
+static size_t bytes_received;
 
 size_t harness_received(void)
 {
-	size_t count = bytesReceived;
-	bytesReceived = 0;
+	size_t count = bytes_received;
+	bytes_received = 0;
 	return count;
 }
 
-int tls_net_receive(struct tls_net *net, void *into, size_t count)
+int mote_tls_net_receive(struct mote_tls_net *net, void *into, size_t count)
 {
 	if (blocked == TAKES_TEN)
-		return TLS_NET_AGAIN;
+		return MOTE_TLS_NET_AGAIN;
 	if (count <= 5) {
 		ssize_t there = recv(net->socket, into, count, MSG_PEEK);
 		if (there > 0 && there < (ssize_t)count)
-			return TLS_NET_AGAIN;
+			return MOTE_TLS_NET_AGAIN;
 	}
 	ssize_t received = recv(net->socket, into, count, 0);
 	if (blocked == GIVES_A_RECORD && received > 5)
 		blocked = REFUSES;
 	if (received > 0)
-		bytesReceived += received;
-	return received > 0 ? (int)received : received == 0 ? TLS_NET_END : errno == EAGAIN ? TLS_NET_AGAIN : TLS_NET_BROKEN;
+		bytes_received += received;
+	return received > 0 ? (int)received : received == 0 ? MOTE_TLS_NET_END : errno == EAGAIN ? MOTE_TLS_NET_AGAIN : MOTE_TLS_NET_BROKEN;
 }
 
-void tls_net_close(struct tls_net *net)
+void mote_tls_net_close(struct mote_tls_net *net)
 {
 	close(net->socket);
 	free(net);
 	__atomic_sub_fetch(&nets, 1, __ATOMIC_SEQ_CST);
 }
 
-bool tls_post(void *engine)
+bool harness_post(void *engine)
 {
 	pthread_mutex_lock(&queueing);
 	bool room = waiting < QUEUE;

@@ -1,4 +1,4 @@
-#include "tls_trust.h"
+#include "mote_tls_trust.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,17 +10,17 @@
 #define TAG_ADDRESS 0x87
 #define DATES (MBEDTLS_X509_BADCERT_EXPIRED | MBEDTLS_X509_BADCERT_FUTURE)
 
-/** Each with its length in front, and a zero behind, as PEM wants it. */
-bool tls_trust_copy(struct tls_connection *connection, const struct tls_authorities *authorities)
+/** Stores each with its length in front, and with a zero behind, which PEM needs. */
+esp_err_t mote_tls_trust_copy(struct mote_tls_connection *connection, const struct mote_tls_authorities *authorities)
 {
 	size_t length = 0;
 	for (size_t i = 0; i < authorities->count; i++)
 		length += sizeof(size_t) + authorities->lengths[i] + 1;
 	if (length == 0)
-		return true;
+		return ESP_OK;
 	uint8_t *at = connection->authorities = malloc(length);
 	if (!at)
-		return false;
+		return ESP_ERR_NO_MEM;
 	connection->authorities_length = length;
 	for (size_t i = 0; i < authorities->count; i++) {
 		size_t count = authorities->lengths[i];
@@ -29,16 +29,16 @@ bool tls_trust_copy(struct tls_connection *connection, const struct tls_authorit
 		at += sizeof count + count;
 		*at++ = 0;
 	}
-	// FNV-1a: sessions that one set of authorities began do not serve another.
+	// FNV-1a: a session is resumed only by the same CA certificates.
 	uint32_t hash = 2166136261u;
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ connection->authorities[i]) * 16777619u;
 	connection->trust_id = hash;
-	return true;
+	return ESP_OK;
 }
 
-/** One of no bytes stands for the bundle of the image. */
-static int parse(struct tls_connection *connection, bool *bundled)
+/** An empty certificate stands for the bundle of the image. */
+static int parse(struct mote_tls_connection *connection, bool *bundled)
 {
 	const uint8_t *at = connection->authorities, *end = at + connection->authorities_length;
 	while (at < end) {
@@ -59,7 +59,7 @@ static int parse(struct tls_connection *connection, bool *bundled)
 	return 0;
 }
 
-/** A star stands for the whole of the first label, of three at least. */
+/** A star matches the whole first label of a name with three labels at least. */
 static bool name_matches(const char *host, size_t length, const char *wanted)
 {
 	if (length < 2 || host[0] != '*' || host[1] != '.')
@@ -83,8 +83,8 @@ static bool address_of(const char *text, uint8_t into[4])
 	return true;
 }
 
-/** By subjectAltName alone: mbedTLS would take the common name where there is none. */
-static bool is_for(const mbedtls_x509_crt *certificate, const struct tls_connection *connection)
+/** Compares subjectAltName alone: without one, mbedTLS would take the common name. */
+static bool is_for(const mbedtls_x509_crt *certificate, const struct mote_tls_connection *connection)
 {
 	uint8_t address[4];
 	if (!(certificate->MBEDTLS_PRIVATE(ext_types) & MBEDTLS_X509_EXT_SUBJECT_ALT_NAME))
@@ -100,15 +100,15 @@ static bool is_for(const mbedtls_x509_crt *certificate, const struct tls_connect
 	return false;
 }
 
-/** Of a certificate whose issuer is not trusted: was one shown that must not be an issuer? */
+/** For a certificate of an unknown issuer: whether the peer showed an issuer that is not a CA. */
 static const char *why_unknown(const mbedtls_x509_crt *certificate, int depth)
 {
 	for (const mbedtls_x509_crt *other = certificate->next; other; other = other->next) {
 		if (other->subject_raw.len != certificate->issuer_raw.len || memcmp(other->subject_raw.p, certificate->issuer_raw.p, other->subject_raw.len))
 			continue;
-		// mbedTLS keeps the length of a path plus one; 0: any.
+		// mbedTLS adds one to pathLenConstraint; 0 means none.
 		if (!other->MBEDTLS_PRIVATE(ca_istrue) || (other->MBEDTLS_PRIVATE(max_pathlen) > 0 && other->MBEDTLS_PRIVATE(max_pathlen) < 1 + depth))
-			return "certificate: its issuer is no authority";
+			return "certificate: its issuer is not a CA";
 	}
 	return NULL;
 }
@@ -123,7 +123,7 @@ static uint32_t seconds_of(const mbedtls_x509_time *time)
 	return seconds < 0 ? 0 : seconds > UINT32_MAX ? UINT32_MAX : (uint32_t)seconds;
 }
 
-static void narrow(struct tls_validity *chain, const mbedtls_x509_crt *certificate)
+static void narrow(struct mote_tls_validity *chain, const mbedtls_x509_crt *certificate)
 {
 	uint32_t from = seconds_of(&certificate->valid_from), to = seconds_of(&certificate->valid_to);
 	if (from > chain->from)
@@ -132,22 +132,22 @@ static void narrow(struct tls_validity *chain, const mbedtls_x509_crt *certifica
 		chain->to = to;
 }
 
-void tls_trust_dates(struct tls_connection *connection)
+void mote_tls_trust_dates(struct mote_tls_connection *connection)
 {
 	if (connection->judged && !(mbedtls_ssl_get_verify_result(&connection->ssl) & ~DATES))
 		connection->validity = connection->chain;
 }
 
-/** mbedTLS asks for each certificate of a chain, from the authority's down. What is wrong is added to `flags`. */
+/** Called by mbedTLS for each certificate of a chain, the CA's first. Adds faults to `flags`. */
 static int judge(void *context, mbedtls_x509_crt *certificate, int depth, uint32_t *flags)
 {
-	struct tls_connection *connection = context;
+	struct mote_tls_connection *connection = context;
 	if (!connection->judged)
-		connection->chain = (struct tls_validity){0, UINT32_MAX};
+		connection->chain = (struct mote_tls_validity){0, UINT32_MAX};
 	connection->judged = true;
 	narrow(&connection->chain, certificate);
 #if CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
-	// The bundle clears "not trusted" if it knows the issuer, but only where that is the one flag: dates are put back afterwards.
+	// The bundle clears "not trusted" if it knows the issuer, but only without any other flag.
 	uint32_t dates = *flags & DATES, others = *flags & ~DATES;
 	if (connection->bundle && others == MBEDTLS_X509_BADCERT_NOT_TRUSTED) {
 		connection->bundle(connection->bundle_context, certificate, depth, &others);
@@ -161,7 +161,7 @@ static int judge(void *context, mbedtls_x509_crt *certificate, int depth, uint32
 	return 0;
 }
 
-int tls_trust_set_up(struct tls_connection *connection)
+int mote_tls_trust_set_up(struct mote_tls_connection *connection)
 {
 	mbedtls_ssl_config *config = &connection->config;
 	mbedtls_ssl_conf_authmode(config, MBEDTLS_SSL_VERIFY_REQUIRED);
@@ -177,15 +177,15 @@ int tls_trust_set_up(struct tls_connection *connection)
 		connection->bundle_context = config->MBEDTLS_PRIVATE(p_vrfy);
 	}
 #endif
-	// In place of the bundle's own, which is a certificate of nothing.
+	// Replaces the bundle's own chain, which is an empty certificate.
 	if (connection->authorities)
 		mbedtls_ssl_conf_ca_chain(config, &connection->trusted, NULL);
 	mbedtls_ssl_conf_verify(config, judge, connection);
-	// An address is no name to ask for.
+	// An address must not be sent as a server name.
 	return mbedtls_ssl_set_hostname(&connection->ssl, connection->is_address ? NULL : connection->name);
 }
 
-void tls_trust_drop(struct tls_connection *connection)
+void mote_tls_trust_drop(struct mote_tls_connection *connection)
 {
 	mbedtls_x509_crt_free(&connection->trusted);
 	mbedtls_x509_crt_init(&connection->trusted);

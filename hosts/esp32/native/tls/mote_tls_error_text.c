@@ -1,6 +1,6 @@
-#include "tls_words.h"
+#include "mote_tls_error_text.h"
 
-static const char *of_certificate(const struct tls_connection *connection)
+static const char *of_certificate(const struct mote_tls_connection *connection)
 {
 	uint32_t flags = connection->judged ? mbedtls_ssl_get_verify_result(&connection->ssl) : 0;
 	static const struct {
@@ -26,7 +26,7 @@ static const char *of_certificate(const struct tls_connection *connection)
 	return connection->refusal ? connection->refusal : "certificate: unknown issuer";
 }
 
-/** -0x2080 to -0x3000 are of X.509, -0x60 to -0x6e of ASN.1: a critical extension that it does not know mbedTLS calls an unexpected tag. */
+/** X.509 and ASN.1 errors: for an unknown critical extension mbedTLS reports an unexpected tag. */
 static const char *of_x509(int error)
 {
 	if (error == MBEDTLS_ERR_X509_UNKNOWN_SIG_ALG || error == MBEDTLS_ERR_X509_UNKNOWN_OID)
@@ -34,11 +34,11 @@ static const char *of_x509(int error)
 	return "certificate: malformed, or demands what is not known";
 }
 
-const char *tls_words_of_handshake(const struct tls_connection *connection, int error)
+const char *mote_tls_text_of_handshake(const struct mote_tls_connection *connection, int error)
 {
 	switch (error) {
 		case MBEDTLS_ERR_SSL_ALLOC_FAILED:
-			return TLS_WORDS_NO_MEMORY;
+			return MOTE_TLS_TEXT_NO_MEMORY;
 		case MBEDTLS_ERR_X509_CERT_VERIFY_FAILED:
 		case MBEDTLS_ERR_SSL_CA_CHAIN_REQUIRED:
 			return of_certificate(connection);
@@ -47,7 +47,7 @@ const char *tls_words_of_handshake(const struct tls_connection *connection, int 
 		case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
 			return "TLS: refused by the other side";
 		case MBEDTLS_ERR_SSL_INVALID_RECORD:
-		// A record longer than any may be.
+		// A record longer than allowed.
 		case MBEDTLS_ERR_SSL_BAD_INPUT_DATA:
 			return "TLS: the other side does not speak it (a port for http?)";
 		case MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
@@ -62,19 +62,19 @@ const char *tls_words_of_handshake(const struct tls_connection *connection, int 
 	return "TLS: no agreement with the other side";
 }
 
-const char *tls_words_of_record(int error)
+const char *mote_tls_text_of_record(int error)
 {
 	switch (error) {
 		case 0:
 		case MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY:
 			return "end";
 		case MBEDTLS_ERR_SSL_CONN_EOF:
-			// Anybody can cut a connection; that it ends in good order the other side says within TLS.
+			// Anybody can cut TCP, so a good end is said within TLS.
 			return "connection cut";
-		case TLS_NET_BROKEN:
+		case MOTE_TLS_NET_BROKEN:
 			return "connection reset";
 		case MBEDTLS_ERR_SSL_ALLOC_FAILED:
-			return TLS_WORDS_NO_MEMORY;
+			return MOTE_TLS_TEXT_NO_MEMORY;
 		case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE:
 			return "TLS: ended by the other side";
 		case MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:

@@ -1,34 +1,34 @@
-#include "tls_buffer.h"
+#include "mote_tls_buffer.h"
 #include <string.h>
 
-/** In front of a record's content mbedTLS keeps its number and its head; behind it, what decrypting in place may touch. */
-#define AROUND (8 + TLS_HEAD + 64)
-/** A longer one is nobody's; mbedTLS refuses it by its head. */
+/** Around a record's content: its number, its head, and the bytes that decryption may touch. */
+#define AROUND (8 + MOTE_TLS_HEAD + 64)
+/** mbedTLS refuses a longer record by its head. */
 #define LONGEST (16384 + 256)
 
-bool tls_buffer_as_expected(const mbedtls_ssl_context *ssl)
+bool mote_tls_buffer_as_expected(const mbedtls_ssl_context *ssl)
 {
 	const uint8_t *bytes = ssl->MBEDTLS_PRIVATE(in_buf);
 	return bytes && ssl->MBEDTLS_PRIVATE(in_ctr) == bytes && ssl->MBEDTLS_PRIVATE(in_hdr) == bytes + 8 && ssl->MBEDTLS_PRIVATE(in_len) == bytes + 8 + 3;
 }
 
-void tls_buffer_begin(struct tls_buffer *buffer)
+void mote_tls_buffer_begin(struct mote_tls_buffer *buffer)
 {
 	buffer->room = MBEDTLS_SSL_IN_CONTENT_LEN;
 }
 
-bool tls_buffer_idle(const mbedtls_ssl_context *ssl)
+bool mote_tls_buffer_idle(const mbedtls_ssl_context *ssl)
 {
 	return ssl->MBEDTLS_PRIVATE(in_left) == 0 && ssl->MBEDTLS_PRIVATE(in_offt) == NULL && ssl->MBEDTLS_PRIVATE(in_hslen) == 0 &&
 		!mbedtls_ssl_check_pending(ssl);
 }
 
-bool tls_buffer_in_pieces(const mbedtls_ssl_context *ssl)
+bool mote_tls_buffer_in_pieces(const mbedtls_ssl_context *ssl)
 {
 	return ssl->MBEDTLS_PRIVATE(in_hsfraglen) > 0;
 }
 
-void tls_buffer_park(struct tls_buffer *buffer, mbedtls_ssl_context *ssl)
+void mote_tls_buffer_park(struct mote_tls_buffer *buffer, mbedtls_ssl_context *ssl)
 {
 	uint8_t *bytes = ssl->MBEDTLS_PRIVATE(in_buf);
 	if (!bytes)
@@ -38,15 +38,15 @@ void tls_buffer_park(struct tls_buffer *buffer, mbedtls_ssl_context *ssl)
 	buffer->iv = ssl->MBEDTLS_PRIVATE(in_iv) - bytes;
 	buffer->message = ssl->MBEDTLS_PRIVATE(in_msg) - bytes;
 	memcpy(buffer->counter, ssl->MBEDTLS_PRIVATE(in_ctr), sizeof buffer->counter);
-	mbedtls_platform_zeroize(bytes, 8 + TLS_HEAD + buffer->room);
+	mbedtls_platform_zeroize(bytes, 8 + MOTE_TLS_HEAD + buffer->room);
 	mbedtls_free(bytes);
 	ssl->MBEDTLS_PRIVATE(in_buf) = NULL;
 	buffer->room = 0;
 }
 
-bool tls_buffer_make(struct tls_buffer *buffer, mbedtls_ssl_context *ssl, size_t record)
+bool mote_tls_buffer_make(struct mote_tls_buffer *buffer, mbedtls_ssl_context *ssl, size_t record)
 {
-	tls_buffer_park(buffer, ssl);
+	mote_tls_buffer_park(buffer, ssl);
 	uint8_t *bytes = mbedtls_calloc(1, AROUND + record);
 	if (!bytes)
 		return false;
@@ -60,7 +60,7 @@ bool tls_buffer_make(struct tls_buffer *buffer, mbedtls_ssl_context *ssl, size_t
 	return true;
 }
 
-size_t tls_buffer_record(const uint8_t head[TLS_HEAD])
+size_t mote_tls_buffer_record(const uint8_t head[MOTE_TLS_HEAD])
 {
 	size_t record = (size_t)head[3] << 8 | head[4];
 	return record < LONGEST ? record : LONGEST;

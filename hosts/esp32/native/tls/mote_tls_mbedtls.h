@@ -1,5 +1,6 @@
-// mbedTLS as ESP-IDF's own CMakeLists.txt configures it, to the letter: other options are other structures. The SDK's makefile knows neither them nor the place of half
-// of the headers (manifest.json of this folder).
+// mbedTLS, configured exactly as ESP-IDF's own CMakeLists.txt does: other options mean other
+// structures. The SDK's makefile passes neither these options nor half of the include folders, see
+// manifest.json of the folder above.
 #pragma once
 #ifdef ESP_PLATFORM
 #include "sdkconfig.h"
@@ -17,3 +18,6 @@
 #include "mbedtls/ssl.h"
 #include "mbedtls/x509_crt.h"
 #include "psa/crypto.h"
+
+/** Private members are used in mote_tls_{buffer,connection,sessions,trust}.c: check them again. */
+_Static_assert(MBEDTLS_VERSION_NUMBER >> 16 == 0x0400, "mote_tls: written for the private members of mbedTLS 4.0");

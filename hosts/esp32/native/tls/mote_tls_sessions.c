@@ -1,18 +1,18 @@
-#include "tls_sessions.h"
+#include "mote_tls_sessions.h"
 #include <stdlib.h>
 #include <string.h>
 
-/** Places at once: the platform, a host of firmware, and one more. */
+/** Servers at once: the platform, a firmware server, and one more. */
 #define MOST 3
-/** Longer than that no session stands for the certificate that was judged when it began. */
+/** After so long the certificate is verified again. */
 #define OLDEST_S 43200
 
 struct session {
 	char *name;
 	uint16_t port;
-	/** By these authorities. */
+	/** The CA certificates that it was made with. */
 	uint32_t trust_id;
-	/** When the certificate was judged; and when it was last of use. */
+	/** When the certificate was verified, and when the session was last used. */
 	uint32_t born, used;
 	mbedtls_ssl_session session;
 };
@@ -28,10 +28,10 @@ static void forget(struct session *one)
 	*one = (struct session){0};
 }
 
-static struct session *find(const struct tls_connection *connection)
+static struct session *find(const struct mote_tls_connection *connection)
 {
 	for (struct session *one = sessions; one < sessions + MOST; one++) {
-		if (one->name && tls_seconds() - one->born > OLDEST_S)
+		if (one->name && mote_tls_seconds() - one->born > OLDEST_S)
 			forget(one);
 		if (one->name && one->port == connection->port && one->trust_id == connection->trust_id && 0 == strcmp(one->name, connection->name))
 			return one;
@@ -39,7 +39,7 @@ static struct session *find(const struct tls_connection *connection)
 	return NULL;
 }
 
-/** A free place, or the one that was of no use for longest. */
+/** A free place, or that of the least recently used session. */
 static struct session *place(void)
 {
 	struct session *best = sessions;
@@ -53,19 +53,19 @@ static struct session *place(void)
 	return best;
 }
 
-void tls_sessions_offer(struct tls_connection *connection)
+void mote_tls_sessions_offer(struct mote_tls_connection *connection)
 {
 	struct session *one = find(connection);
 	if (!one)
 		return;
-	one->used = tls_seconds();
+	one->used = mote_tls_seconds();
 	connection->born = one->born;
 	connection->resumed = 0 == mbedtls_ssl_set_session(&connection->ssl, &one->session);
 	if (!connection->resumed)
 		forget(one);
 }
 
-void tls_sessions_without_certificate(struct tls_connection *connection)
+void mote_tls_sessions_without_certificate(struct mote_tls_connection *connection)
 {
 #if defined(MBEDTLS_SSL_KEEP_PEER_CERTIFICATE)
 	mbedtls_ssl_session *session = connection->ssl.session;
@@ -77,7 +77,7 @@ void tls_sessions_without_certificate(struct tls_connection *connection)
 #endif
 }
 
-void tls_sessions_keep(struct tls_connection *connection)
+void mote_tls_sessions_keep(struct mote_tls_connection *connection)
 {
 	mbedtls_ssl_session fresh;
 	mbedtls_ssl_session_init(&fresh);
@@ -92,17 +92,17 @@ void tls_sessions_keep(struct tls_connection *connection)
 		forget(one);
 	else
 		one = place();
-	*one = (struct session){.name = name, .port = connection->port, .trust_id = connection->trust_id, .born = connection->born, .used = tls_seconds(), .session = fresh};
+	*one = (struct session){.name = name, .port = connection->port, .trust_id = connection->trust_id, .born = connection->born, .used = mote_tls_seconds(), .session = fresh};
 }
 
-void tls_sessions_drop(const struct tls_connection *connection)
+void mote_tls_sessions_drop(const struct mote_tls_connection *connection)
 {
 	struct session *one = find(connection);
 	if (one)
 		forget(one);
 }
 
-void tls_sessions_clear(void)
+void mote_tls_sessions_clear(void)
 {
 	for (struct session *one = sessions; one < sessions + MOST; one++)
 		forget(one);

@@ -1,5 +1,5 @@
-// FreeRTOS and lwIP for TLS: one task below lwIP, woken by lwIP's own events.
-#include "tls_platform.h"
+// FreeRTOS and lwIP for TLS: one task, woken by lwIP's own events.
+#include "mote_tls_platform.h"
 #include <stdlib.h>
 #include <string.h>
 #include "esp_heap_caps.h"
@@ -10,14 +10,14 @@
 #include "lwip/api.h"
 #include "lwip/tcp.h"
 
-/** The engine's own, lwIP has 18: the two take turns. Below it an engine that is never idle would let no handshake come to its end; above it, it would stand still for one. */
+/** The engine's: a lower priority would starve handshakes, a higher one the engine. lwIP has 18. */
 #define PRIORITY 4
 #define STACK 8192
 #define HEAD 5
 
-struct tls_net {
+struct mote_tls_net {
 	struct netconn *below;
-	/** What came and was not taken yet, and how far it was taken. */
+	/** Bytes that came, and how many of them were taken. */
 	struct pbuf *came;
 	uint16_t taken;
 	bool over;
@@ -25,43 +25,45 @@ struct tls_net {
 };
 
 static TaskHandle_t task;
-static StaticSemaphore_t lockMemory;
+static StaticSemaphore_t lock_memory;
 static SemaphoreHandle_t lock;
-static void (*runTask)(void);
+static void (*run_task)(void);
 
-static void __attribute__((constructor)) makeLock(void)
+static void __attribute__((constructor)) make_lock(void)
 {
-	lock = xSemaphoreCreateMutexStatic(&lockMemory);
+	lock = xSemaphoreCreateMutexStatic(&lock_memory);
 }
 
-void tls_lock(void) { xSemaphoreTake(lock, portMAX_DELAY); }
-void tls_unlock(void) { xSemaphoreGive(lock); }
-void tls_pause(void) { vTaskDelay(1); }
-uint32_t tls_seconds(void) { return (uint32_t)(esp_timer_get_time() / 1000000); }
-size_t tls_free(void) { return heap_caps_get_free_size(MALLOC_CAP_DEFAULT); }
-size_t tls_largest_free(void) { return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT); }
+void mote_tls_lock(void) { xSemaphoreTake(lock, portMAX_DELAY); }
+void mote_tls_unlock(void) { xSemaphoreGive(lock); }
+void mote_tls_pause(void) { vTaskDelay(1); }
+uint32_t mote_tls_seconds(void) { return (uint32_t)(esp_timer_get_time() / 1000000); }
+size_t mote_tls_free(void) { return heap_caps_get_free_size(MALLOC_CAP_DEFAULT); }
+size_t mote_tls_largest_free(void) { return heap_caps_get_largest_free_block(MALLOC_CAP_DEFAULT); }
 
 static void main_of_task(void *unused)
 {
-	runTask();
+	run_task();
 	vTaskDelete(NULL);
 }
 
-bool tls_task_start(void (*run)(void))
+esp_err_t mote_tls_task_start(void (*run)(void))
 {
-	runTask = run;
-	return task || pdPASS == xTaskCreate(main_of_task, "tls", STACK / sizeof(StackType_t), NULL, PRIORITY, &task);
+	run_task = run;
+	if (task || pdPASS == xTaskCreate(main_of_task, "mote_tls", STACK / sizeof(StackType_t), NULL, PRIORITY, &task))
+		return ESP_OK;
+	return ESP_ERR_NO_MEM;
 }
 
-void tls_task_wait(uint32_t ms) { ulTaskNotifyTake(pdTRUE, pdMS_TO_TICKS(ms)); }
+void mote_tls_task_wait(uint32_t ms) { ulTaskNotifyTake(pdTRUE, pdMS_TO_TICKS(ms)); }
 
-void tls_task_wake(void)
+void mote_tls_task_wake(void)
 {
 	if (task)
 		xTaskNotifyGive(task);
 }
 
-uint32_t tls_task_stack_left(void)
+uint32_t mote_tls_task_stack_left(void)
 {
 	return task ? uxTaskGetStackHighWaterMark(task) * sizeof(StackType_t) : 0;
 }
@@ -69,46 +71,46 @@ uint32_t tls_task_stack_left(void)
 static void changed(struct netconn *below, enum netconn_evt event, u16_t length)
 {
 	if (event == NETCONN_EVT_RCVPLUS || event == NETCONN_EVT_SENDPLUS || event == NETCONN_EVT_ERROR)
-		tls_task_wake();
+		mote_tls_task_wake();
 }
 
-struct tls_net *tls_net_dial(const char *address, uint16_t port)
+struct mote_tls_net *mote_tls_net_dial(const char *address, uint16_t port)
 {
 	ip_addr_t to;
-	struct tls_net *net = calloc(1, sizeof *net);
+	struct mote_tls_net *net = calloc(1, sizeof *net);
 	if (!net || !ipaddr_aton(address, &to) || !(net->below = netconn_new_with_callback(NETCONN_TCP, changed))) {
 		free(net);
 		return NULL;
 	}
 	netconn_set_nonblocking(net->below, 1);
-	// Nobody else knows it yet.
+	// Safe from this task: lwIP does not use the connection yet.
 	tcp_nagle_disable(net->below->pcb.tcp);
 	err_t error = netconn_connect(net->below, &to, port);
 	net->broken = error != ERR_OK && error != ERR_INPROGRESS;
 	return net;
 }
 
-int tls_net_connected(struct tls_net *net)
+int mote_tls_net_connected(struct mote_tls_net *net)
 {
 	if (net->broken || ERR_OK != netconn_err(net->below))
-		return TLS_NET_BROKEN;
+		return MOTE_TLS_NET_BROKEN;
 	if (!net->below->pcb.tcp)
-		return TLS_NET_BROKEN;
-	// lwIP says it by the state of its own record alone.
-	return net->below->state == NETCONN_CONNECT ? TLS_NET_AGAIN : 0;
+		return MOTE_TLS_NET_BROKEN;
+	// lwIP tells it only by the state of the netconn.
+	return net->below->state == NETCONN_CONNECT ? MOTE_TLS_NET_AGAIN : 0;
 }
 
-int tls_net_send(struct tls_net *net, const void *from, size_t count)
+int mote_tls_net_send(struct mote_tls_net *net, const void *from, size_t count)
 {
 	size_t written = 0;
 	err_t error = netconn_write_partly(net->below, from, count, NETCONN_COPY | NETCONN_DONTBLOCK, &written);
 	if (error == ERR_OK && written > 0)
 		return (int)written;
-	return error == ERR_OK || error == ERR_WOULDBLOCK || error == ERR_INPROGRESS || error == ERR_MEM ? TLS_NET_AGAIN : TLS_NET_BROKEN;
+	return error == ERR_OK || error == ERR_WOULDBLOCK || error == ERR_INPROGRESS || error == ERR_MEM ? MOTE_TLS_NET_AGAIN : MOTE_TLS_NET_BROKEN;
 }
 
-/** Appends what lwIP has. */
-static void fetch(struct tls_net *net)
+/** Appends the bytes that lwIP has. */
+static void fetch(struct mote_tls_net *net)
 {
 	struct pbuf *more;
 	while (!net->over && (!net->came || net->came->tot_len - net->taken < HEAD)) {
@@ -127,8 +129,8 @@ static void fetch(struct tls_net *net)
 	}
 }
 
-/** The window opens by what was taken. */
-static void took(struct tls_net *net, uint16_t count)
+/** Opens lwIP's window by the bytes that were taken. */
+static void took(struct mote_tls_net *net, uint16_t count)
 {
 	netconn_tcp_recvd(net->below, count);
 	net->taken += count;
@@ -139,31 +141,31 @@ static void took(struct tls_net *net, uint16_t count)
 	net->taken = 0;
 }
 
-static int why_nothing(const struct tls_net *net)
+static int net_status(const struct mote_tls_net *net)
 {
-	return !net->over ? TLS_NET_AGAIN : net->broken ? TLS_NET_BROKEN : TLS_NET_END;
+	return !net->over ? MOTE_TLS_NET_AGAIN : net->broken ? MOTE_TLS_NET_BROKEN : MOTE_TLS_NET_END;
 }
 
-int tls_net_peek(struct tls_net *net, void *into, size_t count)
+int mote_tls_net_peek(struct mote_tls_net *net, void *into, size_t count)
 {
 	fetch(net);
 	if (!net->came || net->came->tot_len - net->taken < count)
-		return why_nothing(net);
+		return net_status(net);
 	return pbuf_copy_partial(net->came, into, count, net->taken);
 }
 
-int tls_net_receive(struct tls_net *net, void *into, size_t count)
+int mote_tls_net_receive(struct mote_tls_net *net, void *into, size_t count)
 {
 	fetch(net);
 	size_t there = net->came ? net->came->tot_len - net->taken : 0;
 	if (there == 0 || (count <= HEAD && there < count))
-		return why_nothing(net);
+		return net_status(net);
 	uint16_t copied = pbuf_copy_partial(net->came, into, there < count ? there : count, net->taken);
 	took(net, copied);
 	return copied;
 }
 
-void tls_net_close(struct tls_net *net)
+void mote_tls_net_close(struct mote_tls_net *net)
 {
 	if (net->came)
 		pbuf_free(net->came);

@@ -1,0 +1,442 @@
+#include "mote_tls_connection.h"
+#include "mote_tls_sessions.h"
+#include "mote_tls_trust.h"
+#include "mote_tls_error_text.h"
+#include "esp_log.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const TAG = "mote_tls";
+
+/** Bytes that the engine has not read yet. The rest waits in the record and in TCP. */
+#define RING_IN 4096
+#define RING_OUT 2048
+
+/** Free heap that a handshake needs: in all, and in one block. */
+#define HANDSHAKE 36864
+#define PIECE 20480
+/** After so many bytes from TCP, more than a record, another connection has its turn. */
+#define CAME_MOST 20480
+/** Stays free for TCP and Wi-Fi. A connection waits until its memory fits beside it. */
+#define RESERVE 12288
+/** How long a handshake or a record waits for memory. */
+#define PATIENCE_S 10
+
+/** Fresh keys for each connection and authenticated encryption. Fastest in software first. */
+static const int suites[] = {
+	MBEDTLS_TLS1_3_AES_128_GCM_SHA256,
+	MBEDTLS_TLS1_3_AES_256_GCM_SHA384,
+	MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+	MBEDTLS_TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+	MBEDTLS_TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
+	MBEDTLS_TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	0,
+};
+
+static bool is_address(const char *name)
+{
+	return strspn(name, "0123456789.") == strlen(name);
+}
+
+struct mote_tls_connection *mote_tls_connection_make(
+	const char *address, uint16_t port, const char *name, const struct mote_tls_authorities *authorities)
+{
+	struct mote_tls_connection *connection = calloc(1, sizeof *connection);
+	if (!connection)
+		return NULL;
+	connection->address = strdup(address);
+	connection->name = strdup(name);
+	connection->port = port;
+	connection->is_address = is_address(name);
+	if (connection->address && connection->name && mote_tls_trust_copy(connection, authorities) == ESP_OK)
+		return connection;
+	mote_tls_connection_retire(connection);
+	mote_tls_connection_free(connection);
+	return NULL;
+}
+
+static bool end(struct mote_tls_connection *connection, const char *reason)
+{
+	connection->phase = MOTE_TLS_PHASE_OVER;
+	mote_tls_lock();
+	if (!connection->reason)
+		connection->reason = reason;
+	connection->events |= MOTE_TLS_CLOSED;
+	mote_tls_unlock();
+	return false;
+}
+
+static int send_below(void *context, const unsigned char *from, size_t count)
+{
+	struct mote_tls_connection *connection = context;
+	int sent = mote_tls_net_send(connection->net, from, count);
+	if (sent > 0)
+		return sent;
+	return sent == MOTE_TLS_NET_AGAIN ? MBEDTLS_ERR_SSL_WANT_WRITE : MOTE_TLS_NET_BROKEN;
+}
+
+/** True if the next record needs a larger buffer than there is. */
+static bool too_long(struct mote_tls_connection *connection, size_t count)
+{
+	uint8_t head[MOTE_TLS_HEAD];
+	return connection->phase == MOTE_TLS_PHASE_OPEN && count == MOTE_TLS_HEAD && mote_tls_buffer_idle(&connection->ssl) &&
+		mote_tls_net_peek(connection->net, head, MOTE_TLS_HEAD) == MOTE_TLS_HEAD && mote_tls_buffer_record(head) > connection->buffer.room;
+}
+
+/** Ends a step: mbedTLS reads warning alerts in one call for as long as they come. */
+static bool came_enough(const struct mote_tls_connection *connection)
+{
+	return connection->came >= CAME_MOST;
+}
+
+static int receive_below(void *context, unsigned char *into, size_t count)
+{
+	struct mote_tls_connection *connection = context;
+	if (came_enough(connection))
+		return MBEDTLS_ERR_SSL_WANT_READ;
+	// Tickets are short, so no server needs several records for one.
+	if (connection->phase == MOTE_TLS_PHASE_OPEN && mote_tls_buffer_in_pieces(&connection->ssl))
+		return MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE;
+	if (too_long(connection, count))
+		return MBEDTLS_ERR_SSL_WANT_READ;
+	int received = mote_tls_net_receive(connection->net, into, count);
+	if (received > 0) {
+		connection->came += received;
+		return received;
+	}
+	if (received == MOTE_TLS_NET_AGAIN)
+		return MBEDTLS_ERR_SSL_WANT_READ;
+	return received == MOTE_TLS_NET_END ? MBEDTLS_ERR_SSL_CONN_EOF : MOTE_TLS_NET_BROKEN;
+}
+
+static bool dial(struct mote_tls_connection *connection)
+{
+	connection->net = mote_tls_net_dial(connection->address, connection->port);
+	if (!connection->net)
+		return end(connection, "bad address, or no socket left");
+	connection->phase = MOTE_TLS_PHASE_CONNECTING;
+	return true;
+}
+
+static int configure(struct mote_tls_connection *connection)
+{
+	mbedtls_ssl_config *config = &connection->config;
+	int error = mbedtls_ssl_config_defaults(config, MBEDTLS_SSL_IS_CLIENT, MBEDTLS_SSL_TRANSPORT_STREAM, MBEDTLS_SSL_PRESET_DEFAULT);
+	if (error)
+		return error;
+	mbedtls_ssl_conf_ciphersuites(config, suites);
+	mbedtls_ssl_conf_min_tls_version(config, MBEDTLS_SSL_VERSION_TLS1_2);
+	mbedtls_ssl_conf_session_tickets(config, MBEDTLS_SSL_SESSION_TICKETS_ENABLED);
+#if defined(MBEDTLS_SSL_PROTO_TLS1_3)
+	// A resumed session has fresh keys as well.
+	mbedtls_ssl_conf_tls13_key_exchange_modes(config, MBEDTLS_SSL_TLS1_3_KEY_EXCHANGE_MODE_EPHEMERAL | MBEDTLS_SSL_TLS1_3_KEY_EXCHANGE_MODE_PSK_EPHEMERAL);
+#endif
+	error = mbedtls_ssl_setup(&connection->ssl, config);
+	if (error)
+		return error;
+	return mote_tls_buffer_as_expected(&connection->ssl) ? mote_tls_trust_set_up(connection) : MBEDTLS_ERR_SSL_INTERNAL_ERROR;
+}
+
+static bool set_up(struct mote_tls_connection *connection)
+{
+	connection->set_up = true;
+	mbedtls_ssl_init(&connection->ssl);
+	mbedtls_ssl_config_init(&connection->config);
+	mbedtls_x509_crt_init(&connection->trusted);
+	int error = psa_crypto_init() == PSA_SUCCESS ? configure(connection) : MBEDTLS_ERR_SSL_ALLOC_FAILED;
+	if (error == MBEDTLS_ERR_SSL_ALLOC_FAILED)
+		return end(connection, MOTE_TLS_TEXT_NO_MEMORY);
+	if (error)
+		return end(connection, error == MBEDTLS_ERR_SSL_INTERNAL_ERROR ? "TLS: compiled for another mbedTLS" : "config.ca is no certificate");
+	mbedtls_ssl_set_bio(&connection->ssl, connection, send_below, receive_below, NULL);
+	mote_tls_sessions_offer(connection);
+	connection->phase = MOTE_TLS_PHASE_SHAKING;
+	connection->moved = mote_tls_seconds();
+	return true;
+}
+
+/** True if the connection has waited too long for memory. */
+static bool starves(struct mote_tls_connection *connection)
+{
+	uint32_t now = mote_tls_seconds() + 1;
+	if (!connection->starved)
+		connection->starved = now;
+	return now - connection->starved > PATIENCE_S;
+}
+
+static bool connect_below(struct mote_tls_connection *connection)
+{
+	int state = mote_tls_net_connected(connection->net);
+	if (state == MOTE_TLS_NET_AGAIN)
+		return false;
+	if (state)
+		return end(connection, "connection failed");
+	if (mote_tls_largest_free() < PIECE || mote_tls_free() < HANDSHAKE + RESERVE)
+		return starves(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
+	connection->starved = 0;
+	return set_up(connection);
+}
+
+static bool opened(struct mote_tls_connection *connection)
+{
+	mote_tls_trust_drop(connection);
+	connection->phase = MOTE_TLS_PHASE_OPEN;
+	mote_tls_buffer_begin(&connection->buffer);
+	// Kept sessions hold no certificate, so a certificate means a full handshake.
+	connection->resumed = connection->resumed && !mbedtls_ssl_get_peer_cert(&connection->ssl);
+	mote_tls_trust_dates(connection);
+	if (!connection->resumed)
+		connection->born = mote_tls_seconds();
+	mote_tls_sessions_without_certificate(connection);
+	// In TLS 1.3 the session comes later, in a message of its own.
+	if (mbedtls_ssl_get_version_number(&connection->ssl) == MBEDTLS_SSL_VERSION_TLS1_2)
+		mote_tls_sessions_keep(connection);
+	mote_tls_lock();
+	mote_tls_ring_begin(&connection->in, RING_IN);
+	mote_tls_ring_begin(&connection->out, RING_OUT);
+	connection->events |= MOTE_TLS_OPENED;
+	mote_tls_unlock();
+	return true;
+}
+
+/** Takes one step of the handshake: a signature takes long, and others wait. */
+static bool shake(struct mote_tls_connection *connection)
+{
+	int error = mbedtls_ssl_handshake_step(&connection->ssl);
+	if (error == MBEDTLS_ERR_SSL_WANT_READ || error == MBEDTLS_ERR_SSL_WANT_WRITE)
+		return came_enough(connection);
+	connection->moved = mote_tls_seconds();
+	if (error && error != MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
+		mote_tls_trust_dates(connection);
+		ESP_LOGW(TAG, "handshake: -0x%04x", (unsigned)-error);
+		if (connection->resumed)
+			mote_tls_sessions_drop(connection);
+		return end(connection, mote_tls_text_of_handshake(connection, error));
+	}
+	return mbedtls_ssl_is_handshake_over(&connection->ssl) ? opened(connection) : true;
+}
+
+/** True while TCP has taken only a part of a record. */
+static bool is_half_sent(const struct mote_tls_connection *connection)
+{
+	return connection->ssl.MBEDTLS_PRIVATE(out_left) > 0;
+}
+
+/** A record with `count` bytes of the engine's was sent whole. */
+static void sent_out(struct mote_tls_connection *connection, size_t count)
+{
+	connection->writing = 0;
+	mote_tls_lock();
+	mote_tls_ring_used(&connection->out, count);
+	mote_tls_ring_trim(&connection->out);
+	if (connection->hungry) {
+		connection->hungry = false;
+		connection->events |= MOTE_TLS_WRITABLE;
+	}
+	mote_tls_unlock();
+}
+
+/** How many of the engine's `count` bytes one record holds. */
+static size_t of_one_record(struct mote_tls_connection *connection, size_t count)
+{
+	int most = mbedtls_ssl_get_max_out_record_payload(&connection->ssl);
+	return most > 0 && (size_t)most < count ? (size_t)most : count;
+}
+
+/** False as long as there is no memory for the engine's bytes. */
+static bool have_room(struct mote_tls_connection *connection)
+{
+	mote_tls_lock();
+	bool lacks = connection->hungry && !connection->out.bytes;
+	bool has = !lacks || (mote_tls_free() >= RING_OUT + RESERVE && mote_tls_ring_reserve(&connection->out));
+	if (lacks && has) {
+		connection->starved = 0;
+		connection->hungry = false;
+		connection->events |= MOTE_TLS_WRITABLE;
+	}
+	mote_tls_unlock();
+	return has;
+}
+
+/** True if bytes were sent. */
+static bool send_some(struct mote_tls_connection *connection)
+{
+	// Reading a ticket sent the rest of the record: writing it again would send it twice.
+	if (connection->writing && !is_half_sent(connection)) {
+		sent_out(connection, connection->writing);
+		return true;
+	}
+	if (!have_room(connection))
+		return starves(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
+	size_t count;
+	mote_tls_lock();
+	uint8_t *from = mote_tls_ring_oldest(&connection->out, &count);
+	mote_tls_unlock();
+	bool rest = is_half_sent(connection);
+	if (count == 0 && !rest)
+		return false;
+	// With no bytes mbedTLS sends the rest of its record.
+	int sent = mbedtls_ssl_write(&connection->ssl, from, rest ? 0 : count);
+	if (sent == MBEDTLS_ERR_SSL_WANT_READ || sent == MBEDTLS_ERR_SSL_WANT_WRITE) {
+		if (!rest && is_half_sent(connection))
+			connection->writing = of_one_record(connection, count);
+		return false;
+	}
+	// A read had begun with this message.
+	if (sent == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
+		mote_tls_sessions_keep(connection);
+		return true;
+	}
+	if (sent < 0 || (sent == 0 && !rest))
+		return end(connection, mote_tls_text_of_record(sent));
+	if (!rest)
+		sent_out(connection, sent);
+	return true;
+}
+
+/** 0 if there is a buffer for the next record, or for the rest of this one; otherwise why not. */
+static int make_room(struct mote_tls_connection *connection)
+{
+	uint8_t head[MOTE_TLS_HEAD];
+	if (!mote_tls_buffer_idle(&connection->ssl))
+		return 0;
+	int there = mote_tls_net_peek(connection->net, head, MOTE_TLS_HEAD);
+	if (there < 0) {
+		mote_tls_buffer_park(&connection->buffer, &connection->ssl);
+		return there;
+	}
+	size_t record = mote_tls_buffer_record(head);
+	if (connection->buffer.room >= record && connection->buffer.room > 0)
+		return 0;
+	mote_tls_buffer_park(&connection->buffer, &connection->ssl);
+	if (mote_tls_free() >= record + RESERVE && mote_tls_buffer_make(&connection->buffer, &connection->ssl, record)) {
+		connection->starved = 0;
+		return 0;
+	}
+	// The record waits in TCP until another connection frees its memory.
+	return starves(connection) ? MBEDTLS_ERR_SSL_ALLOC_FAILED : MOTE_TLS_NET_AGAIN;
+}
+
+/** TCP gives no more. All records were read, and none of them was the end of TLS. */
+static bool no_more(struct mote_tls_connection *connection, int why)
+{
+	if (why == MOTE_TLS_NET_AGAIN)
+		return false;
+	return end(connection, mote_tls_text_of_record(why == MOTE_TLS_NET_END ? MBEDTLS_ERR_SSL_CONN_EOF : why));
+}
+
+/** The place for the next bytes for the engine; NULL: no memory. */
+static uint8_t *fill_from(struct mote_tls_connection *connection, size_t *room)
+{
+	mote_tls_lock();
+	connection->filling = mote_tls_ring_reserve(&connection->in);
+	uint8_t *into = connection->filling ? mote_tls_ring_room(&connection->in, room) : NULL;
+	mote_tls_unlock();
+	return into;
+}
+
+static void filled(struct mote_tls_connection *connection, int received)
+{
+	mote_tls_lock();
+	connection->filling = false;
+	if (received > 0) {
+		mote_tls_ring_added(&connection->in, received);
+		connection->events |= MOTE_TLS_READABLE;
+	}
+	mote_tls_ring_trim(&connection->in);
+	mote_tls_unlock();
+}
+
+/** True if bytes came. */
+static bool receive_some(struct mote_tls_connection *connection)
+{
+	size_t room;
+	mote_tls_lock();
+	bool full = connection->in.filled == connection->in.size;
+	mote_tls_unlock();
+	if (full) {
+		// While the engine does not read, others may have the memory.
+		if (mote_tls_buffer_idle(&connection->ssl))
+			mote_tls_buffer_park(&connection->buffer, &connection->ssl);
+		return false;
+	}
+	int missing = make_room(connection);
+	if (missing)
+		return no_more(connection, missing);
+	uint8_t *into = fill_from(connection, &room);
+	if (!into)
+		return starves(connection) ? end(connection, MOTE_TLS_TEXT_NO_MEMORY) : false;
+	connection->starved = 0;
+	int received = mbedtls_ssl_read(&connection->ssl, into, room);
+	filled(connection, received);
+	if (received == MBEDTLS_ERR_SSL_WANT_READ || received == MBEDTLS_ERR_SSL_WANT_WRITE)
+		return came_enough(connection);
+	if (received == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET) {
+		mote_tls_sessions_keep(connection);
+		return true;
+	}
+	if (received <= 0)
+		return end(connection, mote_tls_text_of_record(received));
+	return true;
+}
+
+static bool exchange(struct mote_tls_connection *connection)
+{
+	bool more = send_some(connection);
+	return connection->phase == MOTE_TLS_PHASE_OPEN && (receive_some(connection) || more);
+}
+
+bool mote_tls_connection_step(struct mote_tls_connection *connection)
+{
+	connection->came = 0;
+	switch (connection->phase) {
+		case MOTE_TLS_PHASE_NEW:
+			return dial(connection);
+		case MOTE_TLS_PHASE_CONNECTING:
+			return connect_below(connection);
+		case MOTE_TLS_PHASE_SHAKING:
+			return shake(connection);
+		case MOTE_TLS_PHASE_OPEN:
+			return exchange(connection);
+		case MOTE_TLS_PHASE_OVER:
+			break;
+	}
+	return false;
+}
+
+void mote_tls_connection_retire(struct mote_tls_connection *connection)
+{
+	if (connection->set_up) {
+		// Tries once, as the peer may be gone. Not behind half a record.
+		if (connection->phase == MOTE_TLS_PHASE_OPEN && !is_half_sent(connection))
+			mbedtls_ssl_close_notify(&connection->ssl);
+		// mbedTLS believes that our buffer is longer.
+		if (connection->buffer.room > 0)
+			mote_tls_buffer_park(&connection->buffer, &connection->ssl);
+		mbedtls_ssl_free(&connection->ssl);
+		mbedtls_ssl_config_free(&connection->config);
+		mbedtls_x509_crt_free(&connection->trusted);
+		connection->set_up = false;
+	}
+	if (connection->net)
+		mote_tls_net_close(connection->net);
+	connection->net = NULL;
+	connection->phase = MOTE_TLS_PHASE_OVER;
+	free(connection->address);
+	free(connection->name);
+	free(connection->authorities);
+	connection->address = connection->name = NULL;
+	connection->authorities = NULL;
+	mote_tls_lock();
+	mote_tls_ring_drop(&connection->out);
+	mote_tls_unlock();
+}
+
+void mote_tls_connection_free(struct mote_tls_connection *connection)
+{
+	mote_tls_ring_drop(&connection->in);
+	mote_tls_ring_drop(&connection->out);
+	if (connection->engine)
+		connection->engine->forget(connection->context);
+	free(connection);
+}

@@ -1,0 +1,52 @@
+// What TLS needs from the system: a task with a lock, and TCP. mote_tls_esp32.c implements it for
+// the board, test/hosts/esp32/tls/platform.c for Linux.
+#pragma once
+#include "esp_err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A non-blocking TCP connection. A change wakes the task. */
+struct mote_tls_net;
+
+enum {
+	/** Nothing at present. */
+	MOTE_TLS_NET_AGAIN = -1,
+	/** The peer closed the connection in good order. */
+	MOTE_TLS_NET_END = -2,
+	/** The connection broke, or was never made. */
+	MOTE_TLS_NET_BROKEN = -3,
+};
+
+/** NULL: no memory, or not an IPv4 address. */
+struct mote_tls_net *mote_tls_net_dial(const char *address, uint16_t port);
+/** 0: connected; MOTE_TLS_NET_AGAIN: not yet; MOTE_TLS_NET_BROKEN. */
+int mote_tls_net_connected(struct mote_tls_net *net);
+/** The number of bytes that were taken, at least one; otherwise why none was. */
+int mote_tls_net_send(struct mote_tls_net *net, const void *from, size_t count);
+/**
+ * The number of bytes that came, at least one; otherwise why none came. 5 bytes or fewer come all
+ * at once or not yet: they are the head of a record.
+ */
+int mote_tls_net_receive(struct mote_tls_net *net, void *into, size_t count);
+/** Like `mote_tls_net_receive` of all `count` bytes, 5 at most, but leaves them there. */
+int mote_tls_net_peek(struct mote_tls_net *net, void *into, size_t count);
+void mote_tls_net_close(struct mote_tls_net *net);
+
+/** Starts the one task, once. ESP_ERR_NO_MEM if there is no memory for it. */
+esp_err_t mote_tls_task_start(void (*run)(void));
+/** Bytes of the task's stack that were never used; 0 before it was started. */
+uint32_t mote_tls_task_stack_left(void);
+/** For the task: waits until it is woken, or for `ms`. A wake-up while the task runs counts. */
+void mote_tls_task_wait(uint32_t ms);
+void mote_tls_task_wake(void);
+/** Waits for one ms: for a caller that must not go on. */
+void mote_tls_pause(void);
+void mote_tls_lock(void);
+void mote_tls_unlock(void);
+/** Seconds of uptime. */
+uint32_t mote_tls_seconds(void);
+/** Bytes of the largest free block of the heap. */
+size_t mote_tls_largest_free(void);
+/** Bytes of free heap. */
+size_t mote_tls_free(void);

@@ -1,0 +1,235 @@
+#include "mote_tls_service.h"
+#include "esp_log.h"
+#include <string.h>
+
+static const char *const TAG = "mote_tls";
+
+/** Between two looks at the connections if nothing wakes the task: with any, and with none. */
+#define LOOK_MS 1000
+#define IDLE_MS 60000
+/** After so long a silence of its peer a handshake lets another one begin. */
+#define SILENT_S 3
+/** Before another try to post, if the engine's queue was full. */
+#define AGAIN_MS 20
+
+// Under the lock.
+static struct mote_tls_connection *table;
+static struct mote_tls_figures figures;
+
+static void run(void);
+
+esp_err_t mote_tls_open(const char *address, uint16_t port, const char *name,
+	const struct mote_tls_authorities *authorities, const struct mote_tls_engine *engine, void *context,
+	struct mote_tls_connection **into)
+{
+	esp_err_t error = mote_tls_task_start(run);
+	if (error != ESP_OK) {
+		ESP_LOGE(TAG, "no memory for the task");
+		return error;
+	}
+	struct mote_tls_connection *connection = mote_tls_connection_make(address, port, name, authorities);
+	if (!connection)
+		return ESP_ERR_NO_MEM;
+	connection->references = 2;
+	mote_tls_lock();
+	bool full = figures.connections >= MOTE_TLS_MOST;
+	if (!full) {
+		connection->engine = engine;
+		connection->context = context;
+		connection->next = table;
+		table = connection;
+		figures.connections++;
+		*into = connection;
+	}
+	mote_tls_unlock();
+	if (full) {
+		mote_tls_connection_retire(connection);
+		mote_tls_connection_free(connection);
+		return ESP_ERR_INVALID_STATE;
+	}
+	mote_tls_task_wake();
+	return ESP_OK;
+}
+
+size_t mote_tls_write(struct mote_tls_connection *connection, const uint8_t *from, size_t count)
+{
+	mote_tls_lock();
+	bool usable = count > 0 && !connection->closed && !connection->reason && connection->out.size > 0;
+	size_t taken = usable && mote_tls_ring_reserve(&connection->out) ? mote_tls_ring_put(&connection->out, from, count) : 0;
+	if (usable && taken < count)
+		connection->hungry = true;
+	mote_tls_unlock();
+	if (usable)
+		mote_tls_task_wake();
+	return taken;
+}
+
+size_t mote_tls_read(struct mote_tls_connection *connection, uint8_t *into, size_t count)
+{
+	mote_tls_lock();
+	size_t taken = connection->in.bytes ? mote_tls_ring_take(&connection->in, into, count) : 0;
+	if (!connection->filling)
+		mote_tls_ring_trim(&connection->in);
+	mote_tls_unlock();
+	if (taken > 0)
+		mote_tls_task_wake();
+	return taken;
+}
+
+void mote_tls_close(struct mote_tls_connection *connection)
+{
+	mote_tls_lock();
+	connection->closed = true;
+	mote_tls_unlock();
+	mote_tls_task_wake();
+}
+
+int mote_tls_take_events(struct mote_tls_connection *connection, const char **reason)
+{
+	mote_tls_lock();
+	int events = connection->closed ? 0 : connection->events;
+	connection->events = 0;
+	connection->posted = false;
+	*reason = connection->reason;
+	mote_tls_unlock();
+	return events;
+}
+
+void mote_tls_release(struct mote_tls_connection *connection)
+{
+	mote_tls_lock();
+	bool last = --connection->references == 0;
+	mote_tls_unlock();
+	if (last)
+		mote_tls_connection_free(connection);
+}
+
+void mote_tls_leave(struct mote_tls_connection *connection)
+{
+	mote_tls_close(connection);
+	for (;;) {
+		mote_tls_lock();
+		bool posting = connection->posting;
+		mote_tls_unlock();
+		if (!posting)
+			break;
+		mote_tls_pause();
+	}
+	mote_tls_release(connection);
+}
+
+void mote_tls_get_figures(struct mote_tls_figures *into)
+{
+	mote_tls_lock();
+	*into = figures;
+	mote_tls_unlock();
+}
+
+/**
+ * True if the engine could not be notified. Posts without the lock: the engine's task may wait for
+ * the lock, and its queue for the engine's task.
+ */
+static bool post(struct mote_tls_connection *connection)
+{
+	mote_tls_lock();
+	bool wanted = connection->events && !connection->posted && !connection->closed;
+	if (wanted) {
+		connection->posted = connection->posting = true;
+		connection->references++;
+	}
+	mote_tls_unlock();
+	if (!wanted)
+		return false;
+	bool done = connection->engine->post(connection->context);
+	mote_tls_lock();
+	connection->posting = false;
+	if (!done) {
+		connection->posted = false;
+		connection->references--;
+	}
+	mote_tls_unlock();
+	return !done;
+}
+
+static void count(const struct mote_tls_connection *connection, enum mote_tls_phase before)
+{
+	if (before != MOTE_TLS_PHASE_SHAKING || connection->phase == before)
+		return;
+	mote_tls_lock();
+	if (connection->phase == MOTE_TLS_PHASE_OVER)
+		figures.failed++;
+	else if (connection->resumed)
+		figures.resumed++;
+	else
+		figures.full++;
+	mote_tls_unlock();
+}
+
+/** Takes it out of the table and frees mbedTLS and TCP. Unread bytes stay for the engine. */
+static void retire(struct mote_tls_connection *connection)
+{
+	mote_tls_connection_retire(connection);
+	mote_tls_lock();
+	struct mote_tls_connection **at = &table;
+	while (*at != connection)
+		at = &(*at)->next;
+	*at = connection->next;
+	figures.connections--;
+	mote_tls_unlock();
+	mote_tls_release(connection);
+}
+
+/** A handshake takes some 40 KB and the processor, so the others wait until it is over. */
+static bool must_wait(const struct mote_tls_connection *connection)
+{
+	if (connection->phase != MOTE_TLS_PHASE_CONNECTING)
+		return false;
+	mote_tls_lock();
+	const struct mote_tls_connection *other = table;
+	mote_tls_unlock();
+	while (other && (other->phase != MOTE_TLS_PHASE_SHAKING || mote_tls_seconds() - other->moved > SILENT_S))
+		other = other->next;
+	return other != NULL;
+}
+
+/** True if there is more to do at once. `late`: its message did not fit the engine's queue. */
+static bool serve(struct mote_tls_connection *connection, bool *late)
+{
+	mote_tls_lock();
+	bool closed = connection->closed;
+	bool reported = connection->phase == MOTE_TLS_PHASE_OVER && !connection->events;
+	mote_tls_unlock();
+	if (closed || reported) {
+		retire(connection);
+		return true;
+	}
+	if (must_wait(connection))
+		return false;
+	enum mote_tls_phase before = connection->phase;
+	bool more = mote_tls_connection_step(connection);
+	count(connection, before);
+	if (post(connection))
+		*late = true;
+	return more || (connection->phase == MOTE_TLS_PHASE_OVER && before != MOTE_TLS_PHASE_OVER);
+}
+
+static void run(void)
+{
+	for (;;) {
+		bool more = false, late = false;
+		mote_tls_lock();
+		struct mote_tls_connection *connection = table;
+		mote_tls_unlock();
+		while (connection) {
+			// Only this task takes connections out.
+			mote_tls_lock();
+			struct mote_tls_connection *next = connection->next;
+			mote_tls_unlock();
+			if (serve(connection, &late))
+				more = true;
+			connection = next;
+		}
+		if (!more)
+			mote_tls_task_wait(late ? AGAIN_MS : table ? LOOK_MS : IDLE_MS);
+	}
+}

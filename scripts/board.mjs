@@ -43,9 +43,6 @@ export const MODULES = [
   ["mote-simulator-kept-log", "hosts/simulator/kept-log.ts", "hosts/esp32/log/kept-log-types.js"],
   ["mote-simulator-main", "hosts/simulator/main.ts"],
   ["mote-simulator-window", "hosts/simulator/window.ts"],
-  ["ssl-cert", "hosts/xs/tls/cert.ts"],
-  ["ssl-ciphersuites", "hosts/xs/tls/ciphersuites.ts"],
-  ["ssl-handshake", "hosts/xs/tls/handshake.ts"],
 ];
 
 /** Modules that build on the core: it is imported by its name, so that a board has it once. */

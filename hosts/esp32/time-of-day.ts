@@ -226,11 +226,11 @@ export class TimeOfDay {
       const other = this._at(offset);
       if (other !== undefined && other >= from && other <= to) return other;
     }
-    // The CA that issued the chain says that this time has come. An expired chain is accepted at the
-    // earliest time that is possible, but only while the time server says nothing.
+    if (this._served !== undefined) return undefined;
+    // No time server answered: the earliest time at which the chain can be valid. Its CA says that
+    // this time has come.
     const earliest = this._accepted(Math.max(from, this._floor));
-    const isPossible = system < from || this._served === undefined;
-    return earliest !== undefined && isPossible && earliest <= to ? earliest : undefined;
+    return earliest !== undefined && earliest <= to ? earliest : undefined;
   }
 
   /** Has certificates judged by another time. The function that is returned keeps it, or takes it back. */

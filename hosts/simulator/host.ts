@@ -10,13 +10,13 @@ import type { Renewal, RenewTrust } from "../shared/trust/trust.js";
 import { XsClock } from "../xs/clock.js";
 import { digester } from "../xs/digest.js";
 import { log } from "../xs/log.js";
-import { opener } from "../xs/open.js";
 import { decode, encode } from "../xs/text.js";
 import { FileBlocks } from "./blocks.js";
 import { bootStore } from "./boot.js";
 import { readWhole, replace } from "./files.js";
 import { FileLogMemory } from "./log-memory.js";
 import { FileStore } from "./store.js";
+import { opener } from "./tls-socket.js";
 
 const KIB = 1024;
 /** As large as the partition of a board's. */
@@ -75,7 +75,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     store,
     blocks,
     slot,
-    open: opener({ authorities }),
+    open: opener(authorities),
     digest,
     encode,
     decode,
@@ -102,11 +102,8 @@ const withTrust = (
   isCommissioned: boolean,
   renewTrust: RenewTrust | undefined,
 ): SimulatorHost => {
-  if (!renewTrust) return { ...host, open: opener({ authorities }) };
-  // What is renewed must show in a handshake: no session of before goes on.
-  const open = (list: readonly Uint8Array[]): Host["open"] =>
-    opener({ authorities: list, isFresh: list !== authorities });
-  const renewal = renewTrust(host, { authorities, isBuiltIn: false, isCommissioned, open });
+  if (!renewTrust) return { ...host, open: opener(authorities) };
+  const renewal = renewTrust(host, { authorities, isBuiltIn: false, isCommissioned, open: opener });
   return { ...host, open: renewal.open, renewal };
 };
 

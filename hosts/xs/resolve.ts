@@ -1,7 +1,6 @@
 // biome-ignore lint/style/useNodejsImportProtocol: the SDK's module of this name
 import Net from "net";
 import Timer from "timer";
-import { isIpv4 } from "../shared/x509/ipv4.js";
 
 /** Calls `found` once, later, with an IPv4 address, or undefined if the system's resolver knows none. The simulator's takes the first one only. */
 export const resolve = (name: string, found: (address: string | undefined) => void): void => {
@@ -15,4 +14,10 @@ export const resolve = (name: string, found: (address: string | undefined) => vo
   } catch {
     Timer.set(() => found(undefined), 0);
   }
+};
+
+/** Digits and dots alone: no host name is written so. */
+const isIpv4 = (name: string): boolean => {
+  for (const char of name) if (!"0123456789.".includes(char)) return false;
+  return name !== "";
 };

@@ -40,6 +40,32 @@ declare module "mc/config" {
   export default config;
 }
 
+declare module "ssl/session" {
+  /** What a session reads from and writes to. It sets `writable` from what `write` returns. */
+  export interface Pipe {
+    readable: number;
+    writable: number;
+    /** Fills `into`, which is never longer than `readable`. */
+    read(into: Uint8Array): void;
+    write(packet: Uint8Array): number;
+  }
+
+  export default class Session {
+    constructor(options: { serverName: string; protocolVersion: number; cache: boolean });
+    readonly certificateManager: { register(certificate: Uint8Array): void };
+    initiateHandshake(): void;
+    /** One step: sends, or takes one record. True at the end. Throws. */
+    handshake(pipe: Pipe): boolean;
+    /** The next record of data; undefined if none is whole; null after an alert. Throws. */
+    read(pipe: Pipe): Uint8Array | null | undefined;
+    /** Writes one record. */
+    write(pipe: Pipe, bytes: Uint8Array): number;
+    /** The last message of the handshake that was taken; negative before the first. */
+    readonly handshakeProcess: number;
+    readonly alert: { level: number; description: number } | undefined;
+  }
+}
+
 declare module "rng" {
   const RNG: {
     /** Seeds what TLS draws from. */

@@ -1,4 +1,4 @@
-// DER as certificates use it: definite lengths, tags of one byte. What was not laid out exactly so is refused.
+// DER as certificates use it: definite lengths, tags of one byte. Everything else is refused.
 
 /** Not laid out as DER. The message is for people. */
 export class DerError extends Error {
@@ -17,14 +17,12 @@ export interface Element {
 }
 
 export const TAG = {
-  boolean: 0x01,
   integer: 0x02,
-  bits: 0x03,
-  octets: 0x04,
-  oid: 0x06,
   utcTime: 0x17,
   time: 0x18,
   sequence: 0x30,
+  /** Of a certificate; absent in version 1. */
+  version: 0xa0,
 } as const;
 
 /** Reads elements one after the other out of `bytes`, which it neither copies nor changes. */
@@ -90,42 +88,4 @@ export class DerReader {
 /** The elements inside a SEQUENCE. */
 export const sequence = (bytes: Uint8Array): DerReader => {
   return new DerReader(new DerReader(bytes).next(TAG.sequence).contents);
-};
-
-/** Of an OBJECT IDENTIFIER's contents: its numbers with dots between. Throws DerError. */
-export const oidText = (contents: Uint8Array): string => {
-  const first = contents[0];
-  if (first === undefined || first >= 120) throw new DerError("no object identifier");
-  let text = `${Math.floor(first / 40)}.${first % 40}`;
-  let value = 0;
-  for (let i = 1; i < contents.length; i++) {
-    const byte = contents[i]!;
-    value = value * 128 + (byte & 0x7f);
-    if (value > 0xffff_ffff) throw new DerError("an object identifier of too large numbers");
-    if (byte >= 0x80) continue;
-    text += `.${value}`;
-    value = 0;
-  }
-  if (contents[contents.length - 1]! >= 0x80) throw new DerError("an object identifier ends early");
-  return text;
-};
-
-/** The octets of a BIT STRING of whole bytes. Throws DerError. */
-export const bitsOf = (contents: Uint8Array): Uint8Array => {
-  if (contents[0] !== 0) throw new DerError("bits that are no whole bytes");
-  return contents.subarray(1);
-};
-
-export const equalBytes = (one: Uint8Array, other: Uint8Array): boolean => {
-  if (one.length !== other.length) return false;
-  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
-  return true;
-};
-
-/** Of a positive INTEGER's contents: without leading zeros. Throws DerError. */
-export const unsigned = (contents: Uint8Array): Uint8Array => {
-  if (contents.length === 0 || contents[0]! >= 0x80) throw new DerError("no positive number");
-  let from = 0;
-  while (from < contents.length - 1 && contents[from] === 0) from++;
-  return contents.subarray(from);
 };

@@ -92,9 +92,14 @@ class Visits {
   }
 }
 
+/** A board that no time server answered takes the issue date of a chain for the time. */
+const TIMELESS = "certificate: not valid yet";
+
 async function certificates(visits: Visits, all: readonly Chain[]): Promise<void> {
-  for (const one of all)
-    await visits.expect(one, {}, one.refused ? `0 ${words(one.refused)}` : "7 end", one.title);
+  for (const one of all) {
+    const isRefused = one.refused !== undefined && one.refused !== TIMELESS;
+    await visits.expect(one, {}, isRefused ? `0 ${words(one.refused)}` : "7 end", one.title);
+  }
 }
 
 /** ms of a visit: the first, and the mean of the others, which go on with its session. Their number is checked. */

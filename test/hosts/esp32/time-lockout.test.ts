@@ -176,7 +176,7 @@ for (const [what, set, { system } = {}] of TABLE)
         t.true(Math.abs((one.wall ?? 0) - one.truth) < DAY, `${one.wall} ${one.truth}`);
       });
 
-test("a chain that expired is refused while the time server says so", async (t) => {
+test("a chain that expired, or is not valid yet, is refused while a time server answers", async (t) => {
   const truth = BUILT + 1000 * DAY;
   const one = new Life(BUILT, truth, { first: truth - 10 * DAY, life: 90 * DAY, every: 60 * DAY });
   one.served = one.dated = () => one.truth;
@@ -184,7 +184,8 @@ test("a chain that expired is refused while the time server says so", async (t) 
   one.learn();
   await one.clock.advance(1000);
   const expired = { from: truth - 100 * DAY, to: truth - DAY };
-  t.false(await one.connect(() => expired));
+  const early = { from: truth + DAY, to: truth + 100 * DAY };
+  for (const chain of [expired, early]) t.false(await one.connect(() => chain));
   t.true(await one.connect());
   t.is(one.floor, truth - 10 * DAY, "the date on which the CA issued the certificate");
   t.false(await one.connect(() => expired), "after one that is valid");

@@ -15,6 +15,7 @@ import { root } from "../../architecture/tree.js";
 import { given } from "../../arguments.js";
 import { pattern } from "../port/check.js";
 import { Listeners } from "../port/node-peers.js";
+import { CERT, KEY } from "../port/tls-fixture.js";
 import { bundleForXs } from "./bundle.js";
 import { GuestLine } from "./guest-line.js";
 
@@ -60,7 +61,9 @@ export class Guest {
   #run: SimulatorRun | undefined;
 
   constructor(secure: boolean) {
-    this.listeners = new Listeners(secure);
+    // The SDK's TLS refuses a certificate that comes alone.
+    const here = { name: "127.0.0.1", secureName: "localhost", cert: CERT + CERT, key: KEY };
+    this.listeners = new Listeners(secure, here);
     this.#line = new GuestLine(this.listeners);
     this.#line.onStopped = () => this.#restart();
   }

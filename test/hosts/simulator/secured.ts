@@ -11,7 +11,10 @@ interface Teardown {
 export async function secured(t: Teardown, to: number): Promise<{ url: string; ca: string }> {
   const made = new Authorities();
   const root = made.issue("private authority", undefined, { constraints: "critical,CA:TRUE" });
-  const server = await tlsFront(made.issue("platform", root, { names: "DNS:localhost" }), to);
+  // The SDK's TLS needs an intermediate certificate.
+  const between = made.issue("between", root, { constraints: "critical,CA:TRUE" });
+  const { cert, key } = made.issue("platform", between, { names: "DNS:localhost" });
+  const server = await tlsFront({ cert: cert + between.cert, key }, to);
   t.teardown(() => {
     server.close();
     made.remove();

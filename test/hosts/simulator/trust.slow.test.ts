@@ -1,4 +1,4 @@
-// The whole agent in the simulator while its platform's authority is replaced: on XS, by the SDK's TLS and hosts/shared/x509.
+// The whole agent in the simulator while its platform's CA is replaced: on XS, by the SDK's TLS.
 import { generateKeyPairSync } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Server } from "node:tls";
@@ -7,30 +7,35 @@ import { announce, piecesOf } from "../../../tools/cli/commands/trust/announce.j
 import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/whom.js";
 import { tlsFront } from "../shared/tls-front.js";
 import { der } from "../shared/trust/world.js";
-import { Authorities } from "../shared/x509/authority.js";
-import { changes, type Shown } from "../shared/x509/changes.js";
+import { Authorities, type Issued } from "../shared/x509/authority.js";
 import { DEVICE, idOf, openBench, until } from "./bench.js";
 import { inSimulator, programOf } from "./rig.js";
+
+const CA = "critical,CA:TRUE";
 
 inSimulator(
   "an authority is announced, shown, and the old one is dropped; a stranger's is refused",
   async (t) => {
     const made = new Authorities();
     t.teardown(() => made.remove());
-    const { first, second, shown } = changes(made);
+    const [first, second, stranger] = ["first", "second", "first"].map((name) =>
+      made.issue(name, undefined, { constraints: CA, days: [-1, 3650] }),
+    ) as [Issued, Issued, Issued];
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     let [server, port, platformPort]: [Server | undefined, number, number] = [undefined, 0, 0];
-    const shows = async ({ chain }: Shown): Promise<void> => {
+    // The SDK's TLS needs an intermediate certificate.
+    const shows = async (ca: Issued): Promise<void> => {
       server?.close();
-      const cert = chain.map((one) => one.cert).join("");
-      server = await tlsFront({ cert, key: chain[0]!.key }, platformPort, port);
+      const between = made.issue("between", ca, { constraints: CA, days: [-1, 3650] });
+      const { cert, key } = made.issue("server", between, { names: "DNS:localhost", days: [-1, 3650] });
+      server = await tlsFront({ cert: cert + between.cert, key }, platformPort, port);
       port = (server.address() as AddressInfo).port;
     };
     t.teardown(() => server?.close());
     const { device, operator, events } = await openBench(t, await programOf("hosts/simulator/program"), {
       secure: async (to) => {
         platformPort = to;
-        await shows(shown.ofFirst);
+        await shows(first);
         return { url: `https://localhost:${port}`, ca: first.cert };
       },
       agent: {
@@ -58,9 +63,9 @@ inSimulator(
         return (state?.sequence === made.sequence && is(state)) || undefined;
       });
     };
-    const restarts = async (chain: Shown): Promise<boolean> => {
+    const restarts = async (ca: Issued): Promise<boolean> => {
       await device.cut();
-      await shows(chain);
+      await shows(ca);
       const seen = events.length;
       void device.start();
       return until("online", 15_000, () =>
@@ -68,10 +73,10 @@ inSimulator(
       ).catch(() => false);
     };
     await push([der(second)], [], ({ trusts }) => trusts.length === 2);
-    t.true(await restarts(shown.ofSecond));
+    t.true(await restarts(second));
     await push([], ["old"], ({ trusts, waiting }) => trusts.length === 1 && waiting.length === 0);
-    t.false(await restarts(shown.ofFirst), "what was dropped");
-    t.false(await restarts(shown.ofStranger), "a stranger");
-    t.true(await restarts(shown.crossSigned));
+    t.false(await restarts(first), "what was dropped");
+    t.false(await restarts(stranger), "a stranger");
+    t.true(await restarts(second));
   },
 );

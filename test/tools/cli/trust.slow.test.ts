@@ -163,7 +163,7 @@ const otherKey = (): string =>
 test.serial("what can't be meant is wrong usage, before anything is sent", async (t) => {
   const leaf = shown.ofFirst.chain[0]!.certPath;
   const wrong: [string[], RegExp][] = [
-    [["--ca", leaf], /--ca: the certificate is no authority's \(CN=server\)/],
+    [["--ca", leaf], /--ca: the certificate is not a CA's \(CN=server\)/],
     [["--ca", join(home, "app.mjs")], /--ca holds something that is no certificate/],
     [["--ca", join(home, "none")], /can't be read \(ENOENT\)/],
     [["--drop", "newest"], /--drop takes "old", "built-in", or 16 digits/],

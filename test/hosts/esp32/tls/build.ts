@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { readCertificate } from "../../../../hosts/shared/x509/certificate.js";
+import { sequence, TAG } from "../../../../hosts/shared/x509/der.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -104,13 +104,23 @@ const bundleFolder = (name: string): string =>
 /** A bundle of one authority, as ESP-IDF lays it out: where each one begins, and of each its name and its key. */
 export function bundleOf(pem: string): Buffer {
   const { raw, publicKey } = new X509Certificate(pem);
-  const name = readCertificate(new Uint8Array(raw)).subject;
+  const name = subjectOf(new Uint8Array(raw));
   const key = publicKey.export({ type: "spki", format: "der" });
   const head = Buffer.alloc(8);
   head.writeUInt32LE(4, 0);
   head.writeUInt16LE(name.length, 4);
   head.writeUInt16LE(key.length, 6);
   return Buffer.concat([head, name, key]);
+}
+
+/** The subject (DER) of a certificate. */
+function subjectOf(der: Uint8Array): Uint8Array {
+  const fields = sequence(sequence(der).next(TAG.sequence).whole);
+  fields.optional(TAG.version);
+  fields.next(TAG.integer);
+  // Algorithm, issuer, dates.
+  for (let n = 0; n < 3; n++) fields.next(TAG.sequence);
+  return fields.next(TAG.sequence).whole;
 }
 
 /** The program of harness.c, in `folder`. */

@@ -3,7 +3,6 @@
 import { generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
 import { type RenewTrust, renewTrust } from "../../../../hosts/shared/trust/trust.js";
 import type { Given } from "../../../../hosts/shared/trust/trusted.js";
-import { refusal } from "../../../../hosts/shared/x509/chain.js";
 import { Agent, type AgentOptions } from "../../../../src/index.js";
 import type { Host } from "../../../../src/port.js";
 import { signImage } from "../../../../tools/cli/commands/sign.js";
@@ -13,6 +12,7 @@ import { Body } from "../../../power-loss/device.js";
 import { Power, type PowerLoss } from "../../../power-loss/power.js";
 import type { Issued } from "../x509/authority.js";
 import type { Shown } from "../x509/changes.js";
+import { refusal } from "../x509/judge.js";
 
 export const URL = "https://localhost";
 export const MINUTE = 60_000;
@@ -161,12 +161,7 @@ export class World {
   #judge(shown: Shown, name: string, authorities: readonly Uint8Array[]): string | undefined {
     const unreadable = this.unreadable && der(this.unreadable).toString();
     if (authorities.some((one) => one.toString() === unreadable)) return "certificate: malformed";
-    const why = refusal(shown.chain.map(der), name, {
-      authorities,
-      now: this.clock.wall() ?? 0,
-      signedBy: (one, issuer) =>
-        new X509Certificate(one.der).verify(new X509Certificate(issuer.der).publicKey),
-    });
+    const why = refusal(shown.chain.map(der), name, authorities, this.clock.wall() ?? 0);
     if (why === undefined && shown.by.length === 0) this.accepted++;
     return why;
   }

@@ -44,6 +44,8 @@ export class Authorities {
       ...(names ? [`subjectAltName=${names}`] : []),
       ...(constraints ? [`basicConstraints=${constraints}`] : []),
       "subjectKeyIdentifier=hash",
+      // The SDK's TLS finds a CA by it.
+      "authorityKeyIdentifier=keyid",
       more,
     ];
     writeFileSync(extensions, lines.join("\n"));

@@ -14,7 +14,6 @@ import {
   SHORT,
   signedText,
 } from "../../../../hosts/shared/trust/announcement.js";
-import { type Certificate, readCertificate } from "../../../../hosts/shared/x509/certificate.js";
 import { UsageError } from "../../usage.js";
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
@@ -116,23 +115,17 @@ export function stale({ ca }: Announced, names: readonly string[]): string[] {
   return names.filter((name) => name.startsWith(`${KEY}-`) && !used.includes(name));
 }
 
-const [RSA_BITS, RSA_EXPONENT] = [2048, 65_537];
+const RSA_BITS = 2048;
+const RSA_EXPONENT = 65_537n;
 
-/** Why no device should trust it as an authority, for people. */
+/** Why no device should trust it as a CA, for people. */
 function unfit(der: Uint8Array, now: number): string | undefined {
   if (der.length > LARGEST) return `the certificate is longer than ${LARGEST} bytes`;
-  let read: Certificate;
-  try {
-    read = readCertificate(der);
-  } catch {
-    return "the certificate can't be read by a device";
-  }
-  const { authority, strange, to, key } = read;
-  if (!authority) return "the certificate is no authority's";
-  if (strange) return "the certificate demands what is not known";
-  const { bits = RSA_BITS, exponent = RSA_EXPONENT } = key;
-  if (bits < RSA_BITS || exponent < RSA_EXPONENT) return "the certificate's key is too weak";
-  return to < now ? "the certificate has expired" : undefined;
+  const { ca, publicKey, validTo } = new X509Certificate(der);
+  if (!ca) return "the certificate is not a CA's";
+  const { modulusLength = RSA_BITS, publicExponent = RSA_EXPONENT } = publicKey.asymmetricKeyDetails ?? {};
+  if (modulusLength < RSA_BITS || publicExponent < RSA_EXPONENT) return "the certificate's key is too weak";
+  return Date.parse(validTo) < now ? "the certificate has expired" : undefined;
 }
 
 export function idOf(der: Uint8Array): string {

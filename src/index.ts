@@ -3,7 +3,7 @@ export { Agent } from "./agent/agent.js";
 export type { AttributesApi, ReadOptions, Subscriber } from "./agent/attributes/api.js";
 export type { FirmwareApi } from "./agent/firmware/api.js";
 export type { FirmwareOptions, FirmwareUpdate } from "./agent/firmware/firmware.js";
-export { type LastRun, Recovery } from "./agent/lifecycle/recovery.js";
+export { Recovery } from "./agent/lifecycle/recovery.js";
 export type { Sample, Wake, WakeOptions } from "./agent/lifecycle/wake.js";
 export type { AttributeOptions } from "./agent/options/attributes.js";
 export type { AgentOptions } from "./agent/options/options.js";
@@ -19,7 +19,18 @@ export { type ErrorCode, MoteError } from "./errors.js";
 export type { AgentEvent, AgentEvents, AgentState } from "./events.js";
 export type { Counters } from "./platform/counters.js";
 export type { AbortSignalLike, WaitOptions } from "./platform/wait.js";
-export type { Blocks, Clock, Digest, Host, Redactor, Slot, Socket, SocketEvent, Store } from "./port.js";
+export type {
+  Blocks,
+  Clock,
+  Digest,
+  Host,
+  LastRun,
+  Redactor,
+  Slot,
+  Socket,
+  SocketEvent,
+  Store,
+} from "./port.js";
 export { VERSION } from "./version.js";
 export type { Json, JsonObject } from "./wire/text/json.js";
 export { HIDDEN, LineCleaner, SecretRedactor } from "./wire/text/redactor.js";

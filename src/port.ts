@@ -99,6 +99,27 @@ export interface Redactor {
   cleanJson(text: string, hasKnownNames?: boolean): string;
 }
 
+/** Why this run started, and how the run before it ended. */
+export interface LastRun {
+  /** Why this run started, one of a few words: "power on", "panic", "restart". 32 characters at most. */
+  readonly reset: string;
+  /** Why the run before crashed, for people. False if it did not: power loss, a button, a requested restart. */
+  readonly crash: string | false;
+  /** Where it crashed: the image's build, and addresses of code, the innermost first. */
+  readonly place?: { readonly build: string; readonly backtrace: string } | undefined;
+  /** Power loss or a reset button ended the run before: an image on trial is not to blame. */
+  readonly interrupted?: boolean | undefined;
+  /**
+   * The power came, and that started this run. Three such runs in a row, each shorter than 10 s, ask for recovery mode. Each takes
+   * two writes of the store.
+   */
+  readonly powered?: boolean | undefined;
+  /** Crashes of the last ten minutes since a requested restart, if the machine counts them itself. */
+  readonly crashes?: number | undefined;
+  /** Present if this run is a wake from sleep: how long the machine slept, in milliseconds. */
+  readonly sleptMs?: number | undefined;
+}
+
 /** The one seam between the agent and the machine. */
 export interface Host {
   readonly clock: Clock;
@@ -132,6 +153,8 @@ export interface Host {
   conceal?(secret: string): void;
   /** At a reset: the lines that are kept belong to the owner before. False if they are still there. Left out where no line is kept. */
   forgetLines?(): boolean;
+  /** Left out if the machine cannot say: then each end of a run counts as a crash, except a restart that the agent asked for. */
+  readonly lastRun?: LastRun | undefined;
   /** Ends this run and starts the next. May return before it takes effect. */
   restart(reason: string): void;
 }

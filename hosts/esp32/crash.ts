@@ -1,4 +1,4 @@
-import type { Host, Store } from "../../src/port.js";
+import type { Host, LastRun, Store } from "../../src/port.js";
 
 /** ESP-IDF's esp_reset_reason_t, by number. */
 export const RESET_REASONS: readonly string[] = [
@@ -33,13 +33,7 @@ const FULL = "memory full";
 /** What keeping a text takes. */
 const RESERVE = { objects: 24, bytes: 400 };
 
-/** How the run before this one ended. */
-export interface Ending {
-  /** Of the chip. */
-  readonly reset: string;
-  /** Why it crashed; false if it did not (power, a button, asked for). */
-  readonly crash: string | false;
-}
+type Ending = Pick<LastRun, "reset" | "crash">;
 
 /**
  * Keeps what the engine said before it gave up: at the next start nothing else would know. A restart that was asked for is noted too,

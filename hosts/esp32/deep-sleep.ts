@@ -39,7 +39,7 @@ export class DeepSleep {
     this._host = host;
     this._timeoutMs = timeoutMs;
     const slept = machine.idf.mote_slept();
-    this.sleptMs = slept >= 0 && host.ending.reset === "deep sleep" ? slept : undefined;
+    this.sleptMs = slept >= 0 && host.lastRun.reset === "deep sleep" ? slept : undefined;
   }
 
   /** Samples, connects if that is due, and sleeps. `recovering`: without a sample, and within reach at each wake. */

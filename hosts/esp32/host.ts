@@ -1,8 +1,8 @@
 import { pinAll, pinStored, SecretRedactor } from "../../src/index.js";
-import type { Host, Redactor } from "../../src/port.js";
+import type { Host, LastRun, Redactor } from "../../src/port.js";
 import type { Renewal } from "../shared/trust/trust.js";
 import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
-import { type Ending, LastWords } from "./crash.js";
+import { LastWords } from "./crash.js";
 import { type Partition, PartitionBlocks } from "./partition.js";
 import { OtaSlot } from "./slot.js";
 import { AGENT, type Domain, NvsStore, OWN } from "./store.js";
@@ -12,8 +12,7 @@ const OUTBOX = "outbox";
 
 export interface BoardHost extends Host {
   readonly redactor: Redactor;
-  /** How the run before this one ended. */
-  readonly ending: Ending;
+  readonly lastRun: LastRun;
   /** What the host itself keeps. */
   readonly own: NvsStore;
   /** Of the authorities that are trusted, if the image has that part. */
@@ -33,7 +32,7 @@ export const createHost = (machine: Machine): BoardHost => {
   const log: Host["log"] = (level, line) => machine.log(level, redactor.clean(line));
   const own = new NvsStore(storage(machine, OWN), machine);
   const lastWords = new LastWords(own, machine);
-  const ending = lastWords.ending(idf.esp_reset_reason(), idf.mote_memory(MEMORY.wasFull) !== 0);
+  const lastRun = lastRunOf(machine, lastWords);
   machine.onAbort((status, exception) => {
     lastWords.crashed(status, exception);
     // The engine would do it: but after this hook SDK 8.2.3 reads the exception that is gone, which is another exception, and calls the hook again, until
@@ -63,11 +62,24 @@ export const createHost = (machine: Machine): BoardHost => {
       lastWords.restarting();
       idf.esp_restart();
     },
-    ending,
+    lastRun,
     own,
     mac,
     freeMemory: () => idf.esp_get_free_heap_size(),
     leastFreeMemory: () => idf.esp_get_minimum_free_heap_size(),
+  };
+};
+
+/** To be asked before the time is set. */
+const lastRunOf = ({ idf, config }: Machine, lastWords: LastWords): LastRun => {
+  const { reset, crash } = lastWords.ending(idf.esp_reset_reason(), idf.mote_memory(MEMORY.wasFull) !== 0);
+  const isWake = reset === "deep sleep";
+  return {
+    reset,
+    crash,
+    interrupted: crash === false && reset !== "software" && !isWake,
+    powered: reset === "power on" && config.powerCycles !== false,
+    sleptMs: isWake ? Math.max(0, idf.mote_slept()) : undefined,
   };
 };
 

@@ -9,7 +9,7 @@ const EVERY_MS = 3_600_000;
  * `freeMemory` and `leastFreeMemory` (bytes of the system's heap): not with `sleeps`, as each change would cost a wake another request.
  */
 export const publishHealth = (agent: Agent, host: BoardHost, sleeps = false): void => {
-  const { reset, crash } = host.ending;
+  const { reset, crash } = host.lastRun;
   const publish = (values: Record<string, unknown>): void => {
     try {
       agent.attributes.publish(values);

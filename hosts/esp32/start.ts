@@ -54,8 +54,8 @@ export const startBoard = (
       `the flash was laid out by an earlier release: an image may take ${size} bytes; docs/board.md says what to do for more`,
     );
   // The kept log has a line of its own for it.
-  if (host.ending.crash)
-    machine.log("error", host.redactor.clean(`the run before ended with: ${host.ending.crash}`));
+  const { crash } = host.lastRun;
+  if (crash !== false) machine.log("error", host.redactor.clean(`the run before ended with: ${crash}`));
   // Before the radio takes its part.
   const { limits } = planMemory({
     engine: machine.idf.mote_memory(MEMORY.engine) || SMALLEST.engine,
@@ -108,10 +108,7 @@ const run = (
   if (settings.network) joins?.(agent, deepSleep ? undefined : wifi, settings.network);
   attend(agent, host, wifi, time, settings.options.baseUrl, deepSleep !== undefined);
   const image = settings.options.firmware?.version ?? "";
-  const { reset, crash } = host.ending;
-  const interrupted = crash === false && reset !== "software" && reset !== "deep sleep";
-  const powered = isPowered(machine, host);
-  const recovery = new Recovery(watched, { image, crash, interrupted, powered, sleptMs: deepSleep?.sleptMs });
+  const recovery = new Recovery(watched, image);
   const appHost = { ...watched, settings: forApplication(settings), health: forDiagnostics(machine, host) };
   const sample = recovery.active ? undefined : application(agent, appHost);
   recovery.attend(agent);
@@ -132,18 +129,8 @@ export const timeOf = ({ clock, built, askTime, idf }: Machine, host: BoardHost)
     return to > 0 ? { from: idf.mote_tls(TLS.validFrom), to } : undefined;
   });
 
-/** The power came, and quick power cycles count: see Recovery. */
-export const isPowered = ({ config }: Machine, { ending }: BoardHost): boolean =>
-  ending.reset === "power on" && config.powerCycles !== false;
-
-/** A wake from sleep is no start that anybody wants counted. */
 const forDiagnostics = ({ idf }: Machine, host: BoardHost): AppHost["health"] => {
-  const { reset } = host.ending;
-  return {
-    reset: reset === "deep sleep" ? undefined : reset,
-    freeMemory: () => host.leastFreeMemory(),
-    memory: () => memoryOf(idf, host),
-  };
+  return { freeMemory: () => host.leastFreeMemory(), memory: () => memoryOf(idf, host) };
 };
 
 const attend = (

@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 import { join } from "node:path";
 import { pinStored, SecretRedactor } from "../../src/index.js";
 import type { LogMemory } from "../../src/log/index.js";
-import type { Host, Redactor } from "../../src/port.js";
+import type { Host, LastRun, Redactor } from "../../src/port.js";
 import type { Boot } from "../shared/boot-slots/boot-record.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import { FileBlocks } from "./blocks.js";
@@ -37,6 +37,8 @@ export interface NodeHostOptions extends SocketOptions {
   log?: Host["log"];
   /** Default: the process ends with exit code 75, for whoever started it to start it again. */
   restart?: Host["restart"];
+  /** As the program that starts this one knows it. */
+  lastRun?: LastRun | undefined;
   /**
    * Called when another process took the state directory over; nothing can be written any more.
    * Default: the process ends with exit code 9.
@@ -108,6 +110,7 @@ function openHost(options: NodeHostOptions, lease: Lease, redactor: Redactor, lo
     redactor,
     conceal: (secret) => redactor.conceal(secret),
     logMemory,
+    lastRun: options.lastRun,
     restart: options.restart ?? (() => process.exit(RESTART)),
     close() {
       // Once: the numbers of closed files are given to others.

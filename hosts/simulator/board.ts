@@ -34,6 +34,8 @@ export const start = (
   const machine = createHost(below(files, FOLDER), {
     authorities: builtInAuthorities(config.ca),
     renewTrust,
+    // Nobody says here how the run before ended.
+    lastRun: { reset: "start", crash: false },
   });
   const kept = keepLog?.(machine);
   const show = machine.log;
@@ -57,7 +59,7 @@ export const start = (
     followAgent(agent, (event) => show("info", eventLine(event)));
     const sleeps = timeoutMs !== undefined;
     const appSettings = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
-    const sample = application(agent, { ...host, settings: appSettings, health: { reset: "start" } });
+    const sample = application(agent, { ...host, settings: appSettings, health: {} });
     if (sleeps)
       wakeAgain(agent, host, sample, (wake) => {
         host.log("info", eventLine({ ...wake, event: "wake" }));

@@ -4,7 +4,7 @@ import FFI from "mc/ffi";
 import RNG from "rng";
 import { pinStored, SecretRedactor } from "../../src/index.js";
 import type { LogMemory } from "../../src/log/index.js";
-import type { Digest, Host } from "../../src/port.js";
+import type { Digest, Host, LastRun } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
 import type { Renewal, RenewTrust } from "../shared/trust/trust.js";
 import { XsClock } from "../xs/clock.js";
@@ -31,6 +31,8 @@ export interface SimulatorOptions {
   blocksBytes?: number;
   slotBytes?: number;
   log?: Host["log"];
+  /** As the one that started the simulator knows it. */
+  lastRun?: LastRun | undefined;
 }
 
 export interface SimulatorHost extends Host {
@@ -85,6 +87,7 @@ export const createHost = (files: Files, options: SimulatorOptions = {}): Simula
     redactor,
     conceal: (secret) => redactor.conceal(secret),
     logMemory,
+    lastRun: options.lastRun,
     restart: () => trace("@restart\n"),
     trusting: (given) => withTrust(host, given, true, options.renewTrust),
     close() {

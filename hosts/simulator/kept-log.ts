@@ -5,5 +5,4 @@ import type { SimulatorHost } from "./host.js";
 /** As that of hosts/esp32/log/kept-log.ts. */
 export type LogKeeper = (machine: SimulatorHost) => DeviceLog;
 
-/** Nobody says here how the run before ended. */
-export const keepLog: LogKeeper = (machine) => new DeviceLog(machine, { reset: "start" });
+export const keepLog: LogKeeper = (machine) => new DeviceLog(machine);

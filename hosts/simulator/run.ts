@@ -1,6 +1,6 @@
 // The agent with the sample application, as its supervisor configured it.
 import files from "embedded:storage/files";
-import { Agent, type LastRun, Recovery } from "mote";
+import { Agent, Recovery } from "mote";
 import { DeviceLog } from "mote/log";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
@@ -19,12 +19,12 @@ const sendEvent = (event: { event: string } & Record<string, unknown>): void => 
 export type Show = (agent: Agent, image: { title: string; version: string }) => void;
 
 const start = (show: Show | undefined): void => {
-  const { agent: options, intervalMs, authorities, before, control } = readSettings(files);
+  const { agent: options, intervalMs, authorities, lastRun, image, control } = readSettings(files);
   const trusted = authorities.map((text) => Uint8Array.fromBase64(text));
-  const machine = createHost(files, { authorities: trusted, renewTrust });
-  const kept = new DeviceLog(machine, { reset: resetOf(before), crash: crashOf(before) });
+  const machine = createHost(files, { authorities: trusted, renewTrust, lastRun });
+  const kept = new DeviceLog(machine);
   const host = kept.over(machine);
-  const recovery = new Recovery(host, before);
+  const recovery = new Recovery(host, image);
   const agent = new Agent(host, options);
   kept.attend(agent);
   host.renewal?.attend(agent);
@@ -32,7 +32,7 @@ const start = (show: Show | undefined): void => {
   show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
   const appHost = { ...host, settings: { intervalMs, version: options.firmware?.version } };
   if (recovery.active) sendEvent({ event: "recovery", cause: recovery.cause });
-  else if (!setUpApplication(agent, { ...appHost, health: { reset: resetOf(before) } })) return;
+  else if (!setUpApplication(agent, { ...appHost, health: {} })) return;
   recovery.attend(agent);
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;
@@ -52,11 +52,6 @@ const setUpApplication = (agent: Agent, host: AppHost): boolean => {
     return false;
   }
 };
-
-const crashOf = ({ crash }: LastRun): { words: string } | undefined =>
-  typeof crash === "string" ? { words: crash } : undefined;
-
-const resetOf = ({ crash, powered }: LastRun): string => (crash ? "crash" : powered ? "start" : "restart");
 
 async function end(agent: Agent, recovery: Recovery): Promise<void> {
   recovery.steady();

@@ -8,8 +8,9 @@ export interface Settings {
   readonly intervalMs: number;
   /** Certificates of authorities, DER in base64. */
   readonly authorities: readonly string[];
-  /** How the run before this one ended, and what runs now. */
-  readonly before: LastRun;
+  readonly lastRun: LastRun;
+  /** Distinguishes the image that runs from others. */
+  readonly image: string;
   /** On loopback, where the supervisor listens: what it sends there asks for an end in good order. */
   readonly control: number;
 }

@@ -52,8 +52,10 @@ export class Diagnostics {
     this._began = host.clock.now();
     this._unsubscribe = this._listen();
     agent.rpc.handle("mote.health", () => this._fitting(), { once: false });
-    if (options.reset !== undefined) {
-      this._record.started(options.reset);
+    const { lastRun } = host;
+    // A wake from sleep is no start that anybody wants counted.
+    if (lastRun && lastRun.sleptMs === undefined) {
+      this._record.started(lastRun.reset);
       this._keep();
     }
     this._tick();

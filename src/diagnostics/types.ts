@@ -14,11 +14,9 @@ export interface DiagnosticsAgent {
 }
 
 /** What is asked of a host. */
-export type DiagnosticsHost = Pick<Host, "clock" | "store" | "encode" | "decode" | "log">;
+export type DiagnosticsHost = Pick<Host, "clock" | "store" | "encode" | "decode" | "log" | "lastRun">;
 
 export interface DiagnosticsOptions {
-  /** Why this run started, as the machine gives it: one of a few, 32 characters at most. Default: nothing is counted, as for a wake from sleep. */
-  readonly reset?: string | undefined;
   /** Bytes of memory that are free now, or the least there were. Asked once a minute. */
   readonly freeMemory?: (() => number) | undefined;
   /** What the machine reports of its memory, in bytes: for `mote.health` alone. */

@@ -37,7 +37,7 @@ export class DeviceLog {
   /** Lines before this number were kept when not all of the secrets were known, which were so many. */
   private _cleanFrom = 0;
   private _known = -1;
-  private _words: string | undefined;
+  private _crash: string | undefined;
   private _level = INFO;
   private _agent: LogAgent | undefined;
   /** Ends what is listened to at the level `debug` alone. */
@@ -51,13 +51,15 @@ export class DeviceLog {
     this._cleaner = new LineCleaner(this._redactor);
     this._ring = new Ring(host.logMemory ?? ramOf(SIZE), host.random);
     this._resume();
-    const { build = null, reset, crash } = about;
-    this._build = build;
-    if (reset !== undefined) this.keep("info", `start: ${reset}`);
-    if (!crash) return;
-    if (crash.backtrace) this.keep("error", `backtrace of ${crash.build}: ${crash.backtrace}`);
-    // They may quote a secret: once the agent is made all are known.
-    this._words = crash.words;
+    this._build = about.build ?? null;
+    const { lastRun } = host;
+    if (!lastRun) return;
+    const { reset, crash, place } = lastRun;
+    this.keep("info", `start: ${reset}`);
+    if (crash === false) return;
+    if (place) this.keep("error", `backtrace of ${place.build}: ${place.backtrace}`);
+    // It may quote a secret: once the agent is made all are known.
+    this._crash = crash;
   }
 
   /** A line of the agent or the application: to the host as before, unless its level is `debug`, and to those that are kept. */
@@ -102,8 +104,8 @@ export class DeviceLog {
       once: false,
     });
     agent.attributes.subscribe(ATTRIBUTE, (value) => this._asked(value));
-    if (this._words !== undefined) this.keep("error", `the run before ended with: ${this._words}`);
-    this._words = undefined;
+    if (this._crash !== undefined) this.keep("error", `the run before ended with: ${this._crash}`);
+    this._crash = undefined;
     this._agent = agent;
     const info = (line: string): void => this.keep("info", line);
     agent.on("provisioned", ({ deviceName }) => info(`provisioned${after(" as ", deviceName)}`));

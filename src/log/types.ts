@@ -15,27 +15,14 @@ export interface LogAgent {
 export type LogMemory = Pick<Blocks, "size" | "read" | "write">;
 
 /** What is asked of a host. Without `logMemory` the lines are kept in 4 KiB of this object, and end with the run. */
-export interface LogHost extends Pick<Host, "clock" | "encode" | "decode" | "random" | "log" | "redactor"> {
+export interface LogHost
+  extends Pick<Host, "clock" | "encode" | "decode" | "random" | "log" | "lastRun" | "redactor"> {
   readonly logMemory?: LogMemory;
-}
-
-/** How a run crashed, as far as the machine knows. */
-export interface Crash {
-  /** What it said of it. */
-  readonly words: string;
-  /** Of the image that crashed. */
-  readonly build?: string | undefined;
-  /** Addresses of code, `0x42001234 0x4200abcd`, the innermost first. */
-  readonly backtrace?: string | undefined;
 }
 
 export interface LogOptions {
   /** What identifies the image: on a board the beginning of ESP-IDF's SHA-256 of its ELF file, as hexadecimal digits. */
   readonly build?: string | undefined;
-  /** Why this run started. */
-  readonly reset?: string | undefined;
-  /** How the run before it ended, if it crashed. */
-  readonly crash?: Crash | undefined;
 }
 
 /** What `mote.log` answers. */

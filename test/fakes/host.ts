@@ -1,7 +1,7 @@
 // A whole host in memory. Time, network and chance are the test's.
 import { createHash } from "node:crypto";
 import { pinStored, SecretRedactor } from "../../src/index.js";
-import type { Digest, Host, Redactor, Store } from "../../src/port.js";
+import type { Digest, Host, LastRun, Redactor, Store } from "../../src/port.js";
 import { FakeClock } from "./clock.js";
 import { FakeFlash, FakeSlot } from "./flash.js";
 import { FakeNet, type NetOptions } from "./net.js";
@@ -53,6 +53,7 @@ export interface FakeHostOptions {
   blocks?: FakeFlash;
   slot?: FakeSlot;
   hardwareId?: string;
+  lastRun?: LastRun;
 }
 
 export interface FakeHost extends Host {
@@ -99,6 +100,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
     },
     redactor,
     conceal: (secret) => redactor.conceal(secret),
+    lastRun: options.lastRun,
     restart: (reason) => restarts.push(reason),
   };
 }

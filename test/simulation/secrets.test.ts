@@ -88,15 +88,16 @@ class Device {
   live(secret = SECRET, crash: string | false = false): Life {
     const { clock, net, store, blocks, heard } = this;
     store.values.set("wifi", new TextEncoder().encode(`\u0001{"ssid":"home","password":"${WIFI}"}`));
-    const host = fakeHost({ clock, network: net, store, blocks, seed: ++this.#lives });
+    const lastRun = { reset: "panic", crash };
+    const host = fakeHost({ clock, network: net, store, blocks, seed: ++this.#lives, lastRun });
     const agent = new Agent(host, {
       baseUrl: "http://platform.test",
       provisioning: { key: KEY, secret, deviceName: NAME },
     });
     for (const event of EVENTS)
       agent.on(event, (detail) => heard.shown.push(`${event} ${JSON.stringify(detail)}`));
-    const recovery = new Recovery(host, { image: "1", crash });
-    const diagnostics = new Diagnostics(agent, host, { reset: "panic", freeMemory: () => 1000 });
+    const recovery = new Recovery(host, "1");
+    const diagnostics = new Diagnostics(agent, host, { freeMemory: () => 1000 });
     recovery.attend(agent);
     agent.rpc.handle("fails", () => {
       throw new Error("it can't");

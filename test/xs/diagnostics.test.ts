@@ -16,7 +16,9 @@ const ENTRY = `import { Agent } from "./src/index.ts";
       baseUrl: "http://platform.test",
       provisioning: { key: "${KEY}", secret: "${SECRET}", deviceName: "${NAME}" },
     });
-    globalThis.diagnostics = new Diagnostics(agent, host, { reset: "panic", freeMemory: () => 4711 });
+    globalThis.diagnostics = new Diagnostics(agent, { ...host, lastRun: { reset: "panic", crash: "any" } }, {
+      freeMemory: () => 4711,
+    });
     agent.start();
   };
   globalThis.wrong = (times) => { for (let n = 0; n < times; n++) { try { agent.telemetry.record({ "": n % 7 }); } catch {} } };`;

@@ -1,5 +1,7 @@
 // Messages between the supervisor and its worker.
+
 import type { SlotName } from "../../hosts/shared/boot-slots/boot-record.js";
+import type { LastRun } from "../../src/port.js";
 
 /** All that a worker needs to know. It goes by the channel between the two, as it holds secrets. */
 export interface WorkerConfig {
@@ -38,12 +40,8 @@ export type ToWorker =
       state: "confirmed" | "pending";
       /** Of the image. */
       sha256: string;
-      /** Why the worker before this one crashed; false if it did not, or there was none. */
-      crash: string | false;
-      /** The supervisor just started: the power went, or all of it was stopped. */
-      interrupted: boolean;
-      /** In the last ten minutes, of the image that runs, since the last restart that was asked for. */
-      crashes: number;
+      /** Of the worker before this one; `interrupted` if there was none. */
+      lastRun: LastRun;
     }
   | { kind: "stop" };
 

@@ -8,6 +8,7 @@ import { flash } from "../../hosts/node/flash.js";
 import { Lease } from "../../hosts/node/lease.js";
 import { forgetStart, prepareStart, type Start } from "../../hosts/node/start-up.js";
 import { eventLine } from "../../hosts/shared/event-lines.js";
+import type { LastRun } from "../../src/port.js";
 import { builtFile } from "../project.js";
 import { PATIENCE, type Patience, runWorker, type WorkerEnd } from "./child.js";
 import type { Lines } from "./lines.js";
@@ -151,10 +152,9 @@ class Supervisor {
 
   async #runOnce(start: Start): Promise<WorkerEnd> {
     const { config, stop, kill, worker = WORKER, patience = PATIENCE, manager } = this.#options;
-    const before = { crash: this.#crash, interrupted: this.#first, crashes: this.#crashes.length };
     const end = await runWorker({
       entry: worker,
-      start: { kind: "start", config, ...before, ...start },
+      start: { kind: "start", config, lastRun: this.#lastRun, ...start },
       emit: (event) => this.#report(event),
       secret: (secret, isOwn) => this.#options.lines.redactor[isOwn ? "pin" : "conceal"](secret),
       beat: (lives) => manager?.beat(lives),
@@ -165,6 +165,13 @@ class Supervisor {
     });
     this.#lease.worker(undefined);
     return end;
+  }
+
+  get #lastRun(): LastRun {
+    const crash = this.#crash;
+    const interrupted = this.#first;
+    const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
+    return { reset, crash, interrupted, powered: interrupted, crashes: this.#crashes.length };
   }
 
   /** The exit code, or undefined to go on. */

@@ -108,21 +108,13 @@ class TellingRedactor extends SecretRedactor {
   }
 }
 
-async function start({
-  config,
-  path,
-  slot,
-  state,
-  sha256,
-  crash,
-  interrupted,
-  crashes,
-}: StartMessage): Promise<void> {
+async function start({ config, path, slot, state, sha256, lastRun }: StartMessage): Promise<void> {
   const machine: NodeHost = createHost({
     redactor: new TellingRedactor({ encode }),
     stateDir: config.stateDir,
     ca: config.ca,
     insecureTls: config.insecureTls,
+    lastRun,
     log: (level, line) => emit({ event: "log", level, line }),
     restart: (reason) => {
       kept.keep("info", `restart: ${reason}`);
@@ -133,17 +125,12 @@ async function start({
       exit(IN_USE);
     },
   });
-  const reset = crash !== false ? "crash" : interrupted ? "start" : "restart";
-  const kept = new DeviceLog(machine, {
-    build: sha256.slice(0, BUILD),
-    reset,
-    crash: crash === false ? undefined : { words: crash },
-  });
+  const kept = new DeviceLog(machine, { build: sha256.slice(0, BUILD) });
   const logging = kept.over({ ...machine });
   const { ca, isCommissionedCa, insecureTls } = config;
   const trust = insecureTls ? undefined : renewal(logging, ca, isCommissionedCa);
   const host: NodeHost = { ...logging, open: signs.watch(trust?.open ?? machine.open) };
-  const recovery = new Recovery(host, { image: sha256, crash, interrupted, powered: interrupted, crashes });
+  const recovery = new Recovery(host, sha256);
   begun = recovery;
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) storeImageInfo(host, sha256, image.firmware);
@@ -158,7 +145,7 @@ async function start({
   const { title, version } = firmware ?? {};
   emit({ event: "started", title, version, slot, state });
   if (recovery.active) emit({ event: "recovery", cause: recovery.cause });
-  const health = { reset, freeMemory };
+  const health = { freeMemory };
   const publishHealth = () => void new Diagnostics(made, host, health);
   if (recovery.active) publishHealth();
   const { intervalMs, cycle } = config;

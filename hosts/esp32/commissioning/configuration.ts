@@ -22,7 +22,7 @@ import type { Values } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
-import { type Go, isPowered, timeOf } from "../start.js";
+import { type Go, timeOf } from "../start.js";
 import { BY_HAND, NAME } from "../store.js";
 import { aboutBoard } from "./about-board.js";
 import { isHeld, type Pin, whenHeld } from "./button.js";
@@ -77,9 +77,9 @@ export const commissionBy = (
   if (wrong !== undefined) return misconfigured(host, wrong);
   const board: Board = { modules, machine, host, built, config, stored, go, isByHand: isByHand(host) };
   const button = buttonOf(board);
-  const isWake = host.ending.reset === "deep sleep";
+  const isWake = host.lastRun.reset === "deep sleep";
   // Who stands at a board without a button, and has another Wi-Fi for it.
-  const isAskedFor = Recovery.isAskedFor(host, isPowered(machine, host));
+  const isAskedFor = Recovery.isAskedFor(host);
   const begin = (): Agent | undefined =>
     isIncomplete(config) || isAskedFor ? ask(board, undefined, isAskedFor) : run(board, button);
   if (button?.read() !== 0) return begin();
@@ -91,10 +91,10 @@ export const commissionBy = (
   return undefined;
 };
 
-const isByHand = ({ ending, own }: BoardHost): boolean => {
+const isByHand = ({ lastRun, own }: BoardHost): boolean => {
   const isNoted = own.get(BY_HAND) !== undefined;
   if (isNoted) own.delete(BY_HAND);
-  return isNoted || !BY_ITSELF.includes(ending.reset);
+  return isNoted || !BY_ITSELF.includes(lastRun.reset);
 };
 
 const nameOf = (host: BoardHost): string | undefined => {
@@ -158,9 +158,9 @@ const answerCables = ({ modules, machine, host, config, stored }: Board): void =
 };
 
 /** Asks, and if nobody comes the next start is in recovery mode: three quick power cycles mean either. If somebody does, it is an ordinary one. */
-const noteCycles = ({ machine, host, config }: Board): Recovery => {
+const noteCycles = ({ host, config }: Board): Recovery => {
   const image = membersOf<{ version: string }>(config.firmware).version ?? "";
-  const recovery = new Recovery(host, { image, crash: false, powered: isPowered(machine, host) });
+  const recovery = new Recovery(host, image);
   recovery.close();
   return recovery;
 };

@@ -1,7 +1,7 @@
 // `mote/kept-log`: what a board keeps for src/log where a project includes hosts/shared/log/manifest.json, lines and the place of the last panic (native/log.c).
-import { type Crash, DeviceLog, type LogHost, type LogMemory } from "../../../src/log/index.js";
+import { DeviceLog, type LogHost, type LogMemory } from "../../../src/log/index.js";
+import type { LastRun } from "../../../src/port.js";
 import type { Machine } from "../board-hardware.js";
-import type { Ending } from "../crash.js";
 import type { BoardHost } from "../host.js";
 
 /** A host, and the log that goes with it if its lines are kept. */
@@ -35,17 +35,9 @@ export const keepLog: LogKeeper = (machine, createHost) => {
   };
   const host: BoardHost & LogHost = createHost({ ...machine, log });
   if (native) Object.assign(host, { logMemory: new RtcMemory(native) });
-  const { ending } = host;
-  const crash = native
-    ? crashOf(native, ending)
-    : ending.crash === false
-      ? undefined
-      : { words: ending.crash };
-  const kept = new DeviceLog(Object.assign(host, { log: machine.log }), {
-    build: native && buildOf(native),
-    reset: ending.reset,
-    crash,
-  });
+  const place = native && placeOf(native);
+  Object.assign(host, { log: machine.log, lastRun: { ...host.lastRun, place } });
+  const kept = new DeviceLog(host, { build: native && buildOf(native) });
   for (const [level, line] of early) kept.keep(level, line);
   early.length = 0;
   keep = (level, line) => kept.keep(level, line);
@@ -86,19 +78,17 @@ const buildOf = (idf: LogFunctions): string => {
   return hexOf(bytes);
 };
 
-/** How the run before ended, and where, if that was noted; to be asked once. */
-const crashOf = (idf: LogFunctions, { crash }: Ending): Crash | undefined => {
+/** Where the run before panicked, if that was noted. To be asked once. */
+const placeOf = (idf: LogFunctions): LastRun["place"] => {
   const bytes = new Uint8Array(PANIC);
-  const isNoted = idf.mote_log_panic(bytes.buffer) !== 0;
-  if (crash === false) return undefined;
-  if (!isNoted) return { words: crash };
+  if (idf.mote_log_panic(bytes.buffer) === 0) return undefined;
   const view = new DataView(bytes.buffer);
   let backtrace = "";
   for (let at = BUILD; at < PANIC; at += 4) {
     const place = view.getUint32(at, true);
     if (place !== 0) backtrace += `${backtrace && " "}0x${place.toString(16).padStart(8, "0")}`;
   }
-  return { words: crash, build: hexOf(bytes.subarray(0, BUILD)), backtrace };
+  return { build: hexOf(bytes.subarray(0, BUILD)), backtrace };
 };
 
 const hexOf = (bytes: Uint8Array): string => {

@@ -3,34 +3,12 @@
 
 import type { Events } from "../../events.js";
 import { guarded } from "../../guarded.js";
-import type { Host } from "../../port.js";
+import type { Host, LastRun } from "../../port.js";
 import { readStored, writeStored } from "../../store.js";
 import { isObject } from "../../wire/text/json.js";
 import type { AttributesApi } from "../attributes/api.js";
 import type { FirmwareApi } from "../firmware/api.js";
 import type { RpcApi } from "../rpc/rpc.js";
-
-/** How the run before this one ended. */
-export interface LastRun {
-  /** Distinguishes the running image from others: its version, or a digest of it. */
-  image: string;
-  /**
-   * Why it crashed, for people; false if it did not (power, a button, asked for). Undefined if the machine can't say: then every end counts
-   * but a restart that the agent asked for.
-   */
-  crash?: string | false | undefined;
-  /** True if the machine knows that the power went, or somebody pressed reset: if it was a trial, that does not count against the image. */
-  interrupted?: boolean | undefined;
-  /**
-   * True if the power came, and that is why this run started: three such starts in a row, each shorter than 10 s, and the next one is in recovery mode. Each
-   * takes two writes of the store, other starts none. A restart that was asked for or a wake from sleep ends the row, a crash does not count.
-   */
-  powered?: boolean | undefined;
-  /** Crashes in the last ten minutes with no restart between them that was asked for, as the machine counts them: for a store that takes nothing. */
-  crashes?: number | undefined;
-  /** How long it slept before this start, in ms: that counts as time that passed. */
-  sleptMs?: number | undefined;
-}
 
 /** The agent, as far as it is needed here. */
 interface Attended {
@@ -72,7 +50,7 @@ interface RecoveryRecord {
 /**
  * To be made once, before the agent, and before anything that is the application's:
  *
- *     const recovery = new Recovery(host, { image: VERSION, crash: host.crash });
+ *     const recovery = new Recovery(host, VERSION);
  *     const agent = new Agent(host, options);
  *     if (!recovery.active) application(agent, host);
  *     recovery.attend(agent);
@@ -92,12 +70,16 @@ export class Recovery {
   /** The application must not be started. */
   readonly active: boolean;
 
-  /** Three quick starts by power lie before this one, which is one by power if `powered`: somebody is at the device. To be asked before a `Recovery` is made. */
-  static isAskedFor(host: Host, powered: boolean): boolean {
-    return powered && (readRecord(host)?.cycles ?? 0) >= CYCLES && host.slot.state() !== "pending";
+  /** Three quick starts by power lie before this start, which is the fourth: somebody is at the device. Ask before making a `Recovery`. */
+  static isAskedFor(host: Host): boolean {
+    const isPowered = host.lastRun?.powered === true;
+    return isPowered && (readRecord(host)?.cycles ?? 0) >= CYCLES && host.slot.state() !== "pending";
   }
 
-  constructor(host: Host, { image, crash, interrupted, powered = false, crashes = 0, sleptMs = 0 }: LastRun) {
+  /** `image` distinguishes the running image from others: its version, or a digest of it. */
+  constructor(host: Host, image: string) {
+    const lastRun: Partial<LastRun> = host.lastRun ?? {};
+    const { crash, interrupted, powered = false, crashes = 0, sleptMs = 0 } = lastRun;
     this._host = host;
     this._knowsCrashes = crash !== undefined;
     this._interrupted = interrupted;

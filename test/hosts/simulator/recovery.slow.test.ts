@@ -10,13 +10,13 @@ import { assign, idOf, openBench, until, updated } from "./bench.js";
 import { inSimulator, programOf } from "./rig.js";
 
 const STUB = fileURLToPath(new URL("./stub-program.js", import.meta.url));
-const POWER = { crash: false, interrupted: true, powered: true };
+const POWER = { reset: "start", crash: false, interrupted: true, powered: true };
 
 /** A device whose runs end by these words of the program, one after the other; the run after them goes on. */
 function stubbed(t: ExecutionContext, ends: readonly string[]) {
   const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
   writeFileSync(join(stateDir, "ends.json"), JSON.stringify(ends));
-  const lastRuns: Omit<LastRun, "image">[] = [];
+  const lastRuns: LastRun[] = [];
   const images = new Set<string>();
   const device = new SimulatedDevice(
     {
@@ -25,9 +25,8 @@ function stubbed(t: ExecutionContext, ends: readonly string[]) {
       line: () => {},
       event(event) {
         if (event.event !== "lastRun") return;
-        const { image, ...rest } = event.before as LastRun;
-        images.add(image);
-        lastRuns.push(rest);
+        images.add(String(event.image));
+        lastRuns.push(event.lastRun as LastRun);
       },
     },
     simulatedImage("sample", "1.0.0", 100),
@@ -47,9 +46,9 @@ test("each start learns how the run before ended: by power, by a crash with its 
   await device.cut();
   t.deepEqual(lastRuns.slice(0, 4), [
     POWER,
-    { crash: "memory full" },
-    { crash: "TypeError: no sensor" },
-    { crash: false },
+    { reset: "crash", crash: "memory full" },
+    { reset: "crash", crash: "TypeError: no sensor" },
+    { reset: "restart", crash: false },
   ]);
   t.truthy(lastRuns[4]?.crash);
   t.is(images.size, 1);

@@ -7,10 +7,10 @@ const directory = process.env.HOME ?? "";
 const file = join(directory, "ends.json");
 const [end, ...rest] = JSON.parse(readFileSync(file, "utf8")) as string[];
 writeFileSync(file, JSON.stringify(rest));
-const { before } = JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));
+const { lastRun, image } = JSON.parse(readFileSync(join(directory, "settings.json"), "utf8"));
 const socket = connect(Number(process.env.XSBUG_PORT), process.env.XSBUG_HOST, () => {
   socket.write('<xsbug><login name="stub" value="stub"/>');
-  say(`@event ${JSON.stringify({ event: "lastRun", before })}`);
+  say(`@event ${JSON.stringify({ event: "lastRun", lastRun, image })}`);
   if (end === undefined) return;
   say(end);
   socket.end(() => process.exit(3));

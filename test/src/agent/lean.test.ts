@@ -67,9 +67,9 @@ test("lean: calls of what is left out reject by name", async (t) => {
 });
 
 test("lean: the application is started whatever ended the runs before", (t) => {
-  const host = fakeHost();
+  const host = fakeHost({ lastRun: { reset: "panic", crash: "RangeError" } });
   for (let run = 0; run < 7; run++) {
-    const recovery = new lean.Recovery(host, { image: "1", crash: "RangeError" });
+    const recovery = new lean.Recovery(host, "1");
     recovery.attend(new lean.Agent(host, OPTIONS) as unknown as Mote.Agent);
     t.deepEqual([recovery.active, recovery.cause], [false, ""]);
   }

@@ -14,9 +14,14 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 
 /** An agent with diagnostics, started. */
-function start(rig: Rig, diagnosed: DiagnosticsOptions = {}, options: Partial<AgentOptions> = {}) {
+function start(
+  rig: Rig,
+  { reset, ...diagnosed }: DiagnosticsOptions & { reset?: string } = {},
+  options: Partial<AgentOptions> = {},
+) {
   const agent = rig.agent(options);
-  const diagnostics = new Diagnostics(agent, rig.host, diagnosed);
+  const lastRun = reset === undefined ? undefined : { reset, crash: false as const };
+  const diagnostics = new Diagnostics(agent, { ...rig.host, lastRun }, diagnosed);
   agent.start();
   return { agent, diagnostics };
 }
@@ -83,11 +88,11 @@ test("restarts every seven minutes publish no more often, and say what ended the
 
 anyTest("where only the platform knows the time, restarts publish no more often either", async (t) => {
   const clock = new FakeClock(undefined);
-  const host = fakeHost({ clock });
+  const host = fakeHost({ clock, lastRun: { reset: "panic", crash: "any" } });
   let reports = 0;
   for (let n = 0; n < 40; n++) {
     const agent = new FakeAgent();
-    const diagnostics = new Diagnostics(agent, host, { reset: "panic" });
+    const diagnostics = new Diagnostics(agent, host);
     await clock.advance(2000);
     agent.platformTime = Date.UTC(2026, 0, 1) + clock.now();
     agent.emit("online", {});

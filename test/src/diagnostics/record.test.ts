@@ -86,11 +86,14 @@ test("a day of new codes every second takes 168 writes at the most, and a quiet 
   }
 });
 
+const POWER_ON = { reset: "power on", crash: false } as const;
+
 test("a start takes one write if it is counted, and a wake from sleep none", (t) => {
-  const host = fakeHost();
-  new Diagnostics(new FakeAgent(), host, { reset: "power on" }).close();
+  const host = fakeHost({ lastRun: POWER_ON });
+  new Diagnostics(new FakeAgent(), host).close();
   t.deepEqual(host.store.changes, [KEY]);
-  for (let n = 0; n < 100; n++) new Diagnostics(new FakeAgent(), host).close();
+  const woken = { ...host, lastRun: { reset: "deep sleep", crash: false as const, sleptMs: 60_000 } };
+  for (let n = 0; n < 100; n++) new Diagnostics(new FakeAgent(), woken).close();
   t.deepEqual(host.store.changes, [KEY]);
 });
 
@@ -110,10 +113,10 @@ test("what was noted shortly before a restart that the agent asks for is stored"
 
 test("a store that takes nothing is reported, and harms nothing", async (t) => {
   const clock = new FakeClock(Date.UTC(2026, 0, 1));
-  const host = fakeHost({ clock });
+  const host = fakeHost({ clock, lastRun: { reset: "panic", crash: "any" } });
   host.store.fails = () => true;
   const agent = new FakeAgent();
-  const diagnostics = new Diagnostics(agent, host, { reset: "panic" });
+  const diagnostics = new Diagnostics(agent, host);
   agent.emit("error", { code: "lost" });
   await clock.advance(3 * HOUR);
   t.is(agent.published.length, 1);
@@ -140,7 +143,7 @@ test("attributes that leave no room are no failure: it is tried again an hour la
 
 test("the answer of mote.health is no longer than the agent's limit: older codes give way", (t) => {
   const agent = new FakeAgent();
-  const diagnostics = new Diagnostics(agent, fakeHost(), { reset: "power on" });
+  const diagnostics = new Diagnostics(agent, fakeHost({ lastRun: POWER_ON }));
   for (let n = 0; n < 30; n++) agent.emit("error", { code: `refused ${400 + n}` });
   t.is((agent.handler(null) as { errors: unknown[] }).errors.length, 16);
   agent.rpc.answerBytes = 512;

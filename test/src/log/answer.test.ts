@@ -54,8 +54,8 @@ test("lines of any text at any level leave answers that are JSON within their by
         (lines, bytes, since) => {
           const host = fakeHost();
           const kept = new DeviceLog(
-            { ...host, log: () => {} },
-            { build: "0123456789abcdef", crash: { words: '\n"'.repeat(100) } },
+            { ...host, log: () => {}, lastRun: { reset: "panic", crash: '\n"'.repeat(100) } },
+            { build: "0123456789abcdef" },
           );
           for (const [level, line] of lines) kept.log(level as "info", line);
           const request = { level: 0, bytes, since };
@@ -78,8 +78,8 @@ test("lines of any text at any level leave answers that are JSON within their by
 
 test("after a power-on a follower's number is of another ring, and it gets all there is", (t) => {
   const clock = new FakeClock(undefined);
-  const host = fakeHost({ clock });
-  const kept = new DeviceLog(host, { reset: "power on" });
+  const host = fakeHost({ clock, lastRun: { reset: "power on", crash: false } });
+  const kept = new DeviceLog(host);
   kept.log("info", "one");
   const answer = kept.answer(checkRequest({ since: 4000 }), 8192);
   t.deepEqual(texts(answer), ["start: power on", "one"]);

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions } from "../../../src/index.js";
+import { Agent, type AgentOptions, type LastRun } from "../../../src/index.js";
 import { DeviceLog, type LogAnswer, type LogOptions } from "../../../src/log/index.js";
 import { checkRequest } from "../../../src/log/request.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
@@ -17,14 +17,16 @@ interface Running {
 function start(
   rig: Rig,
   memory: FakeLogMemory,
-  about: LogOptions = {},
+  { build, ...run }: LogOptions & Partial<LastRun> = {},
   options: Partial<AgentOptions> = {},
 ): Running {
   let kept: DeviceLog | undefined;
   // The rig makes a host for each agent: its lines go through the log that is made here, from the first one on.
   class Kept extends Agent {
     constructor(host: ConstructorParameters<typeof Agent>[0], given: AgentOptions) {
-      kept = new DeviceLog({ ...host, logMemory: memory }, about);
+      const { reset, crash = false } = run;
+      const lastRun = reset === undefined ? undefined : { ...run, reset, crash };
+      kept = new DeviceLog({ ...host, logMemory: memory, lastRun }, { build });
       super(kept.over(host), given);
     }
   }
@@ -59,8 +61,8 @@ test("the lines of a run and of the one before, with number, uptime and level, a
   first.kept.log("warn", "the sensor is gone");
   first.kept.log("debug", "nobody asked for this");
   rig.powerOff();
-  const crash = { words: "panic", build: "aa", backtrace: "0x42001234 0x4200abcd" };
-  start(rig, memory, { build: "bb", reset: "panic", crash });
+  const place = { build: "aa", backtrace: "0x42001234 0x4200abcd" };
+  start(rig, memory, { build: "bb", reset: "panic", crash: "panic", place });
   await rig.clock.advance(5000);
   const answer = await ask(rig);
   t.deepEqual(

@@ -11,7 +11,7 @@ const exit = (code: number): void => void process.send?.({ kind: "heartbeat" }, 
 process.on("disconnect", () => process.exit(0));
 process.on("message", async (message: ToWorker) => {
   if (message.kind === "stop") return exit(0);
-  const { config, path, slot, state, interrupted, crashes } = message;
+  const { config, path, slot, state, lastRun } = message;
   const host = createHost({
     stateDir: config.stateDir,
     log: () => {},
@@ -22,7 +22,7 @@ process.on("message", async (message: ToWorker) => {
   const { pid } = process;
   send({
     kind: "event",
-    event: { event: "started", ...image.firmware, slot, state, pid, interrupted, crashes },
+    event: { event: "started", ...image.firmware, slot, state, pid, ...lastRun },
   });
   image.default({} as Agent, { ...host, settings: { intervalMs: config.intervalMs } });
 });

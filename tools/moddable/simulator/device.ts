@@ -33,7 +33,7 @@ export interface DeviceOptions {
 }
 
 /** Nothing ran before: it was switched on. */
-const POWER = { crash: false, interrupted: true, powered: true } as const;
+const POWER: LastRun = { reset: "start", crash: false, interrupted: true, powered: true };
 const CRASH_MS = 1000;
 const STOP_MS = 10_000;
 
@@ -66,7 +66,7 @@ export class SimulatedDevice {
   #line: Socket | undefined;
   #stopped = false;
   /** How the run before ended: the agent counts crashes, and starts by power that did not last. */
-  #before: Omit<LastRun, "image"> = POWER;
+  #lastRun = POWER;
 
   constructor(options: DeviceOptions, image: Uint8Array) {
     this.#options = options;
@@ -76,7 +76,7 @@ export class SimulatedDevice {
   /** Starts it, and again after each restart and each crash. Resolves with the end that was asked for, or the exit of the program. */
   start(timestamps: "device" | "platform" = "device"): Promise<End> {
     this.#stopped = false;
-    if (!this.#loop) this.#before = POWER;
+    if (!this.#loop) this.#lastRun = POWER;
     this.#loop ??= this.#work(timestamps).finally(() => {
       this.#loop = undefined;
     });
@@ -108,7 +108,8 @@ export class SimulatedDevice {
       for (;;) {
         const end = await this.#once(timestamps, port);
         if (this.#stopped || end.kind === "exit" || end.kind === "stopped") return end;
-        this.#before = { crash: end.kind === "crash" && end.reason };
+        const crash = end.kind === "crash" && end.reason;
+        this.#lastRun = { reset: crash === false ? "restart" : "crash", crash };
         if (end.kind === "crash") {
           this.#options.event({ event: "crash", reason: end.reason });
           await new Promise((resolve) => setTimeout(resolve, this.#options.crashMs ?? CRASH_MS));
@@ -150,12 +151,11 @@ export class SimulatedDevice {
   ): void {
     const { stateDir, agent, intervalMs, ca } = this.#options;
     const firmware = { ...agent.firmware, title, version };
-    const before = { ...this.#before, image: sha256 };
     const telemetry = { ...agent.telemetry, timestamps };
     const authorities = ca === undefined ? [] : derOf(ca);
     const settings: Settings = {
       agent: { ...agent, firmware, telemetry },
-      ...{ intervalMs, authorities, before, control },
+      ...{ intervalMs, authorities, lastRun: this.#lastRun, image: sha256, control },
     };
     replaceFile(join(stateDir, "settings.json"), Buffer.from(JSON.stringify(settings)), UNFENCED);
   }

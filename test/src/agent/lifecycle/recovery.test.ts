@@ -20,7 +20,8 @@ class Starts {
   start(crash?: LastRun["crash"], crashes?: number, powered?: boolean): Recovery {
     this.recovery?.close();
     this.host = fakeHost({ clock: this.clock, store: this.store, slot: this.slot });
-    this.recovery = new Recovery(this.host, { image: this.image, crash, crashes, powered });
+    const lastRun = crash === undefined ? undefined : { reset: "start", crash, crashes, powered };
+    this.recovery = new Recovery(Object.assign(this.host, { lastRun }), this.image);
     return this.recovery;
   }
 
@@ -263,7 +264,7 @@ inModes("in recovery mode the cause is published, and the RPC restart restarts o
   const rig = startRig(t);
   const start = (crash: string | false): Agent => {
     const agent = rig.agent({ firmware: { title: "lamp", version: "1.0.0" } });
-    const recovery = new Recovery(rig.host, { image: "1.0.0", crash });
+    const recovery = new Recovery({ ...rig.host, lastRun: { reset: "start", crash } }, "1.0.0");
     t.teardown(() => recovery.close());
     recovery.attend(agent);
     agent.start();

@@ -135,7 +135,8 @@ export class Lamp {
       ...this.options.agent,
       firmware: { title: "lamp", version: this.version, ...this.options.firmware },
     });
-    const recovery = new Recovery(host, { image: this.version, crash: this.#crash, interrupted });
+    const lastRun = { reset: "any", crash: this.#crash, interrupted };
+    const recovery = new Recovery({ ...host, lastRun }, this.version);
     this.#crash = false;
     this.recovering = recovery.active;
     if (!recovery.active) this.onStart?.(this.version);

@@ -135,6 +135,11 @@ export interface Host {
     secure: boolean,
     event: (what: SocketEvent, reason?: string) => void,
   ): Socket;
+  /**
+   * Of whom `open` trusts over https: empty for those that come with machine or image, which only their maker
+   * changes; else it names those that the owner gave. Left out, credentials are bound to no authorities.
+   */
+  readonly authorities?: string;
   /** MD5, SHA256, SHA384 or SHA512; undefined for what the host has not. */
   digest(algorithm: string): Digest | undefined;
   /** UTF-8. */

@@ -1,6 +1,6 @@
 // `mote/commission` in the simulator: no Wi-Fi to choose, and the page only where `config.commission.port` asks for it, for this machine alone.
 import { Agent } from "mote";
-import { fromBase64, readAuthorities } from "../shared/commissioning/authorities.js";
+import { fromBase64, nameOf, readAuthorities } from "../shared/commissioning/authorities.js";
 import {
   type Config,
   isIncomplete,
@@ -88,5 +88,6 @@ const trusting = (host: SimulatorHost, ca: string | undefined): SimulatorHost =>
   if (typeof read === "string" || read.length === 0) return host;
   const { open, renewal } = host.trusting(read.map((one) => fromBase64(one) ?? new Uint8Array(0)));
   // Its log and all else stay as they are.
-  return { ...host, open, ...(renewal && { renewal }) };
+  const authorities = nameOf(host, ca);
+  return { ...host, open, ...(renewal && { renewal }), ...(authorities !== undefined && { authorities }) };
 };

@@ -95,12 +95,7 @@ export const safeguards: readonly Safeguard[] = [
     group: "provisioning",
     what: "a token is stored before it is proposed",
     file: `${AGENT}/provisioning/token-store.ts`,
-    edits: [
-      [
-        'return this._write("proposed", { url: this._base, token: this._concealed(token) }) ? token : undefined;',
-        "return token;",
-      ],
-    ],
+    edits: [['return this._write("proposed", proposed) ? token : undefined;', "return token;"]],
   },
   {
     group: "provisioning",

@@ -12,7 +12,7 @@ import { FileStore } from "../../hosts/node/store.js";
 import { decode, encode } from "../../hosts/node/text.js";
 import { renewal } from "../../hosts/node/trust.js";
 import { none } from "../../hosts/none.js";
-import { readAuthorities, toPem } from "../../hosts/shared/commissioning/authorities.js";
+import { nameOf, readAuthorities, toPem } from "../../hosts/shared/commissioning/authorities.js";
 import { Commissioning } from "../../hosts/shared/commissioning/commissioning.js";
 import { PageServer } from "../../hosts/shared/commissioning/page-server.js";
 import { reach } from "../../hosts/shared/commissioning/platform-check.js";
@@ -87,7 +87,9 @@ export function commission(options: CommissionOptions): Promise<boolean> {
         report("Asking the platform");
         const given = pemOf(values.ca);
         const { open } = renewal(host, given ?? ca, given !== undefined);
-        return reach({ ...host, open }, values, isSame, deviceName);
+        const authorities = ca && given === undefined ? undefined : nameOf(host, values.ca);
+        const trusting = { ...host, open, ...(authorities !== undefined && { authorities }) };
+        return reach(trusting, values, isSame, deviceName);
       },
       keep: (values, isSame) => keep(keeper, values, isSame),
       closed: (done) => {

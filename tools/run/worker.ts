@@ -9,6 +9,7 @@ import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
 import { encode } from "../../hosts/node/text.js";
 import { renewal } from "../../hosts/node/trust.js";
+import { nameOf } from "../../hosts/shared/commissioning/authorities.js";
 import { wakeAgain } from "../../hosts/shared/wakes.js";
 import { Diagnostics } from "../../src/diagnostics/index.js";
 import { Agent, MoteError, Recovery, SecretRedactor, type Wake } from "../../src/index.js";
@@ -129,7 +130,10 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const logging = kept.over({ ...machine });
   const { ca, isCommissionedCa, insecureTls } = config;
   const trust = insecureTls ? undefined : renewal(logging, ca, isCommissionedCa);
-  const host: NodeHost = { ...logging, open: signs.watch(trust?.open ?? machine.open) };
+  // Whoever gives certificates on the command line answers for them.
+  const authorities = insecureTls || (ca && !isCommissionedCa) ? undefined : nameOf(machine, ca);
+  const open = signs.watch(trust?.open ?? machine.open);
+  const host: NodeHost = { ...logging, open, ...(authorities !== undefined && { authorities }) };
   const recovery = new Recovery(host, sha256);
   begun = recovery;
   const image = recovery.active ? undefined : await loadImage(path);

@@ -2,7 +2,7 @@
 
 import { pinAll } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
-import { fromBase64, readAuthorities } from "../../shared/commissioning/authorities.js";
+import { fromBase64, nameOf, readAuthorities } from "../../shared/commissioning/authorities.js";
 import { Commissioning } from "../../shared/commissioning/commissioning.js";
 import { Console } from "../../shared/commissioning/console.js";
 import { answerDns } from "../../shared/commissioning/dns.js";
@@ -204,7 +204,13 @@ async function check(
 export const trusting = (machine: Machine, host: BoardHost, ca: string | undefined): BoardHost => {
   const read = ca === undefined ? [] : readAuthorities(ca);
   const isGiven = typeof read !== "string" && read.length > 0;
-  return withTrust(machine, host, isGiven ? read.map((one) => fromBase64(one) ?? NO_BYTES) : undefined);
+  const trusting = withTrust(
+    machine,
+    host,
+    isGiven ? read.map((one) => fromBase64(one) ?? NO_BYTES) : undefined,
+  );
+  const authorities = nameOf(host, ca);
+  return authorities === undefined ? trusting : { ...trusting, authorities };
 };
 
 const label = (host: BoardHost): string | undefined => {

@@ -1,4 +1,5 @@
 // Certificates as they are pasted into a page: PEM, or the base64 of one. hosts/shared/x509 judges them once they are used.
+import type { Host } from "../../../src/port.js";
 import { spanOf, withoutBlanks } from "../../../src/wire/text/characters.js";
 
 const BEGIN = "-----BEGIN ";
@@ -69,6 +70,20 @@ export const fromBase64 = (text: string): Uint8Array | undefined => {
     bytes[at++] = bits >> held;
   }
   return bytes;
+};
+
+/** As the port's `authorities`: it names those that an owner gave, whatever the letters; empty if none. */
+export const nameOf = (
+  { digest, encode }: Pick<Host, "digest" | "encode">,
+  ca: string | undefined,
+): string | undefined => {
+  const read = ca === undefined ? [] : readAuthorities(ca);
+  if (typeof read === "string" || read.length === 0) return "";
+  const sum = digest("SHA256");
+  sum?.write(encode(read.join()));
+  let name = "";
+  for (const byte of sum?.close().subarray(0, 16) ?? []) name += byte.toString(16).padStart(2, "0");
+  return name === "" ? undefined : name;
 };
 
 /** PEM, as Node takes it. */

@@ -32,6 +32,22 @@ export const finishInterrupted = (keeper: Keeper, complete: () => void): void =>
 const finish = (keeper: Keeper): void => {
   const change = readStored(keeper as Host, CHANGE);
   if (isObject(change)) apply(keeper as Host, change);
+  bindAnew(keeper as Host);
+};
+
+/**
+ * An image that knows of no bindings may have kept another CA for a token of ours: what it kept is bound by the next
+ * agent, as all that is older. The tokens come first, so that a power loss between has it done once more.
+ */
+const bindAnew = (host: Host): void => {
+  const site = readStored(host, SITE);
+  if (!isObject(site) || site.bound === true) return;
+  for (const key of TOKENS) {
+    const token = readStored(host, key);
+    if (isObject(token) && token.ca !== undefined && !writeStored(host, key, { ...token, ca: undefined }))
+      return;
+  }
+  writeStored(host, SITE, { ...site, bound: true });
 };
 
 /**
@@ -71,7 +87,7 @@ export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean =
   const second = before.ssid === ssid ? before.second : undefined;
   const change = {
     wifi: ssid === undefined ? undefined : { ssid, password, second },
-    site: { url, ca, key, secret },
+    site: { url, ca, key, secret, bound: true },
     token: isSame ? undefined : given,
   };
   if (!writeStored(host, CHANGE, change)) return false;

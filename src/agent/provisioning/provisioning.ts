@@ -12,6 +12,7 @@ import { PROBE, post } from "../../platform/index.js";
 import { API_PREFIX, devicePrefix, PROVISION_PATH } from "../../wire/paths.js";
 import { encodeProvision, parseProvision } from "../../wire/provision.js";
 import type { ProvisioningOptions } from "../options/provisioning.js";
+import { bindingOf } from "./binding.js";
 import { FAILURE, type Refusal, RefusalGate, SLOWER } from "./refusal-gate.js";
 import { TokenStore } from "./token-store.js";
 
@@ -64,7 +65,8 @@ export class Provisioning implements Job {
     this.loop = session.loop("provisioning", this);
     const { secure, authority, prefix } = session.target;
     const base = `${secure ? "https" : "http"}://${authority}${prefix}`;
-    this._tokens = new TokenStore(session.host, session.redactor, base);
+    const { host, target } = session;
+    this._tokens = new TokenStore(host, session.redactor, bindingOf(target, host.authorities));
     this._backoff = new Backoff(session.host);
     this._gate = new RefusalGate(session.host, base);
     this._given = token !== undefined;

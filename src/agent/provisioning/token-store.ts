@@ -2,6 +2,7 @@
 import type { Host, Redactor } from "../../port.js";
 import { forgetStored, readStored, writeStored } from "../../store.js";
 import { isObject, parseJson } from "../../wire/text/json.js";
+import { type Binding, storedBinding } from "./binding.js";
 
 const LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789";
 const LENGTH = 20;
@@ -34,18 +35,18 @@ export const pinAll = (value: unknown, redactor: Redactor): void => {
   }
 };
 
-/** A token is only ever handed out for the base URL that it was got from. */
+/** A token is only ever handed out for what it is bound to: the base URL and the authorities that it was got by. */
 export class TokenStore {
   private readonly _host: Host;
   private readonly _redactor: Redactor;
-  private readonly _base: string;
+  private readonly _binding: Binding;
   /** A store that fails is logged once, however often it is tried. */
   private _failed = false;
 
-  constructor(host: Host, redactor: Redactor, base: string) {
+  constructor(host: Host, redactor: Redactor, binding: Binding) {
     this._host = host;
     this._redactor = redactor;
-    this._base = base;
+    this._binding = binding;
     // Before the application, which can read them too, has its turn: whichever platform's they are.
     pinStored(host, redactor);
   }
@@ -53,10 +54,15 @@ export class TokenStore {
   get(key: "token" | "proposed"): string | undefined {
     const value = readStored(this._host, key);
     if (!isObject(value)) return undefined;
-    if (value.url !== this._base) {
-      this._host.log("warn", `the stored ${key} belongs to another base URL and is not used`);
+    const { url, ca } = storedBinding(this._binding);
+    const isOther = value.ca !== undefined && ca !== undefined && value.ca !== ca;
+    if (value.url !== url || isOther) {
+      const what = isOther ? "other certificates (CA)" : "another base URL";
+      this._host.log("warn", `the stored ${key} belongs to ${what} and is not used`);
       return undefined;
     }
+    // An image that knew of no binding kept it: it is bound now. That image reads it all the same if it returns.
+    if (value.ca === undefined && ca !== undefined) writeStored(this._host, key, { ...value, ca });
     return typeof value.token === "string" ? value.token : undefined;
   }
 
@@ -69,12 +75,13 @@ export class TokenStore {
     letters.forEach((letter) => {
       token += LETTERS.charAt(letter % LETTERS.length);
     });
-    return this._write("proposed", { url: this._base, token: this._concealed(token) }) ? token : undefined;
+    const proposed = { ...storedBinding(this._binding), token: this._concealed(token) };
+    return this._write("proposed", proposed) ? token : undefined;
   }
 
   /** From now on `token`, the device `name`'s, is the one in use; false if that could not be stored. */
   keep(token: string, name: string | undefined): boolean {
-    return this._write("token", { url: this._base, token: this._concealed(token), name });
+    return this._write("token", { ...storedBinding(this._binding), token: this._concealed(token), name });
   }
 
   private _concealed(token: string): string {

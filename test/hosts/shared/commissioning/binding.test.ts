@@ -1,0 +1,90 @@
+// A stored token is bound to address, scheme and authorities; what images without bindings kept goes on both ways.
+import { rootCertificates } from "node:tls";
+import test from "ava";
+import { nameOf } from "../../../../hosts/shared/commissioning/authorities.js";
+import {
+  finishInterrupted,
+  keep,
+  readStoredSettings,
+} from "../../../../hosts/shared/commissioning/stored-settings.js";
+import { TokenStore } from "../../../../src/agent/provisioning/token-store.js";
+import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
+
+const [ONE = "", OTHER = ""] = rootCertificates;
+const URL = "https://platform.test";
+const TOKEN = "TOKEN-of-the-owner";
+const none = (): void => {};
+
+const put = ({ store }: FakeHost, key: string, value: unknown): unknown =>
+  store.set(key, Buffer.from(`\u0001${JSON.stringify(value)}`));
+const read = ({ store }: FakeHost, key: string): Record<string, unknown> | undefined => {
+  const bytes = store.values.get(key);
+  return bytes && JSON.parse(Buffer.from(bytes.subarray(1)).toString());
+};
+const tokens = (host: FakeHost, ca: string | undefined, scheme: "http" | "https" = "https"): TokenStore =>
+  new TokenStore(host, host.redactor, {
+    scheme,
+    address: "platform.test",
+    authorities: nameOf(host, ca),
+  });
+
+test("a token is used with its own authorities alone", (t) => {
+  const host = fakeHost();
+  t.true(tokens(host, ONE).keep(TOKEN, "lamp"));
+  t.is(tokens(host, ONE).get("token"), TOKEN);
+  t.is(tokens(host, ONE.replace(/-----.*-----|\s/g, "")).get("token"), TOKEN, "however they are written");
+  for (const ca of [OTHER, undefined, `${ONE}${OTHER}`]) t.is(tokens(host, ca).get("token"), undefined);
+  t.is(tokens(host, ONE, "http").get("token"), undefined);
+  t.true(host.lines.some((line) => line.includes("belongs to other certificates (CA)")));
+});
+
+test("a token that was kept without a binding is used, bound, and read by the image before as it was", (t) => {
+  const host = fakeHost();
+  put(host, "token", { url: URL, token: TOKEN, name: "lamp" });
+  t.is(tokens(host, ONE).get("token"), TOKEN);
+  t.like(read(host, "token"), { url: URL, token: TOKEN, name: "lamp" });
+  t.is(tokens(host, OTHER).get("token"), undefined);
+});
+
+/** A device of the image before, of which the CA may have been changed by it after this one had run. */
+function oldDevice(ca: string, more: object): FakeHost {
+  const host = fakeHost({ store: new FakeStore() });
+  put(host, "token", { url: URL, token: TOKEN, name: "lamp", ...more });
+  put(host, "site", { url: URL, ca, key: "K", secret: "S" });
+  return host;
+}
+
+test("cut at each write, old data is bound once, and the token is there before and after", (t) => {
+  for (const [ca, more] of [
+    [ONE, {}],
+    [OTHER, { ca: nameOf(fakeHost(), ONE) }],
+  ] as const)
+    for (let cut = 0; cut < 6; cut++) {
+      const host = oldDevice(ca, more);
+      const start = (): string | undefined => {
+        finishInterrupted(host, none);
+        return tokens(host, ca).get("token");
+      };
+      let done = 0;
+      host.store.fails = () => done++ >= cut;
+      start();
+      host.store.fails = undefined;
+      // The image before returns: it reads what it knows, and no more.
+      t.like(read(host, "token"), { url: URL, token: TOKEN, name: "lamp" }, `cut ${cut}`);
+      t.like(readStoredSettings(host), { url: URL, ca, key: "K", secret: "S" });
+      t.is(start(), TOKEN, `cut ${cut}`);
+      t.is(read(host, "token")?.ca, nameOf(host, ca));
+      t.is(start(), TOKEN);
+      const { length } = host.store.changes;
+      start();
+      t.is(host.store.changes.length, length, "once");
+    }
+});
+
+test("what commissioning keeps is bound to what was entered", (t) => {
+  const host = fakeHost();
+  t.true(keep(host, { url: URL, ca: ONE, token: TOKEN }, false));
+  finishInterrupted(host, none);
+  t.is(tokens(host, ONE).get("token"), TOKEN);
+  t.is(tokens(host, OTHER).get("token"), undefined);
+});

@@ -12,6 +12,8 @@ const OWN = [TOKEN, "provision-key", "provision-secret", "correct horse battery"
 /** Steps for each byte of a text at the worst, and for each text; a line of a log takes a tenth of that. */
 const STEPS = 1500;
 const MORE = 20_000;
+/** A text that shows a secret is looked at again, word by word, and once it is clean. */
+const LOOKS = 4;
 
 const texts = (): string[] => {
   const plain = "provisioned as greenhouse-7, 21.5 degrees, 0x42001234, https://platform.example.com/api";
@@ -59,7 +61,11 @@ testOnXs("the redactor finds the same on XS as on Node, within so many steps a b
     const steps = bridge.compute - before;
     cost.push(`${text.slice(0, 16)}: ${Math.round(steps / Buffer.byteLength(text))} steps a byte`);
     t.is(there, here.clean(text), text.slice(0, 80));
-    t.true(steps < MORE + STEPS * Buffer.byteLength(text), `${steps} steps for ${text.slice(0, 40)}`);
+    const looks = there === text ? 1 : LOOKS;
+    t.true(
+      steps < looks * (MORE + STEPS * Buffer.byteLength(text)),
+      `${steps} steps for ${text.slice(0, 40)}`,
+    );
   }
   t.log(cost);
 });

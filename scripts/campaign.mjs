@@ -28,6 +28,7 @@ const CAMPAIGNS = {
   chip: { program: "test/chip/command.ts", does: "checks a board's promises on an emulated ESP32-C3" },
   bench: { program: "test/bench/command.ts", does: "measures the agent against the bare work" },
   "bench-chip": { program: "test/bench/chip/command.ts", does: "counts instructions on the emulated chip" },
+  "fleet-load": { program: "test/bench/fleet-load.ts", does: "measures what a server sees of 1,000 agents" },
   budget: {
     program: "test/bench/budget-command.ts",
     does: "measures the exact figures again and keeps them",

@@ -1,7 +1,7 @@
 // What a row of the bench is. One file a row, `row-NN-what.ts`, which exports it as `row`; `npm run bench` finds it by that name and runs it in
 // a process of its own.
 
-import type { Curve, Series } from "../../tools/cli/output/curve.js";
+import type { Curve, Series } from "./curve.js";
 
 /** What a row can't do without: the Moddable SDK (`$MODDABLE`), or the XS engine of the tests. */
 export type Need = "sdk" | "xs";

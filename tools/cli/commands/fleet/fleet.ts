@@ -16,12 +16,20 @@ import { Progress } from "../../output/progress.js";
 import { note, out, outJson } from "../../output/table.js";
 import { pause, stopSignals } from "../../stop.js";
 import { certificates, count, durationOption, UsageError } from "../../usage.js";
-import { addModelOptions, MODEL_HELP, type ModelFlags, printModel, refuseModelOptions } from "./model.js";
 import { type Outage, outageOf } from "./outage.js";
 import { Picture, type Summary } from "./picture.js";
 import { removeDevices } from "./remove.js";
 
-interface FleetFlags extends ModelFlags {
+interface FleetFlags {
+  devices: number;
+  url: string;
+  connections: "1" | "2" | "3";
+  interval: number;
+  ramp?: number;
+  for?: number;
+  outage?: number;
+  outageAfter?: number;
+  json?: boolean;
   provisionKey?: string;
   provisionSecret?: string;
   keep?: boolean;
@@ -43,14 +51,12 @@ every second; at the end, and with --json, a summary is printed.
 Exit code 3 if the platform refused devices, 1 if points were lost or no device came online, 130 if Ctrl-C came before --for was over. A second
 Ctrl-C leaves the devices that are not removed yet.
 
-${MODEL_HELP}
 Examples:
   mote fleet --devices 100 --url http://127.0.0.1:8080 --provision-key KEY --provision-secret SECRET
-  mote fleet --devices 1000 --interval 10s --for 5m --outage 60s --json
-  mote fleet --model --devices 10000 --url https://platform.example.com --interval 1m --svg load.svg`;
+  mote fleet --devices 1000 --interval 10s --for 5m --outage 60s --json`;
 
 export function fleetCommand(program: Command): void {
-  const command = program
+  program
     .command("fleet")
     .description("run many agents in one process against any platform, and show how they do")
     .requiredOption("--devices <number>", "how many", count)
@@ -73,13 +79,12 @@ export function fleetCommand(program: Command): void {
     .option("--keep", "leave the devices on the platform")
     .option("--rpc <number>", "RPCs a second, with an operator's login", count, 2)
     .option("--ca <file>", "certificates (PEM) to trust in place of the usual ones")
-    .option("--json", "only the summary, as JSON on the standard output");
-  addModelOptions(command).addHelpText("after", HELP).action(run);
+    .option("--json", "only the summary, as JSON on the standard output")
+    .addHelpText("after", HELP)
+    .action(run);
 }
 
 async function run(flags: FleetFlags): Promise<void> {
-  if (flags.model) return printModel(flags);
-  refuseModelOptions(flags);
   limitHeap();
   const outage = outageOf(flags);
   const prefix = `fleet-${randomBytes(3).toString("hex")}-`;

@@ -1,4 +1,4 @@
-// Line charts as SVG that follow the reader's light or dark: those of `mote fleet --model`, and of docs/operating.md, which `npm run bench` makes again.
+// Line charts as SVG for docs/bench, in the reader's light or dark colours. `npm run bench` draws them.
 import { scaleLinear, scaleLog } from "d3-scale";
 
 /** How the series of a row's lines are drawn, to docs/bench/row-NN.svg. */
@@ -41,29 +41,14 @@ tspan { font-weight: 600; }
 </style>`;
 const COLORS = ["a", "b", "c"] as const;
 
-export interface Chart {
-  readonly title: string;
-  readonly curve: Curve;
-  readonly lines: readonly Named[];
-}
-
 /** The chart as the text of a file. Throws if there is nothing to draw, or more lines than can be distinguished. */
 export function draw(title: string, curve: Curve, lines: readonly Named[]): string {
-  return drawAll(title, [{ title, curve, lines }]);
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">`;
+  const parts = partsOf(title, curve, lines);
+  return `${[head, `<title>${escaped(title)}</title>`, STYLE, ...parts, "</svg>"].join("\n")}\n`;
 }
 
-/** As `draw`, one chart below the other. */
-export function drawAll(title: string, charts: readonly Chart[]): string {
-  const height = HEIGHT * charts.length;
-  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`;
-  const drawn = charts.map((chart, at) => {
-    const parts = partsOf(chart).join("\n");
-    return at === 0 ? parts : `<g transform="translate(0 ${at * HEIGHT})">\n${parts}\n</g>`;
-  });
-  return `${[head, `<title>${escaped(title)}</title>`, STYLE, ...drawn, "</svg>"].join("\n")}\n`;
-}
-
-function partsOf({ title, curve, lines }: Chart): string[] {
+function partsOf(title: string, curve: Curve, lines: readonly Named[]): string[] {
   const points = lines.flatMap(({ series }) => series);
   if (points.length === 0 || lines.length > COLORS.length)
     throw new Error(`${lines.length} lines of ${points.length} points can't be drawn`);

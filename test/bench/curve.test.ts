@@ -1,5 +1,5 @@
 import test from "ava";
-import { draw } from "../../../tools/cli/output/curve.js";
+import { draw } from "./curve.js";
 
 const AXES = { x: "points", y: "steps a point" };
 const numbers = (svg: string, anchor: string): string[] =>

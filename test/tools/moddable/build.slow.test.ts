@@ -23,7 +23,9 @@ import {
   buildImage,
   buildScripts,
 } from "../../../tools/moddable/esp32/esp32.js";
+import { idfForCheck } from "../../../tools/moddable/esp32/idf.js";
 import { checkOptions, readOptions } from "../../../tools/moddable/esp32/sdkconfig.js";
+import { run } from "../../../tools/moddable/program.js";
 import { findSdk, type Sdk, SdkError } from "../../../tools/moddable/sdk.js";
 import { openDisplay } from "../../../tools/moddable/simulator/display.js";
 import { SimulatorRun } from "../../../tools/moddable/simulator/simulator.js";
@@ -309,6 +311,27 @@ withSdk("without ESP-IDF nothing is built, and how to install it is said", async
     instanceOf: SdkError,
     message: /ESP-IDF is missing: \$IDF_PATH is not set\.[\s\S]*install\.sh/,
   });
+});
+
+withSdk("a configure step of ESP-IDF that failed is done again by the next build", async (t, sdk) => {
+  const folder = mkdtempSync(join(place, "idf-"));
+  const IDF_PATH = await idfForCheck(sdk, folder);
+  const who = ["-c", "user.name=mote", "-c", "user.email=mote@localhost"];
+  await run("git", [...who, "tag", "-f", "-a", "-m", "as released", "v6.0"], IDF_PATH, sdk.env);
+  mkdirSync(join(IDF_PATH, "tools"));
+  writeFileSync(join(IDF_PATH, "tools", "idf.py"), "");
+  // As ESP-IDF's: the options are written before a component is found missing.
+  const script =
+    '#!/bin/sh\necho "$*" >> "$TRIED"\nmkdir -p build/config\ntouch build/config/sdkconfig.h\nexit 2\n';
+  writeFileSync(join(folder, "idf.py"), script, { mode: 0o755 });
+  const TRIED = join(folder, "tried");
+  const env = { ...sdk.env, IDF_PATH, TRIED, PATH: `${folder}:${sdk.env.PATH}` };
+  const build = options({ ...sdk, env }, "esp32", { out: join(folder, "out") });
+  for (let tries = 1; tries <= 2; tries++) {
+    await t.throwsAsync(buildImage(build), { instanceOf: SdkError });
+    const tried = readFileSync(TRIED, "utf8").trim().split("\n");
+    t.is(tried.filter((words) => words.includes("reconfigure")).length, tries);
+  }
 });
 
 /** What the block of manifest.json leaves a program, with room to spare; the simulator knows no block. */

@@ -40,10 +40,16 @@ test("a missing emulator is named with the command that installs it", (t) => {
 
 test("an emulator that ESP-IDF installed is found though it is not on the path", (t) => {
   const tools = mkdtempSync(join(place, "tools-"));
-  const folder = join(tools, "tools", "qemu-riscv32", "esp_develop_9.2.2", "qemu", "bin");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "qemu-system-riscv32"), "");
-  t.is(findEmulator("esp32c3", { PATH: place, IDF_TOOLS_PATH: tools }), join(folder, "qemu-system-riscv32"));
+  for (const [chip, tool] of [
+    ["esp32c3", "riscv32"],
+    ["esp32", "xtensa"],
+  ] as const) {
+    const folder = join(tools, "tools", `qemu-${tool}`, "esp_develop_9.2.2", "qemu", "bin");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `qemu-system-${tool}`), "");
+    const found = findEmulator(chip, { PATH: place, IDF_TOOLS_PATH: tools });
+    t.is(found, join(folder, `qemu-system-${tool}`));
+  }
 });
 
 test("a board does not outlive who runs it, however that ends", async (t) => {
@@ -124,6 +130,18 @@ test("parts that are named nowhere are an error with the file's name", (t) => {
   const made = image();
   writeFileSync(join(made.folder, "flash_args"), "--flash_mode dio\n");
   t.throws(() => partsOf(made), { message: /flash_args names no parts/ });
+});
+
+test("the backtrace of an Xtensa chip becomes functions: its code, not its stack", (t) => {
+  const env = program("xtensa-esp32-elf-addr2line", 'shift 3; for a in "$@"; do echo "$a: f at f.c:1"; done');
+  const decode = decoder({ ...image(), chip: "esp32" }, env);
+  t.deepEqual(decode("Backtrace: 0x400d1234:0x3ffb5e20 0x40081234:0x3ffb5e40 |<-CORRUPTED"), [
+    "0x400d1234: f at f.c:1",
+    "0x40081234: f at f.c:1",
+  ]);
+  t.deepEqual(decode("PC      : 0x400d1234  PS      : 0x00060030  A0      : 0x800d5678"), [
+    "0x400d1234: f at f.c:1",
+  ]);
 });
 
 test("the addresses of a crash become functions, and only those", (t) => {

@@ -3,6 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { checkBuild } from "../../moddable/esp32/check.js";
 import { figureLines } from "../../moddable/esp32/check-figures.js";
+import { plainTarget } from "../../moddable/esp32/chips.js";
 import { emulate } from "../../moddable/esp32/emulate.js";
 import { EMULATED_CHIPS, fromInside } from "../../moddable/esp32/emulator.js";
 import {
@@ -165,7 +166,7 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
 function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions {
   const chip = flags.chip ?? "esp32c3";
   const emulated = flags.emulate === true;
-  const target = flags.target ?? (emulated && chip !== "esp32" ? `esp32/${chip}` : "esp32");
+  const target = flags.target ?? (emulated ? plainTarget(chip) : "esp32");
   const name = `${target.replace("/", "-")}${emulated ? "-emulated" : ""}`;
   return {
     sdk: findSdk(),

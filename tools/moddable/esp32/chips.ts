@@ -102,6 +102,9 @@ export function chipOf(sdk: Pick<Sdk, "path">, target: string): Chip {
   throw new SdkError(`${target} has a chip that is not known here: ${name}.`);
 }
 
+/** The target of a chip on its own, as mcconfig names it. */
+export const plainTarget = (chip: string): string => (chip === "esp32" ? chip : `esp32/${chip}`);
+
 /** Every target that the SDK has for a chip of the table, as mcconfig names it. */
 export function targetsOf(sdk: Pick<Sdk, "path">, chip: string): string[] {
   const folder = join(sdk.path, "build", "devices", "esp32", "targets");

@@ -90,6 +90,8 @@ export async function buildImage(options: BuildOptions): Promise<Image> {
     throw new SdkError(`The board would not start with its configuration: ${wrong.join("; ")}`);
   const made = join(directory, `xsProj-${chip.name}`);
   const folder = join(made, "build");
+  // Left by a configure step that failed: the SDK's makefile would take it for configured.
+  if (!existsSync(join(folder, "build.ninja"))) rmSync(folder, { recursive: true, force: true });
   panicComponent(directory, made);
   // The SDK's makefile goes on after a failed link: what was linked before must not pass for it.
   for (const name of LINKED) rmSync(join(folder, name), { force: true });

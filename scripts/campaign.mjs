@@ -25,7 +25,7 @@ const CAMPAIGNS = {
   },
   fuzz: { program: "test/fuzz/fuzz.ts", does: "gives damaged documents to every parser" },
   long: { program: "test/xs/long.ts", does: "runs a device on the XS engine for days" },
-  chip: { program: "test/chip/command.ts", does: "checks a board's promises on an emulated ESP32-C3" },
+  chip: { program: "test/chip/command.ts", does: "checks a board's promises on an emulated chip" },
   bench: { program: "test/bench/command.ts", does: "measures the agent against the bare work" },
   "bench-chip": { program: "test/bench/chip/command.ts", does: "counts instructions on the emulated chip" },
   "fleet-load": { program: "test/bench/fleet-load.ts", does: "measures what a server sees of 1,000 agents" },

@@ -1,9 +1,8 @@
 // An emulated board beside a local platform for one case, and what cases ask of both.
 
 import { rmSync } from "node:fs";
-import { join } from "node:path";
-import { PROJECT } from "../../tools/project.js";
 import { given } from "../arguments.js";
+import { keptAt } from "./chip.js";
 import {
   application,
   Board,
@@ -17,7 +16,6 @@ import {
 
 /** As test/chip/app says it. */
 const ACCEPTED = /chip: accepted (\d+)/;
-const FLASHES = join(PROJECT, "build", "chip", "flash");
 
 /** From the power to the platform, on a busy machine. */
 export const ONLINE_MS = 120_000;
@@ -39,7 +37,7 @@ export class Bench {
 
   /** A new board with this program, its power off. `soft`: the chip restarts by itself and knows why; not with an update. */
   static async open(name: string, settings: Settings, reset: "power" | "soft" = "power"): Promise<Bench> {
-    const file = join(FLASHES, `${name}.bin`);
+    const file = keptAt("flash", `${name}.bin`);
     rmSync(file, { force: true });
     const board = new Board(file, reset === "power" ? BY_POWER : []);
     board.write(await imageOf(settings));

@@ -1,7 +1,6 @@
-// `node scripts/campaign.mjs chip`: the board's promises on an emulated ESP32-C3. What was passed is kept, and not run again unless something changed.
+// `node scripts/campaign.mjs chip`: the board's promises on an emulated chip. What was passed is kept, and not run again unless something changed.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { Command, Option } from "commander";
 import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import { findSdk, SdkError } from "../../tools/moddable/sdk.js";
@@ -24,7 +23,7 @@ import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { TRUST } from "./cases/trust.js";
-import { CHIP } from "./rig.js";
+import { CHIP, CHIP_NAMES, keptAt } from "./chip.js";
 import { sideBySide } from "./side-by-side.js";
 
 const CASES: readonly Case[] = [
@@ -58,7 +57,6 @@ const CASES: readonly Case[] = [
   OPERATOR,
   LOAD,
 ];
-const RESULTS = join(PROJECT, "build", "chip", "results");
 
 interface Result {
   readonly commit: string;
@@ -87,7 +85,7 @@ interface Run {
 }
 
 /** One file a case: several processes may write. */
-const fileOf = ({ name }: Case): string => join(RESULTS, `${name}.json`);
+const fileOf = ({ name }: Case): string => keptAt("results", `${name}.json`);
 
 const before = (one: Case): Result | undefined =>
   existsSync(fileOf(one)) ? JSON.parse(readFileSync(fileOf(one), "utf8")) : undefined;
@@ -104,14 +102,14 @@ async function main(flags: Flags): Promise<number> {
     encoding: "utf8",
   }).trim();
   const run = { commit, seed, quick };
-  console.log(`${CHIP}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
+  console.log(`${CHIP.name}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
   const left = CASES.filter((one) =>
     only.length > 0 ? only.includes(one.name) : again || !isPassed(one, run),
   );
   const atOnce = Math.min(Number(flags.atOnce), left.length);
   if (atOnce > 1) {
     const names = left.sort(longestFirst).map(({ name }) => name);
-    const words = ["--seed", String(seed), ...(quick ? ["--quick"] : [])];
+    const words = ["--chip", CHIP.name, "--seed", String(seed), ...(quick ? ["--quick"] : [])];
     if (flags.softReset) words.push("--soft-reset");
     return (await sideBySide(names, atOnce, words)) === 0 ? 0 : 1;
   }
@@ -140,14 +138,14 @@ async function passes(one: Case, { commit, seed, quick }: Run): Promise<boolean>
   );
   const seconds = Math.round((Date.now() - began) / 1000);
   const date = new Date().toISOString().slice(0, 10);
-  mkdirSync(RESULTS, { recursive: true });
+  mkdirSync(keptAt("results"), { recursive: true });
   writeFileSync(
     fileOf(one),
     `${JSON.stringify({ commit, date, quick, seed, seconds, ...result }, null, 2)}\n`,
   );
   if ("failed" in result) {
     console.log(
-      `FAIL  ${one.name}: ${one.title} (${seconds} s; again: node scripts/campaign.mjs chip --case ${one.name} --seed ${seed})`,
+      `FAIL  ${one.name}: ${one.title} (${seconds} s; again: node scripts/campaign.mjs chip --chip ${CHIP.name} --case ${one.name} --seed ${seed})`,
     );
     console.log(result.failed.replace(/^/gm, "      "));
     return false;
@@ -160,7 +158,7 @@ async function passes(one: Case, { commit, seed, quick }: Run): Promise<boolean>
 function whatIsMissing(): string | undefined {
   try {
     findSdk();
-    findEmulator(CHIP);
+    findEmulator(CHIP.name);
     if (!process.env.IDF_PATH) return "ESP-IDF is missing: $IDF_PATH is not set";
     return undefined;
   } catch (error) {
@@ -170,7 +168,8 @@ function whatIsMissing(): string | undefined {
 }
 
 new Command("chip")
-  .description("the board's promises on an emulated ESP32-C3; skipped where the tools are missing")
+  .description("the board's promises on an emulated chip; skipped where the tools are missing")
+  .addOption(new Option("--chip <name>", "that is emulated").choices(CHIP_NAMES).default(CHIP_NAMES[0]))
   .option("--quick", "5 power losses of each kind, and 10 minutes of load")
   .addOption(new Option("--case <name...>", "only these").choices(CASES.map(({ name }) => name)))
   .option("--seed <number>", "of the moments of the power losses")

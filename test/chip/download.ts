@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { findEmulator } from "../../tools/moddable/esp32/emulator.js";
 import { PROJECT } from "../../tools/project.js";
-import { CHIP } from "./rig.js";
+import { CHIP } from "./chip.js";
 
 const FLASH_BYTES = 4 * 1024 * 1024;
 const CLI = join(PROJECT, "dist", "tools", "cli", "cli.js");
@@ -24,13 +24,12 @@ export interface Ran {
 export async function moteAtBoard(file: string, words: readonly string[]): Promise<Ran> {
   const port = await freePort();
   const machine = [
-    ...["-machine", CHIP, "-nographic", "-monitor", "none", "-nic", "none"],
+    ...["-machine", CHIP.name, "-nographic", "-monitor", "none", "-nic", "none"],
     ...["-serial", `tcp:127.0.0.1:${port},server=on,wait=off`],
     ...["-drive", `file=${file},if=mtd,format=raw`],
-    ...["-global", "driver=esp32c3.gpio,property=strap_mode,value=0x02"],
-    ...["-global", "driver=timer.esp32c3.timg,property=wdt_disable,value=true"],
+    ...CHIP.downloadMode,
   ];
-  const board = spawn(findEmulator(CHIP), machine, { stdio: "ignore" });
+  const board = spawn(findEmulator(CHIP.name), machine, { stdio: "ignore" });
   const over = once(board, "close");
   try {
     await listening(port);

@@ -15,6 +15,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Server as TlsServer } from "node:tls";
+import { plainTarget } from "../../tools/moddable/esp32/chips.js";
 import { EmulatedBoard, HOST_ADDRESS } from "../../tools/moddable/esp32/emulator.js";
 import { type BuildOptions, buildImage, type Image } from "../../tools/moddable/esp32/esp32.js";
 import { partsOf, writeFlash } from "../../tools/moddable/esp32/flash-image.js";
@@ -27,15 +28,14 @@ import { buildBoards } from "../built.js";
 import { tlsFront } from "../hosts/shared/tls-front.js";
 import { Authorities } from "../hosts/shared/x509/authority.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
+import { CHIP, keptAt } from "./chip.js";
 
 export const TITLE = "chip";
-export const CHIP = "esp32c3";
 export const DEVICE = "chip-1";
 /** Built into the images, so it stays the same. */
 export const PORT = Number(argument("port") ?? 18_093);
 export const SECURE_PORT = PORT + 1;
 export const PROFILE = { key: "chip-key", secret: "chip-secret" };
-const OUT = join(PROJECT, "build", "chip");
 const LOOK_MS = 200;
 const GUEST = "dist/test/chip/guest.js";
 
@@ -105,22 +105,22 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
     .update(sourcesOf(settings))
     .digest("hex")
     .slice(0, 16);
-  const kept = join(OUT, "images", key);
-  if (existsSync(join(kept, "flash_args"))) return { directory: kept, folder: kept, chip: CHIP };
+  const kept = keptAt("images", key);
+  if (existsSync(join(kept, "flash_args"))) return { directory: kept, folder: kept, chip: CHIP.name };
   // Cases may run side by side; the folder of a build is one.
-  mkdirSync(OUT, { recursive: true });
+  mkdirSync(keptAt(), { recursive: true });
   const turn = await takeTurn();
   try {
     const how: BuildOptions = {
       sdk,
       folder: project(settings),
-      target: `esp32/${CHIP}`,
+      target: plainTarget(CHIP.name),
       debug: false,
       megabytes: 4,
       emulated: true,
       config,
       // Compiled with the SDK's own flags: objects go by the age of their sources.
-      out: join(OUT, settings.program === "bench-js" ? "build-js" : "build"),
+      out: keptAt(settings.program === "bench-js" ? "build-js" : "build"),
     };
     const image = await buildImage(how);
     rmSync(kept, { recursive: true, force: true });
@@ -131,12 +131,12 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
   } finally {
     turn.close();
   }
-  return { directory: kept, folder: kept, chip: CHIP };
+  return { directory: kept, folder: kept, chip: CHIP.name };
 }
 
 /** Waits until no other case builds. The socket's name is free again as soon as its process ends, however that ends. */
 async function takeTurn(): Promise<Server> {
-  const path = `\0mote-chip-build ${OUT}`;
+  const path = `\0mote-chip-build ${keptAt()}`;
   for (;;) {
     const server = createServer();
     const taken = once(server, "listening").then(
@@ -151,7 +151,7 @@ async function takeTurn(): Promise<Server> {
 
 /** A project around the test application, with what only a manifest can say. */
 function project({ program = "app", engine, secure }: Settings): string {
-  const folder = join(OUT, "project", "app");
+  const folder = keptAt("project", "app");
   mkdirSync(folder, { recursive: true });
   const name = program === "bench-js" && secure ? "manifest-tls.json" : "manifest.json";
   const app = join(PROJECT, PROGRAMS[program], name);
@@ -174,13 +174,14 @@ export interface Authority {
 
 /** Made once: its certificate is built into images. */
 export function authority(): Authority {
-  const file = join(OUT, "authority-2.json");
+  const folder = join(PROJECT, "build", "chip");
+  const file = join(folder, "authority-2.json");
   if (!existsSync(file)) {
     const made = new Authorities();
     const root = made.issue("root", undefined, { constraints: "critical,CA:TRUE" });
     const { cert, key } = made.issue("platform", root, { names: `IP:${HOST_ADDRESS}` });
     made.remove();
-    mkdirSync(OUT, { recursive: true });
+    mkdirSync(folder, { recursive: true });
     writeFileSync(file, JSON.stringify({ ca: root.cert, caKey: root.key, cert, key }));
   }
   return JSON.parse(readFileSync(file, "utf8"));
@@ -216,6 +217,7 @@ function sourcesOf({ program = "app" }: Settings): string {
       join(PROJECT, "hosts", "esp32", name, "manifest.json"),
     ),
     join(PROJECT, "hosts", "esp32", "emulator", "ethernet.c"),
+    join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.defaults"),
     ...readdirSync(NATIVE, { recursive: true, encoding: "utf8" })
       .filter((name) => name.includes("."))
       .map((name) => join(NATIVE, name)),
@@ -255,7 +257,7 @@ export class Board {
     this.starts++;
     this.#heard(`-- power on, start ${this.starts}`);
     const board = new EmulatedBoard({
-      chip: CHIP,
+      chip: CHIP.name,
       flash: this.flash,
       more: this.#more,
       line: (text) => this.#heard(text),

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { PROJECT } from "../../../tools/project.js";
-import { CHIP, PORT } from "../../chip/rig.js";
+import { CHIP } from "../../chip/chip.js";
+import { PORT } from "../../chip/rig.js";
 import { keep, keptCosts, keptProfiles, type Length } from "./kept.js";
 import { LENGTHS, measure } from "./measure.js";
 import { whatIsMissing } from "./missing.js";
@@ -112,7 +113,7 @@ function finish(program: readonly ProgramName[], length: Length): void {
   const lines = linesOf([...ROWS, ...DERIVED], costs);
   console.log(chipTable(lines));
   if (length === "whole" && program.length === PROGRAMS.length)
-    writeFileSync(RESULTS, `${JSON.stringify({ chip: CHIP, lines }, null, 2)}\n`);
+    writeFileSync(RESULTS, `${JSON.stringify({ chip: CHIP.name, lines }, null, 2)}\n`);
 }
 
 const lengthOf = ({ quick = false }: Flags): Length => (quick ? "quick" : "whole");

@@ -6,7 +6,7 @@ import { findEmulator } from "../../../tools/moddable/esp32/emulator.js";
 import { onPath } from "../../../tools/moddable/program.js";
 import { SdkError } from "../../../tools/moddable/sdk.js";
 import { PROJECT } from "../../../tools/project.js";
-import { CHIP } from "../../chip/rig.js";
+import { CHIP } from "../../chip/chip.js";
 
 const SOURCE = join(PROJECT, "test", "bench", "chip", "plugin", "count.c");
 const HEADER = "qemu-plugin.h";
@@ -33,7 +33,7 @@ function headerFolder(program: string): string {
 
 /** The plugin as the emulator loads it. Throws SdkError with the name of what is missing. */
 export function compilePlugin(): string {
-  const program = findEmulator(CHIP);
+  const program = findEmulator(CHIP.name);
   // Built without them it has the header all the same.
   if (!execFileSync(program, ["-help"], { encoding: "utf8" }).includes("-plugin"))
     throw new SdkError(`${program} takes no plugins: it was built without --enable-plugins`);

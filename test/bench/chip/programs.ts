@@ -7,7 +7,8 @@ import { partsOf } from "../../../tools/moddable/esp32/flash-image.js";
 import { findIdf } from "../../../tools/moddable/esp32/idf.js";
 import { run } from "../../../tools/moddable/program.js";
 import { PROJECT } from "../../../tools/project.js";
-import { authority, CHIP, imageOf, type Settings, urlOf } from "../../chip/rig.js";
+import { CHIP } from "../../chip/chip.js";
+import { authority, imageOf, type Settings, urlOf } from "../../chip/rig.js";
 
 /** Of the device that all programs are; as long as those the platform makes. */
 export const TOKEN = "benchbenchbenchbench";
@@ -77,7 +78,7 @@ async function buildC({ secure = false, version = "1.0.0", sleepMs = 0 }: Varian
     .digest("hex")
     .slice(0, 16);
   const kept = join(OUT, "images", key);
-  if (existsSync(join(kept, "flash_args"))) return { directory: kept, folder: kept, chip: CHIP };
+  if (existsSync(join(kept, "flash_args"))) return { directory: kept, folder: kept, chip: CHIP.name };
   findIdf(process.env);
   const folder = join(OUT, "c-program");
   const options = join(folder, OPTIONS);
@@ -98,15 +99,15 @@ async function buildC({ secure = false, version = "1.0.0", sleepMs = 0 }: Varian
     BENCH_CA: ca,
   };
   const idf = (...words: string[]) => run("idf.py", words, folder, env);
-  if (!existsSync(join(folder, "build", "CMakeCache.txt"))) await idf("set-target", CHIP);
+  if (!existsSync(join(folder, "build", "CMakeCache.txt"))) await idf("set-target", CHIP.name);
   await idf("reconfigure");
   await idf("build");
-  const from: Image = { directory: join(folder, "build"), folder: join(folder, "build"), chip: CHIP };
+  const from: Image = { directory: join(folder, "build"), folder: join(folder, "build"), chip: CHIP.name };
   rmSync(kept, { recursive: true, force: true });
   for (const { file } of partsOf(from)) cpSync(file, join(kept, file.slice(from.folder.length)));
   for (const name of [`${C_NAME}.elf`, `${C_NAME}.map`, "flash_args"])
     cpSync(join(from.folder, name), join(kept, name));
-  return { directory: kept, folder: kept, chip: CHIP };
+  return { directory: kept, folder: kept, chip: CHIP.name };
 }
 
 function copyChanged(from: string, to: string): void {

@@ -14,7 +14,7 @@ const OBJECT = 1;
 const FUNCTION = 2;
 const NOTYPE = 0;
 const ABSOLUTE = 0xfff1;
-/** The chip's ROM: the linker's scripts name its functions, without a type. */
+/** The ROM's code, of a C3 and of a classic ESP32: the linker's scripts name its functions, without a type. */
 const ROM = { from: 0x40000000, to: 0x40060000 } as const;
 const UNKNOWN = "(unknown)";
 
@@ -87,12 +87,12 @@ export function readWords(elf: Buffer): (address: number) => number | undefined 
 
 /** What code is for, by the archive and object that it came from; the first that fits. */
 const PARTS: readonly (readonly [part: string, pattern: RegExp])[] = [
-  ["XS core", /xs_esp32c3\.a\(xs[A-Z]\w*\.c?\.?o/],
+  ["XS core", /xs_esp32\w*\.a\(xs[A-Z]\w*\.c?\.?o/],
   ["TLS", /lib(?:mbed[\w-]*|tfpsacrypto|everest|p256m|esp-tls|builtin)\.a/],
   ["lwIP and network", /lib(?:lwip|esp_netif|esp_eth|tcp_transport)\.a/],
   ["HTTP client, cJSON", /lib(?:esp_http_client|esp_https_ota|http_parser|cjson|json|[\w]*cjson)\.a/],
   ["flash and NVS", /lib(?:spi_flash|nvs_flash|esp_partition|app_update|bootloader_support)\.a/],
-  ["FreeRTOS and ticks", /lib(?:freertos|esp_timer|riscv|esp_system|hal|esp_hal_systimer)\.a/],
+  ["FreeRTOS and ticks", /lib(?:freertos|esp_timer|riscv|xtensa|esp_system|hal|esp_hal_systimer)\.a/],
   ["C library", /lib(?:c|m|gcc|nosys|stdc\+\+|newlib|esp_libc)(?:_nano)?\.a/],
   ["modules in C", /xs_esp32\w*\.a|libmain\.a/],
 ];
@@ -144,7 +144,7 @@ export function readParts(map: string): (address: number) => string {
   };
 }
 
-/** Where an image's bytes come from: read-only data and all that is copied to memory begin here. */
+/** Where an image's bytes come from: read-only data and all that is copied to memory begin here or above, on each chip. */
 const IMAGE = 0x3c000000;
 /** Bytes of an image of `whole` bytes by part; what no section holds is alignment and heads. */
 export function partSizes(map: string, whole: number): Record<string, number> {

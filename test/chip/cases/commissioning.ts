@@ -4,6 +4,7 @@ import { expectedOf, visit } from "../../hosts/shared/commissioning/official-vis
 import { Dice } from "../../simulation/dice.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
+import { CHIP } from "../chip.js";
 import { authority, DEVICE, PROFILE, TITLE, urlOf } from "../rig.js";
 
 /** A network that is joined, and a platform that answers. */
@@ -61,7 +62,7 @@ export const IMPROV: Case = {
     board.onBytes = received;
     const visited = {
       client,
-      about: `${TITLE} 1.0.0 on ESP32-C3, ${DEVICE}`,
+      about: `${TITLE} 1.0.0 on ${CHIP.title}, ${DEVICE}`,
       place: `${urlOf({})}/entities/devices?textSearch=${DEVICE}`,
       wifi: GIVEN,
       ...{ bootMs: ONLINE_MS, checkMs: CHECK_MS },

@@ -2,33 +2,33 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
-import { PROJECT } from "../../../tools/project.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
+import { keptAt } from "../chip.js";
 import { eraseFlash, mote, moteAtBoard } from "../download.js";
 import { PROFILE, TITLE, urlOf } from "../rig.js";
 
-const FOLDER = join(PROJECT, "build", "chip", "factory");
-const [PAGE, LIST, IMAGES] = [join(FOLDER, "page"), join(FOLDER, "devices.csv"), join(FOLDER, "images")];
 const TOKEN = "made-at-the-factory";
 
 export const FACTORY: Case = {
   name: "factory",
   title: "a board that the factory gave its NVS provisions by its own name, or has its token, and sends",
   async run({ say }) {
-    rmSync(FOLDER, { recursive: true, force: true });
+    const folder = keptAt("factory");
+    const [page, list, images] = [join(folder, "page"), join(folder, "devices.csv"), join(folder, "images")];
+    rmSync(folder, { recursive: true, force: true });
     const bench = await Bench.open("factory", { bare: true }, "soft");
     const { board, tenant } = bench;
     try {
-      writeWebInstall(await imageOf({ bare: true }), { name: TITLE, version: "1.0.0" }, PAGE);
+      writeWebInstall(await imageOf({ bare: true }), { name: TITLE, version: "1.0.0" }, page);
       const url = urlOf({});
       const rows = [
         "name,label,url,token,key,secret,ssid",
         `lamp-1,label-of-lamp-1,${url},,${PROFILE.key},${PROFILE.secret},emulator`,
         `lamp-2,label-of-lamp-2,${url},${TOKEN},,,emulator`,
       ];
-      writeFileSync(LIST, rows.join("\r\n"), { mode: 0o600 });
-      const words = ["factory", PAGE, "--csv", LIST, "--out", IMAGES, "--json"];
+      writeFileSync(list, rows.join("\r\n"), { mode: 0o600 });
+      const words = ["factory", page, "--csv", list, "--out", images, "--json"];
 
       eraseFlash(board.flash);
       const flashed = await moteAtBoard(board.flash, [...words, "--device", "lamp-1"]);

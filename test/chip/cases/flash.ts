@@ -2,19 +2,19 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeWebInstall } from "../../../tools/moddable/esp32/web-install.js";
-import { PROJECT } from "../../../tools/project.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";
+import { CHIP, keptAt } from "../chip.js";
 import { eraseFlash, moteAtBoard } from "../download.js";
-import { CHIP, TITLE } from "../rig.js";
+import { TITLE } from "../rig.js";
 
-const PAGE = join(PROJECT, "build", "chip", "page");
+const page = (): string => keptAt("page");
 
 export const CABLE_FLASH: Case = {
   name: "flash",
   title: "mote flash writes a board by its cable, keeps what it stored, and refuses what does not fit it",
   async run({ say }) {
-    rmSync(PAGE, { recursive: true, force: true });
+    rmSync(page(), { recursive: true, force: true });
     const bench = await Bench.open("by-cable", {}, "soft");
     const { board } = bench;
     eraseFlash(board.flash);
@@ -40,8 +40,8 @@ async function write(
   table: string,
 ): Promise<{ bytes: number; seconds: number }> {
   const { board } = bench;
-  writeWebInstall(await imageOf({ version }), { name: TITLE, version }, PAGE);
-  const { code, out, said, seconds } = await moteAtBoard(board.flash, ["flash", PAGE, "--json"]);
+  writeWebInstall(await imageOf({ version }), { name: TITLE, version }, page());
+  const { code, out, said, seconds } = await moteAtBoard(board.flash, ["flash", page(), "--json"]);
   check(code === 0, said);
   const { partitionTable, bytes } = JSON.parse(out);
   check(partitionTable === table, `the board's table: ${partitionTable}`);
@@ -60,12 +60,12 @@ async function refusals(flash: string): Promise<string[]> {
     bytes: readonly number[],
     why: RegExp,
   ): Promise<string> => {
-    const file = join(PAGE, CHIP, name);
+    const file = join(page(), CHIP.name, name);
     const whole = readFileSync(file);
     const changed = Buffer.from(whole);
     changed.set(bytes, at);
     writeFileSync(file, changed);
-    const { code, said } = await moteAtBoard(flash, ["flash", PAGE, "--json"]);
+    const { code, said } = await moteAtBoard(flash, ["flash", page(), "--json"]);
     writeFileSync(file, whole);
     check(code === 1 && why.test(said), `${name}, changed, ended with ${code}: ${said}`);
     check(readFileSync(flash).equals(before), `${name}, changed: the flash is another now`);

@@ -1,14 +1,13 @@
 import { createSocket } from "node:dgram";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
-import { PROJECT } from "../../../tools/project.js";
 import { Listeners } from "../../hosts/port/node-peers.js";
 import { PROMISES, SOCKET_PROMISES } from "../../hosts/port/promises.js";
 import { GuestLine } from "../../hosts/simulator/guest-line.js";
 import { texts } from "../../xs/guest/texts.js";
 import { ONLINE_MS } from "../bench.js";
 import { type Case, check, type Figures } from "../case.js";
+import { CHIP, keptAt } from "../chip.js";
 import { authority, Board, imageOf, PORT, type Settings } from "../rig.js";
 
 export const CONTROL = PORT + 2;
@@ -22,17 +21,17 @@ const LIMITS = { bytes: 8000, sockets: 3 };
 /** The host's system takes megabytes before it holds back: more than a chip has to send. */
 const TOO_MUCH = "socket: with a peer that does not read, write takes less, and the rest once it reads again";
 
-const SETTINGS: Settings = {
+const settings = (): Settings => ({
   program: "port-app",
   secure: true,
-  engine: 160_000,
+  engine: CHIP.portEngine,
   more: {
     sntp: HOST_ADDRESS,
     control: { name: HOST_ADDRESS, port: CONTROL },
     provisioning: undefined,
     token: "nobody-asks-for-it",
   },
-};
+});
 
 export class PortBench {
   readonly board: Board;
@@ -71,10 +70,10 @@ export async function openGuest(
   control: number,
   more: readonly string[] = [],
 ): Promise<PortBench> {
-  const flash = join(PROJECT, "build", "chip", "flash", `${name}.bin`);
+  const flash = keptAt("flash", `${name}.bin`);
   rmSync(flash, { force: true });
   const bench = new PortBench(true, new Board(flash, more));
-  bench.board.write(await imageOf(SETTINGS));
+  bench.board.write(await imageOf(settings()));
   await bench.line.listen(control);
   await bench.on();
   return bench;
@@ -99,7 +98,7 @@ function timeServer(): Promise<(() => void) | undefined> {
 
 async function promises(secure: boolean, flash: string, say: (line: string) => void): Promise<Figures> {
   const bench = new PortBench(secure, new Board(flash));
-  bench.board.write(await imageOf(SETTINGS));
+  bench.board.write(await imageOf(settings()));
   const left = [TOO_MUCH];
   const broken: string[] = [];
   let kept = 0;
@@ -148,7 +147,7 @@ const port = (secure: boolean): Case => ({
   name: secure ? "port-tls" : "port",
   title: `the chip's host keeps the promises of the port${secure ? " over TLS" : ""}`,
   async run({ say }) {
-    const flash = join(PROJECT, "build", "chip", "flash", secure ? "port-tls.bin" : "port.bin");
+    const flash = keptAt("flash", secure ? "port-tls.bin" : "port.bin");
     rmSync(flash, { force: true });
     return await promises(secure, flash, say);
   },

@@ -1,0 +1,44 @@
+// The chip that is emulated, and what a case has to know of it.
+import { join } from "node:path";
+import { PROJECT } from "../../tools/project.js";
+import { argument } from "../arguments.js";
+
+interface EmulatedChip {
+  /** As ESP-IDF names it. */
+  readonly name: string;
+  /** As a board says it of itself. */
+  readonly title: string;
+  /** Words for the emulator: its ROM waits for esptool, as after a reset with BOOT held. */
+  readonly downloadMode: readonly string[];
+  /** The engine's block of the port's program, in bytes: as much as the largest piece of the heap allows. */
+  readonly portEngine: number;
+}
+
+/** `strap`: what the strapping pins read. The watchdog would end a long transfer: esptool turns off a real one. */
+const waiting = (chip: string, strap: string): readonly string[] => [
+  ...["-global", `driver=${chip}.gpio,property=strap_mode,value=${strap}`],
+  ...["-global", `driver=timer.${chip}.timg,property=wdt_disable,value=true`],
+];
+
+const KNOWN: readonly EmulatedChip[] = [
+  {
+    name: "esp32c3",
+    title: "ESP32-C3",
+    downloadMode: waiting("esp32c3", "0x02"),
+    portEngine: 160_000,
+  },
+  {
+    name: "esp32",
+    title: "ESP32",
+    downloadMode: waiting("esp32", "0x0f"),
+    portEngine: 150_000,
+  },
+];
+
+export const CHIP_NAMES = KNOWN.map(({ name }) => name);
+
+/** `--chip`; a name that is none is refused by the command. */
+export const CHIP = KNOWN.find(({ name }) => name === argument("chip")) ?? KNOWN[0]!;
+
+/** What one run leaves for the next, by chip. */
+export const keptAt = (...names: string[]): string => join(PROJECT, "build", "chip", CHIP.name, ...names);

@@ -134,13 +134,18 @@ test("parts that are named nowhere are an error with the file's name", (t) => {
 
 test("the backtrace of an Xtensa chip becomes functions: its code, not its stack", (t) => {
   const env = program("xtensa-esp32-elf-addr2line", 'shift 3; for a in "$@"; do echo "$a: f at f.c:1"; done');
-  const decode = decoder({ ...image(), chip: "esp32" }, env);
+  const made = image();
+  const XTENSA = 94;
+  const head = elfHead();
+  head.writeUInt16LE(XTENSA, 18);
+  writeFileSync(join(made.folder, "xs_esp32.elf"), head);
+  const decode = decoder({ ...made, chip: "esp32" }, env);
   t.deepEqual(decode("Backtrace: 0x400d1234:0x3ffb5e20 0x40081234:0x3ffb5e40 |<-CORRUPTED"), [
-    "0x400d1234: f at f.c:1",
-    "0x40081234: f at f.c:1",
+    "0x400d1234  f at f.c:1",
+    "0x40081234  f at f.c:1",
   ]);
   t.deepEqual(decode("PC      : 0x400d1234  PS      : 0x00060030  A0      : 0x800d5678"), [
-    "0x400d1234: f at f.c:1",
+    "0x400d1234  f at f.c:1",
   ]);
 });
 

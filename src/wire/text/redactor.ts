@@ -27,6 +27,8 @@ const BUCKETS = 128;
 const FIELDS = 3;
 /** An escaped text may be escaped again. */
 const ROUNDS = 3;
+/** Secrets in one text that are hidden one by one. With more, the whole text is hidden. */
+const MOST_SHOWN = 16;
 /** Characters of the lines before that a line may go on with. */
 const TAIL = 96;
 
@@ -90,6 +92,10 @@ export class SecretRedactor implements Redactor {
   private _shortest = PIECE;
   private _hasShort = false;
   private _isAscii = true;
+  private _hasBlank = false;
+  /** Where `_isAround` last found a secret. */
+  private _from = 0;
+  private _to = 0;
 
   constructor(host: Pick<Host, "encode">) {
     this._host = host;
@@ -114,10 +120,27 @@ export class SecretRedactor implements Redactor {
   clean(text: string): string {
     if (!this.holds(text)) return text;
     const hidden = this.holds(HIDDEN) ? HIDDEN_TOO : HIDDEN;
-    const words = text.split(" ");
+    const plain = this._hideShown(text, hidden);
+    if (plain === undefined) return hidden;
+    const words = plain.split(" ");
     for (let i = 0; i < words.length; i++) if (this.holds(words[i] as string)) words[i] = hidden;
     const clean = words.join(" ");
     return clean === text || this.holds(clean) ? hidden : clean;
+  }
+
+  /** Hides the words of secrets that stand there as they are, blanks included. Undefined: a secret with a blank cannot be placed. */
+  private _hideShown(text: string, hidden: string): string | undefined {
+    let shown = text;
+    for (let rounds = 0; rounds < MOST_SHOWN; rounds++) {
+      const bytes = this._host.encode(shown);
+      if (!this._isShown(bytes, 0, false)) return shown;
+      // Places in bytes are places in the text only if it is ASCII. Words are hidden one by one otherwise.
+      if (bytes.length !== shown.length) return this._hasBlank ? undefined : shown;
+      const from = shown.lastIndexOf(" ", this._from) + 1;
+      const end = shown.indexOf(" ", this._to);
+      shown = `${shown.slice(0, from)}${hidden}${end < 0 ? "" : shown.slice(end)}`;
+    }
+    return undefined;
   }
 
   holds(text: string, before = ""): boolean {
@@ -185,11 +208,15 @@ export class SecretRedactor implements Redactor {
     this._shortest = PIECE;
     this._hasShort = false;
     this._isAscii = true;
+    this._hasBlank = false;
     for (let start = 1; start < secrets.length; start += 1 + (secrets[start - 1] as number)) {
       const end = start + (secrets[start - 1] as number);
       if (end - start > SHORT) this._shortest = Math.min(this._shortest, end - start);
       else this._hasShort = true;
-      for (let at = start; at < end; at++) if ((secrets[at] as number) > DELETE) this._isAscii = false;
+      for (let at = start; at < end; at++) {
+        if ((secrets[at] as number) > DELETE) this._isAscii = false;
+        if (secrets[at] === BLANK) this._hasBlank = true;
+      }
       for (let at = start; at + SEED <= end; at += SEED) {
         // One of many that are alike finds the whole secret, too, and a text of one letter costs no more.
         if (repeats(secrets, start, at)) continue;
@@ -273,6 +300,8 @@ export class SecretRedactor implements Redactor {
       from--;
       first--;
     }
+    this._from = first;
+    this._to = last;
     if (to - from === end - start) return !isData || to - from >= SHORTEST_IN_DATA;
     if (isData) return false;
     // What was cut on its way here may end with the beginning of a secret.

@@ -2,10 +2,10 @@
 import type { Host } from "../../../src/port.js";
 import { NOTIFY, pack, unpack } from "../guest/protocol.js";
 import { Answers } from "./answers.js";
-import { bundle } from "./bundle.js";
+import { bundle, constantsOf } from "./bundle.js";
 import { Engine, type EngineOptions } from "./worker.js";
 
-export interface BridgeOptions extends Pick<EngineOptions, "limitMs"> {
+export interface BridgeOptions extends Pick<EngineOptions, "limitMs" | "entrySlots"> {
   /**
    * TypeScript, imports relative to the root; it finds the port as `globalThis.host`. While it is evaluated its constants, and those of what it
    * imports, lie on the stack, which a module's do not: let it define functions, and call them by `run`.
@@ -58,6 +58,7 @@ export class Bridge {
         this.#answers.answer(unpack(decoder, question.buffer, question.byteOffset, question.length)),
       output,
       ...(options.limitMs === undefined ? {} : { limitMs: options.limitMs }),
+      ...(options.entrySlots === undefined ? {} : { entrySlots: options.entrySlots }),
     });
   }
 
@@ -65,7 +66,8 @@ export class Bridge {
   static async start(host: Host, options: BridgeOptions = {}): Promise<Bridge> {
     const guest = await bundle(`import "${options.guest ?? "./test/xs/guest/host.ts"}";`);
     const entry = options.entry === undefined ? undefined : await bundle(options.entry);
-    const bridge = new Bridge(host, options);
+    const entrySlots = options.entrySlots ?? (entry === undefined ? 0 : constantsOf(entry));
+    const bridge = new Bridge(host, { ...options, entrySlots });
     try {
       await bridge.#engine.evaluate(guest);
       if (entry !== undefined) await bridge.run(`${entry};undefined`);

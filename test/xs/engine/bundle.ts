@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "rollup";
+import { parseAst } from "rollup/parseAst";
 import { root } from "../../architecture/tree.js";
 
 interface Bundled {
@@ -61,4 +62,33 @@ async function build(text: string, define: Record<string, string>, lean: boolean
     plugins: [entry],
   });
   return { code, inputs: inputs.filter((path) => path !== join(root, ENTRY)) };
+}
+
+/** How many constants, functions and classes a bundle declares: they lie on the stack while it is evaluated. */
+export function constantsOf(script: string): number {
+  let count = 0;
+  const [statement] = parseAst(script).body as unknown as Node[];
+  const body = find(statement, "FunctionExpression")?.body?.body ?? [];
+  for (const { type, declarations } of body)
+    if (type === "VariableDeclaration") count += declarations?.length ?? 0;
+    else if (type === "FunctionDeclaration" || type === "ClassDeclaration") count++;
+  return count;
+}
+
+interface Node {
+  readonly type: string;
+  readonly declarations?: readonly unknown[];
+  readonly body?: { readonly body?: readonly Node[] };
+  readonly [member: string]: unknown;
+}
+
+/** The first node of that type in `node`, outermost first. */
+function find(node: unknown, type: string): Node | undefined {
+  if (typeof node !== "object" || node === null) return undefined;
+  if ((node as Node).type === type) return node as Node;
+  for (const member of Object.values(node)) {
+    const found = find(member, type);
+    if (found) return found;
+  }
+  return undefined;
 }

@@ -8,7 +8,7 @@ import { createHost, type NodeHost } from "../../../hosts/node/host.js";
 import { prepareStart } from "../../../hosts/node/start-up.js";
 import type { AgentOptions } from "../../../src/index.js";
 import { Bridge } from "./bridge.js";
-import { bundle } from "./bundle.js";
+import { bundle, constantsOf } from "./bundle.js";
 
 /** The version that images are built with: a build takes seconds, and another version is another text in it. */
 const BUILT = "0.0.0-built";
@@ -88,8 +88,9 @@ export class XsDevice {
       restart: () => this.#restart(host),
     });
     this.#host = host;
-    this.#bridge = await Bridge.start(host);
-    await this.#bridge.run(`${readFileSync(start.path, "utf8")};undefined`);
+    const image = readFileSync(start.path, "utf8");
+    this.#bridge = await Bridge.start(host, { entrySlots: constantsOf(image) });
+    await this.#bridge.run(`${image};undefined`);
     const options = { ...this.#options, telemetry: { timestamps: this.#timestamps } };
     await this.#bridge.run(`image.start(${JSON.stringify(options)}, ${this.#intervalMs})`);
   }

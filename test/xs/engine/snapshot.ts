@@ -41,13 +41,14 @@ export async function chunkBytes(write: (path: string) => Promise<void>): Promis
 export const boardStack = (): number =>
   (JSON.parse(read("manifest.json")) as { creation: { stack: number } }).creation.stack;
 
-let path: string | undefined;
+const snapshots = new Map<number, string>();
 
 /**
  * A snapshot of a new machine whose stack is a board's, for the worker's option -r: its own creation has 4,096 slots, and no option for that.
- * Written once in a process.
+ * Written once in a process. `entrySlots`: slots that a large entry takes while it is evaluated, and a board's modules do not.
  */
-export function boardSnapshot(worker: string): string {
+export function boardSnapshot(worker: string, entrySlots = 0): string {
+  const path = snapshots.get(entrySlots);
   if (path !== undefined) return path;
   const directory = mkdtempSync(join(tmpdir(), "mote-xs-"));
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
@@ -63,8 +64,11 @@ export function boardSnapshot(worker: string): string {
   const bytes = readFileSync(snapshot);
   // What a board has in ROM lies on the stack here.
   const used = atom(bytes, "STAC").length / SLOT_BYTES;
-  bytes.writeUInt32LE(Math.floor(used) + boardStack() - CLONE_SLOTS, atom(bytes, "CREA").at + STACK_AT);
+  bytes.writeUInt32LE(
+    Math.floor(used) + boardStack() - CLONE_SLOTS + entrySlots,
+    atom(bytes, "CREA").at + STACK_AT,
+  );
   writeFileSync(snapshot, bytes);
-  path = snapshot;
-  return path;
+  snapshots.set(entrySlots, snapshot);
+  return snapshot;
 }

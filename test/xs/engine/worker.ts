@@ -39,6 +39,8 @@ export class EngineError extends Error {
 }
 
 export interface EngineOptions {
+  /** Slots of stack beyond a board's, for an entry whose constants lie on it. Default: as many as it has. */
+  entrySlots?: number;
   /** Answers `issueCommand` of the script, which waits for it. */
   answer?: (question: Uint8Array) => Uint8Array;
   /** What the script printed, and what the engine itself complains of. */
@@ -81,7 +83,7 @@ export class Engine {
     const path = workerPath();
     if (path === undefined) throw new EngineError(unavailable());
     this.#options = options;
-    this.#child = spawn(path, ["-r", boardSnapshot(path), "mote"], {
+    this.#child = spawn(path, ["-r", boardSnapshot(path, options.entrySlots), "mote"], {
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {

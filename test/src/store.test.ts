@@ -28,7 +28,7 @@ test("what is of another format, or no JSON, is taken for none and left alone, a
     put(host, "key", format, text);
     t.is(readStored(host, "key"), undefined);
     t.deepEqual(host.lines, [
-      'warn: stored value "key" has an unknown format and is left alone until it is replaced',
+      'warn: stored value "key" is damaged, or has an unknown format: left alone until replaced',
     ]);
     t.deepEqual(host.store.changes, []);
   }
@@ -57,6 +57,63 @@ test("an image that returns finds what it wrote before the other one did", (t) =
   t.is(readOwn(host, "key"), "mine");
   put(host, "key", 1, "3");
   t.is(readOwn(host, "key"), 3);
+});
+
+test("does not use a value of which any one bit changed", (t) => {
+  const values: [string, unknown][] = [
+    ["queue", [1, 2, 30, 165, 0, 0, 0]],
+    ["x", { a: "b", n: -1.5 }],
+    ["n", 7],
+    ["t", true],
+    ["s", "ü"],
+  ];
+  for (const [key, value] of values) {
+    const host = fakeHost();
+    writeStored(host, key, value);
+    const bytes = host.store.get(key)!;
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const damaged = bytes.slice();
+      damaged[bit >> 3]! ^= 1 << (bit & 7);
+      host.store.values.set(key, damaged);
+      t.is(readStored(host, key), undefined, `${key}, bit ${bit}`);
+    }
+  }
+});
+
+test("keeps vital values twice: whichever copy is damaged or missing, the value is read", (t) => {
+  for (const key of ["token", "wifi", "site"]) {
+    const host = fakeHost();
+    writeStored(host, key, { secret: "a" });
+    const places = [...host.store.values.keys()];
+    t.deepEqual(places, [key, `${key}-old`]);
+    for (const place of places) {
+      const bytes = host.store.get(place)!;
+      for (let bit = 0; bit < bytes.length * 8; bit++) {
+        const damaged = bytes.slice();
+        damaged[bit >> 3]! ^= 1 << (bit & 7);
+        host.store.values.set(place, damaged);
+        t.deepEqual(readStored(host, key), { secret: "a" });
+      }
+      host.store.values.delete(place);
+      t.deepEqual(readStored(host, key), { secret: "a" });
+      host.store.values.set(place, bytes);
+    }
+    // A long one finds no room twice, and leaves no older copy.
+    writeStored(host, key, { ca: "x".repeat(600) });
+    t.deepEqual([...host.store.values.keys()], [key]);
+    writeStored(host, key, { secret: "b" });
+    t.true(forgetStored(host, key));
+    t.is(host.store.values.size, 0);
+  }
+});
+
+test("an older agent reads what this one writes, and the other way round", (t) => {
+  const host = fakeHost();
+  writeStored(host, "key", { a: [1, "x"] });
+  // As it does: all that follows the format number is JSON.
+  t.deepEqual(JSON.parse(Buffer.from(host.store.get("key")!.subarray(1)).toString()), { a: [1, "x"] });
+  put(host, "key", 1, '{"a":2}');
+  t.deepEqual(readStored(host, "key"), { a: 2 });
 });
 
 test("a store that takes nothing is reported, unless that was said before", (t) => {

@@ -90,8 +90,7 @@ async function openPlatform(
 /** The platform's memory starts again at each start: a token kept from the last one is unknown to it. */
 function forgetToken(stateDir: string): void {
   const store = new FileStore(join(stateDir, "store"), UNFENCED);
-  store.delete("token");
-  store.delete("proposed");
+  for (const key of ["token-old", "token", "proposed"]) store.delete(key);
 }
 
 function isFree(port: number): Promise<boolean> {

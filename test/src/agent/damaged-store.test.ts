@@ -29,7 +29,7 @@ test("whatever damage makes of the store, the agent starts, and is a device agai
   await rig.clock.advance(MINUTE);
   rig.powerOff();
   const whole = new Map(rig.store.values);
-  t.deepEqual([...whole.keys()].sort(), ["pending", "shared", "token"]);
+  t.deepEqual([...whole.keys()].sort(), ["pending", "shared", "token", "token-old"]);
   for (const [damage, damaged] of Object.entries(DAMAGES)) {
     for (const [key, value] of whole) rig.store.values.set(key, damaged(value));
     const agent = start();

@@ -186,7 +186,7 @@ test("client attributes are published again by a device provisioned again whose 
   first.start();
   await rig.clock.advance(MINUTE);
   await first.stop();
-  rig.store.delete("token");
+  for (const key of ["token", "token-old"]) rig.store.delete(key);
   const next = rig.agent({
     provisioning: { key: "provision-key", secret: "provision-secret", deviceName: "b" },
   });

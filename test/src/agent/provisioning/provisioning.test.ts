@@ -35,7 +35,7 @@ test("a pre-provisioned device that lost its token has it again once the operato
   t.is(first.state, "online");
   await first.stop();
 
-  for (const key of ["token", "proposed"]) rig.store.values.delete(key);
+  for (const key of ["token", "token-old", "proposed"]) rig.store.values.delete(key);
   const second = rig.agent(options);
   second.start();
   await rig.clock.advance(3_600_000);

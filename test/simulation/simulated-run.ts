@@ -68,6 +68,7 @@ export class SimulatedRun {
     };
     this.connections = this.world.connections;
     this.#sleeps = dice.chance(0.2);
+    this.world.isOnOne = this.#sleeps;
     this.#asks = dice.chance(0.4);
     this.body = new Body(dice.pick([0, 4, 16]), this.connections);
     this.asked = new Asked(this);

@@ -90,6 +90,8 @@ export class World {
 
   /** Of the device. */
   readonly connections: 1 | 2 | 3;
+  /** The device's wakes have one connection for everything. */
+  isOnOne = false;
 
   constructor(seed: number) {
     this.seed = seed;
@@ -191,7 +193,8 @@ export class World {
   #twice({ path, peer }: SeenRequest, bytes: Uint8Array): void {
     const { dice, clock } = this;
     const whole = this.net.options.segmentBytes === undefined;
-    const later = this.connections > 1 && POLL.test(path) && (!whole || dice.chance(0.5));
+    const hasOwn = this.connections > 1 && !this.isOnOne;
+    const later = hasOwn && POLL.test(path) && (!whole || dice.chance(0.5));
     peer.send(whole && !later ? Buffer.concat([bytes, bytes]) : bytes);
     if (!later) return;
     clock.timer(dice.pick([1, 50, 2000, 20_000]), () => {

@@ -12,8 +12,7 @@ import { Cycle, Reset } from "./lifecycle/index.js";
 import { type AgentOptions, checkOptions } from "./options/options.js";
 import type { CycleSettings } from "./options/sleep-cycle.js";
 import { Provisioning } from "./provisioning/provisioning.js";
-import { Outbox } from "./queue/outbox.js";
-import { HOLD_MS } from "./queue/unread-hold.js";
+import { Outbox, PATIENCE_MS } from "./queue/outbox.js";
 import { Handlers } from "./rpc/handlers.js";
 import { Rpc, type RpcWatcher } from "./rpc/rpc.js";
 import { Telemetry } from "./telemetry/telemetry.js";
@@ -25,7 +24,7 @@ const AFTER_RPC_MS = 10_000;
 /** For points that flash does not take, before a stop. */
 const SAVE_MS = 2000;
 /** A wake has no minute to wait for flash that can't be read. */
-const WAKE_HOLD_MS = 3000;
+const WAKE_PATIENCE_MS = 3000;
 
 export class Core implements SessionWatcher, RpcWatcher {
   readonly host: Host;
@@ -109,7 +108,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.wanted = true;
     if (this._ending) return;
     this._wake();
-    if (this.outbox.hold) this.outbox.hold.ms = this.cycling ? WAKE_HOLD_MS : HOLD_MS;
+    this.outbox.patienceMs = this.cycling ? WAKE_PATIENCE_MS : PATIENCE_MS;
     this.outbox.sync();
     if (!this.firmware) rejectUnmanagedImage(this.host);
     for (const loop of this.session.loops) loop.start();
@@ -120,8 +119,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     this.wanted = false;
     // Only memory has them: what the platform takes now is not lost.
     const saves = !this._ending && this.outbox.atRisk > 0 && this.session.online === true && !this.cycling;
-    if (saves) this.outbox.hold?.hurry();
-    else this.session.stop();
+    if (!saves) this.session.stop();
     this._cycle?.stopped();
     this._ending ??= this._end(saves);
     return this._ending;
@@ -135,7 +133,7 @@ export class Core implements SessionWatcher, RpcWatcher {
     for (const loop of this.session.loops) await loop.ended();
     this.reset.finish();
     // A wake does that itself, when all is over.
-    const lost = this.cycling ? 0 : this.outbox.close();
+    const lost = this.cycling ? 0 : this.outbox.close(true);
     if (lost > 0 && !this.wanted)
       this.host.log("error", `${lost} points end with this run: neither flash nor store takes anything`);
     this._ending = undefined;

@@ -14,7 +14,7 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "outbox",
     what: "the checksum of a record is looked at",
-    file: `${AGENT}/queue/log-entry.ts`,
+    file: `${AGENT}/queue/record.ts`,
     edits: [
       [
         "return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;",
@@ -25,52 +25,58 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "outbox",
     what: "the CRC of a sector's header is looked at",
-    file: `${AGENT}/queue/flash-log/sector-header.ts`,
+    file: `${AGENT}/queue/record.ts`,
     edits: [
-      ["return getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);", "return bytes.length >= HEADER_BYTES;"],
+      ["return isHeader(bytes) && getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);", "return isHeader(bytes);"],
     ],
   },
   {
     group: "outbox",
     what: "nothing is appended behind a torn record",
-    file: `${AGENT}/queue/flash-log/recover.ts`,
-    edits: [["return isBlank(words, at) ? at : size;", "return isBlank(words, size) ? at : size;"]],
+    file: `${AGENT}/queue/flash-log.ts`,
+    edits: [["this._tail = isWhole && !isDamaged ? at : this._size;", "this._tail = at;"]],
   },
   {
     group: "outbox",
     what: "a sector is erased before it gets a header",
-    file: `${AGENT}/queue/flash-log/sectors.ts`,
-    edits: [["if (!this.failing) return this.map.blocks.erase(at)", "if (!this.failing) return true"]],
+    file: `${AGENT}/queue/flash-log.ts`,
+    edits: [["    if (!this._blocks.erase(at)) return false;\n", ""]],
   },
   {
     group: "outbox",
     what: "a point is on flash before `record` returns",
-    file: `${AGENT}/queue/staging.ts`,
-    edits: [["if (sectors.usable && !this._durable && this._ring", "if (sectors.usable && this._ring"]],
+    file: `${AGENT}/queue/flash-writer.ts`,
+    edits: [["if (!log.failed && !this._isDurable && ring", "if (!log.failed && ring"]],
   },
   {
     group: "outbox",
     what: "with `durable: false` a point is on flash after 1 s",
-    file: `${AGENT}/queue/staging.ts`,
+    file: `${AGENT}/queue/flash-writer.ts`,
     edits: [["const STAGE_MS = 1000;", "const STAGE_MS = 10_000_000;"]],
   },
   {
     group: "outbox",
     what: "what the platform took is noted on flash",
-    file: `${AGENT}/queue/flash-log/flash-log.ts`,
-    edits: [["    this._status(kind, this.state.confirmed, points);\n", ""]],
+    file: `${AGENT}/queue/flash-log.ts`,
+    edits: [["    this._writeStatus(kind, state.confirmed);\n", ""]],
   },
   {
     group: "outbox",
     what: "the oldest sector's points are noted as dropped before it is erased",
-    file: `${AGENT}/queue/flash-log/flash-log.ts`,
-    edits: [["    this._status(kind, state.confirmed, points);\n", ""]],
+    file: `${AGENT}/queue/flash-log.ts`,
+    edits: [["    if (points > 0) this._writeStatus(kind, this.state.confirmed);\n", ""]],
   },
   {
     group: "outbox",
     what: "`reset` erases the newest sector last",
-    file: `${AGENT}/queue/flash-log/sectors.ts`,
-    edits: [["(newest + i * size) % (count * size)", "(newest + (i - 1) * size) % (count * size)"]],
+    file: `${AGENT}/queue/flash-log.ts`,
+    edits: [["(newest + i * this._size) %", "(newest + (i - 1) * this._size) %"]],
+  },
+  {
+    group: "outbox",
+    what: "the points of a queue that is gone are counted by its witness",
+    file: `${AGENT}/queue/witness.ts`,
+    edits: [["  state.next = Math.max(state.next, end + inMemory);\n", ""]],
   },
   {
     group: "telemetry",
@@ -210,11 +216,11 @@ export const safeguards: readonly Safeguard[] = [
   {
     group: "reset",
     what: "a sector is erased unless all of it is blank",
-    file: `${AGENT}/queue/flash-log/sectors.ts`,
+    file: `${AGENT}/queue/flash-log.ts`,
     edits: [
       [
-        "this.map.read(at, page) && (isBlank(words)",
-        "this.map.read(at, page) && (isBlank(words.subarray(0, 14))",
+        "if (this._read(at, this.bytes) && isBlank(this.words)) continue;",
+        "if (this._read(at, this.bytes) && isBlank(this.words.subarray(0, 14))) continue;",
       ],
     ],
   },

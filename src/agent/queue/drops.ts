@@ -1,10 +1,6 @@
 import type { Events } from "../../events.js";
 import type { Host } from "../../port.js";
-
-export type DropReason = "full" | "refused" | "unreadable";
-
-/** Points dropped, by reason. */
-export type Drops = { [reason in DropReason]: number };
+import type { DropReason, Drops } from "./outbox.js";
 
 /** A burst of drops is one event, this long after its first; a lasting one again at most so often. */
 const GATHER_MS = 1000;

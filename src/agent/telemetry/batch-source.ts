@@ -59,8 +59,8 @@ export class BatchSource {
     const fromKey = this._keysDoneOf === this._outbox.first ? this._keysDone : 0;
     this._builtAt = this._host.clock.now();
     const batch = buildBatch(this._outbox, this._time, this._writer, { points, keys, fromKey });
-    const { waiting, hold } = this._outbox;
-    if (batch || waiting === 0 || hold?.on || this._timeLogged) return batch;
+    const { waiting, isUnreadable } = this._outbox;
+    if (batch || waiting === 0 || isUnreadable || this._timeLogged) return batch;
     this._timeLogged = true;
     this._host.log("warn", "the time is not known yet: telemetry waits for it");
     return undefined;

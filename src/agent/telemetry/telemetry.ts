@@ -62,7 +62,6 @@ export class Telemetry implements Job {
     this.verdict = new Verdict(session.host, this._source.limit);
     const notifier = new DropNotifier(session.host, events);
     outbox.watch((points, reason) => notifier.add(points, reason));
-    outbox.hold?.watch(() => this._loop.notify());
   }
 
   /** See `TelemetryApi`, like the members that follow. */
@@ -127,7 +126,6 @@ export class Telemetry implements Job {
     await this._channel.ready();
     const request = this._session.running ? this._request(step) : undefined;
     this._step = request ? this._judge(step, await this._channel.send(request)) : "wait";
-    this._outbox.hold?.judged();
     return 0;
   }
 

@@ -23,9 +23,6 @@ export const STAMPED = 1;
 export const GIVEN = 2;
 export const TICKS = 3;
 
-/** Of a durable queue: the last time stamp, boot epoch (0: none) and tick in it, the numbers of the next point and of the first that waits. */
-type QueueState = Readonly<Record<"lastStamp" | "epoch" | "tick" | "next" | "confirmed", number>>;
-
 export class Time {
   /** What `next` gave: the record's kind, boot epoch and time. */
   kind = STAMPED;
@@ -34,8 +31,6 @@ export class Time {
   /** The last time stamp given. */
   lastStamp = 0;
   private readonly _host: Host;
-  /** What the host's clock showed at first. */
-  private readonly _begunAt: number;
   private _epochs: BootEpoch[] = [];
   /** The starts of boot epochs go to the store: points outlive a restart. */
   private _keeps = false;
@@ -57,7 +52,6 @@ export class Time {
 
   constructor(host: Host) {
     this._host = host;
-    this._begunAt = this._ms();
   }
 
   /** Whether points of now can be given a time stamp. */
@@ -100,8 +94,8 @@ export class Time {
     if (known !== undefined) this._learnt = known - this._ms();
   }
 
-  /** Goes on behind what a durable queue holds: the last time stamp, boot epoch (0: none) and tick in it, and how many points wait. True if its ticks go on. */
-  restore(lastStamp: number, epoch: number, tick: number, waiting: number): boolean {
+  /** Goes on behind what a durable queue holds: the last time stamp, boot epoch (0: none) and tick in it, and how many points wait. */
+  restore(lastStamp: number, epoch: number, tick: number, waiting: number): void {
     this._keeps = true;
     const { epochs, end } = readEpochs(this._host);
     // An older image may have stored a time that no clock shows.
@@ -117,41 +111,6 @@ export class Time {
       this._lastTick = tick;
     } else if (last) this.epoch = last.epoch === LAST_EPOCH ? 1 : last.epoch + 1;
     if (waiting === 0 && last) this._epochs = [last];
-    return open;
-  }
-
-  /** As `restore`, of a queue read late: ticks go on behind its own. Returns what those given so far go up by, in boot epoch `epoch`; undefined if the time is known: see `join`. */
-  continueTicks({ lastStamp, epoch, tick, next, confirmed }: QueueState): number | undefined {
-    if (!this._learning) return undefined;
-    const { _offset: before, _lastTick: last } = this;
-    if (this.restore(lastStamp, epoch, tick, next - confirmed)) {
-      // Not only what ran after it could be read, and no less than a sleep had made them.
-      const behind = tick + 1 - this._begunAt;
-      this._offset = before === 0 ? behind : Math.max(before, behind);
-    }
-    const more = this._offset - before;
-    this._lastTick = Math.max(this._lastTick, last + more);
-    return more;
-  }
-
-  /** The same while the time is known: what waits in the queue is of starts before this one. Time stamps go on behind it; if any were `sent`, behind those of this start. */
-  join({ lastStamp, epoch, tick }: QueueState, sent: boolean): void {
-    const { epochs, end } = readEpochs(this._host);
-    const now = this.now() ?? this.lastStamp;
-    this._keeps = true;
-    this._epochs = epochs;
-    let last = Math.max(lastStamp, end);
-    // As of a start that finds its clock set back.
-    if (last - now > this._setBackMs) last = 0;
-    const isOpen = epoch !== 0 && !this._find(epoch);
-    if (isOpen) {
-      const start = Math.max(now - (this._ms() - this._begunAt) - tick - 1, last + 1);
-      epochs.push({ epoch, start, exactFrom: tick + 1 });
-      last = start + tick;
-    }
-    if (sent) last = Math.max(last, this.lastStamp);
-    this.lastStamp = last;
-    if (isOpen) writeEpochs(this._host, epochs, last);
   }
 
   /** The next point's kind, boot epoch and time. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type ExecutionContext } from "ava";
 import { createHost } from "../../../hosts/node/host.js";
-import { POINT_HEAD, whole } from "../../../src/agent/queue/log-entry.js";
+import { POINT_HEAD, whole } from "../../../src/agent/queue/record.js";
 import { Agent, type TelemetryOptions } from "../../../src/index.js";
 import { FakeClock } from "../../fakes/clock.js";
 import { FakeFlash } from "../../fakes/flash.js";

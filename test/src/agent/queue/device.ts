@@ -81,7 +81,7 @@ export class Device {
       blocks: {
         size: blocks.size,
         sectorSize: blocks.sectorSize,
-        read: (at, into) => blocks.read(at, into),
+        read: (at, into) => life.on && blocks.read(at, into),
         write: (at, bytes) => life.on && blocks.write(at, bytes),
         erase: (at) => life.on && blocks.erase(at),
       },

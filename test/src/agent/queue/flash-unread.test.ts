@@ -1,14 +1,13 @@
-// Flash that can't be read for a while, at a start or later: what waits there stays, goes out before what came later, and nothing is gone.
+// Flash that can't be read for a while or for good: what waits there is kept, or counted.
 import test from "ava";
-import fc from "fast-check";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { FakeStore } from "../../../fakes/host.js";
-import { at } from "../../../fakes/time.js";
 import { Device } from "./device.js";
-import { rig, textOf, waitingNumbers, waitingStamps } from "./rig.js";
+import { rig, textOf, waitingNumbers } from "./rig.js";
 
 const all = () => true;
 const reads = (what: string) => what === "read";
+const MINUTE = 60_000;
 
 /** A device that stopped with 20 points on flash. */
 async function stopped(sectors?: number): Promise<Device> {
@@ -28,54 +27,7 @@ for (const [what, fails] of [
   ["read", reads],
   ["read or written", all],
 ] as const) {
-  test(`flash can't be ${what} in the first 20 s: all points are delivered, in order, each with a time stamp of its own`, async (t) => {
-    const device = await stopped();
-    device.blocks.fails = fails;
-    device.up = true;
-    device.start();
-    await device.record(20_000);
-    t.is(device.arrived.size, 0);
-    device.blocks.fails = undefined;
-    await device.record(20_000);
-    await device.clock.advance(10_000);
-    t.is(device.arrived.size, device.recorded);
-    t.true(inOrder(device));
-    t.is(new Set(device.stamps.values()).size, device.recorded);
-    t.deepEqual(device.dropped, {});
-  });
-
-  test(`flash can't be ${what} in the first 20 s, and the power goes later: no point is gone, in memory only or before`, async (t) => {
-    const device = await stopped();
-    device.blocks.fails = fails;
-    device.start();
-    await device.record(20_000);
-    device.blocks.fails = undefined;
-    await device.record(20_000);
-    device.gone();
-    t.is(await device.lost(), 0);
-    t.is(device.arrived.size, device.recorded);
-    t.true(inOrder(device));
-  });
-
-  test(`flash can't be ${what} for five minutes from the start: new points go out after one, and are on flash within one when it can`, async (t) => {
-    const device = await stopped();
-    device.blocks.fails = fails;
-    device.up = true;
-    device.start();
-    await device.record(300_000);
-    t.true(device.arrived.size > 900, `${device.arrived.size}`);
-    device.blocks.fails = undefined;
-    await device.clock.advance(60_000);
-    t.is(device.arrived.size, device.recorded);
-    t.is(new Set(device.stamps.values()).size, device.recorded);
-    device.up = false;
-    await device.record(5000);
-    device.gone();
-    t.is(await device.lost(), 0);
-    t.deepEqual(device.dropped, {});
-  });
-
-  test(`flash can't be ${what} for 20 s while points wait there: they are kept, and delivered in order`, async (t) => {
+  test(`keeps points that can't be ${what} for 20 s, and delivers them in order`, async (t) => {
     const device = new Device();
     // Of which memory holds some.
     device.start({ telemetry: { bufferBytes: 1024 } });
@@ -85,49 +37,42 @@ for (const [what, fails] of [
     await device.clock.advance(20_000);
     t.is(device.arrived.size, 0);
     device.blocks.fails = undefined;
-    await device.clock.advance(10_000);
+    await device.clock.advance(MINUTE);
     t.is(device.arrived.size, device.recorded);
     t.true(inOrder(device));
     t.deepEqual(device.dropped, {});
   });
+
+  test(`counts the points of flash that can't be ${what} at the start, and delivers new ones`, async (t) => {
+    const device = await stopped();
+    device.blocks.fails = fails;
+    device.up = true;
+    device.start();
+    await device.record(20_000);
+    await device.clock.advance(MINUTE);
+    t.is(device.arrived.size, 80);
+    t.deepEqual(device.dropped, { moteDroppedUnreadable: 20 });
+    device.blocks.fails = undefined;
+    await device.record(65_000);
+    device.gone();
+    t.is(await device.lost(), 0);
+    t.deepEqual(device.dropped, { moteDroppedUnreadable: 20 });
+  });
+
+  test(`counts points in memory only, at most, when flash that can't be ${what} from the start ends with the power`, async (t) => {
+    const device = await stopped();
+    device.blocks.fails = fails;
+    device.start();
+    await device.record(20_000);
+    device.gone();
+    device.blocks.fails = undefined;
+    const lost = await device.lost();
+    // Up to 16 points more are noted at once, so that none is lost uncounted.
+    t.true(lost <= 0 && lost >= -16, `${lost}`);
+  });
 }
 
-test("flash can be read again while a batch is on its way: the answer to that takes nothing that waits on flash", async (t) => {
-  const device = await stopped(64);
-  device.blocks.fails = all;
-  device.up = true;
-  device.answerMs = 20_000;
-  device.start();
-  // It is tried at 69 s.
-  await device.record(65_000);
-  t.true(device.arrived.size > 0);
-  device.blocks.fails = undefined;
-  await device.record(10_000);
-  device.answerMs = 0;
-  await device.clock.advance(120_000);
-  t.is(device.arrived.size, device.recorded);
-  t.deepEqual(device.dropped, {});
-});
-
-test("the platform refuses all that is sent since flash could not be read: flash is tried between two attempts, and what came meanwhile is there when the power goes", async (t) => {
-  const device = await stopped(64);
-  device.blocks.fails = all;
-  device.up = true;
-  device.status = 403;
-  device.start();
-  await device.record(120_000);
-  device.blocks.fails = undefined;
-  // The longest wait for the next try of flash; attempts to send are minutes apart by now.
-  await device.record(61_000);
-  device.gone();
-  device.status = 200;
-  t.is(await device.lost(), 0);
-  t.deepEqual(device.dropped, {});
-  t.is(device.arrived.size, device.recorded);
-  t.deepEqual(device.dropped, {});
-});
-
-test("a sector that can't be read for good holds delivery up for a minute: its points are counted, the others delivered", async (t) => {
+test("gives up a sector that can't be read for a minute: its points are counted, the others delivered", async (t) => {
   const device = new Device();
   device.start({ telemetry: { bufferBytes: 1024 } });
   await device.record(20_000);
@@ -135,26 +80,13 @@ test("a sector that can't be read for good holds delivery up for a minute: its p
   device.up = true;
   await device.clock.advance(59_000);
   t.is(device.arrived.size, 0);
-  await device.clock.advance(15_000);
+  await device.clock.advance(90_000);
   const { moteDroppedUnreadable = 0 } = device.dropped;
   t.true(moteDroppedUnreadable > 5 && moteDroppedUnreadable < 20, `${moteDroppedUnreadable}`);
   t.is(device.arrived.size + moteDroppedUnreadable, device.recorded);
 });
 
-test("stopped online while flash can't be read: what is in memory goes out first, within 2 s", async (t) => {
-  const device = await stopped();
-  device.blocks.fails = all;
-  device.up = true;
-  device.start();
-  await device.record(5000);
-  t.is(device.arrived.size, 0);
-  t.is(await device.stop(), 0);
-  t.is(device.arrived.size, 20);
-  device.blocks.fails = undefined;
-  t.is(await device.lost(), 0);
-});
-
-test("a wake does not wait for flash that can't be read: its point goes out in it", async (t) => {
+test("delivers the point of a wake although flash can't be read", async (t) => {
   const device = new Device();
   device.start();
   await device.stop();
@@ -169,33 +101,11 @@ test("a wake does not wait for flash that can't be read: its point goes out in i
   t.is((await wake).delivered, 1);
 });
 
-test("what an earlier run counted, and this one while flash could not be read, is counted once when it can", async (t) => {
-  const device = new Device();
-  device.start({ telemetry: { bufferBytes: 1024, drop: "newest" } });
-  await device.record(3000);
-  device.blocks.fails = (what) => what !== "read";
-  await device.record(4000);
-  await device.stop();
-  device.blocks.fails = all;
-  device.start({ telemetry: { bufferBytes: 1024, drop: "newest" } });
-  await device.record(20_000);
-  const { full } = device.agent.telemetry.dropped;
-  t.true(full > 20, `${full}`);
-  device.blocks.fails = undefined;
-  await device.clock.advance(61_000);
-  const { dropped } = device.agent.telemetry;
-  t.deepEqual([dropped.full, dropped.refused, dropped.unreadable], [full, 0, 16]);
-  device.gone();
-  t.is(await device.lost(), 0);
-  t.deepEqual(device.dropped, { moteDroppedFull: full, moteDroppedUnreadable: 16 });
-});
-
-test("a try at a stop does not put the next off: flash that works again is written within a minute", async (t) => {
+test("writes flash that works again within a minute, also when it was tried at a stop", async (t) => {
   const device = new Device(32);
   device.start();
   device.blocks.fails = all;
   await device.record(23_000);
-  // Its try erases, and the next may only a minute later, when none was due.
   void device.agent.stop();
   await device.clock.advance(2000);
   device.agent.start();
@@ -206,46 +116,43 @@ test("a try at a stop does not put the next off: flash that works again is writt
   t.deepEqual(device.dropped, {});
 });
 
-const START = fc.record({
-  wall: fc.boolean(),
-  points: fc.nat(6),
-  learns: fc.boolean(),
-  ms: fc.nat(5000),
-  back: fc.nat(1400),
+test("loses no point to a read that fails once at a start", (t) => {
+  const blocks = new FakeFlash(6 * 512, 512);
+  const { outbox } = rig(blocks);
+  for (let n = 0; n < 30; n++) outbox.append(textOf(n), undefined);
+  const points = waitingNumbers(outbox);
+  for (let failing = 1; failing <= 20; failing++) {
+    const copy = new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes.slice());
+    let read = 0;
+    copy.fails = (what) => what === "read" && ++read === failing;
+    t.deepEqual(waitingNumbers(rig(copy).outbox), points, `read ${failing}`);
+  }
 });
 
-test("whatever was known of the time before and since: points of flash that is read late keep their order, and a time stamp of their own", async (t) => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(START, { minLength: 1, maxLength: 3 }), START, async (before, late) => {
-      const [blocks, store] = [new FakeFlash(8 * 512, 512), new FakeStore()];
-      let wall = Date.UTC(2026, 0, 1);
-      let n = 0;
-      const run = async (known: typeof late, failing: boolean) => {
-        const flash = new FakeFlash(blocks.size, 512, blocks.bytes);
-        if (failing) flash.fails = all;
-        wall += 500 - known.back;
-        const made = rig(flash, {}, store, known.wall ? wall : null);
-        for (let i = 0; i < known.points; i++) made.outbox.append(textOf(n++), undefined);
-        await made.host.clock.advance(known.ms);
-        wall += known.ms;
-        if (known.learns) made.time.learn(at(wall));
-        for (let i = 0; i < known.points; i++) made.outbox.append(textOf(n++), undefined);
-        return { ...made, flash };
-      };
-      for (const known of before) await run(known, false);
-      const made = await run(late, true);
-      made.flash.fails = undefined;
-      made.outbox.close();
-      made.outbox.append(textOf(n++), undefined);
-      made.time.learn(at(wall));
-      t.deepEqual(waitingNumbers(made.outbox), [...Array(n).keys()]);
-      const stamps = waitingStamps(made);
-      t.deepEqual([...new Set(stamps)], stamps.toSorted(), stamps.join());
-      // A start after it sees the same.
-      const next = rig(new FakeFlash(blocks.size, 512, blocks.bytes), {}, store, null);
-      next.time.learn(at(wall + 10_000));
-      t.deepEqual(waitingStamps(next), stamps);
-    }),
-    { numRuns: 500 },
-  );
+test("counts or delivers every point when any three reads of a start fail", (t) => {
+  const blocks = new FakeFlash(6 * 512, 512);
+  const store = new FakeStore();
+  const { outbox } = rig(blocks, {}, store);
+  let confirmed = 0;
+  for (let n = 0; n < 30; n++) {
+    outbox.append(textOf(n), undefined);
+    if (n % 3 === 0) outbox.confirm(outbox.first + 1);
+    if (n % 3 === 0) confirmed++;
+  }
+  for (let failing = 1; failing <= 20; failing++) {
+    const copy = new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes.slice());
+    let read = 0;
+    copy.fails = (what) => what === "read" && ++read >= failing && read < failing + 3;
+    const made = rig(copy, {}, new FakeStore(new Map(store.values)));
+    copy.fails = undefined;
+    let delivered = 0;
+    while (made.outbox.waiting > 0) {
+      const found = waitingNumbers(made.outbox);
+      delivered += found.length;
+      made.outbox.confirm(made.outbox.first + found.length);
+    }
+    const { drops } = made.outbox;
+    t.true(confirmed + delivered + drops >= 30, `read ${failing}: ${delivered} and ${drops}`);
+    t.true(drops <= 30 + 16, `${drops}`);
+  }
 });

@@ -1,9 +1,8 @@
 // The outbox against a reference: points are numbers in a row, and two of them say which wait, whatever happens to the power.
 import test from "ava";
 import fc from "fast-check";
-import { HEADER_BYTES } from "../../../../src/agent/queue/flash-log/sector-header.js";
-import { POINT_HEAD, STATUS_BYTES, whole } from "../../../../src/agent/queue/log-entry.js";
 import { Outbox } from "../../../../src/agent/queue/outbox.js";
+import { OPENING_BYTES, POINT_HEAD, STATUS_BYTES, whole } from "../../../../src/agent/queue/record.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { Body } from "../../../power-loss/device.js";
 import { KINDS, Power, type PowerLoss, PowerLossError } from "../../../power-loss/power.js";
@@ -84,7 +83,7 @@ function account(model: Model, { outbox, shape }: Real): number {
   model.full += lost;
   if (shape.drop === "oldest") model.first += lost;
   const used = model.spent - (model.spentAt[model.first] ?? model.spent);
-  const sectors = (shape.sectors - 2) * (SECTOR - HEADER_BYTES - LONGEST);
+  const sectors = (shape.sectors - 2) * (SECTOR - OPENING_BYTES - LONGEST);
   // Without the last that went, or with the one that did not come, there was no room.
   const ring = RING - LONGEST - sizeOf(shape.drop === "oldest" ? model.first - 1 : model.next);
   const least = shape.sectors > 0 ? sectors : ring;
@@ -158,12 +157,32 @@ function survive(model: Model, real: Real, loss?: PowerLoss): void {
     );
     due(next >= model.safe && next <= model.most, `ends at ${next}, not ${model.safe} to ${model.most}`);
   }
-  // What is finished may be erased before a header says that it is.
-  due(unreadable - model.unreadable <= model.upTo - model.kept, `${unreadable} can't be read`);
+  // What is finished may be erased before a header says that it is. A write that each power loss cut counts as a point.
+  due(unreadable - model.unreadable <= model.upTo - model.kept + 2, `${unreadable} can't be read`);
   due(refused >= model.keptRefused && refused <= model.mostRefused, `${refused} refused`);
-  Object.assign(model, { first, kept: first, upTo: first, next, safe: next, most: next, full, unreadable });
+  Object.assign(model, { first, kept: first, upTo: first, next, safe: next, full, unreadable });
+  if (found.length === real.outbox.waiting) model.most = next;
   Object.assign(model, { refused, keptRefused: refused, mostRefused: refused });
   model.torn += SECTOR;
+  if (found.length < real.outbox.waiting) drain(model, real);
+}
+
+/** A write of several points was torn in its middle: those behind the gap wait as well. All go out. */
+function drain(model: Model, { outbox }: Real): void {
+  Object.assign(model, { upTo: model.most });
+  let last = -1;
+  while (outbox.waiting > 0) {
+    const found = waitingNumbers(outbox);
+    due(
+      found.every((n, i) => n > (found[i - 1] ?? last) && n < model.most),
+      `out of order: ${found}`,
+    );
+    last = found.at(-1) ?? last;
+    outbox.confirm(outbox.first + found.length);
+  }
+  const { full, unreadable } = outbox.dropped;
+  const { most } = model;
+  Object.assign(model, { first: most, kept: most, next: most, safe: most, full, unreadable });
 }
 
 type Command = fc.Command<Model, Real>;

@@ -1,7 +1,7 @@
 // What a start finds in the blocks: the queue, one of another format, something else, or nothing that can be read.
 import test from "ava";
 import fc from "fast-check";
-import { HEADER_BYTES } from "../../../../src/agent/queue/flash-log/sector-header.js";
+import { HEADER_BYTES } from "../../../../src/agent/queue/record.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { upTo } from "../telemetry/rig.js";
 import { rig, textOf, waitingNumbers } from "./rig.js";
@@ -9,58 +9,6 @@ import { rig, textOf, waitingNumbers } from "./rig.js";
 const flash = (sectors = 4, sectorSize = 512) => new FakeFlash(sectors * sectorSize, sectorSize);
 /** The same flash after a restart. */
 const again = (blocks: FakeFlash) => new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes);
-
-test("blocks written by another format are kept, logged and not used", (t) => {
-  const blocks = flash(4);
-  rig(blocks).outbox.append(textOf(0), undefined);
-  blocks.bytes[4] = 3;
-  blocks.bytes[5] = 0xfc;
-  const before = blocks.bytes.slice();
-  const copy = again(blocks);
-  const { outbox, host } = rig(copy);
-  t.true(outbox.append(textOf(1), undefined));
-  t.deepEqual(waitingNumbers(outbox), [1]);
-  t.deepEqual(copy.bytes, before);
-  t.true(host.lines.some((line) => line.includes("another version")));
-});
-
-test("blocks that can't be read at the start are logged, not written to, and read later: what waits there goes first", (t) => {
-  for (const reads of [0, 2, 4]) {
-    const blocks = flash(4);
-    for (let n = 0; n < 5; n++) rig(blocks).outbox.append(textOf(n), undefined);
-    const before = blocks.bytes.slice();
-    const copy = again(blocks);
-    let left = reads;
-    copy.fails = (what) => what === "read" && left-- <= 0;
-    const { outbox, host } = rig(copy);
-    t.true(outbox.append(textOf(7), undefined));
-    t.deepEqual(copy.bytes, before);
-    t.deepEqual(host.lines, ["error: the durable queue can't be read: points are kept in memory only"]);
-    t.deepEqual(waitingNumbers(outbox), [], "nothing goes before what can't be read");
-    copy.fails = undefined;
-    outbox.close();
-    t.deepEqual(waitingNumbers(outbox), [...upTo(5), 7], `${reads} reads`);
-    t.deepEqual(waitingNumbers(rig(again(copy)).outbox), [...upTo(5), 7], `${reads} reads`);
-  }
-});
-
-test("a read that fails once costs no point, and reads that fail from then on at a start none that the next start can read", (t) => {
-  const blocks = flash(6);
-  const { outbox } = rig(blocks);
-  for (let n = 0; n < 30; n++) outbox.append(textOf(n), undefined);
-  const all = waitingNumbers(outbox);
-  for (let failing = 1; failing <= 20; failing++) {
-    for (const lasts of [1, 3]) {
-      const copy = new FakeFlash(blocks.size, blocks.sectorSize, blocks.bytes.slice());
-      let read = 0;
-      copy.fails = (what) => what === "read" && ++read >= failing && read < failing + lasts;
-      const found = rig(copy).outbox;
-      if (lasts === 1) t.deepEqual(waitingNumbers(found), all, `read ${failing}`);
-      else if (found.waiting === 0)
-        t.deepEqual(waitingNumbers(rig(again(copy)).outbox), all, `from read ${failing}`);
-    }
-  }
-});
 
 test("blocks too small for a durable queue are logged, and points wait in memory", (t) => {
   for (const [sectors, sectorSize] of [

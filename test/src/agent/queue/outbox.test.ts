@@ -1,6 +1,5 @@
 import test from "ava";
-import { HEADER_BYTES } from "../../../../src/agent/queue/flash-log/sector-header.js";
-import { POINT_HEAD, whole } from "../../../../src/agent/queue/log-entry.js";
+import { OPENING_BYTES, POINT_HEAD, whole } from "../../../../src/agent/queue/record.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { upTo } from "../telemetry/rig.js";
 import { rig, textOf, waitingNumbers } from "./rig.js";
@@ -15,7 +14,7 @@ test("the oldest sectors go when the blocks are full, and exactly their points a
   const { outbox } = rig(blocks);
   const point = text('{"temperature":21.5}');
   const each = 15 + point.length;
-  const perSector = Math.floor((4096 - 56) / each);
+  const perSector = Math.floor((4096 - OPENING_BYTES) / each);
   const count = 86_400;
   for (let i = 0; i < count; i++) outbox.append(point, undefined);
   const filled = Math.floor((count - 1) / perSector);
@@ -45,11 +44,11 @@ test("a day of points at one a second fits into 16 MiB, and a start reads little
   t.true(bytes < 400_000, `${bytes} bytes read`);
 });
 
-// Of 5 sectors one is free, and one may have been opened just now; each holds 456 bytes of points but for a last one that did not fit.
+// Of 5 sectors one is free, and one may have been opened just now; each holds 384 bytes of points but for a last one that did not fit.
 for (const [place, sectors, durable, least, most] of [
   ["in memory", 0, true, 800, 1024],
-  ["on flash at once", 5, true, 3 * 385, 4 * 456],
-  ["on flash later", 5, false, 3 * 385, 4 * 456 + 1024],
+  ["on flash at once", 5, true, 3 * 313, 4 * 384],
+  ["on flash later", 5, false, 3 * 313, 4 * 384 + 1024],
 ] as const) {
   const bufferBytes = 1024;
   const bytesOf = (points: number[]) =>
@@ -178,13 +177,13 @@ for (const call of ["write", "erase"] as const) {
 }
 
 test("points that can't be read back are counted, and those behind them are delivered", (t) => {
-  const blocks = flash(6);
+  const blocks = flash(8);
   const { outbox } = rig(blocks, { bufferBytes: 1024 });
   const lost: number[] = [];
   for (let n = 0; n < 40; n++) outbox.append(textOf(n), undefined);
   outbox.watch((points) => lost.push(points));
   // The first record of the second sector.
-  blocks.bytes[512 + 80]! ^= 1;
+  blocks.bytes[512 + OPENING_BYTES + 24]! ^= 1;
   const found: number[] = [];
   while (outbox.waiting > 0) {
     const part = waitingNumbers(outbox);
@@ -211,7 +210,7 @@ test("what is still in memory is not read from flash: neither a read nor a recor
   blocks.fails = undefined;
   for (let n = 50; n < 90; n++) outbox.append(textOf(n), undefined);
   // All of the sectors but their headers: only what is in memory alone can be delivered.
-  for (let at = 0; at < blocks.size; at++) if (at % 512 >= HEADER_BYTES) blocks.bytes[at] = 0;
+  for (let at = 0; at < blocks.size; at++) if (at % 512 >= OPENING_BYTES) blocks.bytes[at] = 0;
   const found = waitingNumbers(outbox);
   t.true(found.length >= 10, `${found.length}`);
   t.deepEqual(found, upTo(90, 90 - found.length));

@@ -1,8 +1,8 @@
 // An outbox on fake blocks whose points are numbered.
 
 import type { TelemetryOptions } from "../../../../src/agent/options/telemetry.js";
-import { epochOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue/log-entry.js";
 import { Outbox, type Place } from "../../../../src/agent/queue/outbox.js";
+import { epochOf, kindOf, POINT_HEAD, timeOf } from "../../../../src/agent/queue/record.js";
 import { Time } from "../../../../src/agent/time/time.js";
 import { type FakeFlash, FakeSlot } from "../../../fakes/flash.js";
 import { type FakeHost, type FakeStore, fakeHost } from "../../../fakes/host.js";
@@ -18,8 +18,10 @@ export function rig(
   options: TelemetryOptions = {},
   store?: FakeStore,
   wall?: number | null,
+  seed = 1,
 ): Rig {
   const host = fakeHost({
+    seed,
     blocks,
     slot: new FakeSlot(4096, 4096),
     ...(store ? { store } : {}),

@@ -176,7 +176,10 @@ test("starts of boot epochs are stored for points that outlive a restart, and fo
     add(one, 2);
     one.host.clock.setWall(T0);
     add(one, 1);
-    t.deepEqual(store.changes, stored);
+    t.deepEqual(
+      store.changes.filter((key) => key !== "queue"),
+      stored,
+    );
   }
 });
 

@@ -1,6 +1,6 @@
 // The checksum of a record in the durable queue.
 import test from "ava";
-import { MAX_RECORD, STATUS_BYTES, seal, soundLength, whole } from "../../../../src/agent/queue/log-entry.js";
+import { MAX_RECORD, STATUS_BYTES, seal, soundLength, whole } from "../../../../src/agent/queue/record.js";
 import { randomBytes } from "../../../fakes/host.js";
 
 const SEQUENCE = 7;
@@ -13,7 +13,7 @@ function recordOf(length: number, seed: number): { bytes: Uint8Array; words: Int
   for (let i = 6; i < length; i++) bytes[i] = next();
   bytes[4] = length;
   bytes[5] = length >> 8;
-  seal(words, 0, length, SEQUENCE);
+  seal(words, 0, length, SEQUENCE, 0);
   return { bytes, words };
 }
 
@@ -87,8 +87,8 @@ function move(state: number): number {
 test("no two bits cancel each other in the longest record", (t) => {
   // The sum is linear: two bits do so if the register, moved on from one of them alone, comes to another alone.
   const words = new Int32Array([0, STATUS_BYTES, 0, 1]);
-  seal(words, 0, STATUS_BYTES, 0);
-  t.is(words[0], move(move(move(STATUS_BYTES)) ^ 1));
+  seal(words, 0, STATUS_BYTES, 0, 0);
+  t.is(words[0], move(move(move(STATUS_BYTES | (1 << 24))) ^ 1));
   for (let bit = 0; bit < 32; bit++) {
     let state = 1 << bit;
     for (let i = 0; i < MAX_RECORD / 4; i++) {

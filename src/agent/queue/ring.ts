@@ -1,4 +1,4 @@
-import { lengthOf, POINT_HEAD, type Records, TWO_32, whole } from "./log-entry.js";
+import { lengthOf, POINT_HEAD, type Records, TWO_32, whole } from "./record.js";
 
 /**
  * Records in a fixed piece of RAM, first in, first out. Each lies in one piece; one that does not fit behind the last begins at 0 again. The first
@@ -74,14 +74,6 @@ export class Ring implements Records {
     this.bytes.set(text, at + POINT_HEAD);
     this._tail = at + size;
     this.count++;
-  }
-
-  /** Changes kind and time of the record that `step` came to, which is not on flash. */
-  retime(kind: number, epoch: number, time: number): void {
-    const word = this.at >> 2;
-    this.words[word + 1] = lengthOf(this.words, this.at) | (kind << 16);
-    this.words[word + 2] = time;
-    this.words[word + 3] = (time / TWO_32) | (epoch << 16);
   }
 
   /** Forgets the first record. */

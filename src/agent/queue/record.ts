@@ -1,0 +1,375 @@
+// How the durable queue lies in its sectors, and points in memory: in words of four bytes,
+// little-endian, as every machine of this agent has them.
+//
+// A record is a point, or a status entry about points:
+//
+//    0  u32  checksum of all words that follow, exclusive-or the sector's sequence number
+//    4  u16  length of the record, without the bytes that fill its last word (they are 0)
+//    6  u8   kind, of a point (see time.ts) or of a status entry
+//    7  u8   1 + number % 255: of this point, or of the next one; 0 written by an older image
+//    8  u48  time of a point (see time.ts)  |  number of a status entry
+//   14  u16  boot epoch of a point          |  all drops so far, the low 16 bits
+//   16  the values, JSON text as UTF-8      |
+//
+// Checksum, byte 7 and drops are filled in when a record goes to a sector. The sequence number in the
+// checksum keeps a record that survived an interrupted erase from counting in the next sector. Byte 7
+// says how many points are missing where records are damaged.
+//
+// A sector begins with a header, the state of the queue when the sector was opened:
+//
+//    0  "MoQ" 0x0a, the magic   4  u8 format, u8 its complement
+//    6  u16 boot epoch, 30 u48 tick      of the last point with ticks; boot epoch 0: none yet
+//    8  u32 sequence number, from 1, one up with each sector opened
+//   12  u48 number of the first point in this sector     18  u48 points below this number are dealt with
+//   24  u48 last time stamp that the agent gave
+//   36  u32 points dropped since the queue began: full   40  u32 refused   44  u32 unreadable
+//   48  u32 drops reported to the platform
+//   52  u32 CRC32 of what is above
+//   56  a record that repeats these 56 bytes; its number is the queue's random generation.
+//       Older images skip it as a status entry that they do not know, and do not write it.
+import { crc32 } from "../../wire/crypto/crc32.js";
+import { STAMPED, TICKS } from "../time/time.js";
+
+/** Kinds of status entries. The first four say what became of all points below a number. */
+export const DONE = 16;
+export const REFUSED = 17;
+export const FULL = 18;
+export const UNREADABLE = 19;
+/** So many drops were reported to the platform. */
+export const REPORTED = 20;
+/** The header again. */
+const HEADER_COPY = 21;
+
+export const POINT_HEAD = 16;
+export const STATUS_BYTES = 16;
+/** More than a record's length field holds is never one record. */
+export const MAX_RECORD = 65_000;
+/** No point takes less: its head and `{"":0}`. */
+const MIN_POINT = 24;
+const TAGS = 255;
+const CLOSE_BRACE = 0x7d;
+
+export const HEADER_BYTES = 56;
+const COPY_AT = HEADER_BYTES + POINT_HEAD;
+/** Header and copy. */
+export const OPENING_BYTES = COPY_AT + HEADER_BYTES;
+const FORMAT = 2;
+const CRC_AT = 52;
+
+export const TWO_32 = 4_294_967_296;
+const TWO_24 = 16_777_216;
+
+/** Where records lie. */
+export interface Records {
+  readonly bytes: Uint8Array;
+  /** The same bytes. */
+  readonly words: Int32Array;
+}
+
+/** What a queue knows of its points. A header holds it whole, each record changes it. */
+export interface LogState {
+  sequence: number;
+  /** The number of the next point. */
+  next: number;
+  /** Points below this number are dealt with. */
+  confirmed: number;
+  lastStamp: number;
+  epoch: number;
+  tick: number;
+  full: number;
+  refused: number;
+  unreadable: number;
+  reported: number;
+}
+
+export const emptyState = (): LogState => {
+  return {
+    sequence: 0,
+    next: 0,
+    confirmed: 0,
+    lastStamp: 0,
+    epoch: 0,
+    tick: 0,
+    full: 0,
+    refused: 0,
+    unreadable: 0,
+    reported: 0,
+  };
+};
+
+export const dropsOf = (state: Pick<LogState, "full" | "refused" | "unreadable">): number => {
+  return state.full + state.refused + state.unreadable;
+};
+
+/** Most points that `bytes` of a sector can hold. */
+export const mostPoints = (bytes: number): number => {
+  return Math.floor(bytes / MIN_POINT);
+};
+
+/** A record of `length` bytes with those that fill its last word. */
+export const whole = (length: number): number => {
+  return (length + 3) & ~3;
+};
+
+/** Writes a whole status entry to the first words. */
+export const putStatus = (words: Int32Array, state: LogState, kind: number, number: number): void => {
+  words[1] = STATUS_BYTES | (kind << 16);
+  words[2] = number;
+  words[3] = (number / TWO_32) | (dropsOf(state) << 16);
+  seal(words, 0, STATUS_BYTES, state.sequence, state.next);
+};
+
+/** Fills in tags and checksums of the records `from` to `to`; the first point has the number `next`. */
+export const seal = (words: Int32Array, from: number, to: number, sequence: number, next: number): void => {
+  const end = to >> 2;
+  let tag = 1 + (next % TAGS);
+  for (let at = from >> 2; at < end; ) {
+    const head = (words[at + 1] as number) & 0xffffff;
+    words[at + 1] = head | (tag << 24);
+    if (head >> 16 < DONE) tag = tag === TAGS ? 1 : tag + 1;
+    const behind = at + (((head & 0xffff) + 3) >> 2);
+    words[at] = sum(words, at, behind) ^ sequence;
+    at = behind;
+  }
+};
+
+/** The length of the intact record at `at`, its last word filled, or 0 if there is none before `limit`. */
+export const soundLength = (words: Int32Array, at: number, limit: number, sequence: number): number => {
+  if (at + STATUS_BYTES > limit) return 0;
+  const length = lengthOf(words, at);
+  if (length < STATUS_BYTES || at + length > limit) return 0;
+  const word = at >> 2;
+  return words[word] === (sum(words, word, (at + length + 3) >> 2) ^ sequence) ? whole(length) : 0;
+};
+
+/** Where the next intact record begins, from `at` on; -1 if there is none before `limit`. */
+export const findSound = (words: Int32Array, at: number, limit: number, sequence: number): number => {
+  for (let here = at; here + STATUS_BYTES <= limit; here += 4)
+    if (soundLength(words, here, limit, sequence) > 0) return here;
+  return -1;
+};
+
+/**
+ * The number of the next point at the record `at`, if a point of the number `due` was to begin `gap`
+ * bytes before; undefined if an older image wrote the record. Exact for gaps of less than 255 points.
+ */
+export const numberAt = (words: Int32Array, at: number, due: number, gap: number): number | undefined => {
+  const tag = (words[(at >> 2) + 1] as number) >>> 24;
+  if (tag === 0) return undefined;
+  const most = mostPoints(gap);
+  const missing = (tag - 1 - (due % TAGS) + TAGS) % TAGS;
+  return due + (missing > most ? most : missing + TAGS * Math.floor((most - missing) / TAGS));
+};
+
+/**
+ * Whether the damaged bytes at `at`, with erased bytes behind them, may be a whole point. A write that
+ * the power cut short ends before its last byte; of a point that was damaged later, its length or the
+ * brace at its end is still right.
+ */
+export const mayBePoint = (bytes: Uint8Array, words: Int32Array, at: number): boolean => {
+  let end = bytes.length;
+  while (end > at && words[(end >> 2) - 1] === -1) end -= 4;
+  if (end - at < MIN_POINT || words[(at >> 2) + 1] === -1 || kindOf(words, at) === HEADER_COPY) return false;
+  let last = end - 1;
+  while (bytes[last] === 0 && last > end - 4) last--;
+  return bytes[last] === CLOSE_BRACE || at + whole(lengthOf(words, at)) === end;
+};
+
+/**
+ * The words behind the first, up to `end`, each moved on by a step of a shift register that comes to all 2^32 - 1 states but zero. So a change within
+ * one word is always found, of any two bits, and of three up to 1 KiB; all else but one in 2^32. Of four bits a few
+ * that a CRC of 32 bits would find slip through (some hundred of 3 * 10^9 in 16 words). Fewer shifts would let one bit of a word and
+ * two of the next cancel each other. A CRC takes longer, as it goes by bytes.
+ */
+const sum = (words: Int32Array, first: number, end: number): number => {
+  let state = 0;
+  for (let i = first + 1; i < end; i++) {
+    state ^= words[i] as number;
+    state ^= state << 7;
+    state ^= (state >> 19) ^ (state >> 3);
+  }
+  return state;
+};
+
+export const lengthOf = (words: Int32Array, at: number): number => {
+  return (words[(at >> 2) + 1] as number) & 0xffff;
+};
+
+export const kindOf = (words: Int32Array, at: number): number => {
+  return ((words[(at >> 2) + 1] as number) >> 16) & 0xff;
+};
+
+export const isPoint = (words: Int32Array, at: number): boolean => {
+  return kindOf(words, at) < DONE;
+};
+
+export const epochOf = (words: Int32Array, at: number): number => {
+  return (words[(at >> 2) + 3] as number) >>> 16;
+};
+
+/** A point's time, or a status entry's number. */
+export const timeOf = (words: Int32Array, at: number): number => {
+  const word = (at >> 2) + 2;
+  return ((words[word + 1] as number) & 0xffff) * TWO_32 + ((words[word] as number) >>> 0);
+};
+
+/** What the intact records `from` to `to` change. */
+export const applyRecords = (state: LogState, words: Int32Array, from: number, to: number): void => {
+  for (let at = from; at < to; ) {
+    const head = words[(at >> 2) + 1] as number;
+    const kind = (head >> 16) & 0xff;
+    const time = timeOf(words, at);
+    if (kind < DONE) state.next++;
+    else applyStatus(state, kind, time);
+    if (kind === STAMPED) state.lastStamp = time;
+    else if (kind === TICKS) {
+      state.epoch = epochOf(words, at);
+      state.tick = time;
+    }
+    at += ((head & 0xffff) + 3) & ~3;
+  }
+};
+
+/** What a status entry changes; returns how many points it deals with. No more than there are, whatever flash says. */
+export const applyStatus = (state: LogState, kind: number, number: number): number => {
+  if (kind === REPORTED) {
+    state.reported = number;
+    return 0;
+  }
+  const points = Math.max(0, Math.min(number, state.next) - state.confirmed);
+  state.confirmed += points;
+  if (kind === FULL) state.full += points;
+  else if (kind === REFUSED) state.refused += points;
+  else if (kind === UNREADABLE) state.unreadable += points;
+  else if (kind !== DONE) state.confirmed -= points;
+  return points;
+};
+
+/**
+ * Corrects the drops after status entries before this one were damaged, by the drops that this one
+ * says: those that are missing count as unreadable, and this one counted no points of a damaged DONE.
+ * An older image's says nothing: what it confirmed from `before` on may have been dropped.
+ */
+export const correctDrops = (state: LogState, words: Int32Array, at: number, before: number): void => {
+  const kind = kindOf(words, at);
+  if (kind < DONE || kind >= HEADER_COPY) return;
+  const isOld = (words[(at >> 2) + 1] as number) >>> 24 === 0;
+  if (isOld && kind === DONE) state.unreadable += state.confirmed - before;
+  const missing = isOld ? 0 : ((epochOf(words, at) - dropsOf(state)) << 16) >> 16;
+  if (missing < 0 && kind === FULL) state.full += missing;
+  else if (missing < 0 && kind === REFUSED) state.refused += missing;
+  else if (missing > 0 || kind === UNREADABLE) state.unreadable += missing;
+};
+
+/** Writes the beginning of a sector, `OPENING_BYTES` of `bytes`, which lie at the begin of `words`. */
+export const putOpening = ({ bytes, words }: Records, state: LogState, generation: number): void => {
+  putHeader(bytes, state);
+  bytes.copyWithin(COPY_AT, 0, HEADER_BYTES);
+  const word = HEADER_BYTES >> 2;
+  words[word + 1] = (POINT_HEAD + HEADER_BYTES) | (HEADER_COPY << 16);
+  words[word + 2] = generation;
+  words[word + 3] = 0;
+  seal(words, HEADER_BYTES, OPENING_BYTES, state.sequence, state.next);
+};
+
+/** The generation of the queue that the sector in `words` belongs to; 0 if an older image opened it. */
+export const generationOf = (words: Int32Array, sequence: number): number => {
+  const isCopy =
+    kindOf(words, HEADER_BYTES) === HEADER_COPY &&
+    soundLength(words, HEADER_BYTES, OPENING_BYTES, sequence) > 0;
+  return isCopy ? timeOf(words, HEADER_BYTES) : 0;
+};
+
+/** Where the copy of a header begins. */
+export { COPY_AT };
+
+export const putHeader = (into: Uint8Array, state: LogState): void => {
+  into[0] = 0x4d;
+  into[1] = 0x6f;
+  into[2] = 0x51;
+  into[3] = 0x0a;
+  into[4] = FORMAT;
+  into[5] = ~FORMAT;
+  putU16(into, 6, state.epoch);
+  putU32(into, 8, state.sequence);
+  putU48(into, 12, state.next);
+  putU48(into, 18, state.confirmed);
+  putU48(into, 24, state.lastStamp);
+  putU48(into, 30, state.tick);
+  putU32(into, 36, state.full);
+  putU32(into, 40, state.refused);
+  putU32(into, 44, state.unreadable);
+  putU32(into, 48, state.reported);
+  putU32(into, CRC_AT, crc32(into, 0, CRC_AT));
+};
+
+/** The first bytes of a sector are a header of this format, whole or not. */
+export const isHeader = (bytes: Uint8Array): boolean => {
+  return (
+    bytes[0] === 0x4d && bytes[1] === 0x6f && bytes[2] === 0x51 && bytes[3] === 0x0a && bytes[4] === FORMAT
+  );
+};
+
+/** Of a header of this format: it is whole. */
+export const isSound = (bytes: Uint8Array): boolean => {
+  return isHeader(bytes) && getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);
+};
+
+/** Nothing was written from byte `from` on, a whole number of words. A word takes a board no longer than a byte would. */
+export const isBlank = (words: Int32Array, from = 0): boolean => {
+  const { length } = words;
+  for (let at = from >> 2; at < length; at++) if (words[at] !== -1) return false;
+  return true;
+};
+
+export const sequenceOf = (header: Uint8Array): number => {
+  return getU32(header, 8);
+};
+
+export const firstOf = (header: Uint8Array): number => {
+  return getU48(header, 12);
+};
+
+export const readHeader = (bytes: Uint8Array, state: LogState): void => {
+  state.epoch = getU16(bytes, 6);
+  state.sequence = sequenceOf(bytes);
+  state.next = firstOf(bytes);
+  state.confirmed = Math.min(getU48(bytes, 18), state.next);
+  state.lastStamp = getU48(bytes, 24);
+  state.tick = getU48(bytes, 30);
+  state.full = getU32(bytes, 36);
+  state.refused = getU32(bytes, 40);
+  state.unreadable = getU32(bytes, 44);
+  state.reported = getU32(bytes, 48);
+};
+
+const putU16 = (bytes: Uint8Array, at: number, value: number): void => {
+  bytes[at] = value;
+  bytes[at + 1] = value >>> 8;
+};
+
+const getU16 = (bytes: Uint8Array, at: number): number => {
+  return (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+};
+
+const putU32 = (bytes: Uint8Array, at: number, value: number): void => {
+  putU16(bytes, at, value);
+  putU16(bytes, at + 2, value >>> 16);
+};
+
+const getU32 = (bytes: Uint8Array, at: number): number => {
+  return (getU16(bytes, at) | (getU16(bytes, at + 2) << 16)) >>> 0;
+};
+
+const putU48 = (bytes: Uint8Array, at: number, value: number): void => {
+  const high = Math.floor(value / TWO_24);
+  const low = value - high * TWO_24;
+  putU16(bytes, at, low);
+  bytes[at + 2] = low >>> 16;
+  putU16(bytes, at + 3, high);
+  bytes[at + 5] = high >>> 16;
+};
+
+const getU48 = (bytes: Uint8Array, at: number): number => {
+  return getU16(bytes, at) + getU32(bytes, at + 2) * 65_536;
+};

@@ -29,8 +29,10 @@ export const readStored = (host: Host, key: string): Json | undefined => {
   if (value !== undefined) return value;
   const copy = VITAL.includes(key) ? host.store.get(beside(key)) : undefined;
   const spare = copy && parse(host, copy);
-  if (spare !== undefined) host.log("warn", `stored value "${key}" is damaged: its copy is used`);
-  else if (bytes)
+  if (copy && spare !== undefined) {
+    host.log("warn", `stored value "${key}" is damaged: its copy is used`);
+    if (bytes?.[0] === FORMAT) host.store.set(key, copy);
+  } else if (bytes)
     host.log("warn", `stored value "${key}" is damaged, or has an unknown format: left alone until replaced`);
   return spare;
 };

@@ -105,6 +105,8 @@ function drain(outbox: Outbox): number[] {
   return found;
 }
 
+const EVERY_BIT = [0, 1, 2, 3, 4, 5, 6, 7];
+
 export interface Flipped {
   runs: number;
   /** Most points that were counted and not lost. */
@@ -121,9 +123,10 @@ export function flipEach(
   into: Flipped,
 ): void {
   for (let at = 0; at < bytes.length; at++) {
-    // Of erased bytes a sample does with some.
-    if (dice && bytes[at] === 0xff && dice.below(64) > 0) continue;
-    for (const bit of dice ? [dice.below(8)] : [0, 1, 2, 3, 4, 5, 6, 7]) {
+    const isErased = bytes[at] === 0xff;
+    // Of erased bytes a sample does with some, and one bit of each is as good as all.
+    if (dice && isErased && dice.below(64) > 0) continue;
+    for (const bit of dice ? [dice.below(8)] : isErased ? [at % 8] : EVERY_BIT) {
       const damaged = bytes.slice();
       damaged[at]! ^= 1 << bit;
       into.runs++;

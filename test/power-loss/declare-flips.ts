@@ -1,8 +1,10 @@
-// The bit flips as AVA tests, one for each queue.
+// The bit flips as AVA tests: one for each queue, for the journal of an update, and for the whole store.
 import test from "ava";
 import { SEED } from "../sample.js";
 import type { Dice } from "../simulation/dice.js";
 import { flipQueue, queuesLeft, survives } from "./bit-flips.js";
+import { flipStore } from "./bit-flips-store.js";
+import { flipUpdate } from "./bit-flips-update.js";
 import * as older from "./fixtures/queue-0.1.0.mjs";
 
 /** Points counted and not lost, at most: what a damaged status entry confirmed, and the end of a sector. */
@@ -26,5 +28,18 @@ export function bitFlipTests(dice?: Dice): void {
       const { runs, problems } = flipQueue(left, dice);
       t.is(problems.length, 0, problems.slice(0, SHOWN).join("\n"));
       t.log(`${runs} damaged`);
+    });
+  for (const [title, flip] of [
+    [
+      "comes to the new image after a bit of the update journal changed, at every change of an update",
+      flipUpdate,
+    ],
+    ["is the same device after a bit of any stored value changed", flipStore],
+  ] as const)
+    test.serial(title, async (t) => {
+      const { runs, problems } = await flip(dice);
+      t.is(problems.length, 0, problems.slice(0, SHOWN).join("\n"));
+      t.true(runs > 20);
+      t.log(`${runs} damaged${dice ? ` (seed ${SEED})` : ""}`);
     });
 }

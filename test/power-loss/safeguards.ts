@@ -27,7 +27,10 @@ export const safeguards: readonly Safeguard[] = [
     what: "the CRC of a sector's header is looked at",
     file: `${AGENT}/queue/record.ts`,
     edits: [
-      ["return isHeader(bytes) && getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);", "return isHeader(bytes);"],
+      [
+        "return isHeader(bytes) && getU32(bytes, CRC_AT) === crc32(bytes, 0, CRC_AT);",
+        "return isHeader(bytes);",
+      ],
     ],
   },
   {

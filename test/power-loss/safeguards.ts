@@ -289,6 +289,11 @@ export const safeguards: readonly Safeguard[] = [
     group: "cycle",
     what: "the end of a boot epoch is stored with its start",
     file: `${AGENT}/time/time.ts`,
-    edits: [["this.lastStamp = Math.max(lastStamp, end)", "this.lastStamp = lastStamp"]],
+    edits: [
+      [
+        "this.lastStamp = Math.max(clockTimestamp(lastStamp) ?? 0, end)",
+        "this.lastStamp = clockTimestamp(lastStamp) ?? 0",
+      ],
+    ],
   },
 ];

@@ -155,7 +155,4 @@ const made = (shape: Shape): Case<Resetting> => ({
   check,
 });
 
-export const resetCases: readonly Case[] = [
-  ...multiply(lists, (shape) => made({ ...shape })),
-  made({ by: "rpc", way: "clear" }),
-];
+export const resetCases: readonly Case[] = multiply(lists, (shape) => made({ ...shape }));

@@ -2,7 +2,13 @@ import { MoteError } from "../errors.js";
 import { type Outcome, TOKEN_REFUSED } from "../http/outcome.js";
 import type { RequestChannel } from "./request-channel.js";
 import type { DeviceRequest, PlatformSession } from "./session.js";
-import { checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "./wait.js";
+import {
+  type AbortSignalLike,
+  checkSignal,
+  checkTimeout,
+  DEFAULT_TIMEOUT_MS,
+  type WaitOptions,
+} from "./wait.js";
 
 /** Until a place in the queue is looked for again. */
 const TURN_MS = 200;
@@ -11,20 +17,21 @@ const TURN_MS = 200;
  * Sends a request that the application waits for, and repeats it after a loss or a busy answer if it may be repeated.
  * Returns the `done` outcome. Rejects with `TIMEOUT`, `REFUSED`, `STOPPED` or `ABORTED`.
  */
-export const ask = (
+export const ask = async (
   session: PlatformSession,
   channel: RequestChannel,
   request: DeviceRequest,
   options: WaitOptions,
 ): Promise<Outcome & { kind: "done" }> => {
   const { signal } = options;
+  checkSignal(signal);
+  if (signal?.aborted) throw new MoteError("ABORTED", "the caller aborted the call");
   const answer = requestUntil(session, channel, request, options);
   if (!signal) return answer;
   return new Promise((resolve, reject) => {
     const abort = () => reject(new MoteError("ABORTED", "the caller aborted the call"));
     const over = () => signal.removeEventListener("abort", abort);
     signal.addEventListener("abort", abort);
-    if (signal.aborted) abort();
     answer.then(resolve, reject).then(over);
   });
 };
@@ -39,8 +46,8 @@ async function requestUntil(
   session.watcher?.asked();
   const end = session.host.clock.now() + timeoutMs;
   while (session.running && !signal?.aborted) {
-    const left = await within(session, channel.ready(), end);
-    if (!session.running) break;
+    const left = await within(session, channel.ready(), end, signal);
+    if (!session.running || signal?.aborted) break;
     if (left <= 0) throw session.counters.error("TIMEOUT", "the platform can't be reached");
     if (session.crowded) {
       await pause(session, Math.min(left, TURN_MS));
@@ -70,15 +77,22 @@ const pause = (session: PlatformSession, ms: number): Promise<void> => {
   });
 };
 
-/** Waits for `ready`, but not beyond `end`; returns the ms that are left. */
-const within = (session: PlatformSession, ready: Promise<void>, end: number): Promise<number> => {
+/** Waits for `ready`, an abort or `end`; returns the ms that are left. */
+const within = (
+  session: PlatformSession,
+  ready: Promise<void>,
+  end: number,
+  signal: AbortSignalLike | undefined,
+): Promise<number> => {
   const clock = session.host.clock;
   return new Promise((resolve) => {
     const done = () => {
       cancel();
+      signal?.removeEventListener("abort", done);
       resolve(end - clock.now());
     };
     const cancel = clock.timer(Math.max(0, end - clock.now()), done);
+    signal?.addEventListener("abort", done);
     ready.then(done);
   });
 };

@@ -15,6 +15,17 @@ export interface WaitOptions {
   readonly signal?: AbortSignalLike | undefined;
 }
 
+/** Throws `BAD_VALUE` unless `signal` is absent or has the methods of an `AbortSignal`. */
+export const checkSignal = (signal: AbortSignalLike | undefined): void => {
+  if (signal === undefined) return;
+  const isSignal =
+    typeof signal === "object" &&
+    signal !== null &&
+    typeof signal.addEventListener === "function" &&
+    typeof signal.removeEventListener === "function";
+  if (!isSignal) throw new MoteError("BAD_VALUE", "invalid signal: expected an AbortSignal");
+};
+
 export const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** An exchange of a request and its answer, in ms. A server ends one that it cannot answer with 503 after 30 or 31 s. */

@@ -2,7 +2,7 @@
 import { Agent, type AgentOptions, MoteError } from "../../../src/index.js";
 import type { Host } from "../../../src/port.js";
 import { none } from "../../none.js";
-import { CheckStore } from "./stored-settings.js";
+import { CheckStore, keepCheckedTokenFor } from "./stored-settings.js";
 import type { Finding, Values } from "./values.js";
 
 /** For a first answer, with a second try on the way. */
@@ -42,6 +42,7 @@ export async function reach(
   // Telemetry and firmware stay out of it.
   const { blocks, slot } = none;
   const checked: Host = { ...host, blocks, slot, store: new CheckStore(host.store, isSame), log: () => {} };
+  if (!isSame) keepCheckedTokenFor(host, values);
   let agent: Agent;
   try {
     agent = new Agent(checked, optionsOf(values, deviceName));

@@ -5,6 +5,7 @@
 
 import type { Host, Store } from "../../../src/port.js";
 import { forgetStored, readStored, writeStored } from "../../../src/store.js";
+import { toHex } from "../../../src/wire/crypto/hex.js";
 import { isObject, type JsonObject } from "../../../src/wire/text/json.js";
 import { addressOf, checkNetwork, type Values } from "./values.js";
 
@@ -16,6 +17,8 @@ const WIFI = "wifi";
 const SITE = "site";
 const TOKEN = "token";
 const CHANGE = "commission";
+/** Hash of the settings that `new-token` was provisioned with. */
+const CHECKED_FOR = "new-for";
 const fresh = (key: string): string => `new-${key}`;
 
 export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
@@ -134,6 +137,19 @@ const apply = (host: Host, { wifi, site, token }: JsonObject): void => {
   }
   for (const key of TOKENS) forgetStored(host, fresh(key));
   forgetStored(host, CHANGE);
+};
+
+/**
+ * Forgets the token that an earlier check provisioned, unless `values` are the ones that it was checked with:
+ * it belongs to their address, CA, key, secret and Wi-Fi, and to no other visitor's.
+ */
+export const keepCheckedTokenFor = (host: Host, { url, ca, key, secret, ssid }: Values): void => {
+  const digest = host.digest("SHA256");
+  digest?.write(host.encode(JSON.stringify([url, ca, key, secret, ssid])));
+  const identity = digest && toHex(digest.close());
+  if (identity !== undefined && readStored(host, CHECKED_FOR) === identity) return;
+  for (const name of TOKENS) forgetStored(host, fresh(name));
+  if (identity !== undefined) writeStored(host, CHECKED_FOR, identity);
 };
 
 /**

@@ -11,7 +11,7 @@ import type { AgentParts, Part } from "./agent-parts.js";
 const UNDER_WAY = "reset";
 /** Of the host's commissioning; and what that was about to keep, or got while it checked. */
 const WIFI = "wifi";
-const UNKEPT = ["commission", "new-token", "new-proposed"];
+const UNKEPT = ["commission", "new-token", "new-proposed", "new-for"];
 const METHOD = "mote.reset";
 const ANSWER = '{"reset":true}';
 

@@ -1,4 +1,4 @@
-import { checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
+import { checkSignal, checkTimeout, DEFAULT_TIMEOUT_MS, type WaitOptions } from "../../platform/wait.js";
 import type { Drops } from "../queue/index.js";
 import type { Telemetry } from "./telemetry.js";
 
@@ -43,6 +43,7 @@ export class TelemetryApi {
    */
   async flush({ timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions = {}): Promise<boolean> {
     checkTimeout(timeoutMs);
+    checkSignal(signal);
     return this._telemetry.flush(timeoutMs, signal);
   }
 }

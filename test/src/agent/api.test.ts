@@ -59,3 +59,35 @@ test("on Node an agent can be disposed of with `await using`", async (t) => {
   await disposed;
   t.throws(() => agent.start(), { code: "STOPPED" });
 });
+
+test("a call that was aborted before it could be sent is never sent", async (t) => {
+  const rig = startRig(t);
+  const agent = rig.agent();
+  agent.start();
+  await rig.clock.advance(5_000);
+  rig.platform.fault = () => "drop";
+  const controller = new AbortController();
+  const { signal } = controller;
+  const calls = [
+    agent.claim({ signal, timeoutMs: 600_000 }),
+    agent.rpc.call("getCurrentTime", {}, { signal, timeoutMs: 600_000 }),
+  ].map((call) => call.catch(() => {}));
+  await rig.clock.advance(20_000);
+  controller.abort();
+  await Promise.all(calls);
+  rig.platform.fault = undefined;
+  const before = rig.platform.seen.length;
+  await rig.clock.advance(120_000);
+  const later = rig.platform.seen
+    .slice(before)
+    .filter(({ path, method }) => /claim$|rpc$/.test(path) && method === "POST");
+  t.deepEqual(later, []);
+});
+
+test("a signal that is not an AbortSignal is refused before anything starts", async (t) => {
+  const agent = startRig(t).agent();
+  const signal = { aborted: false } as never;
+  await t.throwsAsync(agent.attributes.read({ signal }), { code: "BAD_VALUE" });
+  await t.throwsAsync(agent.claim({ signal }), { code: "BAD_VALUE" });
+  await t.throwsAsync(agent.flush({ signal }), { code: "BAD_VALUE" });
+});

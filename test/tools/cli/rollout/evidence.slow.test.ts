@@ -200,25 +200,30 @@ test("a device that joins after the end and already runs the profile's image pas
   t.like(await rig.run(target), { end: "done", isProfiles: true, passed: 4 });
 });
 
-test("--undo gives the profile the package that it had last before the rollout, not the one from stage 1", async (t) => {
-  const rig = await startRig(t, 20);
-  const first = await rig.release("1.5.0");
-  const second = await rig.release("1.6.0");
-  const target = await rig.release("2.0.0");
-  await rig.operator.ota.assignToProfile(rig.profile.id.id, first.packageId);
-  await rig.clock.advance(10 * MINUTE);
-  let changed = false;
-  const outcome = await rig.run(target, {}, async () => {
-    if (changed || !rig.said.includes("stage 1 is over")) return;
-    changed = true;
-    await rig.operator.ota.assignToProfile(rig.profile.id.id, second.packageId);
+for (const [when, isDue] of [
+  ["between two stages", (rig: Rig) => rig.said.includes("stage 1 is over")],
+  ["after the last assignment", (rig: Rig) => began(rig, "2.0.0") === 20],
+] as const)
+  test(`--undo gives the profile the package that it had last, changed ${when}`, async (t) => {
+    const rig = await startRig(t, 20);
+    const first = await rig.release("1.5.0");
+    const second = await rig.release("1.6.0");
+    const target = await rig.release("2.0.0");
+    await rig.operator.ota.assignToProfile(rig.profile.id.id, first.packageId);
+    await rig.clock.advance(10 * MINUTE);
+    let changed = false;
+    const outcome = await rig.run(target, {}, async () => {
+      if (changed || !isDue(rig)) return;
+      changed = true;
+      await rig.operator.ota.assignToProfile(rig.profile.id.id, second.packageId);
+    });
+    t.true(changed);
+    t.like(outcome, { end: "done", isProfiles: true, passed: 20 });
+    t.like(await rig.undo(target), { devices: 20, failed: [] });
+    t.is(await profilePackage(rig), second.packageId);
+    await rig.clock.advance(10 * MINUTE);
+    t.true(rig.fleet.every(({ version }) => version === "1.6.0"));
   });
-  t.like(outcome, { end: "done", isProfiles: true, passed: 20 });
-  t.like(await rig.undo(target), { devices: 20, failed: [] });
-  t.is(await profilePackage(rig), second.packageId);
-  await rig.clock.advance(10 * MINUTE);
-  t.true(rig.fleet.every(({ version }) => version === "1.6.0"));
-});
 
 test("--undo refuses to work on an incomplete device list", async (t) => {
   const rig = await startRig(t, 20);

@@ -90,7 +90,7 @@ async function tour(t: ExecutionContext, connections: Connections, lean = false)
   };
   const tried = STEPS.filter(({ title }) => !lean || !LEFT_OUT.test(title));
   const steps = tried.map((step) => nudged(step, connections));
-  const results = await runSteps(steps, context, new AbortController().signal, () => {});
+  const results = await runSteps(steps, context, device.died, () => {});
   await device.stop();
   const failed = results.filter(({ ok }) => !ok);
   if (failed.length > 0) t.log(device.lines.join("\n"));

@@ -47,6 +47,18 @@ testOnXs("an entry that throws does not start", async (t) => {
   });
 });
 
+testOnXs("an engine that dies rejects a run that waits, at once", async (t) => {
+  const bridge = await Bridge.start(nodeHost(t));
+  // An engine that waits keeps no process alive.
+  const alive = setInterval(() => {}, 1000);
+  t.teardown(() => clearInterval(alive));
+  const run = bridge.run("new Promise(() => {})");
+  await bridge.idle();
+  process.kill(bridge.pid, "SIGKILL");
+  await t.throwsAsync(run, { message: /the engine ended \(SIGKILL\)/ });
+  await bridge.close();
+});
+
 testOnXs("promise jobs of one event are done before the next", async (t) => {
   const bridge = await Bridge.start(nodeHost(t));
   const order = await bridge.run(`new Promise((done) => {

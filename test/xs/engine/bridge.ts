@@ -5,7 +5,7 @@ import { Answers } from "./answers.js";
 import { bundle, constantsOf } from "./bundle.js";
 import { Engine, type EngineOptions } from "./worker.js";
 
-export interface BridgeOptions extends Pick<EngineOptions, "limitMs" | "entrySlots"> {
+export interface BridgeOptions extends Pick<EngineOptions, "limitSteps" | "entrySlots"> {
   /**
    * TypeScript, imports relative to the root; it finds the port as `globalThis.host`. While it is evaluated its constants, and those of what it
    * imports, lie on the stack, which a module's do not: let it define functions, and call them by `run`.
@@ -15,6 +15,8 @@ export interface BridgeOptions extends Pick<EngineOptions, "limitMs" | "entrySlo
   readonly guest?: string;
   /** What the engine and its script print. */
   readonly output?: (text: string) => void;
+  /** The engine is gone, and nobody closed it. Whatever runs is rejected. */
+  readonly died?: (error: Error) => void;
   /** Answers `askParent` of the script: what a test wants beyond the port. */
   readonly parent?: (what: string, id: number, bytes: Uint8Array) => Uint8Array | undefined;
 }
@@ -57,8 +59,14 @@ export class Bridge {
       answer: (question) =>
         this.#answers.answer(unpack(decoder, question.buffer, question.byteOffset, question.length)),
       output,
-      ...(options.limitMs === undefined ? {} : { limitMs: options.limitMs }),
       ...(options.entrySlots === undefined ? {} : { entrySlots: options.entrySlots }),
+      ...(options.limitSteps === undefined ? {} : { limitSteps: options.limitSteps }),
+    });
+    // A run waits for the script's promise, which a dead engine never settles.
+    void this.#engine.ended.then((error) => {
+      for (const { reject } of this.#pending.values()) reject(error);
+      this.#pending.clear();
+      if (!this.#closed) options.died?.(error);
     });
   }
 
@@ -76,6 +84,10 @@ export class Bridge {
       throw error;
     }
     return bridge;
+  }
+
+  get pid(): number {
+    return this.#engine.pid;
   }
 
   /** Steps of the engine since the start; the same in every run with the same events. */

@@ -32,6 +32,7 @@ export class XsDevice {
   readonly #stateDir = join(this.directory, "state");
   readonly #options: AgentOptions;
   readonly #intervalMs: number;
+  readonly #died = new AbortController();
   #timestamps: "device" | "platform" = "device";
   #host: NodeHost | undefined;
   #bridge: Bridge | undefined;
@@ -41,6 +42,11 @@ export class XsDevice {
     this.#options = options;
     this.#intervalMs = intervalMs;
     flash(this.#stateDir, Buffer.from(image), UNFENCED);
+  }
+
+  /** Aborted when its engine is gone without being ended here: nothing more comes from the device. */
+  get died(): AbortSignal {
+    return this.#died.signal;
   }
 
   start(timestamps: "device" | "platform"): void {
@@ -89,7 +95,13 @@ export class XsDevice {
     });
     this.#host = host;
     const image = readFileSync(start.path, "utf8");
-    this.#bridge = await Bridge.start(host, { entrySlots: constantsOf(image) });
+    this.#bridge = await Bridge.start(host, {
+      entrySlots: constantsOf(image),
+      died: (error) => {
+        this.failures.push(String(error));
+        this.#died.abort(error);
+      },
+    });
     await this.#bridge.run(`${image};undefined`);
     const options = { ...this.#options, telemetry: { timestamps: this.#timestamps } };
     await this.#bridge.run(`image.start(${JSON.stringify(options)}, ${this.#intervalMs})`);

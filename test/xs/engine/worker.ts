@@ -45,8 +45,8 @@ export interface EngineOptions {
   answer?: (question: Uint8Array) => Uint8Array;
   /** What the script printed, and what the engine itself complains of. */
   output?: (text: string) => void;
-  /** For one evaluation or command; then the engine is killed. */
-  limitMs?: number;
+  /** Steps of one evaluation or command, after which the engine ends. Steps, as a busy machine makes time no measure. */
+  limitSteps?: number;
 }
 
 interface Turn {
@@ -61,10 +61,13 @@ const ENDS: Record<number, string> = {
   12: "overflowed its stack",
   15: "ended by an exception that nobody caught",
   16: "ran out of keys",
-  17: "computed for too long",
+  17: "computed for too long: one turn took more steps than its limit",
 };
 
 const NOTHING = new Uint8Array(0);
+/** Some ten seconds of a core. */
+const LIMIT_STEPS = 2_000_000_000;
+const LAST_OUTPUT = 2_000;
 
 export class Engine {
   /** Steps since the start. */
@@ -74,20 +77,25 @@ export class Engine {
   readonly #child: ChildProcess;
   readonly #options: EngineOptions;
   readonly #turns: Turn[] = [];
-  readonly #gone: Promise<void>;
+  /** Resolves with the reason once the engine is gone, however it ended. */
+  readonly ended: Promise<EngineError>;
+  #lastOutput = "";
   #running: Turn | undefined;
-  #watch: NodeJS.Timeout | undefined;
   #end: string | undefined;
 
   constructor(options: EngineOptions = {}) {
     const path = workerPath();
     if (path === undefined) throw new EngineError(unavailable());
     this.#options = options;
-    this.#child = spawn(path, ["-r", boardSnapshot(path, options.entrySlots), "mote"], {
+    const limit = String(options.limitSteps ?? LIMIT_STEPS);
+    this.#child = spawn(path, ["-l", limit, "-r", boardSnapshot(path, options.entrySlots), "mote"], {
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
     });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => this.#options.output?.(text));
+      stream?.setEncoding("utf8").on("data", (text: string) => {
+        this.#lastOutput = (this.#lastOutput + text).slice(-LAST_OUTPUT);
+        this.#options.output?.(text);
+      });
     }
     const incoming = new Netstrings((message) => this.#receive(message));
     const from = this.#child.stdio[4] as Readable;
@@ -95,7 +103,7 @@ export class Engine {
     // A worker that dies in the middle of a write shows it by its exit; the pipes' own errors add nothing.
     for (const stream of [from, this.#to]) stream.on("error", () => {});
     this.#keepProcess(false);
-    this.#gone = new Promise((resolve) => {
+    this.ended = new Promise((resolve) => {
       this.#child.once("error", (error) => this.#ended(error.message, resolve));
       this.#child.once("close", (code, signal) =>
         this.#ended(ENDS[code ?? -1] ?? `ended (${signal ?? code})`, resolve),
@@ -123,7 +131,11 @@ export class Engine {
     this.#end ??= "was closed";
     this.#child.kill("SIGKILL");
     this.#keepProcess(true);
-    await this.#gone;
+    await this.ended;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   get #to(): Writable {
@@ -140,7 +152,7 @@ export class Engine {
 
   #turn(message: Buffer): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      if (this.#end !== undefined) return reject(new EngineError(`the engine ${this.#end}`));
+      if (this.#end !== undefined) return reject(this.#error());
       this.#turns.push({ message, resolve, reject });
       this.#next();
     });
@@ -151,8 +163,6 @@ export class Engine {
     this.#running = this.#turns.shift();
     this.#keepProcess(this.#running !== undefined);
     if (this.#running === undefined) return;
-    const limit = this.#options.limitMs ?? 30_000;
-    this.#watch = setTimeout(() => this.#kill(`was killed: one turn took longer than ${limit} ms`), limit);
     this.#to.write(this.#running.message);
   }
 
@@ -169,7 +179,6 @@ export class Engine {
       this.#kill("spoke out of turn");
       return;
     }
-    clearTimeout(this.#watch);
     this.#running = undefined;
     if (kind === "!") turn.reject(new EngineError(rest.toString()));
     else turn.resolve(this.#reply(rest));
@@ -202,13 +211,17 @@ export class Engine {
     this.#child.kill("SIGKILL");
   }
 
-  #ended(reason: string, resolve: () => void): void {
-    clearTimeout(this.#watch);
+  #error(): EngineError {
+    const output = this.#lastOutput.trim();
+    return new EngineError(`the engine ${this.#end}${output && `; its last output:\n${output}`}`);
+  }
+
+  #ended(reason: string, resolve: (error: EngineError) => void): void {
     this.#end ??= reason;
-    const error = new EngineError(`the engine ${this.#end}`);
+    const error = this.#error();
     this.#running?.reject(error);
     for (const turn of this.#turns.splice(0)) turn.reject(error);
     this.#running = undefined;
-    resolve();
+    resolve(error);
   }
 }

@@ -234,6 +234,7 @@ export class Board {
   readonly #more: readonly string[];
   readonly #again: boolean;
   #board: EmulatedBoard | undefined;
+  #failure: string | undefined;
   /** Called with what the serial line sends, as it comes. */
   onBytes: (bytes: Uint8Array) => void = () => {};
   /** Starts since it was made: by power, and by itself. */
@@ -268,7 +269,8 @@ export class Board {
       if (said) this.#heard(`emulator: ${said}`);
       if (this.#board !== board) return;
       this.#board = undefined;
-      if (this.#again) this.on();
+      this.#failure = board.failure;
+      if (this.#again && board.failure === undefined) this.on();
     });
   }
 
@@ -305,6 +307,10 @@ export class Board {
     for (;;) {
       const found = this.lines.slice(from).find((text) => pattern.test(text));
       if (found !== undefined) return found;
+      if (this.#failure !== undefined)
+        throw new Error(
+          `the emulator failed: ${this.#failure}; the last:\n${this.lines.slice(-15).join("\n")}`,
+        );
       if (Date.now() > late)
         throw new Error(`no line ${pattern} within ${ms} ms; the last:\n${this.lines.slice(-15).join("\n")}`);
       await setTimeout(100);

@@ -16,6 +16,10 @@ import { secured } from "./secured.js";
 export const DEVICE = "in-the-simulator";
 export const INTERVAL_MS = 400;
 
+/** The simulator itself is gone: no device comes back. */
+const GONE = /^the simulator (?:ended|did not start)|^spawn /;
+let dead: Error | undefined;
+
 export interface Bench {
   readonly platform: Platform;
   readonly device: SimulatedDevice;
@@ -41,6 +45,7 @@ export async function openBench(
     clock = undefined as Clock | undefined,
   } = {},
 ): Promise<Bench> {
+  dead = undefined;
   const platform = await startPlatform({ port: 0, ruleChain: true, ...(clock && { clock }) });
   const stateDir = mkdtempSync(join(tmpdir(), "mote-simulator-"));
   const front = secure === true ? (to: number) => secured(t, to) : secure;
@@ -59,7 +64,11 @@ export async function openBench(
         ...agent,
       },
       line: (line) => void lines.push(line),
-      event: (event) => void events.push(event),
+      event: (event) => {
+        events.push(event);
+        if (GONE.test(String(event.reason)))
+          dead = new Error(`${event.reason}\n${lines.slice(-15).join("\n")}`);
+      },
       instruments: (values) => {
         for (const [name, value] of values) most.set(name, Math.max(value, most.get(name) ?? 0));
       },
@@ -85,6 +94,7 @@ export async function until<T>(
   for (;;) {
     const found = await probe();
     if (found !== undefined) return found;
+    if (dead) throw dead;
     if (Date.now() > end) throw new Error(`${what}: not within ${ms / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -99,6 +99,7 @@ test("an emulator that ends by itself says why", async (t) => {
   const env = program("qemu-system-riscv32", "echo no such machine >&2; exit 1");
   const board = new EmulatedBoard({ chip: "esp32c3", flash: "x", env, line: () => {} });
   t.is(await board.off, "no such machine");
+  t.is(board.failure, "it ended with 1");
 });
 
 function image(): Image {

@@ -89,6 +89,8 @@ function makePipe(): { into: number; out: Readable } | undefined {
 export class EmulatedBoard {
   /** Resolves once the power is off: by `cut`, or because the emulator ended, with what it said. */
   readonly off: Promise<string>;
+  /** Why the emulator itself failed: its exit status or signal. Undefined while it runs and after a chip's restart. */
+  failure: string | undefined;
   readonly #process: ChildProcess;
 
   /** Throws SdkError if there is no emulator. */
@@ -121,8 +123,12 @@ export class EmulatedBoard {
     const end = (): boolean => this.#process.kill();
     process.once("exit", end);
     this.off = new Promise((resolve) => {
-      this.#process.on("error", (error) => resolve(error.message));
-      this.#process.on("close", async () => {
+      this.#process.on("error", (error) => {
+        this.failure = error.message;
+        resolve(error.message);
+      });
+      this.#process.on("close", async (code, signal) => {
+        if (code !== 0 && !this.#process.killed) this.failure = `it ended with ${signal ?? code}`;
         process.off("exit", end);
         await isRead;
         if (rest !== "") line(rest);

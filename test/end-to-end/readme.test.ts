@@ -1,6 +1,6 @@
 // The README's example, as it stands there: compiled with all checks on, then run against the local platform.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import test from "ava";
@@ -12,7 +12,8 @@ import { localPlatform } from "./server.js";
 const EXAMPLE = /```ts\n(const agent = new Agent[\s\S]*?)```/;
 const STRATEGIES = /```ts\n(const strategies = new Strategies[\s\S]*?)```/;
 const WAKE = /```ts\n(const wake = await agent[\s\S]*?)```/;
-const FOLDER = resolve("dist/readme");
+mkdirSync("dist", { recursive: true });
+const FOLDER = mkdtempSync(resolve("dist", "readme-"));
 
 const around = (example: string): string => `import { Agent, type Host } from "../../src/index.js";
 export interface Surroundings { host: Host; key: string; secret: string; secretKey: string; sampler: { every(seconds: number): void } }
@@ -43,7 +44,6 @@ test("the README's example compiles under the project's own strict settings and 
   const wake = WAKE.exec(readFileSync("docs/battery.md", "utf8"))?.[1] ?? "";
   t.true(wake.includes("wake.sleepMs"));
   const rig = await startRig(t, localPlatform());
-  mkdirSync(FOLDER, { recursive: true });
   t.teardown(() => rmSync(FOLDER, { recursive: true, force: true }));
   writeFileSync(join(FOLDER, "example.ts"), around(example));
   writeFileSync(join(FOLDER, "strategies.ts"), aroundStrategies(strategies));

@@ -10,6 +10,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { headOf } from "./device/answer-bytes.js";
 import { type DeviceRequest, type DeviceResponse, lateError, VARY, type Wire } from "./device/messages.js";
+import { reset } from "./reset.js";
 
 export interface HttpServerOptions {
   readonly tlsCert?: string | undefined;
@@ -168,7 +169,7 @@ function sendWire(socket: Socket, { bytes, end }: Wire): void {
   const finish = (): void => {
     if (end === "close") socket.end();
     else if ("encrypted" in socket) socket.destroy();
-    else socket.resetAndDestroy();
+    else reset(socket);
   };
   if (bytes.length === 0) finish();
   else socket.write(bytes, () => setTimeout(finish, end === "reset" ? RESET_MS : 0).unref());

@@ -30,9 +30,9 @@ function hold(stateDir: string, kind: string, holder: Holder): void {
   writeFileSync(join(stateDir, `${kind}.lease.7.${holderText(holder)}`), "");
 }
 
-/** Looks for three seconds. The lease's own timer keeps no process alive. */
+/** Looks for up to a minute. The lease's own timer keeps no process alive. */
 async function isLost({ lost }: Lease): Promise<boolean> {
-  for (let n = 0; n < 60 && !lost.aborted; n++) await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let n = 0; n < 1200 && !lost.aborted; n++) await new Promise((resolve) => setTimeout(resolve, 50));
   return lost.aborted;
 }
 
@@ -121,7 +121,7 @@ test("a holder in another container answers, and the new process says so or wait
   t.is(error.message, `${stateDir} is in use by process ${process.pid} of another container or machine`);
   const said: string[] = [];
   const waiting = Lease.ofRun(stateDir, { ...options, waitMs: 60_000, tell: (line) => said.push(line) });
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  while (said.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
   t.deepEqual(said, [`${error.message}: waiting up to 60 s for it to stop`]);
   old.release();
   const [lease] = await took(() => waiting);

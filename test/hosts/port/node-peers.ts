@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import { reset } from "../../../tools/platform/reset.js";
 import type { Peer, PeerScript, Place } from "./promised.js";
 import { CERT, KEY } from "./tls-fixture.js";
 
@@ -58,7 +59,7 @@ export class Listeners {
     const peer: Peer = {
       write: (bytes) => void socket.write(Buffer.from(bytes)),
       end: () => void socket.end(),
-      reset: () => void below.resetAndDestroy(),
+      reset: () => void reset(below),
       hold: () => void socket.pause(),
       release: () => void socket.resume(),
     };

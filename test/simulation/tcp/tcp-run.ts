@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createHost, type NodeHost } from "../../../hosts/node/host.js";
 import { Agent } from "../../../src/index.js";
 import type { RpcResult } from "../../../tools/platform/core/rpc/rpc.js";
+import { reset } from "../../../tools/platform/reset.js";
 import type { FakeNet, Peer } from "../../fakes/net.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
 import { Dice } from "../dice.js";
@@ -60,7 +61,7 @@ class TcpPeer {
   }
 
   reset(): void {
-    if (!this.#socket.destroyed) this.#socket.resetAndDestroy();
+    if (!this.#socket.destroyed) reset(this.#socket);
   }
 }
 

@@ -72,7 +72,7 @@ test("a board does not outlive who runs it, however that ends", async (t) => {
     }
   };
   t.true(board > 0);
-  for (let looks = 0; !isGone() && looks < 100; looks++) await new Promise((go) => setTimeout(go, 20));
+  for (let looks = 0; !isGone() && looks < 3000; looks++) await new Promise((go) => setTimeout(go, 20));
   t.true(isGone());
 });
 

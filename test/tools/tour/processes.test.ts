@@ -16,6 +16,7 @@ function script(name: string, text: string): string {
 function started(
   path: string,
   args: string[] = [],
+  patienceMs = 60_000,
 ): { child: Child; ready: Promise<ChildEvent>; events: ChildEvent[] } {
   const events: ChildEvent[] = [];
   let child: Child | undefined;
@@ -24,7 +25,7 @@ function started(
       events.push(event);
       resolve(event);
     };
-    child = new Child(args, { TEST_SECRET: "by environment" }, onEvent, { cli: path, patienceMs: 200 });
+    child = new Child(args, { TEST_SECRET: "by environment" }, onEvent, { cli: path, patienceMs });
   });
   return { child: child!, ready, events };
 }
@@ -67,7 +68,7 @@ test("a child is asked to stop and may finish its work", async (t) => {
 
 test("a child that does not stop is killed", async (t) => {
   const path = script("deaf", `process.on("SIGTERM", () => 0); console.log('{"event":"up"}'); ${STAYS}`);
-  const { child, ready } = started(path);
+  const { child, ready } = started(path, [], 200);
   await ready;
   t.deepEqual(await child.stop(), { code: null, signal: "SIGKILL" });
 });

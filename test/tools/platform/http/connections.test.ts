@@ -7,7 +7,7 @@ import { startPlatform } from "../../../../tools/platform/server.js";
 async function answerOf(
   t: ExecutionContext,
   connection: string,
-  idleMs = 100,
+  idleMs = 1_500,
 ): Promise<{ head: string; closedAfter: number }> {
   const platform = await startPlatform({ port: 0, idleMs, log: (line) => t.fail(line) });
   t.teardown(() => platform.close());
@@ -26,7 +26,7 @@ test("an idle connection is closed after its time, and nothing is said of it una
   const { head, closedAfter } = await answerOf(t, "");
   t.true(head.startsWith("HTTP/1.1 401 \r\n"), head);
   t.notRegex(head, /\r\n(?:Connection|Keep-Alive):/i);
-  t.true(closedAfter >= 90, String(closedAfter));
+  t.true(closedAfter >= 1_400, String(closedAfter));
 });
 
 test("who asks for the connection to be kept learns for how long", async (t) => {
@@ -35,7 +35,7 @@ test("who asks for the connection to be kept learns for how long", async (t) => 
 });
 
 test("who asks for the connection to be closed gets that", async (t) => {
-  const { head, closedAfter } = await answerOf(t, "Connection: close\r\n", 2_000);
+  const { head, closedAfter } = await answerOf(t, "Connection: close\r\n", 60_000);
   t.regex(head, /\r\nConnection: close\r\n/i);
-  t.true(closedAfter < 1_900, String(closedAfter));
+  t.true(closedAfter < 50_000, String(closedAfter));
 });

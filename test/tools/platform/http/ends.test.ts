@@ -33,7 +33,8 @@ test("half a head, and a connection without any, end in silence", async (t) => {
 });
 
 test("half a body is answered 408, and the connection ends", async (t) => {
-  const platform = await start(t, 100);
+  // Its head must arrive before the time is over.
+  const platform = await start(t, 1_500);
   const head = `POST /api/v1/${TOKEN}/telemetry HTTP/1.1\r\nHost: d\r\nContent-Length: 7\r\n\r\n`;
   const text = await said(platform, `${head}{"a"`);
   t.true(text.startsWith("HTTP/1.1 408 \r\n"), text);
@@ -43,7 +44,8 @@ test("half a body is answered 408, and the connection ends", async (t) => {
 test("stopped, it takes no connection and lets a poll run to its end", async (t) => {
   const platform = await start(t, 60_000);
   const poll = said(platform, `GET /api/v1/${TOKEN}/rpc?timeout=600 HTTP/1.1\r\nHost: d\r\n\r\n`);
-  await new Promise((resolve) => setTimeout(resolve, 150));
+  const device = platform.core.devices.byToken(TOKEN)!;
+  while (device.open.size === 0) await new Promise((resolve) => setImmediate(resolve));
   const ended = platform.drain();
   await t.throwsAsync(said(platform, "x"), { code: "ECONNREFUSED" });
   t.true((await poll).startsWith("HTTP/1.1 408 \r\n"));

@@ -147,7 +147,10 @@ test("reset: the connection breaks after so many bytes of the answer", async (t)
   const platform = await start(t);
   await switchOn(platform, { fault: "reset", count: 1 }, { fault: "reset", afterBytes: 12 });
   t.deepEqual(await bytesOf(platform, "attributes"), { text: "", end: "ECONNRESET" });
-  t.deepEqual(await bytesOf(platform, "attributes"), { text: "HTTP/1.1 200", end: "ECONNRESET" });
+  // Node reports an end instead of a reset if it reads the bytes after the reset arrived.
+  const { text, end } = await bytesOf(platform, "attributes");
+  t.is(text, "HTTP/1.1 200");
+  t.regex(end, /^(?:ECONNRESET|close)$/);
 });
 
 test("truncated: the head promises more than comes, and the connection ends in order", async (t) => {

@@ -117,7 +117,7 @@ test("a device that hangs up leaves a zombie: the next one-way RPC is lost", asy
   while (platform.api.log.list().length === 0) await new Promise((resolve) => setImmediate(resolve));
   t.is(platform.api.log.list()[0]?.status, 0);
   const results: string[] = [];
-  const request = { method: "m", params: "{}", oneWay: true, expiresAt: Date.now() + 5_000 };
+  const request = { method: "m", params: "{}", oneWay: true, expiresAt: Date.now() + 600_000 };
   device.rpc.send({ ...request, result: ({ kind }) => results.push(kind) });
   t.deepEqual(results, ["sent"]);
   t.is(device.rpc.pending, 0);

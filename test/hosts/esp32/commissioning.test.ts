@@ -391,7 +391,7 @@ test("reset over the cable does the same", async (t) => {
   await board.clock.advance(1100);
   modules.type("reset");
   await board.clock.runUntil(() => board.restarts > 1);
-  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
+  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site", "site-old", "queue"]);
 });
 
 test("a reset feeds the watchdog before each sector that it erases", async (t) => {
@@ -432,7 +432,7 @@ test("a reset that the power cut is completed before anything that was kept is r
   board.nvs.get("mote")!.set("reset", Buffer.from("\u0001true"));
   t.is(boot(), undefined);
   t.deepEqual(board.ap, { ssid: NAME, password: "" });
-  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site"]);
+  t.deepEqual([...(board.nvs.get("mote")?.keys() ?? [])], ["site", "site-old"]);
 });
 
 test("the access point has the password of the product, or the device's own, which a reset does not forget", async (t) => {

@@ -93,7 +93,8 @@ test("a reset under way is completed before a change is, and a token that it did
   finishInterrupted(host, () => {
     begun++;
     t.is(readStoredSettings(host).ssid, GOOD.ssid);
-    for (const key of ["commission", "wifi", "token", "reset"]) host.store.delete(key);
+    for (const key of ["commission", "wifi", "wifi-old", "token", "token-old", "reset"])
+      host.store.delete(key);
   });
   t.is(begun, 1);
   t.is(readStoredSettings(host).ssid, undefined);

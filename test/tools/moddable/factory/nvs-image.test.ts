@@ -14,7 +14,14 @@ test("the device's own code reads what its owner would have given", (t) => {
   const host = fakeHost();
   for (const [key, value] of storesOf(LAMP).get(AGENT) ?? []) host.store.set(key, value);
   t.like(readStoredSettings(host), VALUES);
-  t.deepEqual([...host.store.values.keys()].sort(), ["site", "token", "wifi"]);
+  t.deepEqual([...host.store.values.keys()].sort(), [
+    "site",
+    "site-old",
+    "token",
+    "token-old",
+    "wifi",
+    "wifi-old",
+  ]);
 });
 
 test("a device that its owner commissions has its name and label alone", (t) => {

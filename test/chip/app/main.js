@@ -29,7 +29,7 @@ function application(agent, host) {
   const result = app(agent, host);
   host.log(
     "info",
-    `chip: ${config.firmware.version} runs, reset ${host.ending.reset}, crash ${host.ending.crash}`,
+    `chip: ${config.firmware.version} runs, reset ${host.lastRun.reset}, crash ${host.lastRun.crash}`,
   );
   agent.rpc.handle("fault", ({ kind }) => {
     Timer.set(FAULTS[kind], 200);

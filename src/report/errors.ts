@@ -6,8 +6,8 @@
  * - `FORBIDDEN`: 401 or 403, also after a fresh login if there can be one.
  * - `NOT_FOUND`: 404.
  * - `REFUSED`: any other answer that is none of a report; `status` says which.
- * - `BUSY`: 429 or 503 until timeoutMs, or asked to wait beyond it.
- * - `TIMEOUT`: not over within timeoutMs, or silent for longer than `idleMs`.
+ * - `BUSY`: 429 or 503 until the time limit, or asked to wait beyond it.
+ * - `TIMEOUT`: not over within the time limit, or silent for longer than `idleMs`.
  * - `LOST`: no connection, one that dropped, or an answer that is not HTTP.
  * - `MALFORMED`: a 200 that holds no report, or a report that breaks off.
  * - `TOO_LARGE`: a row, or the labels, beyond `rowBytes`.

@@ -70,5 +70,5 @@ export const waitBusy = (
   const ms = retryAfterMs + backoff.next();
   if (ms < left) return pauses.until(ms);
   const text = status === 429 ? "too many requests" : "not available";
-  throw new ReportError("BUSY", `${what}: ${text} (${status}) until timeoutMs`, status);
+  throw new ReportError("BUSY", `${what}: ${text} (${status}) until the time limit`, status);
 };

@@ -90,7 +90,7 @@ export class Reports {
         const at = this._waiting.indexOf(wake);
         if (at >= 0) this._waiting.splice(at, 1);
         this._checkOpen();
-        throw new ReportError("TIMEOUT", "report: its turn did not come within timeoutMs");
+        throw new ReportError("TIMEOUT", "report: its turn did not come within the time limit");
       }
     }
     this._running = true;
@@ -182,7 +182,7 @@ export class Reports {
   private _left(end: number): number {
     const left = end - this._host.clock.now();
     if (left > 0) return left;
-    throw new ReportError("TIMEOUT", "report: not over before timeoutMs");
+    throw new ReportError("TIMEOUT", "report: not over within the time limit");
   }
 
   private _checkOpen(): void {

@@ -49,7 +49,7 @@ export class RowSink implements Sink {
     const got = this.bytes === 0 ? "" : ` after ${this._reader.rows} rows`;
     if (this.silent) return new ReportError("TIMEOUT", `report: the answer fell silent${got}`);
     return late
-      ? new ReportError("TIMEOUT", `report: not over within timeoutMs${got}`)
+      ? new ReportError("TIMEOUT", `report: not over within the time limit${got}`)
       : new ReportError("LOST", `report: ${reason}${got}`);
   }
 

@@ -77,7 +77,7 @@ export class Session {
       const over = this._endsAt !== undefined && clock.now() >= this._endsAt;
       // What a login just brought is not judged again: it may be the same as before, or of no life at all.
       if (token !== undefined && (renewed || (token !== refused && !over))) return token;
-      if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer within timeoutMs");
+      if (clock.now() >= end) throw new ReportError("TIMEOUT", "login: no answer within the time limit");
       if (!this.renewable && !this._asking) throw refusal("login", 401);
       // A token whose time is over is refreshed; one that was refused needs the password again, if there is one.
       this._asking ??= this._ask(refused === undefined || !this.#user).finally(() => {

@@ -293,6 +293,7 @@ const OTHERS: Record<string, string> = {
   "npm run simulator": "test/hosts/simulator",
   "node scripts/campaign.mjs simulator": "test/hosts/simulator",
   "npm run esp32 -- ": "test/tools/moddable builds; node scripts/campaign.mjs chip runs what was built",
+  "espsecure ": "ESP-IDF's own",
   "npm ci": ".ci/run",
   $EDITOR: "the reader",
   "sudo ": "the reader; test/tools/run/service.slow.test.ts has the unit checked and its notifications read",

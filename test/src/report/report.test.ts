@@ -158,21 +158,21 @@ for (const status of [429, 503]) {
     t.true(ms >= 14_000 && ms < 14_000 + 3100, `${ms}`);
   });
 
-  test(`${status} until timeoutMs is an error, reported as soon as waiting is in vain`, async (t) => {
+  test(`${status} until the time limit is an error, reported as soon as waiting is in vain`, async (t) => {
     const made = rig((request) => request.reply(status, "", { "Retry-After": "3600" }));
     const { error, ms } = await build(made, { timeoutMs: 60_000 });
-    t.regex(textOf(error), new RegExp(`^BUSY ${status}: report: .* until timeoutMs$`));
+    t.regex(textOf(error), new RegExp(`^BUSY ${status}: report: .* until the time limit$`));
     t.true(ms < 100);
     t.is(made.seen.length, 2);
   });
 }
 
-test("429 without Retry-After: random waits that grow, until timeoutMs", async (t) => {
+test("429 without Retry-After: random waits that grow, until the time limit", async (t) => {
   const times = await Promise.all(
     [1, 2, 3].map(async (seed) => {
       const made: Rig = rig((request) => request.reply(429), { seed });
       const { error, ms } = await build(made, { timeoutMs: 60_000 });
-      t.is(textOf(error), "BUSY 429: report: too many requests (429) until timeoutMs");
+      t.is(textOf(error), "BUSY 429: report: too many requests (429) until the time limit");
       t.true(ms < 60_000);
       const asked = made.seen.length - 1;
       t.true(asked >= 5 && asked <= 14, `${asked} requests in 60 s`);
@@ -219,7 +219,7 @@ test("a report whose turn does not come before its deadline fails with a reason,
   const error = await t.throwsAsync(Promise.race([second, first.then(() => undefined)]), {
     instanceOf: ReportError,
   });
-  t.is(textOf(error), "TIMEOUT: report: its turn did not come within timeoutMs");
+  t.is(textOf(error), "TIMEOUT: report: its turn did not come within the time limit");
   t.deepEqual((await first).rows, ROWS);
   t.deepEqual((await build(made)).rows, ROWS);
 });
@@ -262,7 +262,7 @@ test("the taker learns how many bytes came, in the end all of them", async (t) =
 test("no answer is a time-out at timeoutMs", async (t) => {
   const made = rig(() => {});
   const { error, ms } = await build(made, { timeoutMs: 5000 });
-  t.is(textOf(error), "TIMEOUT: report: not over within timeoutMs");
+  t.is(textOf(error), "TIMEOUT: report: not over within the time limit");
   t.is(Math.round(ms), 5000);
 });
 
@@ -283,7 +283,7 @@ test("an answer that has begun and falls silent is given up, and the next report
   t.deepEqual((await build(made)).rows, ROWS);
 });
 
-test("an answer that comes a byte a second goes on until timeoutMs", async (t) => {
+test("an answer that comes a byte a second goes on until the time limit", async (t) => {
   const made = rig(
     ({ peer }) => {
       peer.send("HTTP/1.1 200 \r\nContent-Length: 1000\r\n\r\n");
@@ -297,7 +297,7 @@ test("an answer that comes a byte a second goes on until timeoutMs", async (t) =
     { reports: { idleMs: 2000 } },
   );
   const { error, ms } = await build(made, { timeoutMs: 30_000 });
-  t.is(textOf(error), "TIMEOUT: report: not over within timeoutMs after 0 rows");
+  t.is(textOf(error), "TIMEOUT: report: not over within the time limit after 0 rows");
   t.is(Math.round(ms), 30_000);
 });
 

@@ -156,14 +156,14 @@ for (const status of [401, 403]) {
   });
 }
 
-test("a busy platform is asked to log in again, with pauses, until timeoutMs", async (t) => {
+test("a busy platform is asked to log in again, with pauses, until the time limit", async (t) => {
   const patient = begin((request, count) =>
     count < 3 ? request.reply(429, "", { "Retry-After": "2" }) : granted(request, count),
   );
   t.is(await patient.token(), jwt("user-3"));
   t.true(patient.host.clock.now() >= 4000);
   const vain = begin((request) => request.reply(503));
-  t.is(await vain.token(20_000), "BUSY 503: login: not available (503) until timeoutMs");
+  t.is(await vain.token(20_000), "BUSY 503: login: not available (503) until the time limit");
   t.true(vain.seen.length < 12);
 });
 
@@ -182,7 +182,7 @@ for (const [what, answer, expected] of [
   ],
   ["404", (request) => request.reply(404), "LOGIN 404: login: no platform logs in here (404)"],
   ["a closed connection", ({ peer }) => peer.reset(), "LOST: login: connection reset"],
-  ["nothing", () => {}, "TIMEOUT: login: no answer within timeoutMs"],
+  ["nothing", () => {}, "TIMEOUT: login: no answer within the time limit"],
 ] as [string, Answer, string][]) {
   test(`a login answered by ${what} is reported`, async (t) => {
     const { token, host } = begin(answer);

@@ -131,7 +131,7 @@ const ENDS: [status: number, code: number, message: RegExp][] = [
   [403, 3, /the JWT is not valid, or has expired \(403\)/],
   [404, 3, /no such view or API \(404\) \(check --view and --url; older servers need --api trendz\)/],
   [415, 3, /does not take JSON here \(415\) \(is --url the analytics server\?\)/],
-  [429, 7, /too many requests \(429\) until the deadline \(later, or with a longer --deadline\)/],
+  [429, 7, /too many requests \(429\) until the time limit \(later, or with a longer --deadline\)/],
   [500, 1, /the platform answered 500/],
 ];
 

@@ -41,6 +41,7 @@ import {
   seal,
   sequenceOf,
   soundLength,
+  tagOf,
   UNREADABLE,
   whole,
 } from "./record.js";
@@ -530,7 +531,7 @@ export class FlashLog implements Records {
     this._first = state.next;
     let isRead = isFound && this._load(state.sequence);
     if (isRead) this._replay();
-    while (this._hasRecords(state.sequence + 1)) {
+    while (this._hasHeadless) {
       this._headless = ++state.sequence;
       this._headlessFirst = state.next;
       this._first = state.next;
@@ -584,11 +585,15 @@ export class FlashLog implements Records {
     return index;
   }
 
-  /** The sector of that number has records, though no header that can be read. */
-  private _hasRecords(sequence: number): boolean {
-    const at = this._at(sequence);
-    if (this._readHeader(at) || isBlank(this._headerWords)) return false;
-    return this._load(sequence) && findSound(this.words, HEADER_BYTES, this._size, sequence) >= 0;
+  /** The sector behind the newest has records that go on there, though no header that can be read. */
+  private get _hasHeadless(): boolean {
+    const { state, words } = this;
+    const sequence = state.sequence + 1;
+    const sector = this._at(sequence);
+    if (this._readHeader(sector) || isBlank(this._headerWords) || !this._load(sequence)) return false;
+    const at = findSound(words, HEADER_BYTES, this._size, sequence);
+    if (at < 0) return false;
+    return tagOf(words, at) === 0 || numberAt(words, at, state.next, at - HEADER_BYTES) !== undefined;
   }
 
   /** Applies the records of the newest sector, and finds where the next one may go. */

@@ -151,14 +151,20 @@ export const findSound = (words: Int32Array, at: number, limit: number, sequence
 
 /**
  * The number of the next point at the record `at`, if a point of the number `due` was to begin `gap`
- * bytes before; undefined if an older image wrote the record. Exact for gaps of less than 255 points.
+ * bytes before. Undefined if that can't be, or an older image wrote the record. Exact for gaps of less
+ * than 255 points.
  */
 export const numberAt = (words: Int32Array, at: number, due: number, gap: number): number | undefined => {
-  const tag = (words[(at >> 2) + 1] as number) >>> 24;
-  if (tag === 0) return undefined;
+  const tag = tagOf(words, at);
   const most = mostPoints(gap);
   const missing = (tag - 1 - (due % TAGS) + TAGS) % TAGS;
-  return due + (missing > most ? most : missing + TAGS * Math.floor((most - missing) / TAGS));
+  if (tag === 0 || missing > most) return undefined;
+  return due + missing + TAGS * Math.floor((most - missing) / TAGS);
+};
+
+/** Byte 7 of a record; 0: an older image wrote it. */
+export const tagOf = (words: Int32Array, at: number): number => {
+  return (words[(at >> 2) + 1] as number) >>> 24;
 };
 
 /**
@@ -253,7 +259,7 @@ export const applyStatus = (state: LogState, kind: number, number: number): numb
 export const correctDrops = (state: LogState, words: Int32Array, at: number, before: number): void => {
   const kind = kindOf(words, at);
   if (kind < DONE || kind >= HEADER_COPY) return;
-  const isOld = (words[(at >> 2) + 1] as number) >>> 24 === 0;
+  const isOld = tagOf(words, at) === 0;
   if (isOld && kind === DONE) state.unreadable += state.confirmed - before;
   const missing = isOld ? 0 : ((epochOf(words, at) - dropsOf(state)) << 16) >> 16;
   if (missing < 0 && kind === FULL) state.full += missing;

@@ -8,8 +8,8 @@ await buildTools();
 export default {
   files: ["test/**/*.test.ts"],
   extensions: { ts: "module" },
-  // NODE_OPTIONS reaches the processes that tests start, too.
-  environmentVariables: { NODE_OPTIONS: `--import=${import.meta.resolve("tsx")}` },
+  // NODE_OPTIONS reaches the processes that tests start, too. A debugger brings options of its own.
+  environmentVariables: { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${import.meta.resolve("tsx")}` },
   require: ["./test/seed.ts"],
   nodeArguments: ["--max-semi-space-size=64"],
   timeout: "3m",

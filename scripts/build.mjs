@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { licensesOf } from "./licenses.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = join(root, "dist");
@@ -42,16 +43,18 @@ function write(path, bytes) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** What esbuild makes: paths in `dist` with their bytes. */
-async function filesOf(options) {
+/** What esbuild makes: paths in `dist` with their bytes. `inputs` gets the paths of the sources. */
+async function filesOf(options, inputs = []) {
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({ logLevel: "warning", write: false, ...options });
+  const how = { absWorkingDir: root, logLevel: "warning", write: false, metafile: true };
+  const { outputFiles, metafile } = await build({ ...how, ...options });
+  inputs.push(...Object.keys(metafile.inputs));
   return outputFiles.map(({ path, contents }) => [slashes(relative(out, path)), Buffer.from(contents)]);
 }
 
 function compileFiles(sources) {
   const entryPoints = sources.filter((path) => /(?<!\.d)\.ts$/.test(path) && !COMPILED_SEPARATELY.test(path));
-  const places = { absWorkingDir: root, outbase: root, outdir: out, entryPoints };
+  const places = { outbase: root, outdir: out, entryPoints };
   return filesOf({ ...places, format: "esm", platform: "node", target: "es2022", sourcemap: true });
 }
 
@@ -79,18 +82,20 @@ async function buildConsole() {
   };
   const style = { entryPoints: { console: join(page, "style.css") } };
   const how = { outdir, bundle: true, minify: true, legalComments: "inline" };
-  const built = [await filesOf({ ...how, ...script }), await filesOf({ ...how, ...style })];
+  const inputs = ["node_modules/esp-web-tools/dist/web"];
+  const built = [await filesOf({ ...how, ...script }, inputs), await filesOf({ ...how, ...style }, inputs)];
   const pages = ["index.html", "flash.html"].map((name) => [
     `tools/platform/console/${name}`,
     readFileSync(join(page, name)),
   ]);
   // No page loads a script from elsewhere.
-  const webTools = join(root, "node_modules/esp-web-tools");
-  const tools = [...list(join(webTools, "dist/web"), join(webTools, "dist/web")), "LICENSE"].map((name) => [
+  const webTools = join(root, "node_modules/esp-web-tools/dist/web");
+  const tools = list(webTools, webTools).map((name) => [
     `tools/platform/console/esp-web-tools/${name}`,
-    readFileSync(join(webTools, name === "LICENSE" ? "" : "dist/web", name)),
+    readFileSync(join(webTools, name)),
   ]);
-  return [...built.flat(), ...pages, ...tools];
+  const licenses = ["tools/platform/console/licenses.txt", Buffer.from(licensesOf(root, inputs))];
+  return [...built.flat(), ...pages, ...tools, licenses];
 }
 
 const dateOf = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;

@@ -6,6 +6,8 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { licensesOf } from "./licenses.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const [first] = process.argv.slice(2);
@@ -52,12 +54,44 @@ function stageAgent(folder) {
   writeFileSync(description, describe(readFileSync(description, "utf8")));
 }
 
+/** Puts the packages that the command imports into its files: one package to install instead of ninety. Native ones stay outside. */
+async function bundlePackages(folder) {
+  const dist = join(folder, "dist");
+  const imports = /(?:from |import\()"(?!\.|node:)/;
+  const entryPoints = readdirSync(join(dist, "tools"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".js") && !name.includes("console"))
+    .map((name) => join(dist, "tools", name))
+    .filter((path) => imports.test(readFileSync(path, "utf8")));
+  const own = ({ path, importer }) => (importer.startsWith(dist) ? { path, external: true } : undefined);
+  const { metafile } = await build({
+    absWorkingDir: root,
+    ...{ entryPoints, outbase: dist, outdir: dist, allowOverwrite: true, splitting: true },
+    ...{ bundle: true, format: "esm", platform: "node", target: "node20", chunkNames: "packages/[hash]" },
+    ...{ external: ["libsql"], nodePaths: [join(root, "node_modules")], metafile: true, logLevel: "error" },
+    plugins: [{ name: "own", setup: (plugin) => plugin.onResolve({ filter: /^\./ }, own) }],
+    // What was written for CommonJS asks for Node's modules by require.
+    banner: {
+      js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+    },
+  });
+  writeFileSync(join(dist, "packages", "licenses.txt"), licensesOf(root, Object.keys(metafile.inputs)));
+}
+
+/** Every package in the command, in CycloneDX: those in its files, those in its page, and those that npm installs. */
+function writeBill(folder) {
+  const args = ["sbom", "--workspace", "tools", "--sbom-format", "cyclonedx", "--sbom-type", "application"];
+  const bill = JSON.parse(execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 1 << 26 }));
+  const { name, version, description } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  Object.assign(bill.metadata.component, { name, version, description, purl: `pkg:npm/${name}@${version}` });
+  writeFileSync(join(folder, "sbom.cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
+}
+
 /** The tree of mote-cli: the same places as in this one, so that each file finds the others. */
-function stageCommand(folder) {
-  writeFileSync(
-    join(folder, "package.json"),
+async function stageCommand(folder) {
+  const { dependencies: _, ...described } = JSON.parse(
     describe(readFileSync(join(root, "tools", "package.json"), "utf8")),
   );
+  writeFileSync(join(folder, "package.json"), `${JSON.stringify(described, null, 2)}\n`);
   for (const name of ["bin", "systemd", "README.md"])
     cpSync(join(root, "tools", name), join(folder, name), { recursive: true });
   for (const name of [...SHARED, ...MANIFESTS])
@@ -67,6 +101,8 @@ function stageCommand(folder) {
       recursive: true,
       filter: (path) => !LEFT_OUT.test(path),
     });
+  await bundlePackages(folder);
+  writeBill(folder);
 }
 
 mkdirSync(out, { recursive: true });
@@ -74,7 +110,7 @@ mkdirSync(out, { recursive: true });
 for (const stage of [stageAgent, stageCommand]) {
   const folder = mkdtempSync(join(tmpdir(), "mote-pack-"));
   try {
-    stage(folder);
+    await stage(folder);
     console.log(npm(folder, out, "--ignore-scripts"));
   } finally {
     rmSync(folder, { recursive: true, force: true });

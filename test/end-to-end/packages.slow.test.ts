@@ -3,6 +3,7 @@ import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -24,6 +25,8 @@ const PATIENCE_MS = 300_000;
 let project: string;
 let installed: string | undefined;
 const packed: Record<string, string[]> = {};
+const fileOf = (name: string): string =>
+  readdirSync(project).find((file) => file.startsWith(`${name}-`)) ?? name;
 
 /** The output of npm; undefined if it has no registry to take the dependencies from. */
 async function install(files: readonly string[]): Promise<string | undefined> {
@@ -92,6 +95,67 @@ test("it is installed without a warning, and no registry is asked for our names"
     const described = JSON.parse(readFileSync(join(project, "node_modules", name, "package.json"), "utf8"));
     t.truthy(described.description, name);
     t.is(described.scripts, undefined, name);
+  }
+});
+
+test("both packages take less than 45 MB", (t) => {
+  if (installed === undefined) return void t.log("skipped: no registry to take the dependencies from");
+  const entries = readdirSync(join(project, "node_modules"), { recursive: true, withFileTypes: true });
+  const blocks = entries.map((entry) => lstatSync(join(entry.parentPath, entry.name)).blocks);
+  const megabytes = (blocks.reduce((sum, count) => sum + count, 0) * 512) / 1e6;
+  t.log(`${megabytes.toFixed(1)} MB in ${entries.length} files and folders`);
+  t.true(megabytes < 45, `${megabytes} MB`);
+});
+
+/** Licences that allow to bundle and to redistribute a package with its notice. */
+const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"];
+
+test("the command's bill of materials names every package, and each licence allows redistribution", (t) => {
+  const text = (path: string) =>
+    execFileSync("tar", ["-xzOf", join(project, fileOf("mote-cli")), `package/${path}`], {
+      encoding: "utf8",
+    });
+  const { bomFormat, components, metadata } = JSON.parse(text("sbom.cdx.json"));
+  t.deepEqual([bomFormat, metadata.component.name], ["CycloneDX", "mote-cli"]);
+  interface Component {
+    name: string;
+    licenses?: { license?: { id?: string }; expression?: string }[];
+  }
+  const licences: [string, string][] = (components as Component[])
+    .filter(({ name }) => name !== "mote-cli" && name !== "tools")
+    .map(({ name, licenses = [] }) => [name, licenses[0]?.license?.id ?? licenses[0]?.expression ?? "none"]);
+  t.deepEqual(
+    licences.filter(([, licence]) => !ALLOWED.includes(licence)),
+    [],
+  );
+  const notices = text("dist/packages/licenses.txt") + text("dist/tools/platform/console/licenses.txt");
+  const bundled = Array.from(notices.matchAll(/^(\S+) \d[\w.-]* \(([^)]+)\)$/gm), ([, name = ""]) => name);
+  t.true(bundled.includes("fastify") && bundled.includes("uplot") && bundled.includes("esp-web-tools"));
+  const known = new Set(licences.map(([name]) => name));
+  t.deepEqual(
+    bundled.filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+test("no dependency of the command has a known vulnerability", async (t) => {
+  const { stdout } = await run(
+    "npm",
+    ["audit", "--workspace", "tools", "--audit-level", "moderate", "--json"],
+    {
+      timeout: PATIENCE_MS,
+    },
+  ).catch((error: { stdout: string }) => error);
+  const { metadata, vulnerabilities, message } = JSON.parse(stdout);
+  if (metadata === undefined) return void t.log(`skipped: the registry has no audit: ${message}`);
+  t.deepEqual(vulnerabilities, {});
+});
+
+test("both packages would be published", async (t) => {
+  for (const name of ["mote-agent", "mote-cli"]) {
+    const args = ["publish", "--dry-run", "--json", join(project, fileOf(name))];
+    const { stdout } = await run("npm", args, { cwd: project, timeout: PATIENCE_MS, maxBuffer: 1 << 26 });
+    t.regex(stdout, new RegExp(`"${name}@\\d`), name);
   }
 });
 

@@ -9,11 +9,12 @@ export default {
   files: ["test/**/*.test.ts"],
   extensions: { ts: "module" },
   // NODE_OPTIONS reaches the processes that tests start, too. A debugger brings options of its own.
-  environmentVariables: { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${import.meta.resolve("tsx")}` },
+  environmentVariables: {
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${import.meta.resolve("tsx")}`,
+  },
   require: ["./test/seed.ts"],
   nodeArguments: ["--max-semi-space-size=64"],
   timeout: "3m",
   workerThreads: false,
-  // The longest files first: they take longest.
-  sortTestFiles: (one, other) => statSync(other).size - statSync(one).size,
+  sortTestFiles: (one, longer) => statSync(longer).size - statSync(one).size,
 };

@@ -1,3 +1,5 @@
+// Users without this library compile the declaration, too.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { Agent } from "../../src/index.js";
 
 declare module "../../src/agent/agent.js" {

@@ -108,7 +108,7 @@ test("both packages take less than 45 MB", (t) => {
 });
 
 /** Licences that allow to bundle and to redistribute a package with its notice. */
-const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"];
+const ALLOWED = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "(MIT AND Zlib)"];
 
 test("the command's bill of materials names every package, and each licence allows redistribution", (t) => {
   const text = (path: string) =>
@@ -147,8 +147,9 @@ test("no dependency of the command has a known vulnerability", async (t) => {
     },
   ).catch((error: { stdout: string }) => error);
   const { metadata, vulnerabilities, message } = JSON.parse(stdout);
-  if (metadata === undefined) return void t.log(`skipped: the registry has no audit: ${message}`);
-  t.deepEqual(vulnerabilities, {});
+  if (metadata === undefined) t.log(`skipped: the registry has no audit: ${message}`);
+  else t.deepEqual(vulnerabilities, {});
+  t.pass();
 });
 
 test("both packages would be published", async (t) => {

@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
-import { headOf } from "./device/answer-bytes.js";
+import { answerBytes, headOf } from "./device/answer-bytes.js";
 import { type DeviceRequest, type DeviceResponse, lateError, VARY, type Wire } from "./device/messages.js";
 import { reset } from "./reset.js";
 
@@ -151,9 +151,7 @@ export class HttpServer {
     const answer = isTimeout
       ? lateError(408, "SocketTimeoutException: ", now, { Vary: VARY })
       : lateError(400, "Bad Request", now);
-    const { headers } = headOf({ ...answer, chunked: false }, now);
-    const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-    socket.end(`HTTP/1.1 ${answer.status} \r\n${lines}\r\n${Buffer.from(answer.body)}`);
+    socket.end(answerBytes({ ...answer, chunked: false }, now).whole);
   }
 }
 

@@ -85,11 +85,12 @@ export class Witness {
     const bound = isLast ? next : log.bound;
     const { generation } = this;
     const note = { generation, sequence, next, bound, confirmed, inMemory, full, refused, unreadable };
-    if (this._note && !this._failed && rowOf(this._note).join() === rowOf(note).join()) return true;
+    if (this._note && !this._failed && rowOf(this._note, FIELDS).join() === rowOf(note, FIELDS).join())
+      return true;
     this._writtenAt = this._host.clock.now();
     // Of a store that fails no more is asked than once a sector, or a second.
     this._note = note;
-    this._failed = !writeStored(this._host, KEY, rowOf(note), this._failed);
+    this._failed = !writeStored(this._host, KEY, rowOf(note, FIELDS), this._failed);
     return this._keepOld(note) && !this._failed;
   }
 
@@ -101,11 +102,10 @@ export class Witness {
     return store.delete(OLD_KEY) && isGone;
   }
 
-  private _keepOld({ sequence, next, full, refused, unreadable, inMemory, confirmed }: Note): boolean {
-    if (inMemory > 0) {
+  private _keepOld(note: Note): boolean {
+    if (note.inMemory > 0) {
       this._hasOld = true;
-      const row = [sequence, next, full, refused, unreadable, inMemory, confirmed];
-      return writeStored(this._host, OLD_KEY, row, true);
+      return writeStored(this._host, OLD_KEY, rowOf(note, OLD_FIELDS), true);
     }
     if (this._hasOld) this._hasOld = !this._host.store.delete(OLD_KEY);
     return true;
@@ -141,48 +141,39 @@ const applyNote = (note: Note, state: LogState, generation: number, isRead: bool
   return 0;
 };
 
-const rowOf = (note: Note): number[] => [
-  note.generation,
-  note.sequence,
-  note.next,
-  note.bound,
-  note.confirmed,
-  note.inMemory,
-  note.full,
-  note.refused,
-  note.unreadable,
-];
+/** The order of a stored row. */
+const FIELDS = [
+  "generation",
+  "sequence",
+  "next",
+  "bound",
+  "confirmed",
+  "inMemory",
+  "full",
+  "refused",
+  "unreadable",
+] as const;
+const OLD_FIELDS = ["sequence", "next", "full", "refused", "unreadable", "inMemory", "confirmed"] as const;
 
-const isRow = (value: unknown, length: number): value is number[] => {
-  return Array.isArray(value) && value.length === length && value.every((one) => Number.isSafeInteger(one));
+const rowOf = (note: Note, fields: readonly (keyof Note)[]): number[] => fields.map((field) => note[field]);
+
+/** Undefined for a value that is not a row of these fields. */
+const fieldsOf = <F extends keyof Note>(
+  value: unknown,
+  fields: readonly F[],
+): Record<F, number> | undefined => {
+  if (!Array.isArray(value) || value.length !== fields.length) return undefined;
+  if (!value.every((one) => Number.isSafeInteger(one))) return undefined;
+  const note = {} as Record<F, number>;
+  fields.forEach((field, i) => {
+    note[field] = value[i];
+  });
+  return note;
 };
 
-const readNote = (value: unknown): Note | undefined => {
-  if (!isRow(value, 9)) return undefined;
-  const [generation, sequence, next, bound, confirmed, inMemory, full, refused, unreadable] = value as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { generation, sequence, next, bound, confirmed, inMemory, full, refused, unreadable };
-};
+const readNote = (value: unknown): Note | undefined => fieldsOf(value, FIELDS);
 
 const readOld = (value: unknown): Note | undefined => {
-  if (!isRow(value, 7)) return undefined;
-  const [sequence, next, full, refused, unreadable, inMemory, confirmed] = value as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { generation: 0, sequence, next, bound: next, confirmed, inMemory, full, refused, unreadable };
+  const old = fieldsOf(value, OLD_FIELDS);
+  return old && { ...old, generation: 0, bound: old.next };
 };

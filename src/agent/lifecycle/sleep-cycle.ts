@@ -123,7 +123,7 @@ export class Cycle {
     const passed = slept * memory.rate;
     if (memory.retry > 0) memory.retry = Math.max(0, memory.retry - slept);
     const { time, telemetry } = this._parts;
-    if (!before) telemetry.verdict.awake(memory, slept);
+    if (!before) telemetry.refusals.awake(memory, slept);
     if (memory.exactFrom < 0) memory.exactFrom = time.ticks;
     time.awake(memory.at && memory.at + passed, memory.ticks + passed, memory.exactFrom, memory.own);
     memory.wakes++;
@@ -186,7 +186,7 @@ export class Cycle {
       await this._signal.wait(Math.min(LOOK_MS, rest));
     }
     this._done =
-      runs && !this._over && this._parts.state !== "refused" && this._idle && !telemetry.verdict.outage;
+      runs && !this._over && this._parts.state !== "refused" && this._idle && !telemetry.refusals.outage;
     if (runs) firmware?.sleep(memory, this._done);
     schedule(memory, this._settings, this._done || this._delivered > 0, () => share(host));
     if (memory.busy === 1 && this._online) memory.due = 1;
@@ -220,7 +220,7 @@ export class Cycle {
     if (time.synchronized) measure(memory, wall);
     memory.at = wall;
     memory.ticks = time.ticks;
-    telemetry.verdict.asleep(memory);
+    telemetry.refusals.asleep(memory);
     const { everyMs } = this._settings;
     const apart = memory.due <= 1 ? 1 - JITTER + 2 * JITTER * share(host) : 1;
     memory.sleep = Math.max(SHORTEST_SLEEP_MS, Math.round((everyMs * apart) / memory.rate - (now - began)));

@@ -4,7 +4,7 @@ import { crc32 } from "../../wire/crypto/crc32.js";
 import { parseObject } from "../../wire/text/json.js";
 import type { UpdateMemory } from "../firmware/firmware.js";
 import type { CycleSettings } from "../options/sleep-cycle.js";
-import type { VerdictMemory } from "../telemetry/telemetry.js";
+import type { RefusalMemory } from "../telemetry/telemetry.js";
 
 /** What `sample` gives: the values of a point, or `{ values, alarm }`; nothing is recorded for undefined and null. */
 export type Sample =
@@ -63,7 +63,7 @@ export interface Wake {
 }
 
 /** `kept`, read. Flags are 0 or 1. */
-export interface Memory extends UpdateMemory, VerdictMemory {
+export interface Memory extends UpdateMemory, RefusalMemory {
   wakes: number;
   /** Wakes until the next that connects. */
   due: number;

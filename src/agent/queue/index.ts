@@ -1,4 +1,3 @@
 // The queue of points that wait for the platform: in memory, and on flash where there is some.
-export { DropNotifier } from "./drops.js";
-export { BATCH_FRONT, type Drops, Outbox } from "./outbox.js";
+export { BATCH_FRONT, type DropReason, type Drops, Outbox } from "./outbox.js";
 export { epochOf, POINT_HEAD, TWO_32 } from "./record.js";

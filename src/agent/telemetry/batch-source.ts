@@ -15,8 +15,8 @@ export class BatchSource {
   /** Keys of the first point that the platform has already, and which point that is. */
   private _keysDone = 0;
   private _keysDoneOf: number | undefined;
-  /** The number of a point that keys were left out of. No number stands for none: those of an earlier run are below 0. */
-  private _spoiled: number | undefined;
+  /** The number of a point of which keys were dropped. */
+  private _keyDroppedOf: number | undefined;
   /** When the oldest point that waits was recorded, at the latest. */
   private _oldestAt = Number.NEGATIVE_INFINITY;
   /** When the last batch was built. */
@@ -66,21 +66,21 @@ export class BatchSource {
     return undefined;
   }
 
-  /** The platform took this batch. `part`: keys of the first point are left; `spoiled`: none are, but one was left out. */
-  done(batch: Batch): "whole" | "part" | "spoiled" {
+  /** The platform took this batch. `part`: keys of the first point are left; `key dropped`: none are, but one was dropped. */
+  done(batch: Batch): "whole" | "part" | "key dropped" {
     this.limit.done(batch);
     if (batch.toKey < batch.keys) {
       this._passKeys(batch);
       return "part";
     }
-    if (this._spoiled === batch.number) return "spoiled";
+    if (this._keyDroppedOf === batch.number) return "key dropped";
     this.gone(batch);
     return "whole";
   }
 
-  /** The one key in this batch is left out of its point. True if it was the last. */
-  spoiled(batch: Batch): boolean {
-    this._spoiled = batch.number;
+  /** The one key in this batch is dropped from its point. True if it was the last. */
+  keyDropped(batch: Batch): boolean {
+    this._keyDroppedOf = batch.number;
     this._passKeys(batch);
     return batch.toKey >= batch.keys;
   }
@@ -92,7 +92,7 @@ export class BatchSource {
 
   /** The points of this batch are about to leave the outbox. */
   gone(batch: Batch): void {
-    this._keysDoneOf = this._spoiled = undefined;
+    this._keysDoneOf = this._keyDroppedOf = undefined;
     // The rest was recorded after the batch was built, or is more than one batch.
     this._oldestAt = this._builtAt;
     const rest = this._outbox.waiting - batch.points;

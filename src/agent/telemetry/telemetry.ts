@@ -2,7 +2,7 @@
 //
 // What the platform answers decides: `done` forgets, `busy` and `lost` keep and try again smaller or later. A point that is refused alone is dropped only if
 // the platform takes a probe right after it, a small point of the agent's own: else not the content is wrong but the address, the
-// token, a proxy or the platform, and all is kept (verdict.ts).
+// token, a proxy or the platform, and all is kept (refusal-policy.ts).
 
 import type { Events } from "../../events.js";
 import type { Outcome } from "../../http/outcome.js";
@@ -12,17 +12,15 @@ import { type AbortSignalLike, EXCHANGE_MS } from "../../platform/wait.js";
 import { TELEMETRY_PATH } from "../../wire/paths.js";
 import { PointEncoder } from "../../wire/telemetry.js";
 import { applicationTimestamp } from "../../wire/timestamp.js";
-import { DropNotifier, type Drops, type Outbox } from "../queue/index.js";
+import type { Drops, Outbox } from "../queue/index.js";
 import type { Time } from "../time/time.js";
 import type { Batch } from "./batch.js";
 import { BatchSource } from "./batch-source.js";
-import { DropReporter } from "./drop-reporter.js";
+import { DeliveryReport } from "./delivery-report.js";
 import { FlushQueue } from "./flush-queue.js";
-import { Slowdown } from "./slowdown.js";
-import type { Step } from "./steps.js";
-import { Verdict } from "./verdict.js";
+import { RefusalPolicy } from "./refusal-policy.js";
 
-export type { VerdictMemory } from "./verdict.js";
+export type { RefusalMemory } from "./refusal-policy.js";
 
 /** The host does not say when it learns the time. */
 const TIME_LOOK_MS = 1000;
@@ -30,8 +28,17 @@ const TOO_LARGE = 413;
 /** Statuses of an empty bucket: a smaller batch may pass at once. */
 const BUCKET = [429, 500];
 
+/**
+ * Where the loop is.
+ * - `wait`: until a batch is full or old enough, or somebody wants it all delivered.
+ * - `send`: a batch goes out.
+ * - `probe`: a point was refused alone; is it for its content?
+ * - `report`: drops are reported to the platform.
+ */
+type Step = "wait" | "send" | "probe" | "report";
+
 export class Telemetry implements Job {
-  readonly verdict: Verdict;
+  readonly refusals: RefusalPolicy;
   private readonly _session: PlatformSession;
   private readonly _channel: RequestChannel;
   private readonly _events: Events;
@@ -39,13 +46,11 @@ export class Telemetry implements Job {
   private readonly _outbox: Outbox;
   private readonly _points: PointEncoder;
   private readonly _source: BatchSource;
-  private readonly _reporter: DropReporter;
+  private readonly _report: DeliveryReport;
   private readonly _flushes: FlushQueue;
   private _step: Step = "wait";
   private _batch: Batch | undefined;
   private _sentAt = 0;
-  /** Made when the platform is busy for the first time. */
-  private _slowdown: Slowdown | undefined;
   /** Points wait, and the time stamp of the first is not known. */
   private _stuck = false;
 
@@ -57,11 +62,9 @@ export class Telemetry implements Job {
     this._loop = session.loop("telemetry", this);
     this._outbox = outbox;
     this._source = new BatchSource(session.host, time, outbox);
-    this._reporter = new DropReporter(session.host, time, outbox);
+    this._report = new DeliveryReport(session, events, time, outbox);
     this._flushes = new FlushQueue(session.host.clock, outbox);
-    this.verdict = new Verdict(session.host, this._source.limit);
-    const notifier = new DropNotifier(session.host, events);
-    outbox.watch((points, reason) => notifier.add(points, reason));
+    this.refusals = new RefusalPolicy(session.host, this._source.limit);
   }
 
   /** See `TelemetryApi`, like the members that follow. */
@@ -100,7 +103,7 @@ export class Telemetry implements Job {
 
   /** No points wait and no drops are to be reported, or the platform accepts none now. */
   get idle(): boolean {
-    return this.verdict.outage || (this._outbox.waiting === 0 && !this._reporter.due);
+    return this.refusals.outage || (this._outbox.waiting === 0 && !this._report.isDue);
   }
 
   begin(): void {
@@ -119,7 +122,7 @@ export class Telemetry implements Job {
   end(): void {
     this._outbox.sync();
     this._flushes.end();
-    this._slowdown?.clear();
+    this._report.end();
   }
 
   private async _talk(step: Step): Promise<Wait> {
@@ -132,7 +135,7 @@ export class Telemetry implements Job {
   /** ms until a batch or, if nothing waits, a report is to be sent, undefined for "when woken". */
   private _untilDue(): number | undefined {
     this._flushes.check();
-    if (this._outbox.waiting === 0) return this._reporter.untilDue;
+    if (this._outbox.waiting === 0) return this._report.untilDue;
     if (this._stuck) {
       this._stuck = false;
       return TIME_LOOK_MS;
@@ -142,7 +145,7 @@ export class Telemetry implements Job {
 
   private _request(step: Step): DeviceRequest | undefined {
     const body =
-      step === "send" ? this._nextBatch()?.body : this._reporter[step === "probe" ? "probe" : "body"]();
+      step === "send" ? this._nextBatch()?.body : this._report[step === "probe" ? "probe" : "body"]();
     this._sentAt = this._session.host.clock.now();
     return body && { ...post(TELEMETRY_PATH, body), ...(step === "send" && { headRoom: HEAD_ROOM }) };
   }
@@ -168,63 +171,61 @@ export class Telemetry implements Job {
 
   private _delivered(batch: Batch): Step {
     this._channel.clear();
-    this.verdict.passed();
+    this.refusals.passed();
     const whole = this._source.done(batch);
     if (whole === "part") return "send";
-    if (whole === "spoiled") return this._condemned(batch);
-    this._reporter.guessed(batch.guessed);
+    if (whole === "key dropped") return this._dropRejectedPoint(batch);
     this._outbox.confirm(batch.number + batch.points);
-    this._slowdown?.passed();
+    this._report.delivered(batch.guessed);
     this._events.emit("delivered", { points: batch.points });
-    return this._reporter.due ? "report" : "wait";
+    return this._report.isDue ? "report" : "wait";
   }
 
-  private _condemned(batch: Batch): Step {
+  private _dropRejectedPoint(batch: Batch): Step {
     this._source.gone(batch);
     this._outbox.refuse(batch.number + 1);
-    return this._reporter.due ? "report" : "wait";
+    return this._report.isDue ? "report" : "wait";
   }
 
   private _busy(batch: Batch, status: number, retryAfterMs: number | undefined): Step {
     const smaller = this._source.limit.busy(batch);
-    this._slowdown ??= new Slowdown(this._session, this._events, this._outbox);
-    this._slowdown.busy();
+    this._report.busy();
     if (!smaller || retryAfterMs !== undefined || !BUCKET.includes(status)) this._channel.hold(retryAfterMs);
     return "send";
   }
 
   private _refused(batch: Batch, status: number): Step {
-    const verdict = this.verdict;
-    verdict.status = status;
+    const { refusals } = this;
+    refusals.status = status;
     if (!CONTENT.includes(status)) return this._hold();
     if (this._source.limit.refused(batch, status === TOO_LARGE)) return "send";
-    return verdict.refused() ? "probe" : this._hold();
+    return refusals.refused() ? "probe" : this._hold();
   }
 
   /** Whatever becomes of it, the point that was refused is still the first. */
   private _probed(batch: Batch, outcome: Outcome): Step {
-    const verdict = this.verdict;
+    const { refusals } = this;
     if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
     else if (outcome.kind === "refused") {
-      verdict.outage = true;
+      refusals.outage = true;
       return this._hold();
     }
     // After a lost probe the point is to be refused once more.
-    if (outcome.kind !== "done" || !verdict.accepted()) return "send";
+    if (outcome.kind !== "done" || !refusals.accepted()) return "send";
     if (batch.number !== this._outbox.first) return "send";
-    if (verdict.status !== TOO_LARGE) return this._condemned(batch);
+    if (refusals.status !== TOO_LARGE) return this._dropRejectedPoint(batch);
     this._session.counters.error("TOO_LARGE", "");
-    verdict.leftOut();
-    return this._source.spoiled(batch) ? this._condemned(batch) : "send";
+    refusals.leftOut();
+    return this._source.keyDropped(batch) ? this._dropRejectedPoint(batch) : "send";
   }
 
   private _hold(): Step {
-    this._channel.hold(this.verdict.wait());
+    this._channel.hold(this.refusals.wait());
     return "send";
   }
 
   private _reported(outcome: Outcome): Step {
-    if (outcome.kind === "done") this._reporter.done();
+    if (outcome.kind === "done") this._report.reported();
     else if (outcome.kind === "busy") this._channel.hold(outcome.retryAfterMs);
     else if (outcome.kind === "refused") this._channel.hold();
     return "wait";

@@ -6,13 +6,15 @@
 // time stamp, so that the order of points is the order of their time stamps. Starts that never knew the time thus
 // end where the next begins.
 import type { Host } from "../../port.js";
+import { readStored, writeStored } from "../../store.js";
 import { clockTimestamp, isTimestamp, type Timestamp } from "../../wire/timestamp.js";
-import { type BootEpoch, readEpochs, writeEpochs } from "./boot-epochs.js";
 
 /** A clock set back by less is waited for: points count on by 1 ms. */
 const SET_BACK_MS = 5000;
 /** The same for a clock that went on asleep, and may have been fast: 5 % of 40 hours; of a longer sleep a tenth. */
 const SLEPT_BACK_MS = 7_200_000;
+/** Where the starts of boot epochs are stored. */
+const STORED = "boots";
 const MOST_EPOCHS = 32;
 const LAST_EPOCH = 65_535;
 /** Points without a usable time (their boot epoch is not in the store any more) are placed within this time before all others. */
@@ -22,6 +24,13 @@ const LOST_EPOCH_MS = 86_400_000;
 export const STAMPED = 1;
 export const GIVEN = 2;
 export const TICKS = 3;
+
+/** The boot epoch's start in ms since 1970; ticks below `exactFrom` are of starts that never knew the time. */
+interface BootEpoch {
+  readonly epoch: number;
+  readonly start: number;
+  readonly exactFrom: number;
+}
 
 export class Time {
   /** What `next` gave: the record's kind, boot epoch and time. */
@@ -207,3 +216,28 @@ export class Time {
     return Math.floor(this._host.clock.now());
   }
 }
+
+/** Those known, the latest last, and the time stamp of the last point of them all: the platform sends whole seconds, so the next time learnt may be before it. */
+const readEpochs = (host: Host): { epochs: BootEpoch[]; end: number } => {
+  const rows = readStored(host, STORED);
+  const epochs: BootEpoch[] = [];
+  if (!Array.isArray(rows)) return { epochs, end: 0 };
+  for (const row of rows) {
+    if (!Array.isArray(row) || row.length !== 3) continue;
+    const [epoch, start, exactFrom] = row;
+    if (typeof epoch !== "number" || typeof start !== "number" || typeof exactFrom !== "number") continue;
+    epochs.push({ epoch, start, exactFrom });
+  }
+  const end = rows.at(-1);
+  return { epochs, end: typeof end === "number" ? end : 0 };
+};
+
+/** False if the store does not take them. */
+const writeEpochs = (host: Host, epochs: readonly BootEpoch[], end: number): boolean => {
+  const rows = epochs.map<number | number[]>(toRow).concat(end);
+  return writeStored(host, STORED, rows);
+};
+
+const toRow = (one: BootEpoch): number[] => {
+  return [one.epoch, one.start, one.exactFrom];
+};

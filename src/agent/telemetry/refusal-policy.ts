@@ -15,14 +15,14 @@ const QUIET_MS = 3_600_000;
 const LEFT_OUT_MS = 600_000;
 
 /** What it leaves for the next wake of a device that sleeps. */
-export interface VerdictMemory {
+export interface RefusalMemory {
   /** Points go one by one, as one is refused: 0 or 1. */
   alone: number;
   /** ms since the last probe of an outage, 0: there is none. */
   probed: number;
 }
 
-export class Verdict {
+export class RefusalPolicy {
   /** The probe was refused, too: nothing is condemned. */
   outage = false;
   /** The status of the last refusal. */
@@ -87,7 +87,7 @@ export class Verdict {
   }
 
   /** A wake begins: what was found out about a point that is refused outlives the sleep. */
-  awake(memory: VerdictMemory, sleptMs: number): void {
+  awake(memory: RefusalMemory, sleptMs: number): void {
     if (memory.alone === 1) this._limit.alone();
     if (memory.probed === 0) return;
     this.outage = true;
@@ -96,7 +96,7 @@ export class Verdict {
   }
 
   /** A wake ends. */
-  asleep(memory: VerdictMemory): void {
+  asleep(memory: RefusalMemory): void {
     memory.alone = this._limit.points === 1 ? 1 : 0;
     memory.probed = this.outage ? Math.max(1, Math.ceil(this._host.clock.now() - this._probedAt)) : 0;
   }

@@ -1,7 +1,7 @@
 // A point that is refused alone is condemned only if the platform takes a probe right after it: a write outage with a content status costs no point.
 import test from "ava";
 import { BatchLimit } from "../../../../src/agent/telemetry/batch-limit.js";
-import { Verdict } from "../../../../src/agent/telemetry/verdict.js";
+import { RefusalPolicy } from "../../../../src/agent/telemetry/refusal-policy.js";
 import { FakeFlash } from "../../../fakes/flash.js";
 import { fakeHost } from "../../../fakes/host.js";
 import { type Element, TelemetryRig, upTo } from "./rig.js";
@@ -125,11 +125,11 @@ test("the one point that waits from an earlier run is delivered, not counted as 
 
 test("an outage is reported once, and the next not within an hour of it", async (t) => {
   const host = fakeHost();
-  const verdict = new Verdict(host, new BatchLimit(50));
+  const refusals = new RefusalPolicy(host, new BatchLimit(50));
   const outage = (): number => {
-    verdict.wait();
-    verdict.wait();
-    verdict.passed();
+    refusals.wait();
+    refusals.wait();
+    refusals.passed();
     return host.lines.splice(0).length;
   };
   t.is(outage(), 1);

@@ -118,7 +118,7 @@ export function commission(options: CommissionOptions): Promise<boolean> {
 }
 
 function keeperOf(stateDir: string, fence: Fence): Keeper {
-  return { store: new FileStore(join(stateDir, "store"), fence), encode, decode, log: () => {} };
+  return { store: new FileStore(join(stateDir, "store"), fence), digest, encode, decode, log: () => {} };
 }
 
 function hostOf(stateDir: string, fence: Fence, { store }: Keeper): Host {

@@ -12,7 +12,13 @@ import { PageServer } from "../../shared/commissioning/page-server.js";
 import { reach } from "../../shared/commissioning/platform-check.js";
 import { makeProof, type PageContext } from "../../shared/commissioning/respond.js";
 import { keep } from "../../shared/commissioning/stored-settings.js";
-import { checkNetwork, type Finding, SECRETS, type Values } from "../../shared/commissioning/values.js";
+import {
+  type Before,
+  checkNetwork,
+  type Finding,
+  SECRETS,
+  type Values,
+} from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";
@@ -24,7 +30,7 @@ import { Joiner } from "./wifi-connection.js";
 
 export interface CommissionOptions {
   /** What is kept or built in. */
-  readonly before: Values;
+  readonly before: Before;
   /** Why the device can't start with it. */
   readonly wrong?: string | undefined;
   readonly deviceName?: string | undefined;

@@ -18,7 +18,7 @@ import {
   storedSecond,
   storedToken,
 } from "../../shared/commissioning/stored-settings.js";
-import type { Values } from "../../shared/commissioning/values.js";
+import type { Before } from "../../shared/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";
@@ -39,7 +39,7 @@ interface Board {
   /** As built in, with the name that the factory gave. */
   readonly built: Config;
   readonly config: Config;
-  readonly stored: Values;
+  readonly stored: Before;
   readonly go: Go;
   /** Somebody at the board switched it on, or had it restart: no program, no crash and no update did. */
   readonly isByHand: boolean;

@@ -1,5 +1,5 @@
 // `config` of a project's manifest as it was built in, and as its owner has it.
-import { sameAddress, type Values } from "./values.js";
+import { type Before, sameAddress, type Values } from "./values.js";
 
 export type Config = Readonly<Record<string, unknown>>;
 
@@ -44,7 +44,7 @@ export const withSecondWifi = (config: Config, built: Config, kept: object | nul
 };
 
 /** What the page begins with. */
-export const valuesOf = (config: Config, stored: Values): Values => {
+export const valuesOf = (config: Config, stored: Before): Before => {
   const { ssid, password } = membersOf<{ ssid: string; password: string }>(config.wifi);
   const { key, secret } = membersOf<{ key: string; secret: string }>(config.provisioning);
   const { baseUrl, token } = config as { baseUrl?: string; token?: string };
@@ -56,6 +56,7 @@ export const valuesOf = (config: Config, stored: Values): Values => {
     token: stored.token ?? token,
     key,
     secret,
+    isForgottenNetwork: stored.isForgottenNetwork,
   };
 };
 

@@ -1,6 +1,7 @@
 // From nothing to what a device needs: its states, and what each step makes of them. No network, no page: those are around it.
 import type { Clock } from "../../../src/port.js";
 import {
+  type Before,
   checkValues,
   type Finding,
   merged,
@@ -31,7 +32,7 @@ export interface CommissioningOptions {
   /** Whether there is a radio that needs a network. */
   readonly wifi: boolean;
   /** What is kept or built in now. */
-  readonly before: Values;
+  readonly before: Before;
   /** Why the device can't start with those, for people: shown until something is given. */
   readonly wrong?: string | undefined;
   /** Connects with `values`; resolves with what is in the way, undefined for nothing. Must not reject. `report`: what it does now, for people. */

@@ -7,7 +7,7 @@ import type { Host, Store } from "../../../src/port.js";
 import { forgetStored, readStored, writeStored } from "../../../src/store.js";
 import { toHex } from "../../../src/wire/crypto/hex.js";
 import { isObject, type JsonObject } from "../../../src/wire/text/json.js";
-import { addressOf, checkNetwork, type Values } from "./values.js";
+import { addressOf, type Before, checkNetwork, type Values } from "./values.js";
 
 /** The agent's, and the new ones while they are checked. */
 const TOKENS = ["token", "proposed"] as const;
@@ -19,17 +19,39 @@ const TOKEN = "token";
 const CHANGE = "commission";
 /** Hash of the settings that `new-token` was provisioned with. */
 const CHECKED_FOR = "new-for";
+/** Hexadecimal digits of a mark: too many to be guessed at the page, too few to show which password was hashed. */
+const MARK_DIGITS = 6;
 const fresh = (key: string): string => `new-${key}`;
 
-export type Keeper = Pick<Host, "store" | "encode" | "decode" | "log">;
+export type Keeper = Pick<Host, "store" | "digest" | "encode" | "decode" | "log">;
 
 /**
  * Finishes what a power loss left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
  * reset is to forget must neither be read nor written before.
  */
 export const finishInterrupted = (keeper: Keeper, complete: () => void): void => {
+  noteNetwork(keeper as Host);
   if (keeper.store.get(RESET)) complete();
   finish(keeper);
+};
+
+/**
+ * Marks the Wi-Fi in `site`, which a reset leaves: over http, secrets are bound to that Wi-Fi, and the next owner's
+ * Wi-Fi must not get them.
+ */
+const noteNetwork = (host: Host): void => {
+  const network = markOf(host, members(readStored(host, WIFI)));
+  const site = readStored(host, SITE);
+  const before = isObject(site) ? site : { bound: true };
+  if (network !== undefined && before.network !== network) writeStored(host, SITE, { ...before, network });
+};
+
+/** Undefined if there is no Wi-Fi that can have been joined. */
+const markOf = (host: Host, { ssid, password }: Values): string | undefined => {
+  if (checkNetwork(ssid, password)) return undefined;
+  const digest = host.digest("SHA256");
+  digest?.write(host.encode(JSON.stringify([ssid, password])));
+  return digest ? toHex(digest.close()).slice(0, MARK_DIGITS) : "unknown";
 };
 
 const finish = (keeper: Keeper): void => {
@@ -57,7 +79,7 @@ const bindAnew = (host: Host): void => {
  * What was kept at commissioning. The token only if it belongs to `url`, or to the base URL that was kept, and if it was given: one that the device got by
  * provisioning has its name beside it, and the agent finds it by itself.
  */
-export const readStoredSettings = (keeper: Keeper, url?: string): Values => {
+export const readStoredSettings = (keeper: Keeper, url?: string): Before => {
   const host = keeper as Host;
   const wifi = members(readStored(host, WIFI));
   const site = members(readStored(host, SITE));
@@ -73,6 +95,8 @@ export const readStoredSettings = (keeper: Keeper, url?: string): Values => {
     key: site?.key,
     secret: site?.secret,
     token: isGiven ? token?.token : undefined,
+    ...(!wifi.ssid &&
+      site.network && { isForgottenNetwork: (values) => markOf(host, values) === site.network }),
   };
 };
 
@@ -90,7 +114,7 @@ export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean =
   const second = before.ssid === ssid ? before.second : undefined;
   const change = {
     wifi: ssid === undefined ? undefined : { ssid, password, second },
-    site: { url, ca, key, secret, bound: true },
+    site: { url, ca, key, secret, bound: true, network: markOf(host, values) },
     token: isSame ? undefined : given,
   };
   if (!writeStored(host, CHANGE, change)) return false;
@@ -103,7 +127,9 @@ type AccessPoint = Pick<Values, "ssid" | "password">;
 /** Keeps another Wi-Fi beside the second one, in one write; false if that failed. */
 export const keepWifi = (keeper: Keeper, { ssid, password }: AccessPoint): boolean => {
   const { second } = storedWifi(keeper);
-  return writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }), second });
+  const isKept = writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }), second });
+  if (isKept) noteNetwork(keeper as Host);
+  return isKept;
 };
 
 /** Keeps a second Wi-Fi, or that there is none, beside the first, in one write; false if that failed. */

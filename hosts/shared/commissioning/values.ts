@@ -22,6 +22,12 @@ export interface Values {
   readonly secret?: string | undefined;
 }
 
+/** What the device has before anything is entered. */
+export interface Before extends Values {
+  /** After a reset: whether this is the Wi-Fi that the reset forgot. Undefined: no Wi-Fi was forgotten. */
+  readonly isForgottenNetwork?: ((values: Values) => boolean) | undefined;
+}
+
 export type Field = keyof Values;
 /** What is wrong, for people, and with which value. It quotes no value. */
 export interface Finding {
@@ -92,15 +98,16 @@ const AGAIN = "enter its access token, or a provisioning key and secret, again";
 /**
  * Why secrets that were kept or built in with `before` must not be sent with `values`; undefined if they may, or if
  * there are none. A secret is bound to the address, the scheme and the certificates that it was given with. Over
- * http nothing but the network stands for the platform, so there it is bound to the Wi-Fi that was known, too.
+ * http nothing but the network stands for the platform, so there it is bound to the Wi-Fi that was known, too, even
+ * after a reset forgot that Wi-Fi.
  */
-export const whyUnbound = (before: Values, values: Values): string | undefined => {
+export const whyUnbound = (before: Before, values: Values): string | undefined => {
   if (!before.token && !before.key && !before.secret) return undefined;
   if (!sameAddress(before.url, values.url)) return `what the device has is for another platform: ${AGAIN}`;
   if (isHttp(values.url)) {
     const isSameNetwork = before.ssid === values.ssid && before.password === values.password;
-    const wasUsed = checkNetwork(before.ssid, before.password) === undefined;
-    if (isSameNetwork || !wasUsed) return undefined;
+    const isForgotten = checkNetwork(before.ssid, before.password) !== undefined;
+    if (isSameNetwork || (isForgotten && before.isForgottenNetwork?.(values) !== false)) return undefined;
     return `over http the owner of the Wi-Fi can read what the device has, and this is another Wi-Fi: ${AGAIN}`;
   }
   return sameAuthorities(before.ca, values.ca)
@@ -113,7 +120,7 @@ export const whyUnbound = (before: Values, values: Values): string | undefined =
  * one keeps its password. A token or a key takes the place of whatever the device proved itself with before. Secrets
  * of before stay only where they are bound to: whoever has the page for a moment must not read them out.
  */
-export const merged = (before: Values, typed: Values): Values => {
+export const merged = (before: Before, typed: Values): Values => {
   const ssid = typed.ssid || before.ssid;
   const password = typed.password || (ssid === before.ssid ? before.password : undefined);
   const url = typed.url || before.url;
@@ -127,7 +134,7 @@ export const merged = (before: Values, typed: Values): Values => {
 };
 
 /** True if a token that was got by `before` is the device's with `values` too, and may be sent there. */
-export const sameIdentity = (before: Values, values: Values): boolean => {
+export const sameIdentity = (before: Before, values: Values): boolean => {
   return (
     whyUnbound(before, values) === undefined &&
     before.token === values.token &&

@@ -305,6 +305,13 @@ test("a button that is held for 10 s resets the device: Wi-Fi, token and queue g
   t.true(keys.includes("site"));
   boot();
   t.truthy(board.ap);
+  const joins = board.joins.length;
+  modules.submit({ ssid: "visitor", password: "his own Wi-Fi" });
+  await board.clock.advance(5000);
+  t.is(board.joins.length, joins, "his network could pose as the platform");
+  modules.submit(HOME);
+  await board.clock.advance(5000);
+  t.true(board.joins.length > joins);
 });
 
 test("over the chip's own USB it is configured as over the serial line, and what nobody reads holds nothing up", async (t) => {

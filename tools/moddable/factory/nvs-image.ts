@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AGENT, LABEL, NAME, OWN } from "../../../hosts/esp32/store.js";
+import { digest } from "../../../hosts/node/digest.js";
 import { type Keeper, keep } from "../../../hosts/shared/commissioning/stored-settings.js";
 import { onPath, tryRun } from "../program.js";
 import { SdkError } from "../sdk.js";
@@ -77,6 +78,7 @@ export function storesOf({ name, label, values }: FactoryDevice): Map<string, Ma
         return true;
       },
     },
+    digest,
     encode,
     decode: (bytes) => new TextDecoder().decode(bytes),
     log: () => {},

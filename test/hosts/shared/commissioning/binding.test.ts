@@ -7,6 +7,8 @@ import {
   keep,
   readStoredSettings,
 } from "../../../../hosts/shared/commissioning/stored-settings.js";
+import { merged } from "../../../../hosts/shared/commissioning/values.js";
+import { Agent } from "../../../../src/agent/agent.js";
 import { TokenStore } from "../../../../src/agent/provisioning/token-store.js";
 import { type FakeHost, FakeStore, fakeHost } from "../../../fakes/host.js";
 
@@ -87,4 +89,44 @@ test("what commissioning keeps is bound to what was entered", (t) => {
   finishInterrupted(host, none);
   t.is(tokens(host, ONE).get("token"), TOKEN);
   t.is(tokens(host, OTHER).get("token"), undefined);
+});
+
+const WIFI = { ssid: "home", password: "correct horse" };
+const HTTP = { url: "http://platform.test", key: "K", secret: "S" };
+
+for (const [from, store] of [
+  ["this image", (host: FakeHost) => keep(host, { ...WIFI, ...HTTP }, false)],
+  [
+    "an image that marked no Wi-Fi",
+    (host: FakeHost) => {
+      put(host, "wifi", WIFI);
+      put(host, "site", { ...HTTP, bound: true });
+    },
+  ],
+] as const)
+  test(`over http, a reset keeps secrets bound to the Wi-Fi that ${from} stored`, async (t) => {
+    const host = fakeHost({ store: new FakeStore() });
+    store(host);
+    finishInterrupted(host, none);
+    const agent = new Agent(host, { baseUrl: "http://none", token: "none" });
+    await agent.reset();
+    finishInterrupted(host, none);
+    t.is(read(host, "wifi"), undefined);
+    t.false(JSON.stringify(read(host, "site")).includes("home"));
+    const before = readStoredSettings(host);
+    t.like(before, { ...HTTP, ssid: undefined });
+    t.is(merged(before, { ssid: "visitor", password: "his own Wi-Fi" }).secret, undefined);
+    t.is(merged(before, { ...WIFI, password: "his own Wi-Fi" }).key, undefined);
+    t.is(merged(before, WIFI).secret, "S");
+    t.is(merged(before, { ssid: "visitor", ...{ key: "K2", secret: "S2" } }).secret, "S2");
+  });
+
+test("a reset that a power loss interrupts leaves the mark of the Wi-Fi", (t) => {
+  const host = fakeHost({ store: new FakeStore() });
+  put(host, "wifi", WIFI);
+  put(host, "site", { ...HTTP, bound: true });
+  put(host, "reset", true);
+  finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
+  t.is(read(host, "wifi"), undefined);
+  t.is(merged(readStoredSettings(host), { ssid: "visitor" }).secret, undefined);
 });

@@ -1,5 +1,6 @@
 // "Flash a board": what there is to flash, and how without this page. The button and its dialogs are ESP Web Tools'.
 
+import { BOARDS } from "../boards.js";
 import {
   type Board,
   esptoolCommands,
@@ -17,6 +18,9 @@ const manifest: unknown = answer.ok ? await answer.json().catch(() => undefined)
 if (isManifest(manifest)) {
   const chips = manifest.builds.map(({ chipFamily }) => chipFamily).join(", ");
   by("firmware").textContent = `${manifest.name} ${manifest.version}, for ${chips}.`;
+  by("boards").textContent =
+    `Boards with ${manifest.builds.length === 1 ? "this chip" : "these chips"}: ${boardsFor(manifest).join(", ")}.`;
+  by("boards").hidden = boardsFor(manifest).length === 0;
   by("commands").append(...esptoolCommands(manifest).map((line) => h("pre", {}, line)));
   for (const id of ["install", "command"]) by(id).hidden = false;
   guard(manifest);
@@ -29,6 +33,11 @@ if (isManifest(manifest)) {
     h("code", {}, "--flash-page DIR"),
     ".",
   );
+}
+
+function boardsFor({ builds }: Manifest): string[] {
+  const chips = builds.map(({ chipFamily }) => chipFamily.toLowerCase().replace("-", ""));
+  return BOARDS.filter(({ chip }) => chips.includes(chip)).map(({ title }) => title);
 }
 
 /** A board with another partition table must be erased. The page can't read its table: the version that it says by Improv has to do. */

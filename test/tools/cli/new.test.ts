@@ -158,6 +158,25 @@ test("a folder that the SDK's makefiles can't build in, and a name that is none,
     t.throws(() => newProject(name), { instanceOf: UsageError, message: /can't be made \(E\w+\)/ }, name);
 });
 
+test("--board gives a project the pins, target and flash size of this board alone", async (t) => {
+  const folder = join(place, "garden");
+  const { code, out, err } = await mote(["new", folder, "--board", "xiao-esp32s3"]);
+  t.is(code, 0, err);
+  t.regex(out, /npm run esp32 -- --board xiao-esp32s3\n/);
+  const { platforms } = JSON.parse(text("garden", "hardware/pins.json"));
+  t.deepEqual(platforms, { esp32: { config: { pins: { data: 5, clock: 6, switch: 21 } } }, "...": {} });
+  t.regex(text("garden", "README.md"), /npm run esp32 -- --board xiao-esp32s3 /);
+  t.regex((await mote(["new", `${folder}-2`, "--board", "uno"])).err, /xiao-esp32s3/);
+});
+
+test("without --board a project has the pins of every known board, by target", (t) => {
+  newProject(join(place, "all-boards"));
+  const { platforms } = JSON.parse(text("all-boards", "hardware/pins.json"));
+  t.deepEqual(platforms.esp32.config.pins, { data: 21, clock: 22, switch: 2 });
+  t.deepEqual(platforms["esp32/lolin_c3mini"].config.pins, { data: 8, clock: 10, switch: 7 });
+  t.deepEqual(platforms["esp32/esp32s3_usb"].config.pins, { data: 4, clock: 5, switch: 6 });
+});
+
 test("as JSON it says where it is, of what it was made, its files, and what comes next", async (t) => {
   const folder = join(place, "said");
   const { code, out, err } = await mote(["new", folder, "--template", "minimal", "--json"]);

@@ -109,6 +109,7 @@ browserTest(
     await page.exposeFunction("toDevice", (bytes: number[]) => reader.feed(Uint8Array.from(bytes)));
     await page.goto(`${platform.url}/flash`);
     await page.getByText("greenhouse 1.2.0, for ESP32-C3.").waitFor();
+    await page.getByText(/Boards with this chip: .*WEMOS LOLIN C3 mini/).waitFor();
     await page.getByText("When something is in the way").click();
     await page.getByText(/stays in its download mode. Let go of BOOT and press RESET/).waitFor();
     await keep(page, "flash");

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { BOARD_NAMES, boardOf } from "../../boards.js";
 import { checkBuild } from "../../moddable/esp32/check.js";
 import { figureLines } from "../../moddable/esp32/check-figures.js";
 import { plainTarget } from "../../moddable/esp32/chips.js";
@@ -28,6 +29,7 @@ import { duration, UsageError } from "../usage.js";
 import { FLASH_BAUD, flash } from "./flash.js";
 
 interface Esp32Flags {
+  board?: string;
   target?: string;
   check?: boolean;
   json?: boolean;
@@ -37,7 +39,7 @@ interface Esp32Flags {
   chip?: string;
   flash?: string;
   cut?: number[];
-  flashSize: FlashSize;
+  flashSize?: FlashSize;
   port?: string;
   debug?: boolean;
   encrypt?: (typeof ENCRYPTIONS)[number];
@@ -53,6 +55,7 @@ interface Esp32Flags {
 const HELP = `
 Examples:
   mote esp32 --check --target esp32/esp32c3              what can be said without ESP-IDF
+  mote esp32 --board xiao-esp32s3 ./greenhouse           build it for this board and flash it
   mote esp32 --build --target esp32/esp32c3 ./greenhouse the image, and what is in it
   mote esp32 --web ./page --target esp32/esp32c3         for a web page that flashes boards (ESP Web Tools)
   mote esp32 --target esp32/esp32c3 --port /dev/ttyUSB0  build it and flash it
@@ -66,6 +69,11 @@ export function esp32Command(program: Command): void {
     .command("esp32")
     .description("build for an ESP32 board and flash it; needs the Moddable SDK, and ESP-IDF but for --check")
     .argument("[folder]", "a project that `mote new` made (default: the sample application)")
+    .addOption(
+      new Option("--board <name>", "a known board: sets --target and --flash-size")
+        .choices(BOARD_NAMES)
+        .conflicts(["target", "chip"]),
+    )
     .option(
       "--target <name>",
       'the board, as the SDK names it: esp32/nodemcu, esp32/esp32c3, ... (default: "esp32"; with --emulate: of the chip)',
@@ -106,9 +114,10 @@ export function esp32Command(program: Command): void {
         .implies({ emulate: true }),
     )
     .addOption(
-      new Option("--flash-size <size>", `of the board: ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")}`)
-        .argParser(flashSize)
-        .default(4, "4MB"),
+      new Option(
+        "--flash-size <size>",
+        `of the board: ${FLASH_SIZES.map((size) => `${size}MB`).join(", ")} (default: 4MB, or the one of --board)`,
+      ).argParser(flashSize),
     )
     .option("--port <device>", "the serial port of the board (default: the only one)")
     .addOption(
@@ -164,16 +173,17 @@ async function esp32(folder: string | undefined, flags: Esp32Flags): Promise<num
 }
 
 function optionsOf(folder: string | undefined, flags: Esp32Flags): BuildOptions {
-  const chip = flags.chip ?? "esp32c3";
+  const board = flags.board === undefined ? undefined : boardOf(flags.board);
   const emulated = flags.emulate === true;
-  const target = flags.target ?? (emulated ? plainTarget(chip) : "esp32");
+  const chip = flags.chip ?? board?.chip ?? "esp32c3";
+  const target = flags.target ?? (emulated ? plainTarget(chip) : (board?.target ?? "esp32"));
   const name = `${target.replace("/", "-")}${emulated ? "-emulated" : ""}`;
   return {
     sdk: findSdk(),
     folder: folder ?? join(PROJECT, "examples", "sample"),
     target,
     debug: flags.debug ?? false,
-    megabytes: flags.flashSize,
+    megabytes: flags.flashSize ?? board?.flash ?? 4,
     encrypt: flags.encrypt,
     secureBoot: flags.secureBoot && keyFile(flags.secureBoot),
     emulated,

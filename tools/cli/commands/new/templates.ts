@@ -1,6 +1,7 @@
 // The files of a new project: those of examples/templates, and those that name the project or the place of Mote.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { BOARDS, type Board } from "../../../boards.js";
 import { PROJECT } from "../../../project.js";
 import type { Origin } from "./origin.js";
 
@@ -17,7 +18,6 @@ const OWN = ["README.md", "main.ts"];
 const WITH_SENSOR = [
   "climate.ts",
   "hardware/manifest.json",
-  "hardware/pins.json",
   "hardware/esp32.ts",
   "hardware/simulator.ts",
   "hardware/sht3x.d.ts",
@@ -35,16 +35,23 @@ const MODULES: Readonly<Record<string, string>> = {
   "mote/trust": "mote-trust",
 };
 
-/** By name. */
-export function filesOf(path: string, template: Template, origin: Origin): Record<string, string> {
+/** By name. `board`: whose pins and target the project has; undefined: those of all boards, by target. */
+export function filesOf(
+  path: string,
+  template: Template,
+  origin: Origin,
+  board?: Board,
+): Record<string, string> {
   const title = basename(path);
   const place = join(PROJECT, "examples", "templates");
   const own = (name: string): string => readFileSync(join(place, template, name), "utf8");
   const shared = template === "minimal" ? [] : WITH_SENSOR;
-  const named = (text: string): string => text.replaceAll("{{NAME}}", title);
+  const named = (text: string): string =>
+    text.replaceAll("{{NAME}}", title).replaceAll(` ${DEFAULT_TARGET}`, board ? ` ${targetOf(board)}` : "$&");
   return {
     ...Object.fromEntries(OWN.map((name) => [name, named(own(name))])),
     ...Object.fromEntries(shared.map((name) => [name, readFileSync(join(place, "shared", name), "utf8")])),
+    ...(shared.length > 0 && { "hardware/pins.json": json(pinsFor(board)) }),
     "manifest.json": json(manifest(JSON.parse(own("manifest.json")), title, origin)),
     [SECRETS]: json({
       config: {
@@ -56,6 +63,22 @@ export function filesOf(path: string, template: Template, origin: Origin): Recor
     "tsconfig.json": json(typescript(origin, shared.length > 0)),
     ".gitignore": `${SECRETS}\nbuild/\nnode_modules/\n*.key\n*.pem\n`,
   };
+}
+
+const DEFAULT_TARGET = "--target esp32/nodemcu";
+
+/** What `mote esp32` is told to build for the board. */
+export const targetOf = (board: Board | undefined): string =>
+  board === undefined ? DEFAULT_TARGET : `--board ${board.name}`;
+
+/** Pins as a manifest of the SDK chooses them, by target. */
+function pinsFor(board: Board | undefined): object {
+  const config = ({ pins }: Board): object => ({ config: { pins } });
+  if (board !== undefined) return { platforms: { esp32: config(board), "...": {} } };
+  const platforms: Record<string, object> = { esp32: config(BOARDS[0] as Board) };
+  for (const one of BOARDS)
+    for (const target of [one.target, ...(one.also ?? [])]) platforms[target] ??= config(one);
+  return { platforms: { ...platforms, "...": {} } };
 }
 
 function manifest(

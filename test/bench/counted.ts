@@ -30,13 +30,17 @@ export class Counted {
   readonly #seen: SeenRequest[];
   readonly #served = new Map<Peer, { requests: number; stopIdle: () => void }>();
 
-  /** `latencyMs`: one way; to connect takes one way and back. */
-  constructor(latencyMs = 1) {
+  /** `latencyMs`: one way; to connect takes one way and back. `asyncCapMs`: the server ends open requests after it. */
+  constructor(latencyMs = 1, asyncCapMs?: number) {
     const { clock } = this;
     this.net = new FakeNet(clock, { latencyMs });
     const timer = (ms: number, due: () => void) => clock.timer(ms, due);
     this.core = new PlatformCore({ clock: { now: () => this.#now(), timer } });
-    this.#api = new DeviceApi({ core: this.core, ruleChain: true });
+    this.#api = new DeviceApi({
+      core: this.core,
+      ruleChain: true,
+      ...(asyncCapMs !== undefined && { asyncCapMs }),
+    });
     this.core.createDevice({ name: "station", profileId: this.core.profiles.default.id }, TOKEN);
     this.net.onBytes = ({ length }) => {
       this.bytes += length;

@@ -63,7 +63,7 @@ export class Sleeper {
   readonly off: { readonly from: number; readonly to: number }[] = [];
   readonly rpcs: { readonly until: number; readonly results: readonly { kind: string }[] }[] = [];
   readonly counts = { wakes: 0, connected: 0, radioMs: 0, awakeMs: 0, powerLosses: 0, requests: 0 };
-  /** The longest wake, and the most changes of the store in one that only recorded. */
+  /** The longest wake, and the most changes of the store in one that only recorded, the queue's witness left out. */
   longestMs = 0;
   idleWrites = 0;
   powerCycles = 0;
@@ -165,8 +165,11 @@ export class Sleeper {
     }
     const last = this.points.at(-1);
     if (!powerCycle.powered && last && clock.now() - last.at < MINUTE && !this.#safe) last.unsure = true;
-    if (powerCycle.powered && wake?.reason === "none")
-      this.idleWrites = Math.max(this.idleWrites, body.store.changes.length - writes);
+    if (powerCycle.powered && wake?.reason === "none") {
+      // The queue's witness changes with each new sector.
+      const changed = body.store.changes.slice(writes).filter((key) => key !== "queue");
+      this.idleWrites = Math.max(this.idleWrites, changed.length);
+    }
     // Not each answer has the time.
     if (powerCycle.powered && agent?.platformTime !== undefined) this.clockSet.push(clock.now());
     if (!powerCycle.powered) wake = undefined;

@@ -21,7 +21,8 @@ export function launch(
 ): ChildProcess {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("MOTE_")));
   const child = spawn(process.execPath, [CLI, ...args], {
-    env: { ...clean, ...env },
+    // The cache of tsx would lie in a temporary directory that the test looks at.
+    env: { ...clean, ...(env.TMPDIR !== undefined && { TSX_DISABLE_CACHE: "1" }), ...env },
     stdio: ["ignore", stdout, "pipe"],
   });
   launched.push(child);

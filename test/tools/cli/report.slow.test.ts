@@ -171,8 +171,7 @@ test.serial("where rows that come before their labels find no room is said", asy
   const { at, run } = await serve(t, (response) =>
     response.end('{"dataTable":[{"a":1}],"columnLabels":["a"]}'),
   );
-  // The cache of tsx would create the directory.
-  const env = { TMPDIR: "/nowhere", TSX_DISABLE_CACHE: "1" };
+  const env = { TMPDIR: "/nowhere" };
   const { code, err } = await run(["-o", join(at, "r.csv")], env);
   t.deepEqual(
     [code, err],

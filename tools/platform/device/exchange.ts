@@ -109,6 +109,11 @@ export class Exchange {
     return this.#query.get(name) ?? undefined;
   }
 
+  /** Every value of a repeated query parameter. */
+  parameters(name: string): string[] {
+    return this.#query.getAll(name);
+  }
+
   /** The body as text; empty if there is none. */
   get text(): string {
     this.#text ??= bodyText(this.request);

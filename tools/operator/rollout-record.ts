@@ -27,6 +27,8 @@ export interface RolloutRecord {
   readonly updatedAt?: number;
   /** It was online for the soak. */
   readonly passed?: boolean;
+  /** `--undo` began to take the image back: no rollout goes on with this device. */
+  readonly undoing?: boolean;
 }
 
 /** Undefined for anything else: anybody may write that attribute. */

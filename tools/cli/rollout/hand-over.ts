@@ -1,32 +1,59 @@
 // The end of a rollout: the profile gets the image, and the devices follow their profile again.
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";
-import { ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
+import { ROLLOUT_KEY, type RolloutRecord, readRollout } from "../../operator/rollout-record.js";
 import { eachOf } from "../operator/operator.js";
-import { ProvenRollout } from "./evidence.js";
-import type { Member } from "./members.js";
+import { type DeviceEnd, ProvenRollout } from "./evidence.js";
+import { type Member, TAKEN_BACK } from "./members.js";
 
 const AT_A_TIME = 8;
 
 /**
  * Every device of the profile gets the image, later ones too. First each device's record gets the profile's present
- * package, which `--undo` gives back. Rejects if the platform fails; the next call goes on.
+ * package, which `--undo` gives back. Returns the devices that `--undo` takes back at the same time: then the profile
+ * keeps its package. Rejects if the platform fails; the next call goes on.
  */
 export async function handOver(
   operator: Operator,
   proof: ProvenRollout,
   members: readonly Member[],
   now: number,
-): Promise<void> {
+): Promise<DeviceEnd[]> {
   if (!ProvenRollout.isProof(proof)) throw new TypeError("a hand-over needs a proven rollout");
   const { packageId, profileId } = proof;
   const given = members.filter(({ own, record }) => record && own === packageId);
   const before = (await operator.profiles.get(profileId)).firmwareId?.id;
   if (before !== packageId) {
-    await eachOf(given, AT_A_TIME, (member) => noteProfile(operator, member, before, now));
+    const undone = await takenBack(operator, given, (member) => noteProfile(operator, member, before, now));
+    if (undone.length > 0) return undone;
     await operator.ota.assignToProfile(profileId, packageId);
   }
+  // `--undo` marks the devices before it looks at the profile, so one of the two sees the other.
+  const undone = await takenBack(operator, given);
+  if (undone.length > 0) {
+    if (before !== packageId) await operator.ota.assignToProfile(profileId, before);
+    return undone;
+  }
   await eachOf(given, AT_A_TIME, (member) => followProfile(operator, member, packageId));
+  return [];
+}
+
+/** Reads each device's record, and calls `go` for devices that are not taken back. */
+async function takenBack(
+  { attributes }: Operator,
+  members: readonly Member[],
+  go: (member: Member) => Promise<void> = async () => {},
+): Promise<DeviceEnd[]> {
+  const undone: DeviceEnd[] = [];
+  await eachOf(members, AT_A_TIME, (member) =>
+    unlessDeleted(async () => {
+      const found = await attributes.get(member.id, "SERVER_SCOPE", [ROLLOUT_KEY]);
+      const record = readRollout(found[ROLLOUT_KEY]);
+      if (record && !record.undoing) await go(member);
+      else undone.push({ device: member.name, why: TAKEN_BACK });
+    }),
+  );
+  return undone;
 }
 
 async function noteProfile(
@@ -37,7 +64,7 @@ async function noteProfile(
 ): Promise<void> {
   const { profile: _, ...rest } = member.record as RolloutRecord;
   const record = { ...rest, handedOver: now, ...(before !== undefined && { profile: before }) };
-  await unlessDeleted(attributes.set(member.id, "SERVER_SCOPE", { [ROLLOUT_KEY]: record }));
+  await attributes.set(member.id, "SERVER_SCOPE", { [ROLLOUT_KEY]: record });
   member.record = record;
 }
 
@@ -45,12 +72,12 @@ async function noteProfile(
 async function followProfile({ devices }: Operator, { id }: Member, packageId: string): Promise<void> {
   const device = await devices.find(id);
   if (device?.firmwareId?.id === packageId)
-    await unlessDeleted(devices.save({ ...device, firmwareId: null }));
+    await unlessDeleted(() => devices.save({ ...device, firmwareId: null }));
 }
 
-async function unlessDeleted(work: Promise<unknown>): Promise<void> {
+async function unlessDeleted(work: () => Promise<unknown>): Promise<void> {
   try {
-    await work;
+    await work();
   } catch (error) {
     if (!(error instanceof OperatorError && error.isNotFound)) throw error;
   }

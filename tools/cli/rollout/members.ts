@@ -42,6 +42,9 @@ export interface Members {
   readonly profile: string | undefined;
 }
 
+/** Why a rollout stops at a device that `--undo` reached first. */
+export const TAKEN_BACK = "being taken back";
+
 export const EXCLUDED = {
   deleted: "deleted from the platform",
   moved: "moved to another profile",
@@ -83,8 +86,10 @@ export async function readMembers(
     const { record } = seen;
     const isOther = own !== undefined && record?.package === own && own !== target.packageId;
     if (isOther) others.push(record);
-    const isPinned = own !== undefined && own !== target.packageId && !isOther;
     const ours = isOurRollout(record, target) ? record : undefined;
+    // This rollout noted that package and was interrupted before it assigned its own.
+    const isBegun = ours !== undefined && ours.own === own;
+    const isPinned = own !== undefined && own !== target.packageId && !isOther && !isBegun;
     (isPinned ? pinned : found).push({ id: device.id.id, name: device.name, own, seen, record: ours });
   }
   for (const member of earlier) {
@@ -188,8 +193,9 @@ export function conflictingAssignment(
   target: Target,
   now: number,
 ): string | undefined {
-  if (!record || !seen || isOurRollout(seen.record, target)) return undefined;
+  if (!record || !seen) return undefined;
   const found = seen.record;
+  if (isOurRollout(found, target)) return found?.undoing ? TAKEN_BACK : undefined;
   const isSure = now - record.at > LAG_MS || (found?.at ?? 0) > record.at;
   if (!isSure) return undefined;
   return found ? `${found.title} ${found.version}` : "taken back";

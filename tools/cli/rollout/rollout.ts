@@ -66,8 +66,9 @@ export class Rollout {
     const { all } = this.#members;
     const isWhole = this.#inStage().length === all.length;
     const proof = this.#prove();
-    if (isWhole && proof) await handOver(this.#operator, proof, all, clock.now());
+    const undone = isWhole && proof ? await handOver(this.#operator, proof, all, clock.now()) : [];
     const state = this.#state();
+    if (undone.length > 0) return { ...state, end: "overtaken", devices: undone };
     if (state.passed === 0 || (isWhole && !proof))
       return { ...state, end: "unproven", devices: this.#notPassed() };
     return { ...state, end: "done", isProfiles: isWhole };

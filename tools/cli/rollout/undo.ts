@@ -4,9 +4,12 @@ import type { Operator } from "../../operator/operator.js";
 import { ROLLOUT_KEY, type RolloutRecord } from "../../operator/rollout-record.js";
 import type { DeviceProfile } from "../../operator/shapes.js";
 import { eachOf } from "../operator/operator.js";
-import { isAssigned, type Member, readMembers, type Target } from "./members.js";
+import type { DeviceEnd } from "./evidence.js";
+import { EXCLUDED, isAssigned, type Member, readMembers, type Target } from "./members.js";
 
 const AT_A_TIME = 8;
+/** A rollout that hands over at the same time gives up once it sees the marks. */
+const PROFILE_READS = 4;
 
 export interface Undone {
   /** Devices that have what they had before. */
@@ -15,8 +18,8 @@ export interface Undone {
   readonly stay: readonly string[];
   /** Given something else since: left as they are. */
   readonly changed: readonly string[];
-  /** Not given back, with what the platform said. */
-  readonly failed: readonly { readonly device: string; readonly why: string }[];
+  /** Not given back, and why. The profile is named `profile NAME`. */
+  readonly failed: readonly DeviceEnd[];
 }
 
 /** The devices that this rollout gave the image. Throws OperatorError if the platform does not return all devices. */
@@ -26,35 +29,80 @@ export async function toUndo(operator: Operator, profile: DeviceProfile, target:
 }
 
 /**
- * First the devices, then the profile, and the notes last: whatever ends it in between, the next call goes on. A device that had a package
- * of its own has it before its profile's could reach it.
+ * Marks the devices, gives them back, then their profile, and deletes the marks last: after an interruption the next
+ * call goes on. A device that had a package of its own has it before its profile's could reach it. The profile is read
+ * again at the end: a hand-over at the same time must not win.
  */
 export async function undo(
   operator: Operator,
-  { id }: DeviceProfile,
+  profile: DeviceProfile,
   target: Target,
   members: readonly Member[],
 ): Promise<Undone> {
-  const failed: { device: string; why: string }[] = [];
-  const back: Member[] = [];
-  const changed: string[] = [];
-  const now = await operator.profiles.get(id.id);
-  const before = packageBefore(members);
-  await eachOf(members, AT_A_TIME, async (member) => {
-    const isOurs = isAssigned(member, target, now.firmwareId?.id) || member.own === member.record?.own;
-    if (!isOurs) changed.push(member.name);
-    else if (await restored(operator, member, failed)) back.push(member);
-  });
-  if (now.firmwareId?.id === target.packageId) await operator.ota.assignToProfile(id.id, before);
-  await eachOf(
-    [...back, ...members.filter(({ name }) => changed.includes(name))],
-    AT_A_TIME,
-    ({ id: device }) => operator.attributes.delete(device, "SERVER_SCOPE", [ROLLOUT_KEY]),
+  const failed: DeviceEnd[] = [];
+  /** Resolves with the members for which `step` succeeded. */
+  const each = async (
+    of: readonly Member[],
+    step: (member: Member) => Promise<unknown>,
+  ): Promise<Member[]> => {
+    const done = await eachOf(of, AT_A_TIME, async (member) => {
+      const why = await problem(operator, member.record?.own, () => step(member));
+      if (why !== undefined) failed.push({ device: member.name, why });
+      return why === undefined;
+    });
+    return of.filter((_, at) => done[at]);
+  };
+  const { attributes, ota, profiles } = operator;
+  const marked = await each(members, ({ id, record }) =>
+    attributes.set(id, "SERVER_SCOPE", { [ROLLOUT_KEY]: { ...record, undoing: true } }),
   );
-  const profile = now.firmwareId?.id === target.packageId ? before : now.firmwareId?.id;
+  const now = (await profiles.get(profile.id.id)).firmwareId?.id;
+  const isOurs = (member: Member): boolean =>
+    isAssigned(member, target, now) || member.own === member.record?.own;
+  const changed = marked.filter((member) => !isOurs(member));
+  const restored = await each(marked.filter(isOurs), async ({ id, own, record }) => {
+    if (own !== record?.own) await ota.assign(id, record?.own);
+  });
+  const before = packageBefore(members);
+  const giveBack = (): Promise<string | undefined> =>
+    problem(operator, before, () => restoreProfile(operator, profile, target, before));
+  let stuck = await giveBack();
+  let back = restored;
+  // Without the marks, the next call would not know what the profile had.
+  if (stuck === undefined) {
+    const unmarked = await each([...restored, ...changed], ({ id }) =>
+      attributes.delete(id, "SERVER_SCOPE", [ROLLOUT_KEY]),
+    );
+    back = unmarked.filter((member) => restored.includes(member));
+    stuck = await giveBack();
+  }
+  if (stuck !== undefined) {
+    failed.push({ device: `profile ${profile.name}`, why: stuck });
+    back = back.filter(({ record }) => record?.own !== undefined);
+  }
+  const follows = now === target.packageId ? before : now;
   const stays = ({ seen, record }: Member): boolean =>
-    (record?.own ?? profile) === undefined && seen?.title === target.title && seen.version === target.version;
-  return { devices: back.length, stay: back.filter(stays).map(({ name }) => name), changed, failed };
+    (record?.own ?? follows) === undefined && seen?.title === target.title && seen.version === target.version;
+  return {
+    ...{ devices: back.length, failed },
+    stay: back.filter(stays).map(({ name }) => name),
+    changed: changed.map(({ name }) => name),
+  };
+}
+
+/** Gives the profile `before` until it is seen not to have the image any more. */
+async function restoreProfile(
+  { ota, profiles }: Operator,
+  { id }: DeviceProfile,
+  { packageId }: Target,
+  before: string | undefined,
+): Promise<void> {
+  for (let reads = 0; reads < PROFILE_READS && before !== packageId; reads++) {
+    if ((await profiles.get(id.id)).firmwareId?.id !== packageId) return;
+    await ota.assignToProfile(id.id, before);
+  }
+  if (before !== packageId)
+    throw new OperatorError(0, "another operator keeps giving it the image: stop that rollout first");
 }
 
 /** The package that the profile had when the rollout handed over, or else when it last assigned a device. */
@@ -69,19 +117,23 @@ function packageBefore(members: readonly Member[]): string | undefined {
   )?.profile;
 }
 
-async function restored(
+/** Why `step`, which gives `packageId` back, failed; undefined if it did not. */
+async function problem(
   { ota }: Operator,
-  member: Member,
-  failed: { device: string; why: string }[],
-): Promise<boolean> {
-  const { id, name, own, record } = member;
-  if (own === record?.own) return true;
+  packageId: string | undefined,
+  step: () => Promise<unknown>,
+): Promise<string | undefined> {
   try {
-    await ota.assign(id, record?.own);
-    return true;
+    await step();
+    return undefined;
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    failed.push({ device: name, why: error.message });
-    return false;
+    if (error.isNotFound) return EXCLUDED.deleted;
+    if (error.isTransient || packageId === undefined) return error.message;
+    const isKept = await ota.get(packageId).then(
+      () => true,
+      (found) => !(found instanceof OperatorError && found.isNotFound),
+    );
+    return isKept ? error.message : "its earlier package was deleted: assign another one, then repeat --undo";
   }
 }

@@ -70,8 +70,13 @@ class Trust {
   private _refused: Refused | undefined;
   private _isBusy = false;
   private _isAsked = false;
+  /** What was announced when the last turn began. */
+  private _judged: unknown;
+  /** Paces handshakes: the last turn that might cost one, and how long the next one waits. */
   private _triedAt = Number.NEGATIVE_INFINITY;
   private _patienceMs = RETRY_MS;
+  /** The highest signed sequence number so far: only a higher one is tried at once. */
+  private _attempted = 0;
   private _cancel = (): void => {};
 
   constructor(keeper: Keeper, trusted: Trusted, agent: TrustAgent) {
@@ -91,8 +96,6 @@ class Trust {
   private _announce(value: unknown): void {
     this._announced = value;
     this._refused = undefined;
-    this._triedAt = Number.NEGATIVE_INFINITY;
-    this._patienceMs = RETRY_MS;
     this._look();
   }
 
@@ -111,7 +114,12 @@ class Trust {
 
   private get _isDue(): boolean {
     const isOpen = this._trusted.state.waiting.length > 0 || (this._isNew && this._refused?.isFinal !== true);
-    return isOpen && this._keeper.clock.now() - this._triedAt >= this._patienceMs;
+    return isOpen && (this._announced !== this._judged || this._waitMs === 0);
+  }
+
+  /** Until a handshake may be tried again. */
+  private get _waitMs(): number {
+    return Math.max(0, this._triedAt + this._patienceMs - this._keeper.clock.now());
   }
 
   /** What is announced is not what was taken last. */
@@ -128,29 +136,37 @@ class Trust {
   private async _turn(): Promise<void> {
     do {
       this._isAsked = false;
-      const isAgain = this._triedAt !== Number.NEGATIVE_INFINITY;
-      if (isAgain) this._patienceMs = Math.min(2 * this._patienceMs, DAY_MS);
-      this._triedAt = this._keeper.clock.now();
-      if (this._isNew) await this._try(this._announced);
-      if (this._trusted.state.waiting.length > 0) await this._drop();
+      this._judged = this._announced;
+      // What nobody signed must not bring the next handshake forward, nor put it off.
+      const isDue = this._waitMs === 0;
+      if (isDue) this._pace(2 * this._patienceMs);
+      const isTaken = this._isNew && (await this._try(this._announced, isDue));
+      if ((isDue || isTaken) && this._trusted.state.waiting.length > 0) await this._drop();
     } while (this._isAsked && this._isDue);
     this._report();
   }
 
-  private async _try(value: unknown): Promise<void> {
-    const refused = await this._take(value).catch(() => this._no("it failed", false));
+  private _pace(nextMs: number): void {
+    const isFirst = this._triedAt === Number.NEGATIVE_INFINITY;
+    this._patienceMs = isFirst ? RETRY_MS : Math.min(nextMs, DAY_MS);
+    this._triedAt = this._keeper.clock.now();
+  }
+
+  private async _try(value: unknown, isDue: boolean): Promise<boolean> {
+    const refused = await this._take(value, isDue).catch(() => this._no("it failed", false));
     // Another one may have come meanwhile.
     if (value === this._announced) this._refused = refused;
+    return refused === undefined;
   }
 
   private _later(): void {
     this._isBusy = false;
     this._cancel();
     const isLeft = this._trusted.state.waiting.length > 0 || this._refused?.isFinal === false;
-    if (isLeft) this._cancel = this._keeper.clock.timer(this._patienceMs, () => this._look());
+    if (isLeft) this._cancel = this._keeper.clock.timer(this._waitMs, () => this._look());
   }
 
-  private async _take(value: unknown): Promise<Refused | undefined> {
+  private async _take(value: unknown, isDue: boolean): Promise<Refused | undefined> {
     const announced = readAnnouncement(value);
     if (!announced) return this._no("it is not an announcement");
     if (announced.product !== this._agent.firmware.title)
@@ -167,6 +183,9 @@ class Trust {
     // What lies behind the signature costs a handshake: nothing of it is looked at before.
     if (!(await this._isSigned(announced, digest)))
       return this._no("it is not signed with firmware.publicKey");
+    if (announced.sequence > this._attempted) this._pace(RETRY_MS);
+    else if (!isDue) return this._no("it is tried again later", false);
+    this._attempted = Math.max(announced.sequence, this._attempted);
     const plan = this._trusted.plan(announced);
     if (typeof plan === "string") return this._no(plan);
     const fresh: Authority[] = [];

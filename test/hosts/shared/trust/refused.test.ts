@@ -260,3 +260,51 @@ test("two announcements have the same words to sign only if they are the same", 
   );
   t.pass();
 });
+
+/** Handshakes that trusted `one`. */
+const handshakesBy = ({ handshakes }: World, one: Issued): number =>
+  handshakes.filter((list) => list.some((other) => Buffer.from(der(one)).equals(other))).length;
+
+test("announcements that nobody signed neither cost handshakes nor put a waiting drop off", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  t.teardown(() => world.end());
+  world.start();
+  t.true(await world.reaches());
+  await world.clock.advance(MINUTE);
+  world.push({ ca: [second], drop: ["old"] });
+  await world.clock.advance(MINUTE);
+  t.is(world.state.waiting?.length, 1, "the server still shows what is to be dropped");
+  const probes = (): number => world.handshakes.length - handshakesBy(world, first);
+  const before = probes();
+  const good = world.platform.attributes(world.device, "SHARED_SCOPE").moteTrust as Announced;
+  for (let n = 1; n <= 16; n++) {
+    const fake = n % 2 === 0 ? { ...good, sequence: good.sequence + n } : { drop: n };
+    world.platform.setShared(world.device, { moteTrust: fake });
+    await world.clock.advance(MINUTE / 2);
+  }
+  t.is(probes(), before);
+  world.shown = shown.ofSecond;
+  await world.clock.advance(3 * MINUTE);
+  t.is(world.state.waiting, undefined, "10 minutes after the last try");
+});
+
+test("a signed announcement is tried at once, and again only later, whatever is announced between", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  t.teardown(() => world.end());
+  world.unreadable = second;
+  world.start();
+  t.true(await world.reaches());
+  await world.clock.advance(MINUTE);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  t.is(handshakesBy(world, second), 1);
+  const good = world.platform.attributes(world.device, "SHARED_SCOPE").moteTrust as Announced;
+  for (let n = 0; n < 8; n++) {
+    world.platform.setShared(world.device, { moteTrust: n % 2 === 0 ? { drop: n } : { ...good } });
+    await world.clock.advance(MINUTE);
+  }
+  t.is(handshakesBy(world, second), 1);
+  world.unreadable = undefined;
+  await world.clock.advance(2 * MINUTE);
+  t.is(world.state.trusts.length, 2);
+});

@@ -47,7 +47,8 @@ export class World {
   accepted = 0;
   /** TLS comes to no handshake with it among those that are trusted. */
   unreadable: Issued | undefined;
-  handshakes = 0;
+  /** For each handshake the CAs that it trusted. */
+  readonly handshakes: (readonly Uint8Array[])[] = [];
   /** Of the image. */
   renewTrust: RenewTrust = renewTrust;
   agent: Agent | undefined;
@@ -151,7 +152,7 @@ export class World {
     return (name, port, secure, event) => {
       const { shown } = this;
       const why = shown ? this.#judge(shown, name, authorities) : "no route";
-      this.handshakes++;
+      this.handshakes.push(authorities);
       if (why === undefined) return host.open(name, port, secure, event);
       const cancel = host.clock.timer(1, () => event("closed", why));
       return { write: () => 0, read: () => 0, close: cancel };

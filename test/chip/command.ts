@@ -23,7 +23,7 @@ import { TELEMETRY_POWER_LOSS, UPDATE_POWER_LOSS } from "./cases/power-losses.js
 import { TLS } from "./cases/tls.js";
 import { TOUR, TOUR_TLS } from "./cases/tour.js";
 import { TRUST } from "./cases/trust.js";
-import { CHIP, CHIP_NAMES, keptAt } from "./chip.js";
+import { CHIP, CHIP_NAMES, keptAt, RADIO } from "./chip.js";
 import { sideBySide } from "./side-by-side.js";
 
 const CASES: readonly Case[] = [
@@ -74,6 +74,7 @@ interface Flags {
   seed?: string;
   again?: boolean;
   softReset?: boolean;
+  radio?: boolean;
   atOnce: string;
 }
 
@@ -102,7 +103,7 @@ async function main(flags: Flags): Promise<number> {
     encoding: "utf8",
   }).trim();
   const run = { commit, seed, quick };
-  console.log(`${CHIP.name}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
+  console.log(`${CHIP.name}${RADIO ? " with Wi-Fi" : ""}, ${commit}, seed ${seed}${quick ? ", quick" : ""}`);
   const left = CASES.filter((one) =>
     only.length > 0 ? only.includes(one.name) : again || !isPassed(one, run),
   );
@@ -111,6 +112,7 @@ async function main(flags: Flags): Promise<number> {
     const names = left.sort(longestFirst).map(({ name }) => name);
     const words = ["--chip", CHIP.name, "--seed", String(seed), ...(quick ? ["--quick"] : [])];
     if (flags.softReset) words.push("--soft-reset");
+    if (flags.radio) words.push("--radio");
     return (await sideBySide(names, atOnce, words)) === 0 ? 0 : 1;
   }
   let failures = 0;
@@ -175,6 +177,10 @@ new Command("chip")
   .option("--seed <number>", "of the moments of the power losses")
   .option("--again", "also what passed at this commit before")
   .option("--soft-reset", "trust the emulator's reset of the chip (docs/measurements.md)")
+  .option(
+    "--radio",
+    "with the Wi-Fi stack in the images; needs an emulator that has Wi-Fi, which Espressif's has not",
+  )
   .option("--port <number>", "the platform's first port")
   .option("--at-once <number>", "emulators side by side; two cores have time for four", "1")
   .action(async (flags: Flags) => process.exit(await main(flags)))

@@ -28,7 +28,7 @@ import { buildBoards } from "../built.js";
 import { tlsFront } from "../hosts/shared/tls-front.js";
 import { Authorities } from "../hosts/shared/x509/authority.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
-import { CHIP, keptAt } from "./chip.js";
+import { CHIP, keptAt, RADIO } from "./chip.js";
 
 export const TITLE = "chip";
 export const DEVICE = "chip-1";
@@ -82,7 +82,7 @@ const configOf = (settings: Settings) => ({
 });
 
 const configFor = ({ version = "1.0.0", timestamps = "device", numbered, fault, more }: Settings) => ({
-  wifi: { ssid: "emulator" },
+  wifi: { ssid: RADIO?.ssid ?? "emulator" },
   provisioning: { ...PROFILE, deviceName: DEVICE },
   firmware: { title: TITLE, version, allowHttp: true },
   telemetry: { timestamps },
@@ -117,7 +117,7 @@ export async function imageOf(settings: Settings = {}, sdk: Sdk = findSdk()): Pr
       target: plainTarget(CHIP.name),
       debug: false,
       megabytes: 4,
-      emulated: true,
+      emulated: RADIO ? "wifi" : true,
       config,
       // Compiled with the SDK's own flags: objects go by the age of their sources.
       out: keptAt(settings.program === "bench-js" ? "build-js" : "build"),
@@ -261,6 +261,7 @@ export class Board {
       chip: CHIP.name,
       flash: this.flash,
       more: this.#more,
+      ...(RADIO && { network: RADIO.card }),
       line: (text) => this.#heard(text),
       bytes: (bytes) => this.onBytes(bytes),
     });

@@ -15,6 +15,8 @@ import { mergeOptions, type Protection, protectionOptions } from "./sdkconfig.js
 const OURS = join(PROJECT, "hosts", "esp32", "flash", "sdkconfig");
 const EMULATED = join(PROJECT, "hosts", "esp32", "emulator", "manifest.json");
 const EMULATED_OPTIONS = join(PROJECT, "hosts", "esp32", "emulator", "sdkconfig.defaults");
+/** The emulated radio has no clock that ESP-IDF would find running. */
+const EMULATED_WIFI = "CONFIG_COMPILER_OPTIMIZATION_ASSERTIONS_DISABLE=y\n";
 const VARIANTS = ["sdkconfig.defaults", "sdkconfig.defaults.release", "sdkconfig.inst"];
 /** Sizes of flash that there is a table of partitions for, in MB. */
 export const FLASH_SIZES = [4, 8, 16] as const;
@@ -29,8 +31,8 @@ export interface BuildOptions extends Protection {
   readonly debug: boolean;
   /** Of the flash. */
   readonly megabytes: FlashSize;
-  /** For the emulator: Ethernet in place of Wi-Fi. */
-  readonly emulated?: boolean | undefined;
+  /** For the emulator. True: Ethernet takes the place of Wi-Fi. "wifi": Wi-Fi as on a board, for an emulator that has it. */
+  readonly emulated?: boolean | "wifi" | undefined;
   /** Takes the place of members of the manifest's config. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Where everything is written. */
@@ -142,6 +144,7 @@ function prepare(options: BuildOptions): string {
       name === VARIANTS[0]
         ? size +
           (emulated ? (read(EMULATED_OPTIONS) ?? "") : "") +
+          (emulated === "wifi" ? EMULATED_WIFI : "") +
           protectionOptions(options, chipOf(sdk, target).name)
         : "";
     if (a !== undefined || b !== undefined) update(join(own, name), mergeOptions(a ?? "", (b ?? "") + more));
@@ -154,7 +157,7 @@ function prepare(options: BuildOptions): string {
   write(join(own, "manifest.json"), {
     build: { SDKCONFIGPATH: "./", PARTITIONS_FILE: join(own, "partitions.csv") },
   });
-  const include = [manifest, ...(emulated ? [EMULATED] : []), join(own, "manifest.json")];
+  const include = [manifest, ...(emulated === true ? [EMULATED] : []), join(own, "manifest.json")];
   write(join(project, "manifest.json"), { include, config });
   return project;
 }

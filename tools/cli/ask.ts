@@ -55,3 +55,22 @@ export async function confirm(
     lines.close();
   }
 }
+
+/** A question about what a person saw. "skip": an empty line, any other word, or the end of the input. Rejects with ExitError at Ctrl-C. */
+export async function askYesNo(
+  question: string,
+  { stdin, stderr }: Terminal = process,
+): Promise<"yes" | "no" | "skip"> {
+  const lines = createInterface({ input: stdin, output: stderr, terminal: true });
+  try {
+    const answer = await new Promise<string>((resolve, reject) => {
+      lines.once("SIGINT", () => reject(new ExitError(INTERRUPTED, "interrupted")));
+      lines.once("close", () => resolve(""));
+      lines.question(`${question} [y/n, Enter: not tried] `, resolve);
+    });
+    if (/^y(?:es)?$/i.test(answer.trim())) return "yes";
+    return /^no?$/i.test(answer.trim()) ? "no" : "skip";
+  } finally {
+    lines.close();
+  }
+}

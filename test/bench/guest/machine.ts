@@ -1,7 +1,7 @@
 // A machine inside the engine itself, as cheap as one can be: sockets that answer at once, flash that is memory, a clock that the script sets. So
 // nothing but the agent is measured, and no bridge to another process.
 import { none } from "../../../hosts/none.js";
-import type { Blocks, Host, Socket, SocketEvent } from "../../../src/port.js";
+import type { Blocks, Host, Socket, SocketEvent, Store } from "../../../src/port.js";
 
 /** What the local platform answers, before and behind the date. */
 declare const ANSWER: readonly [before: string, after: string];
@@ -71,11 +71,27 @@ function memory(sectors: number): Blocks {
   };
 }
 
+function memoryStore(): Store {
+  const values = new Map<string, Uint8Array>();
+  return {
+    get: (key) => values.get(key),
+    set: (key, value) => {
+      values.set(key, value.slice());
+      return true;
+    },
+    delete: (key) => {
+      values.delete(key);
+      return true;
+    },
+  };
+}
+
 /** `sectors`: of flash, 0 for none. */
 export const makeMachine = (sectors: number, log: Host["log"]): Host => ({
   ...none,
   clock: { now: () => world.now, wall: () => WALL + world.now, timer: () => () => {} },
   blocks: memory(sectors),
+  store: memoryStore(),
   open,
   encode: (text) => encoder.encode(text),
   decode: (bytes) => decoder.decode(bytes),

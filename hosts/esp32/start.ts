@@ -1,6 +1,7 @@
 // Puts a board together: network, time, agent, application, and what restarts it when nothing else does.
-import { Agent, pinAll, Recovery } from "../../src/index.js";
+import { type Agent, pinAll, Recovery } from "../../src/index.js";
 import type { AppHost } from "../shared/application.js";
+import { assemble } from "../shared/assemble.js";
 import { AgentWatchdog } from "./agent-watchdog.js";
 import { type Machine, MEMORY, TLS } from "./board-hardware.js";
 import { readConfig, type Settings } from "./config.js";
@@ -98,29 +99,34 @@ const run = (
   const running = (): boolean => agent !== undefined && agent.state !== "stopped";
   const watchdog = new AgentWatchdog(host, SILENCE_MS, () => wifi.online && running());
   const watched = { ...host, open: watchdog.watch(time.watch(host.open)) };
-  try {
-    agent = new Agent(watched, settings.options);
-  } catch (error) {
-    return error instanceof Error ? error.message : "unknown";
-  }
-  kept?.attend(agent);
-  host.renewal?.attend(agent);
-  if (settings.network) joins?.(agent, deepSleep ? undefined : wifi, settings.network);
-  attend(agent, host, wifi, time, settings.options.baseUrl, deepSleep !== undefined);
-  const image = settings.options.firmware?.version ?? "";
-  const recovery = new Recovery(watched, image);
-  const appHost = { ...watched, settings: forApplication(settings), health: forDiagnostics(machine, host) };
-  const sample = recovery.active ? undefined : application(agent, appHost);
-  recovery.attend(agent);
+  const { options, network } = settings;
+  const recovery = new Recovery(watched, options.firmware?.version ?? "");
+  const device = assemble(
+    {
+      host: watched,
+      options,
+      recovery,
+      extras: [kept, host.renewal],
+      settings: forApplication(settings),
+      health: forDiagnostics(machine, host),
+      made(made) {
+        agent = made;
+        if (network) joins?.(made, deepSleep ? undefined : wifi, network);
+        attend(made, host, wifi, time, options.baseUrl, deepSleep !== undefined);
+      },
+    },
+    application,
+  );
+  if (typeof device === "string") return device;
   if (deepSleep)
-    deepSleep.wake(agent, sample, recovery.active, {
+    deepSleep.wake(device.agent, device.sample, recovery.active, {
       wifi,
       join,
       online: () => time.learn(),
       asleep: () => recovery.steady(),
     });
-  else agent.start();
-  return agent;
+  else device.agent.start();
+  return device.agent;
 };
 
 export const timeOf = ({ clock, built, askTime, idf }: Machine, host: BoardHost): TimeOfDay =>

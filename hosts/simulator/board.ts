@@ -2,10 +2,11 @@
 
 import files, { type Files } from "embedded:storage/files";
 import config from "mc/config";
-import { Agent, type AgentOptions } from "mote";
+import { type Agent, Recovery } from "mote";
 import { createHost, type SimulatorHost } from "mote-simulator";
 import { readConfig } from "../esp32/config.js";
 import type { Application } from "../esp32/start.js";
+import { assemble } from "../shared/assemble.js";
 import type { Config } from "../shared/commissioning/built-in-configuration.js";
 import { eventLine, followAgent } from "../shared/event-lines.js";
 import type { RenewTrust } from "../shared/trust/trust.js";
@@ -44,22 +45,29 @@ export const start = (
   Object.assign(globalThis, { abort: (_: unknown, error: unknown) => made.log("error", lastWords(error)) });
   const go: Go = (host, configured) => {
     const settings = readConfig(configured);
-    const agent = Array.isArray(settings) ? settings.join("; ") : agentOf(host, settings.options);
-    if (Array.isArray(settings) || typeof agent === "string") {
-      host.log("error", `the configuration is wrong: ${agent}`);
-      return undefined;
-    }
+    if (Array.isArray(settings)) return misconfigured(host, settings.join("; "));
     const { options, intervalMs, timeoutMs } = settings;
     const { title = "the program", version } = options.firmware ?? {};
     const what = version === undefined ? title : `${title} ${version}`;
-    host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
-    kept?.attend(agent);
-    host.renewal?.attend(agent);
-    // A board prints nothing of this: there is nobody to read it. What of it is worth keeping the log has already.
-    followAgent(agent, (event) => show("info", eventLine(event)));
     const sleeps = timeoutMs !== undefined;
-    const appSettings = { intervalMs, version: options.firmware?.version, ...(sleeps && { sleeps }) };
-    const sample = application(agent, { ...host, settings: appSettings, health: {} });
+    const device = assemble(
+      {
+        host,
+        options,
+        recovery: new Recovery(host, version ?? ""),
+        extras: [kept, host.renewal],
+        settings: { intervalMs, version, ...(sleeps && { sleeps }) },
+        health: {},
+        made(agent) {
+          host.log("info", `${what} starts on ${host.hardwareId}, with ${options.baseUrl}`);
+          // A board prints no events, as nobody reads them. The kept log has those worth keeping.
+          followAgent(agent, (event) => show("info", eventLine(event)));
+        },
+      },
+      application,
+    );
+    if (typeof device === "string") return misconfigured(host, device);
+    const { agent, sample } = device;
     if (sleeps)
       wakeAgain(agent, host, sample, (wake) => {
         host.log("info", eventLine({ ...wake, event: "wake" }));
@@ -76,13 +84,8 @@ const lastWords = (error: unknown): string => {
   return error.stack ?? `${error.name}: ${error.message}`;
 };
 
-/** The agent, or what is wrong with its options. */
-const agentOf = (host: SimulatorHost, options: AgentOptions): Agent | string => {
-  try {
-    return new Agent(host, options);
-  } catch (error) {
-    return error instanceof Error ? error.message : "unknown";
-  }
+const misconfigured = (host: SimulatorHost, what: string): undefined => {
+  host.log("error", `the configuration is wrong: ${what}`);
 };
 
 const below = (all: Files, folder: string): Files => {

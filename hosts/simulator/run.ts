@@ -1,10 +1,11 @@
 // The agent with the sample application, as its supervisor configured it.
 import files from "embedded:storage/files";
-import { Agent, Recovery } from "mote";
+import { type Agent, MoteError, Recovery } from "mote";
 import { DeviceLog } from "mote/log";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
 import type { AppHost } from "../shared/application.js";
+import { assemble } from "../shared/assemble.js";
 import { followAgent } from "../shared/event-lines.js";
 import { renewTrust } from "../shared/trust/trust.js";
 
@@ -25,15 +26,26 @@ const start = (show: Show | undefined): void => {
   const kept = new DeviceLog(machine);
   const host = kept.over(machine);
   const recovery = new Recovery(host, image);
-  const agent = new Agent(host, options);
-  kept.attend(agent);
-  host.renewal?.attend(agent);
-  followAgent(agent, sendEvent);
-  show?.(agent, { title: options.firmware?.title ?? "", version: options.firmware?.version ?? "" });
-  const appHost = { ...host, settings: { intervalMs, version: options.firmware?.version } };
-  if (recovery.active) sendEvent({ event: "recovery", cause: recovery.cause });
-  else if (!setUpApplication(agent, { ...appHost, health: {} })) return;
-  recovery.attend(agent);
+  const { title = "", version = "" } = options.firmware ?? {};
+  const device = assemble(
+    {
+      host,
+      options,
+      recovery,
+      extras: [kept, host.renewal],
+      settings: { intervalMs, version: options.firmware?.version },
+      health: {},
+      made(agent) {
+        followAgent(agent, sendEvent);
+        show?.(agent, { title, version });
+        if (recovery.active) sendEvent({ event: "recovery", cause: recovery.cause });
+      },
+    },
+    setUpApplication,
+  );
+  if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
+  const { agent, sample: isSetUp = true } = device;
+  if (!isSetUp) return;
   const line = host.open("127.0.0.1", control, false, (what) => {
     if (what !== "readable") return;
     line.close();

@@ -9,10 +9,11 @@ import { LockedError } from "../../hosts/node/lease.js";
 import { watchNetwork } from "../../hosts/node/network.js";
 import { encode } from "../../hosts/node/text.js";
 import { renewal } from "../../hosts/node/trust.js";
+import { assemble } from "../../hosts/shared/assemble.js";
 import { nameOf } from "../../hosts/shared/commissioning/authorities.js";
 import { wakeAgain } from "../../hosts/shared/wakes.js";
 import { Diagnostics } from "../../src/diagnostics/index.js";
-import { Agent, MoteError, Recovery, SecretRedactor, type Wake } from "../../src/index.js";
+import { type Agent, MoteError, Recovery, SecretRedactor, type Wake } from "../../src/index.js";
 import { DeviceLog } from "../../src/log/index.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
@@ -139,31 +140,41 @@ async function start({ config, path, slot, state, sha256, lastRun }: StartMessag
   const image = recovery.active ? undefined : await loadImage(path);
   if (image) storeImageInfo(host, sha256, image.firmware);
   const firmware = image ? image.firmware : storedImageInfo(host, sha256);
-  const made = new Agent(host, agentOptions(config, firmware));
-  agent = made;
-  recovery.attend(made);
-  kept.attend(made);
-  trust?.attend(made);
-  follow(made, emit);
-  if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
-  const { title, version } = firmware ?? {};
-  emit({ event: "started", title, version, slot, state });
-  if (recovery.active) emit({ event: "recovery", cause: recovery.cause });
   const health = { freeMemory };
-  const publishHealth = () => void new Diagnostics(made, host, health);
-  if (recovery.active) publishHealth();
   const { intervalMs, cycle } = config;
   const sleeps = cycle !== undefined && !recovery.active;
-  const settings = { intervalMs, ...(sleeps && { sleeps }) };
-  const sample = image?.default(made, { ...host, settings, health, publishHealth });
+  const device = assemble(
+    {
+      host,
+      options: agentOptions(config, firmware),
+      recovery,
+      extras: [kept, trust],
+      settings: { intervalMs, ...(sleeps && { sleeps }) },
+      health,
+      made(made) {
+        agent = made;
+        follow(made, emit);
+        if (config.exitOnRefusal) made.on("refused", () => void end(REFUSED, false));
+        emit({ event: "started", title: firmware?.title, version: firmware?.version, slot, state });
+        if (!recovery.active) return;
+        emit({ event: "recovery", cause: recovery.cause });
+        new Diagnostics(made, host, health);
+      },
+    },
+    (made, appHost) => {
+      const publishHealth = () => void new Diagnostics(made, host, health);
+      return image?.default(made, { ...appHost, publishHealth });
+    },
+  );
+  if (typeof device === "string") throw new MoteError("BAD_OPTIONS", device);
   if (ending) return;
   if (!sleeps) {
-    watchNetwork(host.clock, () => made.networkReturned());
-    return made.start();
+    watchNetwork(host.clock, () => device.agent.networkReturned());
+    return device.agent.start();
   }
   // It is right that it opens no connection for hours.
   signs.expectWakes(intervalMs);
-  wakeAgain(made, host, sample, woken);
+  wakeAgain(device.agent, host, device.sample, woken);
 }
 
 function woken({ kept: _, ...wake }: Wake): boolean {

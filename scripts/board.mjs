@@ -20,9 +20,9 @@ export const MODULES = [
   ["mote", "src/index.ts"],
   ["mote-lean", "src/index.ts"],
   ["mote-report", "src/report/index.ts"],
-  ["mote-diagnostics", "src/diagnostics/index.ts"],
-  ["mote-strategies", "src/strategies/index.ts"],
-  ["mote-log", "src/log/index.ts"],
+  ["mote-diagnostics", "extras/diagnostics/index.ts"],
+  ["mote-strategies", "extras/strategies/index.ts"],
+  ["mote-log", "extras/log/index.ts"],
   ["mote-app", "examples/sample/app.ts", "examples/sample/app.js"],
   ["mote-esp32", "hosts/esp32/board.ts", "hosts/esp32/types.js"],
   [
@@ -31,7 +31,7 @@ export const MODULES = [
     "hosts/esp32/commissioning/commission-types.js",
   ],
   ["mote-kept-log", "hosts/esp32/log/kept-log.ts", "hosts/esp32/log/kept-log-types.js"],
-  ["mote-trust", "hosts/shared/trust/trust.ts", "hosts/esp32/trust/trust-types.js"],
+  ["mote-trust", "extras/trust/trust.ts", "hosts/esp32/trust/trust-types.js"],
   ["mote-emulated-network", "hosts/esp32/emulator/ethernet.ts"],
   ["mote-simulator", "hosts/simulator/index.ts"],
   ["mote-simulator-board", "hosts/simulator/board.ts", "hosts/esp32/types.js"],
@@ -45,14 +45,19 @@ export const MODULES = [
   ["mote-simulator-window", "hosts/simulator/window.ts"],
 ];
 
-/** Modules that build on the core: it is imported by its name, so that a board has it once. */
-const ON_CORE = { diagnostics: "mote/diagnostics", strategies: "mote/strategies", log: "mote/log" };
+/** Extras that are a module of their own, which others import by its name, so that a board has it once. */
+const EXTRAS = { diagnostics: "mote/diagnostics", strategies: "mote/strategies", log: "mote/log" };
 const CORE = join("src", "index.ts");
-const folderOf = (path) => /^src[/\\](\w+)/.exec(path)?.[1];
+const extraOf = (path) => /^extras[/\\](\w+)/.exec(path)?.[1];
 
-/** What the module of its own is called in which `folder` lies, if it is not the one that begins in the folder `own`. */
-const apart = (folder, own) =>
-  folder === undefined || folder === own ? undefined : (ON_CORE[folder] ?? (own in ON_CORE && "mote"));
+/** The module in which `path` is on a board, if that is not the one which begins with `entry`. */
+const otherModule = (path, importer, entry) => {
+  const own = extraOf(entry);
+  const extra = extraOf(path);
+  if (extra in EXTRAS && extra !== own) return EXTRAS[extra];
+  const isCore = own in EXTRAS ? path.startsWith("src") : path === CORE && /^(?:hosts|extras)/.test(importer);
+  return isCore ? "mote" : undefined;
+};
 
 /** Our TypeScript. `lean`: the smallest build, with the same API, but what has a NAME.stub.ts beside its NAME.ts is left out. */
 const sources = (root, entry, lean, define, whole) => ({
@@ -62,10 +67,7 @@ const sources = (root, entry, lean, define, whole) => ({
     if (!name.startsWith(".")) return { id: name, external: true };
     const path = join(dirname(importer), name).replace(/\.js$/, ".ts");
     const instead = path.replace(/\.ts$/, ".stub.ts");
-    // On a board the core is a module of its own, whoever imports it.
-    if (!whole && path === join(root, CORE) && relative(root, importer).startsWith("hosts"))
-      return { id: "mote", external: true };
-    const id = !whole && apart(folderOf(relative(root, path)), folderOf(entry));
+    const id = !whole && otherModule(relative(root, path), relative(root, importer), entry);
     return id ? { id, external: true } : lean && existsSync(instead) ? instead : path;
   },
   transform: async (text) =>
@@ -83,7 +85,7 @@ export async function bundle(root, entry, { lean = false, format = "esm", define
   return { code, inputs: bundled.watchFiles };
 }
 
-/** One of MODULES: its files by name, with the types of those of src for an application's own TypeScript, and the paths of its sources. */
+/** One of MODULES: its files by name, with the types of those of src and extras for an application's own TypeScript, and the paths of its sources. */
 export async function buildModule(root, [name, entry, types = typesOf(entry)]) {
   const { code, inputs } = await bundle(root, entry, { lean: name === "mote-lean" });
   const names = / as default\b/.test(code) ? ["*", "{ default }"] : ["*"];
@@ -92,4 +94,4 @@ export async function buildModule(root, [name, entry, types = typesOf(entry)]) {
 }
 
 /** What imports the SDK has types that its own compiler does not agree with. */
-const typesOf = (entry) => entry.startsWith("src/") && entry.replace(/\.ts$/, ".js");
+const typesOf = (entry) => /^(?:src|extras)\//.test(entry) && entry.replace(/\.ts$/, ".js");

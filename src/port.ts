@@ -150,7 +150,7 @@ export interface Host {
   random(into: Uint8Array): void;
   /** The same on every start, different on every machine: letters, digits and hyphens, 32 at most. */
   readonly hardwareId: string;
-  /** A line for people, cleaned by the `redactor`. One of the level `debug` need not be shown: src/log keeps it where that was asked for. */
+  /** A line for people, cleaned by the `redactor`. One of the level `debug` need not be shown: extras/log keeps it where that was asked for. */
   log(level: "debug" | "info" | "warn" | "error", line: string): void;
   /** Of this run, with the secrets that are stored pinned. Left out, the agent has one of its own. */
   readonly redactor?: Redactor;

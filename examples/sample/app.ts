@@ -5,10 +5,10 @@
 // RPC: setLed {on}, getStatus, echo, burst {points}, report, callPlatform {method, params}, readAttributes {clientKeys, sharedKeys},
 // claim {secretKey, durationMs}; mote.health.
 
+import { Diagnostics } from "../../extras/diagnostics/index.js";
+import { Strategies } from "../../extras/strategies/index.js";
 import type { AppHost } from "../../hosts/shared/application.js";
-import { Diagnostics } from "../../src/diagnostics/index.js";
 import type { Agent } from "../../src/index.js";
-import { Strategies } from "../../src/strategies/index.js";
 import { handleMethods, type SampleApplication } from "./methods.js";
 import { intervalOf, LIMITS, Sampler } from "./sampler.js";
 import { countStart } from "./starts.js";

@@ -1,8 +1,8 @@
 // What a board gives to the host: the SDK's classes and ESP-IDF's functions, as far as they are used. board.ts takes them from the SDK,
 // the tests from fakes.
 
+import type { RenewTrust } from "../../extras/trust/trust.js";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
-import type { RenewTrust } from "../shared/trust/trust.js";
 import type { MakeRadio } from "./network/wifi.js";
 import type { Partition } from "./partition.js";
 import type { Ota } from "./slot.js";

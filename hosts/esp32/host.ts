@@ -1,6 +1,6 @@
+import type { Renewal } from "../../extras/trust/trust.js";
 import { pinAll, pinStored, SecretRedactor } from "../../src/index.js";
 import type { Host, LastRun, Redactor } from "../../src/port.js";
-import type { Renewal } from "../shared/trust/trust.js";
 import { type Idf, type Machine, MEMORY } from "./board-hardware.js";
 import { LastWords } from "./crash.js";
 import { type Partition, PartitionBlocks } from "./partition.js";

@@ -1,8 +1,8 @@
-// Authorities that a device on Node trusts, renewed by hosts/shared/trust.
+// Authorities that a device on Node trusts, renewed by extras/trust.
 import { readFileSync } from "node:fs";
 import * as tls from "node:tls";
-import { toPem } from "../shared/commissioning/authorities.js";
-import { type Keeper, type Renewal, renewTrust } from "../shared/trust/trust.js";
+import { toPem } from "../../extras/commissioning/authorities.js";
+import { type Keeper, type Renewal, renewTrust } from "../../extras/trust/trust.js";
 import { opener } from "./sockets.js";
 import { encode } from "./text.js";
 

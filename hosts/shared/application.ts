@@ -1,5 +1,5 @@
 // What a host gives an application.
-import type { DiagnosticsOptions } from "../../src/diagnostics/index.js";
+import type { DiagnosticsOptions } from "../../extras/diagnostics/index.js";
 import type { Host } from "../../src/port.js";
 
 /** What the application gets beside the host. */

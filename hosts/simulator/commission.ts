@@ -1,19 +1,19 @@
 // `mote/commission` in the simulator: no Wi-Fi to choose, and the page only where `config.commission.port` asks for it, for this machine alone.
 import { Agent } from "mote";
-import { fromBase64, nameOf, readAuthorities } from "../shared/commissioning/authorities.js";
+import { fromBase64, nameOf, readAuthorities } from "../../extras/commissioning/authorities.js";
 import {
   type Config,
   isIncomplete,
   membersOf,
   valuesOf,
   withStoredSettings,
-} from "../shared/commissioning/built-in-configuration.js";
-import { Commissioning } from "../shared/commissioning/commissioning.js";
-import { PageServer } from "../shared/commissioning/page-server.js";
-import { reach } from "../shared/commissioning/platform-check.js";
-import { makeProof } from "../shared/commissioning/respond.js";
-import { finishInterrupted, keep, readStoredSettings } from "../shared/commissioning/stored-settings.js";
-import type { Values } from "../shared/commissioning/values.js";
+} from "../../extras/commissioning/built-in-configuration.js";
+import { Commissioning } from "../../extras/commissioning/commissioning.js";
+import { PageServer } from "../../extras/commissioning/page-server.js";
+import { reach } from "../../extras/commissioning/platform-check.js";
+import { makeProof } from "../../extras/commissioning/respond.js";
+import { finishInterrupted, keep, readStoredSettings } from "../../extras/commissioning/stored-settings.js";
+import type { Values } from "../../extras/commissioning/values.js";
 import { listen } from "../xs/listen.js";
 import { TcpSocket } from "../xs/tcp.js";
 import type { Commissioner, Go } from "./board.js";

@@ -2,11 +2,11 @@ import type { Files } from "embedded:storage/files";
 import { Digest as NativeDigest } from "crypt";
 import FFI from "mc/ffi";
 import RNG from "rng";
+import type { LogMemory } from "../../extras/log/index.js";
+import type { Renewal, RenewTrust } from "../../extras/trust/trust.js";
 import { pinStored, SecretRedactor } from "../../src/index.js";
-import type { LogMemory } from "../../src/log/index.js";
 import type { Digest, Host, LastRun } from "../../src/port.js";
 import { TwoSlots } from "../shared/boot-slots/boot-slots.js";
-import type { Renewal, RenewTrust } from "../shared/trust/trust.js";
 import { XsClock } from "../xs/clock.js";
 import { digester } from "../xs/digest.js";
 import { log } from "../xs/log.js";
@@ -26,7 +26,7 @@ const SLOT = 8 * KIB * KIB;
 export interface SimulatorOptions {
   /** Certificates of authorities, DER. */
   authorities?: readonly Uint8Array[];
-  /** Of hosts/shared/trust. Default: what is trusted stays as it is given. */
+  /** Of extras/trust. Default: what is trusted stays as it is given. */
   renewTrust?: RenewTrust | undefined;
   blocksBytes?: number;
   slotBytes?: number;

@@ -1,5 +1,5 @@
 // `mote/kept-log` in the simulator.
-import { DeviceLog } from "../../src/log/index.js";
+import { DeviceLog } from "../../extras/log/index.js";
 import type { SimulatorHost } from "./host.js";
 
 /** As that of hosts/esp32/log/kept-log.ts. */

@@ -4,10 +4,10 @@ import { type Agent, MoteError, Recovery } from "mote";
 import { DeviceLog } from "mote/log";
 import setUp from "mote-app";
 import { createHost, readSettings } from "mote-simulator";
+import { renewTrust } from "../../extras/trust/trust.js";
 import type { AppHost } from "../shared/application.js";
 import { assemble } from "../shared/assemble.js";
 import { followAgent } from "../shared/event-lines.js";
-import { renewTrust } from "../shared/trust/trust.js";
 
 const FLUSH_MS = 2000;
 

@@ -4,7 +4,7 @@ import * as rules from "./rules.js";
 import { files, offences, read } from "./tree.js";
 
 const src = files("src", /\.ts$/);
-const hosts = files("hosts", /\.ts$/);
+const hosts = [...files("extras", /\.ts$/), ...files("hosts", /\.ts$/)];
 const tools = files("tools", /\.ts$/);
 const all = [...src, ...hosts, ...tools, ...files("examples", /\.ts$/), ...files("test", /\.ts$/)];
 

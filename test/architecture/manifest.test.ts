@@ -1,14 +1,14 @@
 // The root manifest, as far as it can be held without the SDK. `npm run esp32 -- --check` builds with it.
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import test from "ava";
 import { build } from "esbuild";
-import * as diagnostics from "../../src/diagnostics/index.js";
+import * as diagnostics from "../../extras/diagnostics/index.js";
+import * as log from "../../extras/log/index.js";
+import * as strategies from "../../extras/strategies/index.js";
 import * as mote from "../../src/index.js";
-import * as log from "../../src/log/index.js";
 import * as report from "../../src/report/index.js";
-import * as strategies from "../../src/strategies/index.js";
 import { buildBoards } from "../built.js";
 import { imports } from "./rules.js";
 import { files, read, root } from "./tree.js";
@@ -29,17 +29,37 @@ test("every module of the root manifest is there and is preloaded, and nothing e
 
 /** Modules that a project adds to the core's: the report client shares nothing with it, the others import it. */
 const OPTIONAL = [
-  { name: "report", imports: [], names: report },
-  { name: "diagnostics", imports: [], names: diagnostics },
-  { name: "strategies", imports: ["mote"], names: strategies },
-  { name: "log", imports: ["mote"], names: log },
+  { name: "report", folder: "src/report", imports: [], names: report },
+  { name: "diagnostics", folder: "extras/diagnostics", imports: [], names: diagnostics },
+  { name: "strategies", folder: "extras/strategies", imports: ["mote"], names: strategies },
+  { name: "log", folder: "extras/log", imports: ["mote"], names: log },
 ];
 
 test("the manifest of each optional module has that module alone", (t) => {
-  for (const { name } of OPTIONAL) {
-    const { modules, preload, ...others } = JSON.parse(read(`manifest-${name}.json`));
-    t.deepEqual(modules, { [`mote/${name}`]: `./dist/xs/mote-${name}` });
+  for (const { name, folder } of OPTIONAL) {
+    const isExtra = folder.startsWith("extras");
+    const { modules, preload, ...others } = JSON.parse(
+      read(isExtra ? `${folder}/manifest.json` : `manifest-${name}.json`),
+    );
+    t.deepEqual(modules, { [`mote/${name}`]: `${isExtra ? "../.." : "."}/dist/xs/mote-${name}` });
     t.deepEqual([preload, others], [[`mote/${name}`], {}]);
+  }
+});
+
+test("the manifests that earlier projects include forward to those in extras", (t) => {
+  const forwarded = {
+    "manifest-diagnostics.json": "extras/diagnostics/manifest.json",
+    "manifest-log.json": "extras/log/manifest.json",
+    "manifest-strategies.json": "extras/strategies/manifest.json",
+    "manifest-trust.json": "extras/trust/manifest.json",
+    "hosts/shared/commissioning/manifest.json": "extras/commissioning/manifest.json",
+    "hosts/shared/log/manifest.json": "extras/log/manifest-kept.json",
+  };
+  for (const [path, to] of Object.entries(forwarded)) {
+    const { include, ...others } = JSON.parse(read(path));
+    t.is(posix.join(posix.dirname(path), include), to);
+    t.true(existsSync(join(root, to)), to);
+    t.deepEqual(others, {});
   }
 });
 
@@ -61,7 +81,7 @@ test("the root manifest is of no platform, and everything it has was meant", (t)
 test("the board's modules are all of src that has code, and import nothing but the core", async (t) => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ name }) => `src/${name}/index.ts`), ...STUBS],
+    entryPoints: ["src/index.ts", ...OPTIONAL.map(({ folder }) => `${folder}/index.ts`), ...STUBS],
     outdir: "dist",
     bundle: true,
     write: false,

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { unavailable } from "../xs/engine/worker.js";
 import type { Need, Row } from "./row.js";
 
-const HERE = new URL("./rows/", import.meta.url);
+const HERE = new URL("./rows", import.meta.url);
 const FILE = /^row-(\d\d)-[\w-]+\.ts$/;
 
 /** All rows, by number. */

@@ -25,8 +25,8 @@ import { type Platform, startPlatform } from "../../tools/platform/server.js";
 import { PROJECT } from "../../tools/project.js";
 import { argument } from "../arguments.js";
 import { buildBoards } from "../built.js";
+import { Authorities } from "../extras/trust/x509/authority.js";
 import { tlsFront } from "../hosts/shared/tls-front.js";
-import { Authorities } from "../hosts/shared/x509/authority.js";
 import { bundleForXs } from "../hosts/simulator/bundle.js";
 import { CHIP, keptAt, RADIO } from "./chip.js";
 

@@ -24,7 +24,7 @@ return { agent, shared, answer };
 `;
 
 const aroundStrategies = (example: string): string => `import type { Agent, Host } from "../../src/index.js";
-import { Strategies } from "../../src/strategies/index.js";
+import { Strategies } from "../../extras/strategies/index.js";
 export function run(agent: Agent, host: Host) {
 ${example}
 }

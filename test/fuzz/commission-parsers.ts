@@ -1,15 +1,15 @@
 // What strangers can send while a device is commissioned: requests, forms, certificates, lines, questions for names.
 
+import { readAuthorities } from "../../extras/commissioning/authorities.js";
+import { splitWords } from "../../extras/commissioning/console.js";
+import { answerDns } from "../../extras/commissioning/dns.js";
+import { readForm } from "../../extras/commissioning/form.js";
+import { Improv } from "../../extras/commissioning/improv.js";
+import { FrameReader, writeFrame } from "../../extras/commissioning/improv-frames.js";
+import { LineReader } from "../../extras/commissioning/lines.js";
+import { RequestReader } from "../../extras/commissioning/request.js";
+import { FIELDS } from "../../extras/commissioning/values.js";
 import { decode, encode } from "../../hosts/node/text.js";
-import { readAuthorities } from "../../hosts/shared/commissioning/authorities.js";
-import { splitWords } from "../../hosts/shared/commissioning/console.js";
-import { answerDns } from "../../hosts/shared/commissioning/dns.js";
-import { readForm } from "../../hosts/shared/commissioning/form.js";
-import { Improv } from "../../hosts/shared/commissioning/improv.js";
-import { FrameReader, writeFrame } from "../../hosts/shared/commissioning/improv-frames.js";
-import { LineReader } from "../../hosts/shared/commissioning/lines.js";
-import { RequestReader } from "../../hosts/shared/commissioning/request.js";
-import { FIELDS } from "../../hosts/shared/commissioning/values.js";
 import { must, ofText, type Parser, whole } from "./parser.js";
 
 const FORM =

@@ -13,12 +13,12 @@ const TESTS = {
   "src/agent/rpc": "test/src/agent/rpc/*.test.ts",
   "src/agent/telemetry": "test/src/agent/telemetry/*.test.ts",
   "src/agent/time": "test/src/agent/time/*.test.ts",
-  "src/diagnostics": "test/src/diagnostics/*.test.ts",
+  "extras/diagnostics": "test/extras/diagnostics/*.test.ts",
   "src/http": "test/src/http/*.test.ts",
-  "src/log": "test/src/log/*.test.ts",
+  "extras/log": "test/extras/log/*.test.ts",
   "src/platform": "test/src/platform/*.test.ts",
   "src/report": "test/src/report/*.test.ts",
-  "src/strategies": "test/src/strategies/*.test.ts",
+  "extras/strategies": "test/extras/strategies/*.test.ts",
   "src/wire": "test/src/wire/**/*.test.ts",
 };
 

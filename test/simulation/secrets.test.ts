@@ -1,7 +1,7 @@
 // Every byte that a device sends and shows, through provisioning, refusals, errors that quote it, reset, recovery and health: no secret
 // is in it but where the platform's interface has it.
 import test from "ava";
-import { Diagnostics } from "../../src/diagnostics/index.js";
+import { Diagnostics } from "../../extras/diagnostics/index.js";
 import { Agent, Recovery } from "../../src/index.js";
 import { FakeClock } from "../fakes/clock.js";
 import { FakeFlash } from "../fakes/flash.js";

@@ -10,7 +10,7 @@ import { testOnXs } from "./engine/on-xs.js";
 const NAME = "greenhouse-7";
 const HOUR = 3_600_000;
 const ENTRY = `import { Agent } from "./src/index.ts";
-  import { Diagnostics } from "./src/diagnostics/index.ts";
+  import { Diagnostics } from "./extras/diagnostics/index.ts";
   globalThis.begin = () => {
     globalThis.agent = new Agent(host, {
       baseUrl: "http://platform.test",

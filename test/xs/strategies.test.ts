@@ -1,6 +1,6 @@
 // Strategies on the XS engine: the same decisions as on Node, in memory that does not grow with the values.
 import type { ExecutionContext } from "ava";
-import { Strategies, type StrategiesAgent } from "../../src/strategies/index.js";
+import { Strategies, type StrategiesAgent } from "../../extras/strategies/index.js";
 import { FakeClock, settle } from "../fakes/clock.js";
 import { type FakeHost, fakeHost } from "../fakes/host.js";
 import { Bridge } from "./engine/bridge.js";
@@ -19,7 +19,7 @@ const AGENT = `({
   attributes: { subscribe: (key, call) => { agentSide.set = call; return () => {}; }, publish: () => {} },
   on: () => () => {},
 })`;
-const ENTRY = `import { Strategies } from "./src/strategies/index.ts";
+const ENTRY = `import { Strategies } from "./extras/strategies/index.ts";
   globalThis.Strategies = Strategies;
   globalThis.seen = { sum: 0, points: 0 };
   globalThis.agentSide = {};

@@ -1,5 +1,5 @@
-// What a device answers to `mote.log` (src/log), which may be anything.
-import type { LogAnswer } from "../../src/log/index.js";
+// What a device answers to `mote.log` (extras/log), which may be anything.
+import type { LogAnswer } from "../../extras/log/index.js";
 
 /** Checked: undefined for anything else. */
 export function logAnswer(value: unknown): LogAnswer | undefined {

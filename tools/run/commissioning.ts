@@ -1,7 +1,19 @@
-// Commissioning of `mote run`: the page of hosts/shared/commissioning on loopback, for a device whose network is the machine's.
+// Commissioning of `mote run`: the page of extras/commissioning on loopback, for a device whose network is the machine's.
 import { randomFillSync } from "node:crypto";
 import { createServer, type Socket as NetSocket } from "node:net";
 import { join } from "node:path";
+import { nameOf, readAuthorities, toPem } from "../../extras/commissioning/authorities.js";
+import { Commissioning } from "../../extras/commissioning/commissioning.js";
+import { PageServer } from "../../extras/commissioning/page-server.js";
+import { reach } from "../../extras/commissioning/platform-check.js";
+import { makeProof } from "../../extras/commissioning/respond.js";
+import {
+  finishInterrupted,
+  type Keeper,
+  keep,
+  readStoredSettings,
+} from "../../extras/commissioning/stored-settings.js";
+import { addressOf, type Values } from "../../extras/commissioning/values.js";
 import { clock } from "../../hosts/node/clock.js";
 import { digest } from "../../hosts/node/digest.js";
 import type { Fence } from "../../hosts/node/files.js";
@@ -12,18 +24,6 @@ import { FileStore } from "../../hosts/node/store.js";
 import { decode, encode } from "../../hosts/node/text.js";
 import { renewal } from "../../hosts/node/trust.js";
 import { none } from "../../hosts/none.js";
-import { nameOf, readAuthorities, toPem } from "../../hosts/shared/commissioning/authorities.js";
-import { Commissioning } from "../../hosts/shared/commissioning/commissioning.js";
-import { PageServer } from "../../hosts/shared/commissioning/page-server.js";
-import { reach } from "../../hosts/shared/commissioning/platform-check.js";
-import { makeProof } from "../../hosts/shared/commissioning/respond.js";
-import {
-  finishInterrupted,
-  type Keeper,
-  keep,
-  readStoredSettings,
-} from "../../hosts/shared/commissioning/stored-settings.js";
-import { addressOf, type Values } from "../../hosts/shared/commissioning/values.js";
 import { Agent } from "../../src/index.js";
 import type { Host, Socket, SocketEvent } from "../../src/port.js";
 

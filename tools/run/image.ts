@@ -5,7 +5,7 @@
 //
 // The default export is called once, before `agent.start()`. What it throws ends the start like a crash.
 import { pathToFileURL } from "node:url";
-import type { DiagnosticsOptions } from "../../src/diagnostics/index.js";
+import type { DiagnosticsOptions } from "../../extras/diagnostics/index.js";
 import type { Agent, FirmwareOptions, Host } from "../../src/index.js";
 
 /** What `mote run` was given for the application. */

@@ -1,6 +1,9 @@
 // The worker process of `mote run`: one agent with the active image. It gets all it needs by message, ends when it is asked to, when the
 // agent wants a restart, and when its supervisor is gone.
 import { getHeapStatistics } from "node:v8";
+import { nameOf } from "../../extras/commissioning/authorities.js";
+import { Diagnostics } from "../../extras/diagnostics/index.js";
+import { DeviceLog } from "../../extras/log/index.js";
 import { QueueFileError } from "../../hosts/node/blocks.js";
 import { BoundedOutput, leftOutLine } from "../../hosts/node/bounded-output.js";
 import { FAILED, IN_USE, QUEUE, REFUSED, RESET, RESTART, STOPPED } from "../../hosts/node/exit.js";
@@ -10,11 +13,8 @@ import { watchNetwork } from "../../hosts/node/network.js";
 import { encode } from "../../hosts/node/text.js";
 import { renewal } from "../../hosts/node/trust.js";
 import { assemble } from "../../hosts/shared/assemble.js";
-import { nameOf } from "../../hosts/shared/commissioning/authorities.js";
 import { wakeAgain } from "../../hosts/shared/wakes.js";
-import { Diagnostics } from "../../src/diagnostics/index.js";
 import { type Agent, MoteError, Recovery, SecretRedactor, type Wake } from "../../src/index.js";
-import { DeviceLog } from "../../src/log/index.js";
 import { agentOptions, follow } from "./drive.js";
 import { EventChannel } from "./event-channel.js";
 import { ImageError, loadImage } from "./image.js";

@@ -1,6 +1,6 @@
-import { membersOf } from "../../shared/commissioning/built-in-configuration.js";
-import type { ImprovOptions } from "../../shared/commissioning/improv.js";
-import type { Values } from "../../shared/commissioning/values.js";
+import { membersOf } from "../../../extras/commissioning/built-in-configuration.js";
+import type { ImprovOptions } from "../../../extras/commissioning/improv.js";
+import type { Values } from "../../../extras/commissioning/values.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { chipName } from "./pins.js";

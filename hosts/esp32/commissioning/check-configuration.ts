@@ -1,6 +1,10 @@
 // The whole of `config` of a project's manifest, looked through without starting anything: what a build and a board have in common.
-import { type Config, isIncomplete, membersOf } from "../../shared/commissioning/built-in-configuration.js";
-import { checkNetwork } from "../../shared/commissioning/values.js";
+import {
+  type Config,
+  isIncomplete,
+  membersOf,
+} from "../../../extras/commissioning/built-in-configuration.js";
+import { checkNetwork } from "../../../extras/commissioning/values.js";
 import { refusePin } from "./pins.js";
 
 /** `config.commission`: how the owner gives what is not built in. */

@@ -1,24 +1,24 @@
-// Commissioning on a board: access point, page, name server and serial line around hosts/shared/commissioning.
+// Commissioning on a board: access point, page, name server and serial line around extras/commissioning.
 
-import { pinAll } from "../../../src/index.js";
-import type { Host } from "../../../src/port.js";
-import { fromBase64, nameOf, readAuthorities } from "../../shared/commissioning/authorities.js";
-import { Commissioning } from "../../shared/commissioning/commissioning.js";
-import { Console } from "../../shared/commissioning/console.js";
-import { answerDns } from "../../shared/commissioning/dns.js";
-import { Improv } from "../../shared/commissioning/improv.js";
-import { LineReader } from "../../shared/commissioning/lines.js";
-import { PageServer } from "../../shared/commissioning/page-server.js";
-import { reach } from "../../shared/commissioning/platform-check.js";
-import { makeProof, type PageContext } from "../../shared/commissioning/respond.js";
-import { keep } from "../../shared/commissioning/stored-settings.js";
+import { fromBase64, nameOf, readAuthorities } from "../../../extras/commissioning/authorities.js";
+import { Commissioning } from "../../../extras/commissioning/commissioning.js";
+import { Console } from "../../../extras/commissioning/console.js";
+import { answerDns } from "../../../extras/commissioning/dns.js";
+import { Improv } from "../../../extras/commissioning/improv.js";
+import { LineReader } from "../../../extras/commissioning/lines.js";
+import { PageServer } from "../../../extras/commissioning/page-server.js";
+import { reach } from "../../../extras/commissioning/platform-check.js";
+import { makeProof, type PageContext } from "../../../extras/commissioning/respond.js";
+import { keep } from "../../../extras/commissioning/stored-settings.js";
 import {
   type Before,
   checkNetwork,
   type Finding,
   SECRETS,
   type Values,
-} from "../../shared/commissioning/values.js";
+} from "../../../extras/commissioning/values.js";
+import { pinAll } from "../../../src/index.js";
+import type { Host } from "../../../src/port.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { LABEL } from "../store.js";

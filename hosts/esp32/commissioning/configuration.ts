@@ -1,5 +1,5 @@
 // What a board's owner gave, gives, or takes back: its configuration as built in and as stored, the button, and when to ask.
-import { Agent, Recovery } from "../../../src/index.js";
+
 import {
   type Config,
   isIncomplete,
@@ -8,8 +8,8 @@ import {
   withOwnName,
   withSecondWifi,
   withStoredSettings,
-} from "../../shared/commissioning/built-in-configuration.js";
-import { Improv } from "../../shared/commissioning/improv.js";
+} from "../../../extras/commissioning/built-in-configuration.js";
+import { Improv } from "../../../extras/commissioning/improv.js";
 import {
   finishInterrupted,
   keepSecond,
@@ -17,8 +17,9 @@ import {
   readStoredSettings,
   storedSecond,
   storedToken,
-} from "../../shared/commissioning/stored-settings.js";
-import type { Before } from "../../shared/commissioning/values.js";
+} from "../../../extras/commissioning/stored-settings.js";
+import type { Before } from "../../../extras/commissioning/values.js";
+import { Agent, Recovery } from "../../../src/index.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";
 import { misconfigured } from "../misconfigured.js";

@@ -4,9 +4,10 @@
 //
 // Over http the owner of a Wi-Fi can read the access token. There the params must hold it too, as `token`: so nobody
 // learns it by a Wi-Fi of his own who may call the device, and no more.
+
+import { checkNetwork } from "../../../extras/commissioning/values.js";
 import { type Agent, type Json, MoteError, pinAll } from "../../../src/index.js";
 import { isObject } from "../../../src/wire/text/json.js";
-import { checkNetwork } from "../../shared/commissioning/values.js";
 import type { BoardHost } from "../host.js";
 import type { AccessPoint, Network, Wifi } from "../network/wifi.js";
 import { type Air, reasonOf } from "./wifi-connection.js";

@@ -1,6 +1,6 @@
+import type { Near } from "../../../extras/commissioning/improv.js";
+import type { Finding } from "../../../extras/commissioning/values.js";
 import type { Clock } from "../../../src/port.js";
-import type { Near } from "../../shared/commissioning/improv.js";
-import type { Finding } from "../../shared/commissioning/values.js";
 import type { MakeRadio, Network, Radio } from "../network/wifi.js";
 
 export interface Air {

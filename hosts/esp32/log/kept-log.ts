@@ -1,5 +1,5 @@
-// `mote/kept-log`: what a board keeps for src/log where a project includes hosts/shared/log/manifest.json, lines and the place of the last panic (native/log.c).
-import { DeviceLog, type LogHost, type LogMemory } from "../../../src/log/index.js";
+// `mote/kept-log`: what a board keeps for extras/log where a project includes extras/log/manifest-kept.json, lines and the place of the last panic (native/log.c).
+import { DeviceLog, type LogHost, type LogMemory } from "../../../extras/log/index.js";
 import type { LastRun } from "../../../src/port.js";
 import type { Machine } from "../board-hardware.js";
 import type { BoardHost } from "../host.js";

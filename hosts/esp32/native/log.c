@@ -22,7 +22,7 @@
 #define DEEP 1024
 #define NOTED 0x70616e69
 
-// src/log/ring.ts knows which lines are whole.
+// extras/log/ring.ts knows which lines are whole.
 static RTC_NOINIT_ATTR uint8_t lines[BYTES];
 
 typedef struct {

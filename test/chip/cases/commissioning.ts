@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
-import { officialClient } from "../../hosts/shared/commissioning/official-client.js";
-import { expectedOf, visit } from "../../hosts/shared/commissioning/official-visit.js";
+import { officialClient } from "../../extras/commissioning/official-client.js";
+import { expectedOf, visit } from "../../extras/commissioning/official-visit.js";
 import { Dice } from "../../simulation/dice.js";
 import { Bench, imageOf, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";

@@ -1,6 +1,6 @@
 // The lines that a board keeps in memory that no reset clears, and where it panicked.
 import { join } from "node:path";
-import type { LogAnswer } from "../../../src/log/index.js";
+import type { LogAnswer } from "../../../extras/log/index.js";
 import { decodeLine } from "../../../tools/cli/commands/decode.js";
 import { Symbolizer } from "../../../tools/moddable/esp32/symbolizer.js";
 import { logAnswer } from "../../../tools/operator/device-log.js";

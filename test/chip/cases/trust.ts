@@ -1,12 +1,12 @@
 // A board's platform over the years: its authority is replaced while the board runs, and while its power goes.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
-import { KEY } from "../../../hosts/shared/trust/announcement.js";
+import { KEY } from "../../../extras/trust/announcement.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, piecesOf, type Wanted } from "../../../tools/cli/commands/trust/announce.js";
 import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/whom.js";
 import { HOST_ADDRESS } from "../../../tools/moddable/esp32/emulator.js";
-import { Authorities, type Issued } from "../../hosts/shared/x509/authority.js";
-import { changes, type Shown } from "../../hosts/shared/x509/changes.js";
+import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
+import { changes, type Shown } from "../../extras/trust/x509/changes.js";
 import { Dice } from "../../simulation/dice.js";
 import { Bench, ONLINE_MS } from "../bench.js";
 import { type Case, check } from "../case.js";

@@ -10,7 +10,7 @@ import test, { type ExecutionContext } from "ava";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
 
 const run = promisify(execFile);
-const ROOT = new URL("../../../", import.meta.url);
+const ROOT = new URL("../../..", import.meta.url);
 const ENVIRONMENT = fileURLToPath(new URL("dist/clients", ROOT));
 const PYTHON = `${ENVIRONMENT}/bin/python`;
 /** In a folder of its own: it has the first one's name, but other models and other ways to send JSON. */

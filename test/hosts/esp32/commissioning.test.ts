@@ -2,11 +2,11 @@
 
 import { rootCertificates } from "node:tls";
 import test from "ava";
+import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
+import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
 import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
-import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
-import { writeFrame } from "../../../hosts/shared/commissioning/improv-frames.js";
 import { Agent } from "../../../src/index.js";
 import { storesOf } from "../../../tools/moddable/factory/nvs-image.js";
 import { KEY, SECRET } from "../../fakes/platform.js";

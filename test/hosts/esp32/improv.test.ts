@@ -1,8 +1,8 @@
 // The official client of Improv against a board's own code on Node, on the clock that stands still.
 import test, { type ExecutionContext } from "ava";
-import { FrameReader, writeFrame } from "../../../hosts/shared/commissioning/improv-frames.js";
-import { officialClient } from "../shared/commissioning/official-client.js";
-import { expectedOf, visit } from "../shared/commissioning/official-visit.js";
+import { FrameReader, writeFrame } from "../../../extras/commissioning/improv-frames.js";
+import { officialClient } from "../../extras/commissioning/official-client.js";
+import { expectedOf, visit } from "../../extras/commissioning/official-visit.js";
 import { HOME, NAME, PRODUCT, rig } from "./commissioning-rig.js";
 
 const STEP_MS = 50;

@@ -1,7 +1,7 @@
 // A stranger has the page or the cable of somebody's board for a moment, and a network and a server of his own.
 import { rootCertificates } from "node:tls";
 import test, { type ExecutionContext } from "ava";
-import { writeFrame } from "../../../hosts/shared/commissioning/improv-frames.js";
+import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
 import { KEY, SECRET } from "../../fakes/platform.js";
 import { HOME, PRODUCT, rig } from "./commissioning-rig.js";
 

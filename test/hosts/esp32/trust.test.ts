@@ -1,17 +1,17 @@
 // A board whose image can renew whom it trusts: what reaches the native TLS, through starts and through commissioning's authorities.
 import test, { type ExecutionContext } from "ava";
+import { renewTrust } from "../../../extras/trust/trust.js";
 import type { Machine } from "../../../hosts/esp32/board-hardware.js";
 import { trusting } from "../../../hosts/esp32/commissioning/commissioning.js";
 import { createHost } from "../../../hosts/esp32/host.js";
 import { startBoard } from "../../../hosts/esp32/start.js";
-import { renewTrust } from "../../../hosts/shared/trust/trust.js";
 import type { Agent } from "../../../src/index.js";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, idOf, piecesOf } from "../../../tools/cli/commands/trust/announce.js";
+import { der, newKey } from "../../extras/trust/world.js";
+import { Authorities } from "../../extras/trust/x509/authority.js";
+import { changes } from "../../extras/trust/x509/changes.js";
 import { FakePlatform, KEY, SECRET } from "../../fakes/platform.js";
-import { der, newKey } from "../shared/trust/world.js";
-import { Authorities } from "../shared/x509/authority.js";
-import { changes } from "../shared/x509/changes.js";
 import { FakeBoard } from "./board.js";
 
 const made = new Authorities();

@@ -1,7 +1,7 @@
 // TLS in front of a platform, by an authority that nobody knows.
 import type { AddressInfo } from "node:net";
+import { Authorities } from "../../extras/trust/x509/authority.js";
 import { tlsFront } from "../shared/tls-front.js";
-import { Authorities } from "../shared/x509/authority.js";
 
 interface Teardown {
   teardown(work: () => unknown): void;

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { derOf } from "../../../tools/moddable/simulator/device.js";
-import { Authorities, type Issued } from "../shared/x509/authority.js";
+import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
 import { Guest, guestProgram, inSimulator } from "./rig.js";
 
 const made = new Authorities();

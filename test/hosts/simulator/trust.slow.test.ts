@@ -5,9 +5,9 @@ import type { Server } from "node:tls";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { announce, piecesOf } from "../../../tools/cli/commands/trust/announce.js";
 import { type TrustState, trustOf } from "../../../tools/cli/commands/trust/whom.js";
+import { der } from "../../extras/trust/world.js";
+import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
 import { tlsFront } from "../shared/tls-front.js";
-import { der } from "../shared/trust/world.js";
-import { Authorities, type Issued } from "../shared/x509/authority.js";
 import { DEVICE, idOf, openBench, until } from "./bench.js";
 import { inSimulator, programOf } from "./rig.js";
 

@@ -1,5 +1,5 @@
 // What of a device's health outlives a restart, with the power going at each write: the codes of before or of after, never others, and each once.
-import { HealthRecord } from "../../../src/diagnostics/record.js";
+import { HealthRecord } from "../../../extras/diagnostics/record.js";
 import { Body } from "../device.js";
 import type { Case } from "../runner.js";
 

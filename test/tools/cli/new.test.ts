@@ -13,8 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import test from "ava";
+import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
-import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
 import { VERSION } from "../../../src/version.js";
 import { newProject } from "../../../tools/cli/commands/new/new.js";
 import { originOf } from "../../../tools/cli/commands/new/origin.js";
@@ -98,7 +98,7 @@ test("its manifest includes the project's and names what the firmware is", (t) =
   t.is(join(build["MOTE ?="], "."), PROJECT);
   t.deepEqual(include, [
     "$(MOTE)/hosts/manifest.json",
-    "$(MOTE)/hosts/shared/commissioning/manifest.json",
+    "$(MOTE)/extras/commissioning/manifest.json",
     "./secrets.json",
   ]);
   t.deepEqual(platforms.esp32.preload, ["main"]);

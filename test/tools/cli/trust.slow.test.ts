@@ -12,9 +12,9 @@ import test from "ava";
 import { signImage } from "../../../tools/cli/commands/sign.js";
 import { Operator } from "../../../tools/operator/operator.js";
 import { type Platform, startPlatform } from "../../../tools/platform/server.js";
+import { Authorities, type Issued } from "../../extras/trust/x509/authority.js";
+import { changes, type Shown } from "../../extras/trust/x509/changes.js";
 import { tlsFront } from "../../hosts/shared/tls-front.js";
-import { Authorities, type Issued } from "../../hosts/shared/x509/authority.js";
-import { changes, type Shown } from "../../hosts/shared/x509/changes.js";
 import type { EventLog } from "../run/session.js";
 import { killAll, launch, mote, processOutput, type Result } from "./commands.js";
 

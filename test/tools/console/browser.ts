@@ -5,7 +5,7 @@ import type { Implementation, TestFn } from "ava";
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const ARTIFACTS = fileURLToPath(new URL("../../../dist/artifacts/", import.meta.url));
+const ARTIFACTS = fileURLToPath(new URL("../../../dist/artifacts", import.meta.url));
 
 export const executablePath = [process.env.MOTE_CHROMIUM ?? "", ...PLACES].find((path) => existsSync(path));
 

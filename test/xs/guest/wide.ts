@@ -1,5 +1,5 @@
 // Readers of a peer's data, each with more members than a board's stack has slots.
-import { readAnnouncement } from "../../../hosts/shared/trust/announcement.js";
+import { readAnnouncement } from "../../../extras/trust/announcement.js";
 import type { Host } from "../../../src/port.js";
 import { parseAttributes, parseNotification, splitKeys } from "../../../src/wire/attributes.js";
 import { parseAssignment } from "../../../src/wire/firmware.js";

@@ -9,7 +9,7 @@ import { out, plain } from "../output/table.js";
 import { UsageError } from "../usage.js";
 
 const NAME = "xs_esp32.elf";
-/** As src/log writes it. */
+/** As extras/log writes it. */
 const BACKTRACE = /\bbacktrace of ([0-9a-f]{16}):/;
 
 const HELP = `

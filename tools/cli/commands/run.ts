@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
+import type { Values } from "../../../extras/commissioning/values.js";
 import { RESET, STOPPED } from "../../../hosts/node/exit.js";
 import { codeOf, makeDirectory } from "../../../hosts/node/files.js";
 import { Lease, LockedError } from "../../../hosts/node/lease.js";
-import type { Values } from "../../../hosts/shared/commissioning/values.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import { MoteError } from "../../../src/index.js";
 import { commission, joined, pemOf, storedValues } from "../../run/commissioning.js";

@@ -2,8 +2,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { MARK } from "../../../extras/trust/announcement.js";
 import { codeOf } from "../../../hosts/node/files.js";
-import { MARK } from "../../../hosts/shared/trust/announcement.js";
 import { outJson } from "../output/table.js";
 import { UsageError } from "../usage.js";
 

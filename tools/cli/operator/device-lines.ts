@@ -1,6 +1,7 @@
 // The lines that a device keeps itself, asked for by RPC: `mote logs NAME --device`.
+
+import type { LogAnswer } from "../../../extras/log/index.js";
 import { ANSWERED_ERROR, UNANSWERED } from "../../../hosts/node/exit.js";
-import type { LogAnswer } from "../../../src/log/index.js";
 import { logAnswer } from "../../operator/device-log.js";
 import { OperatorError } from "../../operator/error.js";
 import type { Operator } from "../../operator/operator.js";

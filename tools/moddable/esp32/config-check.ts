@@ -1,9 +1,9 @@
 // The configuration that mcconfig merged, judged at build by the words that the board would have for it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isIncomplete } from "../../../extras/commissioning/built-in-configuration.js";
 import { asIfGiven, checkCommission } from "../../../hosts/esp32/commissioning/check-configuration.js";
 import { readConfig } from "../../../hosts/esp32/config.js";
-import { isIncomplete } from "../../../hosts/shared/commissioning/built-in-configuration.js";
 import { checkOptions } from "../../../src/agent/options/options.js";
 import type { Chip } from "./chips.js";
 

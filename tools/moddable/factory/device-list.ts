@@ -1,6 +1,6 @@
 // devices.csv: one device a row, with what its maker gives it. A value is never quoted: it may be a secret.
 import Papa from "papaparse";
-import { checkNetwork, checkValues, type Values } from "../../../hosts/shared/commissioning/values.js";
+import { checkNetwork, checkValues, type Values } from "../../../extras/commissioning/values.js";
 import { SdkError } from "../sdk.js";
 
 export const COLUMNS = ["name", "label", "url", "token", "key", "secret", "ssid", "password"] as const;

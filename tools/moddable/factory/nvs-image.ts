@@ -2,9 +2,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Keeper, keep } from "../../../extras/commissioning/stored-settings.js";
 import { AGENT, LABEL, NAME, OWN } from "../../../hosts/esp32/store.js";
 import { digest } from "../../../hosts/node/digest.js";
-import { type Keeper, keep } from "../../../hosts/shared/commissioning/stored-settings.js";
 import { onPath, tryRun } from "../program.js";
 import { SdkError } from "../sdk.js";
 import type { FactoryDevice } from "./device-list.js";

@@ -1,6 +1,6 @@
 // What the platform's framework (Spring) does for pages of other origins: the platform lets all of them ask.
 
-import { type DeviceRequest, type DeviceResponse, type Headers, response } from "../device/messages.js";
+import { type DeviceRequest, type DeviceResponse, type Headers, response } from "./messages.js";
 
 type Asking = Pick<DeviceRequest, "method" | "headers">;
 

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { sequence, TAG } from "../../../../hosts/shared/x509/der.js";
+import { sequence, TAG } from "../../../../extras/trust/der.js";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
+const root = fileURLToPath(new URL("../../../..", import.meta.url));
 const NATIVE = join(root, "hosts/esp32/native/tls");
 const HERE = join(root, "test/hosts/esp32/tls");
 /** What only a board has. */

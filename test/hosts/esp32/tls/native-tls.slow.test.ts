@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import test, { type ExecutionContext } from "ava";
 import { argument } from "../../../arguments.js";
-import { Authorities, type Issued } from "../../shared/x509/authority.js";
-import { type Case, cases } from "../../shared/x509/cases.js";
-import { changes, titleOf } from "../../shared/x509/changes.js";
+import { Authorities, type Issued } from "../../../extras/trust/x509/authority.js";
+import { type Case, cases } from "../../../extras/trust/x509/cases.js";
+import { changes, titleOf } from "../../../extras/trust/x509/changes.js";
 import { buildHarness, bundleOf, harness, missing } from "./build.js";
 
 const made = new Authorities();

@@ -1,8 +1,8 @@
 // What a factory writes is what a device reads: by the device's own code, and by ESP-IDF's own tool where it is installed.
 import { spawnSync } from "node:child_process";
 import test from "ava";
+import { readStoredSettings } from "../../../../extras/commissioning/stored-settings.js";
 import { AGENT, OWN } from "../../../../hosts/esp32/store.js";
-import { readStoredSettings } from "../../../../hosts/shared/commissioning/stored-settings.js";
 import { findNvsTool, makeNvs, rowsFor, storesOf } from "../../../../tools/moddable/factory/nvs-image.js";
 import { SdkError } from "../../../../tools/moddable/sdk.js";
 import { fakeHost } from "../../../fakes/host.js";

@@ -13,7 +13,7 @@ import {
   readAnnouncement,
   SHORT,
   signedText,
-} from "../../../../hosts/shared/trust/announcement.js";
+} from "../../../../extras/trust/announcement.js";
 import { UsageError } from "../../usage.js";
 
 const PEM = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;

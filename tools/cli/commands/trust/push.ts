@@ -1,7 +1,7 @@
 // `mote trust push`: adds authorities to those that devices trust, signed as their firmware is.
 import type { KeyObject } from "node:crypto";
 import type { Command } from "commander";
-import { type Announced, KEY, SHORT } from "../../../../hosts/shared/trust/announcement.js";
+import { type Announced, KEY, SHORT } from "../../../../extras/trust/announcement.js";
 import type { Operator } from "../../../operator/operator.js";
 import { eachOf, type OperatorFlags, operate, operatorOptions } from "../../operator/operator.js";
 import type { Target } from "../../operator/updates.js";

@@ -1,7 +1,7 @@
 // Devices that take only what their maker signed, whoever holds the platform.
 import { generateKeyPairSync, sign } from "node:crypto";
 import test from "ava";
-import { MARK } from "../../../../../hosts/shared/trust/announcement.js";
+import { MARK } from "../../../../../extras/trust/announcement.js";
 import { Agent, MoteError } from "../../../../../src/index.js";
 import { signImage } from "../../../../../tools/cli/commands/sign.js";
 import { FakeClock } from "../../../../fakes/clock.js";

@@ -1,0 +1,94 @@
+// Certificates as they are pasted into a page: PEM, or the base64 of one. extras/trust judges them once they are used.
+import type { Host } from "../../src/port.js";
+import { spanOf, withoutBlanks } from "../../src/wire/text/characters.js";
+
+const BEGIN = "-----BEGIN ";
+const DASHES = "-----";
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const CERTIFICATE = "CERTIFICATE";
+/** Of base64: with everything else it must fit one small value of the store. */
+const LONGEST = 3000;
+const MOST = 4;
+const SEQUENCE = 0x30;
+
+/** The certificates as base64 without blanks, or what is wrong, for people: the text is not quoted. */
+export const readAuthorities = (text: string): string[] | string => {
+  if (text.length > 2 * LONGEST) return "the certificates are too long";
+  const found: string[] = [];
+  let rest = text.trim();
+  if (isBase64(withoutBlanks(rest))) {
+    found.push(withoutBlanks(rest));
+    rest = "";
+  }
+  while (rest !== "") {
+    const label = rest.startsWith(BEGIN) ? (rest.slice(BEGIN.length).split(DASHES)[0] as string) : "";
+    const content = BEGIN.length + label.length + DASHES.length;
+    const last = `-----END ${label}-----`;
+    const end = rest.indexOf(last, content);
+    if (label === "" || end < 0) return "that is no certificate (PEM)";
+    if (label !== CERTIFICATE)
+      return "that holds something else than certificates: never give a private key away";
+    found.push(withoutBlanks(rest.slice(content, end)));
+    rest = rest.slice(end + last.length).trim();
+  }
+  if (found.length > MOST || found.join("").length > LONGEST)
+    return `the certificates are too long: ${LONGEST} letters at most, better that of the authority alone`;
+  return found.every(isSequence) && found.length > 0 ? found : "that is no certificate (PEM)";
+};
+
+/** One element of DER and nothing behind it. */
+const isSequence = (base64: string): boolean => {
+  const der = fromBase64(base64);
+  if (!der || der[0] !== SEQUENCE || der.length < 64) return false;
+  const size = (der[1] as number) & 0x7f;
+  if ((der[1] as number) < 0x80) return der.length === 2 + size;
+  if (size > 2) return false;
+  let length = 0;
+  for (let i = 0; i < size; i++) length = length * 256 + (der[2 + i] as number);
+  return der.length === 2 + size + length;
+};
+
+const isBase64 = (text: string): boolean => {
+  const bare = spanOf(text, "azAZ09++//");
+  return bare > 0 && ["", "=", "=="].includes(text.slice(bare));
+};
+
+/** Undefined for what is no base64. */
+export const fromBase64 = (text: string): Uint8Array | undefined => {
+  if (!isBase64(text) || text.length % 4 !== 0) return undefined;
+  const bare = text.endsWith("==") ? text.length - 2 : text.endsWith("=") ? text.length - 1 : text.length;
+  const bytes = new Uint8Array(Math.floor((bare * 3) / 4));
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  for (const letter of text) {
+    if (letter === "=") break;
+    bits = ((bits << 6) | LETTERS.indexOf(letter)) & 0xffff;
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    bytes[at++] = bits >> held;
+  }
+  return bytes;
+};
+
+/** As the port's `authorities`: it names those that an owner gave, whatever the letters; empty if none. */
+export const nameOf = (
+  { digest, encode }: Pick<Host, "digest" | "encode">,
+  ca: string | undefined,
+): string | undefined => {
+  const read = ca === undefined ? [] : readAuthorities(ca);
+  if (typeof read === "string" || read.length === 0) return "";
+  const sum = digest("SHA256");
+  sum?.write(encode(read.join()));
+  let name = "";
+  for (const byte of sum?.close().subarray(0, 16) ?? []) name += byte.toString(16).padStart(2, "0");
+  return name === "" ? undefined : name;
+};
+
+/** PEM, as Node takes it. */
+export const toPem = (base64: string): string => {
+  let lines = "";
+  for (let at = 0; at < base64.length; at += 64) lines += `${base64.slice(at, at + 64)}\n`;
+  return `-----BEGIN ${CERTIFICATE}-----\n${lines}-----END ${CERTIFICATE}-----\n`;
+};

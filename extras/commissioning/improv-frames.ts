@@ -1,0 +1,105 @@
+// Frames of Improv over a serial line, protocol version 1 (improv-wifi.com/serial): IMPROV, version, kind, length, data, checksum.
+import type { Clock } from "../../src/port.js";
+
+export const STATE = 1;
+export const ERROR = 2;
+export const COMMAND = 3;
+export const RESULT = 4;
+
+/** IMPROV and the version. */
+const HEADER = new Uint8Array([0x49, 0x4d, 0x50, 0x52, 0x4f, 0x56, 1]);
+/** Where a frame has its kind, its length and its data. */
+const KIND = 7;
+const LENGTH = 8;
+const DATA = 9;
+export const MOST_DATA = 255;
+/** Bytes of one frame follow each other: after this the rest does not come any more. */
+const SILENCE_MS = 1000;
+const NEWLINE = 0x0a;
+
+/** Parts what comes by a serial line: frames, and what is none, which is text that somebody types. */
+export class FrameReader {
+  private readonly _clock: Pick<Clock, "now">;
+  private readonly _text: (bytes: Uint8Array) => void;
+  private readonly _frame: (kind: number, data: Uint8Array | undefined) => void;
+  /** The frame that comes; undefined as long as its header is not complete. */
+  private _bytes: Uint8Array | undefined;
+  private _length = 0;
+  private _last = 0;
+
+  /** `frame`: its data is undefined if its checksum is wrong. */
+  constructor(
+    clock: Pick<Clock, "now">,
+    text: (bytes: Uint8Array) => void,
+    frame: (kind: number, data: Uint8Array | undefined) => void,
+  ) {
+    this._clock = clock;
+    this._text = text;
+    this._frame = frame;
+  }
+
+  feed(bytes: Uint8Array): void {
+    const now = this._clock.now();
+    if (now - this._last > SILENCE_MS && this._bytes) this._begin();
+    this._last = now;
+    // What looked like a header until now may be text as well.
+    const text = new Uint8Array(bytes.length + HEADER.length);
+    let count = 0;
+    for (const byte of bytes) {
+      if (this._bytes) {
+        if (!this._take(this._bytes, byte)) continue;
+        if (count > 0) this._text(text.slice(0, count));
+        count = 0;
+        this._end(this._bytes);
+      } else if (byte === HEADER[this._length]) {
+        if (++this._length === HEADER.length) this._bytes = new Uint8Array(DATA + MOST_DATA + 1);
+      } else {
+        text.set(HEADER.subarray(0, this._length), count);
+        count += this._length;
+        this._length = byte === HEADER[0] ? 1 : 0;
+        if (this._length === 0) text[count++] = byte;
+      }
+    }
+    if (count > 0) this._text(text.subarray(0, count));
+  }
+
+  private _begin(): void {
+    this._bytes = undefined;
+    this._length = 0;
+  }
+
+  /** True if the frame is complete. */
+  private _take(frame: Uint8Array, byte: number): boolean {
+    frame[this._length++] = byte;
+    return this._length > LENGTH && this._length === DATA + (frame[LENGTH] as number) + 1;
+  }
+
+  private _end(frame: Uint8Array): void {
+    const end = this._length - 1;
+    frame.set(HEADER);
+    this._begin();
+    const isWhole = frame[end] === sum(frame, end);
+    this._frame(frame[KIND] as number, isWhole ? frame.slice(DATA, end) : undefined);
+  }
+}
+
+/** One frame, on a line of its own: clients look for it there. `data`: up to 255 bytes. */
+export const writeFrame = (kind: number, data: ArrayLike<number>): Uint8Array => {
+  const bytes = new Uint8Array(DATA + data.length + 3);
+  const frame = bytes.subarray(1);
+  const end = DATA + data.length;
+  bytes[0] = NEWLINE;
+  frame.set(HEADER);
+  frame[KIND] = kind;
+  frame[LENGTH] = data.length;
+  frame.set(data, DATA);
+  frame[end] = sum(frame, end);
+  frame[end + 1] = NEWLINE;
+  return bytes;
+};
+
+const sum = (bytes: Uint8Array, end: number): number => {
+  let all = 0;
+  for (let i = 0; i < end; i++) all += bytes[i] as number;
+  return all & 0xff;
+};

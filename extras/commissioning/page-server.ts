@@ -1,0 +1,115 @@
+// The page over connections of the port's kind: one request each, all of it bounded in size, number and time.
+import type { Host, Socket, SocketEvent } from "../../src/port.js";
+import { type PageRequest, RequestReader } from "./request.js";
+import { type Answer, headOf, type PageContext, refusal, respond, Visits } from "./respond.js";
+
+type Machine = Pick<Host, "clock" | "encode" | "decode" | "random">;
+export type Connect = (event: (what: SocketEvent) => void) => Socket;
+
+/** A browser opens up to six at once, and asks again for those that were turned away. */
+const MOST = 4;
+/** For a request and its answer. */
+const VISIT_MS = 15_000;
+const PIECE = 512;
+
+export class PageServer {
+  private readonly _context: PageContext;
+  private readonly _machine: Machine;
+  private readonly _visits: Visits;
+  private readonly _connections: Connection[] = [];
+
+  constructor(context: PageContext, machine: Machine) {
+    this._context = context;
+    this._machine = machine;
+    this._visits = new Visits(context.commissioning, machine);
+  }
+
+  /** A visitor came; false if there is no room: then `connect` was not called. */
+  accept(connect: Connect): boolean {
+    if (this._connections.length >= MOST) return false;
+    const answer = (request: PageRequest): Answer => respond(request, this._context, this._visits);
+    const connection = new Connection(connect, answer, this._machine, () => {
+      const at = this._connections.indexOf(connection);
+      if (at >= 0) this._connections.splice(at, 1);
+    });
+    this._connections.push(connection);
+    return true;
+  }
+
+  close(): void {
+    for (const connection of this._connections.slice()) connection.end();
+  }
+}
+
+class Connection {
+  private readonly _respond: (request: PageRequest) => Answer;
+  private readonly _machine: Machine;
+  private readonly _over: () => void;
+  private readonly _reader: RequestReader;
+  private readonly _socket: Socket;
+  private readonly _cancel: () => void;
+  private _out: Uint8Array | undefined;
+  private _ended = false;
+
+  constructor(
+    connect: Connect,
+    respond: (request: PageRequest) => Answer,
+    machine: Machine,
+    over: () => void,
+  ) {
+    this._respond = respond;
+    this._machine = machine;
+    this._over = over;
+    this._reader = new RequestReader(machine);
+    this._socket = connect((what) => this._guard(what));
+    this._cancel = machine.clock.timer(VISIT_MS, () => this.end());
+  }
+
+  end(): void {
+    if (this._ended) return;
+    this._ended = true;
+    this._cancel();
+    this._socket.close();
+    this._over();
+  }
+
+  /** Nothing may reach a host's callback. */
+  private _guard(what: SocketEvent): void {
+    try {
+      if (this._ended) return;
+      if (what === "closed") this.end();
+      else if (what === "readable") this._read();
+      else this._write();
+    } catch {
+      this.end();
+    }
+  }
+
+  private _read(): void {
+    const piece = new Uint8Array(PIECE);
+    for (let count = this._socket.read(piece); count > 0; count = this._socket.read(piece))
+      this._reader.feed(count === PIECE ? piece : piece.subarray(0, count));
+    if (this._out || !this._reader.isOver) return;
+    const { request, problem } = this._reader;
+    this._answer(request ? this._respond(request) : refusal(problem), request?.method === "HEAD");
+  }
+
+  private _answer(answer: Answer, isHead: boolean): void {
+    const body = this._machine.encode(answer.body);
+    const head = this._machine.encode(headOf(answer, body.length));
+    const out = new Uint8Array(head.length + (isHead ? 0 : body.length));
+    out.set(head);
+    if (!isHead) out.set(body, head.length);
+    this._out = out;
+    this._write();
+  }
+
+  private _write(): void {
+    while (this._out && this._out.length > 0) {
+      const count = this._socket.write(this._out);
+      if (count === 0) return;
+      this._out = this._out.subarray(count);
+    }
+    if (this._out) this.end();
+  }
+}

@@ -1,0 +1,101 @@
+// Whether the platform is there, and takes the device: asked by the agent itself, with the options that are to be kept.
+
+import { none } from "../../hosts/none.js";
+import { Agent, type AgentOptions, MoteError } from "../../src/index.js";
+import type { Host } from "../../src/port.js";
+import { CheckStore, keepCheckedTokenFor } from "./stored-settings.js";
+import type { Finding, Values } from "./values.js";
+
+/** For a first answer, with a second try on the way. */
+const DEADLINE_MS = 45_000;
+
+/** It records nothing, and asks for little: a board has little left beside the page. */
+const LEAST = {
+  telemetry: { bufferBytes: 1024, batchBytes: 512 },
+  attributes: { answerBytes: 512 },
+  rpc: { requestBytes: 512, answerBytes: 512 },
+};
+
+/** Why it could not be reached, by what the host said of the connection. */
+const WHY: readonly (readonly [said: string, field: Finding["field"], meant: string])[] = [
+  ["certificate", "ca", "the platform's certificate does not hold"],
+  [
+    "name not found",
+    "url",
+    "there is no such name: look at the platform's address, and whether this network leads to it",
+  ],
+  ["TLS", "url", "no agreement with the platform on TLS: https at a port for http, perhaps"],
+  ["refused", "url", "nothing listens there: look at the platform's address and port"],
+];
+
+/**
+ * Undefined if the platform answered this device; else what is in the way. `open`: the host's, with the certificates that are meant. A device that
+ * provisions itself is provisioned by this.
+ */
+export async function reach(
+  host: Host,
+  values: Values,
+  isSame: boolean,
+  deviceName?: string,
+): Promise<Finding | undefined> {
+  // An agent takes more stack to be made than a board has left behind what called this.
+  await new Promise<void>((resolve) => void host.clock.timer(0, resolve));
+  // Telemetry and firmware stay out of it.
+  const { blocks, slot } = none;
+  const checked: Host = { ...host, blocks, slot, store: new CheckStore(host.store, isSame), log: () => {} };
+  if (!isSame) keepCheckedTokenFor(host, values);
+  let agent: Agent;
+  try {
+    agent = new Agent(checked, optionsOf(values, deviceName));
+  } catch (error) {
+    return { field: "url", reason: error instanceof MoteError ? error.message : "the values are of no use" };
+  }
+  const finding = await asked(agent, values);
+  await agent.stop();
+  return finding;
+}
+
+const optionsOf = ({ url, token, key, secret }: Values, deviceName?: string): AgentOptions => {
+  const provisioning = key && secret ? { key, secret, ...(deviceName && { deviceName }) } : undefined;
+  return {
+    baseUrl: url ?? "",
+    connections: 1,
+    ...LEAST,
+    ...(token && { token }),
+    ...(provisioning && { provisioning }),
+  };
+};
+
+const asked = (agent: Agent, { token }: Values): Promise<Finding | undefined> => {
+  return new Promise((resolve) => {
+    agent.on("refused", ({ what, reason }) => resolve(refusedAs(what, reason)));
+    agent.on("offline", ({ reason }) => resolve(unreachable(reason)));
+    agent.attributes.read({ clientKeys: ["mote"], timeoutMs: DEADLINE_MS }).then(
+      () => resolve(undefined),
+      (error) => resolve(refused(error, token !== undefined)),
+    );
+  });
+};
+
+/** A device that moves to another CA has its name there already: its token is what the owner can look up. */
+const refusedAs = (what: "token" | "provisioning", reason: string): Finding => {
+  if (what === "token") return { field: "token", reason };
+  if (reason.includes("wrong")) return { field: "key", reason };
+  const advice = "if the platform has this device already, enter its access token";
+  return { field: "token", reason: `${reason}; ${advice}` };
+};
+
+const unreachable = (reason: string): Finding => {
+  for (const [said, field, meant] of WHY)
+    if (reason.includes(said)) return { field, reason: `${meant} (${reason})` };
+  return { field: "url", reason: `the platform can't be reached (${reason})` };
+};
+
+const refused = (error: unknown, isGiven: boolean): Finding => {
+  const isRefused = error instanceof MoteError && error.code === "REFUSED";
+  const reason = error instanceof MoteError ? error.message : "unknown";
+  if (!isRefused) return { field: "url", reason: `the platform can't be reached (${reason})` };
+  return reason.includes("401")
+    ? { field: isGiven ? "token" : "key", reason: "the platform does not know the access token (401)" }
+    : { field: "url", reason: `what answers there is no platform, or not well (${reason})` };
+};

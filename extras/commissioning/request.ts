@@ -1,0 +1,175 @@
+// Reads one HTTP request of a stranger's, byte by byte and never more than it may have. What is not laid out exactly as RFC 9112 wants it is
+// refused: nothing is guessed.
+
+import { hostOf } from "../../src/http/target.js";
+import type { Host } from "../../src/port.js";
+import { isMadeOf, lowerCase } from "../../src/wire/text/characters.js";
+
+export interface PageRequest {
+  readonly method: string;
+  /** Begins with "/"; the query was cut off. */
+  readonly path: string;
+  /** In lower case. */
+  readonly host: string;
+  readonly origin: string | undefined;
+  /** The `Sec-Fetch-Site` that browsers send. */
+  readonly site: string | undefined;
+  readonly cookie: string;
+  /** Without parameters, in lower case. */
+  readonly type: string;
+  readonly body: string;
+}
+
+const HEAD_BYTES = 4096;
+/** A form with certificates, each of whose letters may be written as three. */
+const BODY_BYTES = 12_288;
+const LONGEST_PATH = 1024;
+const CR = 0x0d;
+const LF = 0x0a;
+const FIRST_BODY_ROOM = 512;
+
+const VERSIONS = ["HTTP/1.0", "HTTP/1.1"];
+/** Of a header's name. */
+const TOKEN = "azAZ09!!#'*+-.^`||~~";
+const BREAK = "\r\n";
+
+const WANTED = [
+  "host",
+  "origin",
+  "sec-fetch-site",
+  "cookie",
+  "content-type",
+  "content-length",
+  "transfer-encoding",
+  "expect",
+] as const;
+type Wanted = (typeof WANTED)[number];
+
+/** Of one connection: one request. */
+export class RequestReader {
+  private readonly _text: Pick<Host, "decode">;
+  /** The head, then the body; made larger as bytes come, not as they are promised. */
+  private _bytes = new Uint8Array(256);
+  private _length = 0;
+  /** Of the head's four last bytes, how many have come in a row. */
+  private _ending = 0;
+  private _body = -1;
+  private _headers: { readonly [N in Wanted]?: string } = {};
+  private _method = "";
+  private _target = "";
+  /** The status to refuse it with; 0 as long as there is no reason to. */
+  problem = 0;
+  request: PageRequest | undefined;
+
+  constructor(text: Pick<Host, "decode">) {
+    this._text = text;
+  }
+
+  get isOver(): boolean {
+    return this.problem !== 0 || this.request !== undefined;
+  }
+
+  /** What follows the request is not looked at. */
+  feed(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      if (this.isOver) return;
+      if (this._body >= 0) this._inBody(byte);
+      else this._inHead(byte);
+    }
+  }
+
+  private _inHead(byte: number): void {
+    if (this._length === HEAD_BYTES) {
+      this.problem = 431;
+      return;
+    }
+    this._push(byte);
+    const isCr = this._ending % 2 === 0;
+    if (byte === (isCr ? CR : LF)) this._ending++;
+    else if (byte === CR || byte === LF || !isCr) this.problem = 400;
+    else this._ending = 0;
+    if (this._ending === 4) this._endHead();
+  }
+
+  private _endHead(): void {
+    const text = this._text.decode(this._bytes.subarray(0, this._length - 4));
+    this.problem = text === undefined ? 400 : this._readHead(text.split(BREAK));
+    if (this.problem !== 0) return;
+    this._body = Number(this._headers["content-length"] ?? "0");
+    this._bytes = new Uint8Array(Math.min(this._body, FIRST_BODY_ROOM));
+    this._length = 0;
+    if (this._body === 0) this._end("");
+  }
+
+  /** 0, or the status to refuse it with. */
+  private _readHead(lines: readonly string[]): number {
+    const [method = "", target = "", version = "", ...more] = (lines[0] as string).split(" ");
+    const isPath = target.startsWith("/") && isMadeOf(target, "!~");
+    if (!isMadeOf(method, "AZ", 10) || !isPath || !VERSIONS.includes(version) || more.length > 0) return 400;
+    if (target.length > LONGEST_PATH) return 414;
+    this._method = method;
+    this._target = target;
+    const headers: { [N in Wanted]?: string } = {};
+    for (let i = 1; i < lines.length; i++) {
+      const line = lines[i] as string;
+      const colon = line.indexOf(":");
+      const value = line.slice(colon + 1);
+      if (
+        colon < 0 ||
+        !isMadeOf(line.slice(0, colon), TOKEN, 64) ||
+        (value !== "" && !isMadeOf(value, " ~\t\t"))
+      )
+        return 400;
+      const name = lowerCase(line.slice(0, colon)) as Wanted;
+      if (!WANTED.includes(name)) continue;
+      // Two of a kind: which one the next reader takes is anybody's guess.
+      if (headers[name] !== undefined) return 400;
+      headers[name] = value.trim();
+    }
+    this._headers = headers;
+    const { host, expect, "transfer-encoding": coded, "content-length": length } = headers;
+    if (host === undefined || hostOf(lowerCase(host)) === undefined) return 400;
+    if (coded !== undefined) return 501;
+    if (expect !== undefined) return 417;
+    if (length === undefined) return this._method === "POST" ? 411 : 0;
+    if (!isMadeOf(length, "09", 9)) return 400;
+    return Number(length) > BODY_BYTES ? 413 : 0;
+  }
+
+  private _inBody(byte: number): void {
+    this._push(byte);
+    if (this._length < this._body) return;
+    const body = this._text.decode(this._bytes.subarray(0, this._length));
+    if (body === undefined) this.problem = 400;
+    else this._end(body);
+  }
+
+  private _end(body: string): void {
+    const {
+      host = "",
+      origin,
+      "sec-fetch-site": site,
+      cookie = "",
+      "content-type": type = "",
+    } = this._headers;
+    this.request = {
+      method: this._method,
+      path: this._target.split("?")[0] as string,
+      host: lowerCase(host),
+      origin,
+      site,
+      cookie,
+      type: lowerCase((type.split(";")[0] as string).trim()),
+      body,
+    };
+  }
+
+  private _push(byte: number): void {
+    if (this._length === this._bytes.length) {
+      const larger = new Uint8Array(this._length * 2);
+      larger.set(this._bytes);
+      this._bytes = larger;
+    }
+    this._bytes[this._length++] = byte;
+  }
+}

@@ -1,0 +1,164 @@
+// What a request to the page gets. No request but a form of this very page changes anything.
+import type { Host } from "../../src/port.js";
+import type { Commissioning, Entry } from "./commissioning.js";
+import { readForm } from "./form.js";
+import { notice, page, STYLE_HASH } from "./page.js";
+import type { PageRequest } from "./request.js";
+import { FIELDS, type Values } from "./values.js";
+
+export interface PageContext {
+  readonly commissioning: Commissioning;
+  /** Of the device, for people. */
+  readonly name: string;
+  /** What the page may be asked for as, each a `Host` in lower case; the first is its own name. */
+  readonly hosts: readonly string[];
+  /** Every other name is led here, so that a phone that looks for the internet shows the page. Else it is refused. */
+  readonly isPortal: boolean;
+  /** Letters that no other page can know. */
+  readonly proof: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly location?: string;
+  /** Of a browser that has none yet. */
+  readonly visit?: string;
+  /** HTML. */
+  readonly body: string;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  302: "Found",
+  303: "See Other",
+  400: "Bad Request",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  411: "Length Required",
+  413: "Content Too Large",
+  414: "URI Too Long",
+  415: "Unsupported Media Type",
+  417: "Expectation Failed",
+  431: "Request Header Fields Too Large",
+  501: "Not Implemented",
+};
+
+const FORM = "application/x-www-form-urlencoded";
+const OWN_SITES = ["same-origin", "none"];
+const PROOF = "proof";
+const RANDOM_BYTES = 16;
+const VISIT = "visit=";
+/** Browsers whose entries are kept in mind: a certificate takes some kilobytes. */
+const MOST_VISITS = 3;
+const TRIMMED = ["url", "ca", "token", "key", "secret"];
+
+/** `proof` of a page, and `visit` of a browser. Of a host whose numbers are random by now. */
+export const makeProof = ({ random }: Pick<Host, "random">): string => {
+  const bytes = new Uint8Array(RANDOM_BYTES);
+  random(bytes);
+  let proof = "";
+  for (const byte of bytes) proof += byte.toString(16).padStart(2, "0");
+  return proof;
+};
+
+/** What each browser has entered, by a cookie that no other can know. One without cookies enters all at once. */
+export class Visits {
+  private readonly _commissioning: Commissioning;
+  private readonly _host: Pick<Host, "random">;
+  /** The latest last. */
+  private readonly _known: { readonly id: string; readonly entry: Entry }[] = [];
+
+  constructor(commissioning: Commissioning, host: Pick<Host, "random">) {
+    this._commissioning = commissioning;
+    this._host = host;
+  }
+
+  /** The entry of the browser that sends `cookie`; undefined if it entered nothing yet, or too long ago. */
+  find(cookie: string): Entry | undefined {
+    const sent = cookie.split(";").find((pair) => pair.trim().startsWith(VISIT));
+    const id = sent?.trim().slice(VISIT.length) ?? "";
+    return this._known.find((visit) => isSame(visit.id, id))?.entry;
+  }
+
+  begin(): { readonly id: string; readonly entry: Entry } {
+    const visit = { id: makeProof(this._host), entry: this._commissioning.entry() };
+    this._known.push(visit);
+    if (this._known.length > MOST_VISITS) this._known.shift();
+    return visit;
+  }
+}
+
+export const respond = (request: PageRequest, context: PageContext, visits: Visits): Answer => {
+  const { method, path, host, cookie } = request;
+  // A name elsewhere that was made to lead here must neither read the page nor fill it in.
+  if (!context.hosts.includes(host)) return context.isPortal ? toPage(context, 302) : refusal(403);
+  if (path !== "/") return context.isPortal && method !== "POST" ? toPage(context, 302) : refusal(404);
+  if (method === "GET" || method === "HEAD") {
+    const { view } = visits.find(cookie) ?? context.commissioning;
+    return { status: 200, body: page(view, context.name, context.proof) };
+  }
+  if (method !== "POST") return refusal(405);
+  return take(request, context, visits);
+};
+
+export const refusal = (status: number): Answer => ({ status, body: "" });
+
+const take = (request: PageRequest, context: PageContext, visits: Visits): Answer => {
+  const { origin, site, type, body, host, cookie } = request;
+  if (type !== FORM) return refusal(415);
+  if (origin !== undefined && origin !== `http://${host}`) return refusal(403);
+  if (site !== undefined && !OWN_SITES.includes(site)) return refusal(403);
+  const form = readForm(body, [PROOF, ...FIELDS]);
+  if (!form) return refusal(400);
+  if (!isSame(form[PROOF] ?? "", context.proof)) {
+    return {
+      status: 403,
+      body: notice(context.name, "That page was from before a restart: nothing was changed."),
+    };
+  }
+  const typed: Record<string, string> = {};
+  for (const field of FIELDS) {
+    const value = TRIMMED.includes(field) ? form[field]?.trim() : form[field];
+    if (value) typed[field] = value;
+  }
+  // While it checks there is nothing to fill in: the page says so.
+  const known = visits.find(cookie);
+  if (known) known.give(typed as Values);
+  const visit = known ? undefined : visits.begin();
+  visit?.entry.give(typed as Values);
+  return { ...toPage(context, 303), ...(visit && { visit: visit.id }) };
+};
+
+const toPage = ({ hosts }: PageContext, status: number): Answer => ({
+  status,
+  location: `http://${hosts[0]}/`,
+  body: "",
+});
+
+/** In a time that does not show how much of it is right. */
+const isSame = (one: string, other: string): boolean => {
+  if (one.length !== other.length) return false;
+  let differs = 0;
+  for (let i = 0; i < one.length; i++) differs |= one.charCodeAt(i) ^ other.charCodeAt(i);
+  return differs === 0;
+};
+
+const HEADERS = [
+  "Content-Type: text/html; charset=utf-8",
+  "Cache-Control: no-store",
+  "X-Content-Type-Options: nosniff",
+  "X-Frame-Options: DENY",
+  "Referrer-Policy: same-origin",
+  `Content-Security-Policy: default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  "Connection: close",
+].join("\r\n");
+
+/** The answer's head, for a body of so many bytes. */
+export const headOf = ({ status, location, visit }: Answer, bytes: number): string => {
+  const to = location === undefined ? "" : `Location: ${location}\r\n`;
+  const allow = status === 405 ? "Allow: GET, HEAD, POST\r\n" : "";
+  const cookie =
+    visit === undefined ? "" : `Set-Cookie: ${VISIT}${visit}; Path=/; HttpOnly; SameSite=Strict\r\n`;
+  return `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}\r\n${HEADERS}\r\n${to}${cookie}${allow}Content-Length: ${bytes}\r\n\r\n`;
+};

@@ -1,0 +1,225 @@
+// What commissioning keeps, beside what the agent itself keeps: `wifi`, and `site` (base URL, certificates, provisioning key and secret). The
+// access token is kept as the agent keeps its own, so that a reset forgets it.
+//
+// All of it changes at once: it is first written as one value, then to its places, and a start goes on with what a power loss left.
+
+import type { Host, Store } from "../../src/port.js";
+import { forgetStored, readStored, writeStored } from "../../src/store.js";
+import { toHex } from "../../src/wire/crypto/hex.js";
+import { isObject, type JsonObject } from "../../src/wire/text/json.js";
+import { addressOf, type Before, checkNetwork, type Values } from "./values.js";
+
+/** The agent's, and the new ones while they are checked. */
+const TOKENS = ["token", "proposed"] as const;
+/** The agent's note of a reset that was cut short; an agent completes it when it is made. */
+const RESET = "reset";
+const WIFI = "wifi";
+const SITE = "site";
+const TOKEN = "token";
+const CHANGE = "commission";
+/** Hash of the settings that `new-token` was provisioned with. */
+const CHECKED_FOR = "new-for";
+/** Hexadecimal digits of a mark: too many to be guessed at the page, too few to show which password was hashed. */
+const MARK_DIGITS = 6;
+const fresh = (key: string): string => `new-${key}`;
+
+export type Keeper = Pick<Host, "store" | "digest" | "encode" | "decode" | "log">;
+
+/**
+ * Finishes what a power loss left half done: a reset, by `complete`, and a change. To be called at each start, before anything is read. What a
+ * reset is to forget must neither be read nor written before.
+ */
+export const finishInterrupted = (keeper: Keeper, complete: () => void): void => {
+  noteNetwork(keeper as Host);
+  if (keeper.store.get(RESET)) complete();
+  finish(keeper);
+};
+
+/**
+ * Marks the Wi-Fi in `site`, which a reset leaves: over http, secrets are bound to that Wi-Fi, and the next owner's
+ * Wi-Fi must not get them.
+ */
+const noteNetwork = (host: Host): void => {
+  const network = markOf(host, members(readStored(host, WIFI)));
+  const site = readStored(host, SITE);
+  const before = isObject(site) ? site : { bound: true };
+  if (network !== undefined && before.network !== network) writeStored(host, SITE, { ...before, network });
+};
+
+/** Undefined if there is no Wi-Fi that can have been joined. */
+const markOf = (host: Host, { ssid, password }: Values): string | undefined => {
+  if (checkNetwork(ssid, password)) return undefined;
+  const digest = host.digest("SHA256");
+  digest?.write(host.encode(JSON.stringify([ssid, password])));
+  return digest ? toHex(digest.close()).slice(0, MARK_DIGITS) : "unknown";
+};
+
+const finish = (keeper: Keeper): void => {
+  const change = readStored(keeper as Host, CHANGE);
+  if (isObject(change)) apply(keeper as Host, change);
+  bindAnew(keeper as Host);
+};
+
+/**
+ * An image that knows of no bindings may have kept another CA for a token of ours: what it kept is bound by the next
+ * agent, as all that is older. The tokens come first, so that a power loss between has it done once more.
+ */
+const bindAnew = (host: Host): void => {
+  const site = readStored(host, SITE);
+  if (!isObject(site) || site.bound === true) return;
+  for (const key of TOKENS) {
+    const token = readStored(host, key);
+    if (isObject(token) && token.ca !== undefined && !writeStored(host, key, { ...token, ca: undefined }))
+      return;
+  }
+  writeStored(host, SITE, { ...site, bound: true });
+};
+
+/**
+ * What was kept at commissioning. The token only if it belongs to `url`, or to the base URL that was kept, and if it was given: one that the device got by
+ * provisioning has its name beside it, and the agent finds it by itself.
+ */
+export const readStoredSettings = (keeper: Keeper, url?: string): Before => {
+  const host = keeper as Host;
+  const wifi = members(readStored(host, WIFI));
+  const site = members(readStored(host, SITE));
+  const token = members(readStored(host, TOKEN));
+  const address = addressOf(site?.url ?? url);
+  const isForgotten = host.store.get(RESET) !== undefined;
+  const isGiven = token?.name === undefined && token?.url === address && !isForgotten;
+  return {
+    ssid: wifi?.ssid,
+    password: wifi?.password,
+    url: site?.url,
+    ca: site?.ca,
+    key: site?.key,
+    secret: site?.secret,
+    token: isGiven ? token?.token : undefined,
+    ...(!wifi.ssid &&
+      site.network && { isForgottenNetwork: (values) => markOf(host, values) === site.network }),
+  };
+};
+
+/**
+ * Keeps `values` in place of what there was. Without `isSame` the token goes too: the one that was given, or the one that the device got while
+ * they were checked. False if it could not be written: then nothing has changed.
+ */
+export const keep = (keeper: Keeper, values: Values, isSame: boolean): boolean => {
+  const host = keeper as Host;
+  const { ssid, password, url, ca, key, secret, token } = values;
+  const got = readStored(host, fresh(TOKEN));
+  const given = token === undefined ? got : { url: addressOf(url), token };
+  const before = storedWifi(keeper);
+  // Who gives another Wi-Fi may be another owner.
+  const second = before.ssid === ssid ? before.second : undefined;
+  const change = {
+    wifi: ssid === undefined ? undefined : { ssid, password, second },
+    site: { url, ca, key, secret, bound: true, network: markOf(host, values) },
+    token: isSame ? undefined : given,
+  };
+  if (!writeStored(host, CHANGE, change)) return false;
+  finish(keeper);
+  return true;
+};
+
+type AccessPoint = Pick<Values, "ssid" | "password">;
+
+/** Keeps another Wi-Fi beside the second one, in one write; false if that failed. */
+export const keepWifi = (keeper: Keeper, { ssid, password }: AccessPoint): boolean => {
+  const { second } = storedWifi(keeper);
+  const isKept = writeStored(keeper as Host, WIFI, { ssid, ...(password && { password }), second });
+  if (isKept) noteNetwork(keeper as Host);
+  return isKept;
+};
+
+/** Keeps a second Wi-Fi, or that there is none, beside the first, in one write; false if that failed. */
+export const keepSecond = (keeper: Keeper, second: AccessPoint | undefined): boolean => {
+  return writeStored(keeper as Host, WIFI, { ...storedWifi(keeper), second: second ?? null });
+};
+
+/** The access token that the device uses, given or got by provisioning; undefined if none is kept. */
+export const storedToken = (keeper: Keeper): string | undefined =>
+  members(readStored(keeper as Host, TOKEN)).token;
+
+/** The second Wi-Fi as it was kept; null: there is none, whatever is built in. */
+export const storedSecond = (keeper: Keeper): AccessPoint | null | undefined => {
+  const { second } = storedWifi(keeper);
+  if (!isObject(second)) return second === null ? null : undefined;
+  const { ssid, password } = second as AccessPoint;
+  return checkNetwork(ssid, password) ? undefined : { ssid, password };
+};
+
+const storedWifi = (keeper: Keeper): JsonObject => {
+  const wifi = readStored(keeper as Host, WIFI);
+  return isObject(wifi) ? wifi : {};
+};
+
+const apply = (host: Host, { wifi, site, token }: JsonObject): void => {
+  if (isObject(wifi) && !writeStored(host, WIFI, wifi)) return;
+  if (isObject(site) && !writeStored(host, SITE, site)) return;
+  if (isObject(token)) {
+    if (!writeStored(host, TOKEN, token)) return;
+    forgetStored(host, "proposed");
+  }
+  for (const key of TOKENS) forgetStored(host, fresh(key));
+  forgetStored(host, CHANGE);
+};
+
+/**
+ * Forgets the token that an earlier check provisioned, unless `values` are the ones that it was checked with:
+ * it belongs to their address, CA, key, secret and Wi-Fi, and to no other visitor's.
+ */
+export const keepCheckedTokenFor = (host: Host, { url, ca, key, secret, ssid }: Values): void => {
+  const digest = host.digest("SHA256");
+  digest?.write(host.encode(JSON.stringify([url, ca, key, secret, ssid])));
+  const identity = digest && toHex(digest.close());
+  if (identity !== undefined && readStored(host, CHECKED_FOR) === identity) return;
+  for (const name of TOKENS) forgetStored(host, fresh(name));
+  if (identity !== undefined) writeStored(host, CHECKED_FOR, identity);
+};
+
+/**
+ * The store for an agent that only checks: what it keeps is forgotten with it. Not so the token that it provisions, which the platform would not give
+ * twice: `isSame`: it is the device's own; else it goes by another name until the change is made.
+ */
+export class CheckStore implements Store {
+  private readonly _store: Store;
+  private readonly _isSame: boolean;
+  private readonly _values = new Map<string, Uint8Array>();
+
+  constructor(store: Store, isSame: boolean) {
+    this._store = store;
+    this._isSame = isSame;
+  }
+
+  get(key: string): Uint8Array | undefined {
+    return isToken(key) ? this._store.get(this._name(key)) : this._values.get(key);
+  }
+
+  set(key: string, value: Uint8Array): boolean {
+    if (isToken(key)) return this._store.set(this._name(key), value);
+    this._values.set(key, value.slice());
+    return true;
+  }
+
+  delete(key: string): boolean {
+    return isToken(key) ? this._store.delete(this._name(key)) : this._values.delete(key) || true;
+  }
+
+  private _name(key: string): string {
+    return this._isSame ? key : fresh(key);
+  }
+}
+
+const isToken = (key: string): boolean => TOKENS.includes(key as (typeof TOKENS)[number]);
+
+/** The members that are texts. */
+const members = (value: unknown): Record<string, string> => {
+  const texts: Record<string, string> = {};
+  if (!isObject(value as never)) return texts;
+  for (const name of Object.keys(value as object)) {
+    const text = (value as JsonObject)[name];
+    if (typeof text === "string" && text !== "") texts[name] = text;
+  }
+  return texts;
+};

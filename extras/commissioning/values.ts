@@ -1,0 +1,169 @@
+// What the owner of a device gives at commissioning, and what each of it must be.
+
+import { parseTarget } from "../../src/http/target.js";
+import { checkToken } from "../../src/wire/paths.js";
+import { hasControl } from "../../src/wire/text/characters.js";
+import { utf8Length } from "../../src/wire/text/text.js";
+import { readAuthorities } from "./authorities.js";
+
+/** A value that is left out, or empty, says nothing: what was there before stays. */
+export interface Values {
+  /** Of the Wi-Fi: 1 to 32 bytes. */
+  readonly ssid?: string | undefined;
+  /** Of the Wi-Fi: 8 to 64 bytes; none for an open network. */
+  readonly password?: string | undefined;
+  /** The platform's base URL. */
+  readonly url?: string | undefined;
+  /** Certificates of authorities, PEM, or the base64 of one; `none` for those that are built in. */
+  readonly ca?: string | undefined;
+  readonly token?: string | undefined;
+  /** Provisioning key and secret. */
+  readonly key?: string | undefined;
+  readonly secret?: string | undefined;
+}
+
+/** What the device has before anything is entered. */
+export interface Before extends Values {
+  /** After a reset: whether this is the Wi-Fi that the reset forgot. Undefined: no Wi-Fi was forgotten. */
+  readonly isForgottenNetwork?: ((values: Values) => boolean) | undefined;
+}
+
+export type Field = keyof Values;
+/** What is wrong, for people, and with which value. It quotes no value. */
+export interface Finding {
+  readonly field: Field;
+  readonly reason: string;
+}
+
+export const FIELDS: readonly Field[] = ["ssid", "password", "url", "ca", "token", "key", "secret"];
+/** Never shown nor echoed, nor how long they are. */
+export const SECRETS: readonly Field[] = ["password", "token", "key", "secret"];
+
+export const NO_CA = "none";
+
+const LONGEST = { ssid: 32, password: 64, text: 255 } as const;
+const SHORTEST_PASSWORD = 8;
+
+/** Why a Wi-Fi can't be joined by these, as far as it shows; undefined if it may. */
+export const checkNetwork = (ssid: unknown, password: unknown): Finding | undefined => {
+  if (typeof ssid !== "string" || ssid === "" || utf8Length(ssid) > LONGEST.ssid || hasControl(ssid))
+    return { field: "ssid", reason: `the Wi-Fi's name has 1 to ${LONGEST.ssid} bytes` };
+  if (password === undefined || password === "") return undefined;
+  const bytes = typeof password === "string" ? utf8Length(password) : 0;
+  if (bytes >= SHORTEST_PASSWORD && bytes <= LONGEST.password && !hasControl(password as string))
+    return undefined;
+  const range = `${SHORTEST_PASSWORD} to ${LONGEST.password} bytes`;
+  return { field: "password", reason: `the Wi-Fi's password has ${range}; an open network has none` };
+};
+
+/**
+ * All that is wrong with `values`, or missing. `wifi`: there is a radio that needs a network.
+ * `unbound`: why the secrets of before are not used, as `whyUnbound` gives it.
+ */
+export const checkValues = (values: Values, wifi: boolean, unbound?: string): Finding[] => {
+  const found: Finding[] = [];
+  const network = wifi ? checkNetwork(values.ssid ?? "", values.password) : undefined;
+  if (network) found.push(network);
+  const target = parseTarget(values.url ?? "");
+  if (!target.ok) found.push({ field: "url", reason: `the platform's address ${target.reason}` });
+  if (values.ca && typeof readAuthorities(values.ca) === "string")
+    found.push({ field: "ca", reason: readAuthorities(values.ca) as string });
+  const identity = checkIdentity(values, unbound);
+  if (identity) found.push(identity);
+  return found;
+};
+
+const checkIdentity = ({ token, key, secret }: Values, unbound?: string): Finding | undefined => {
+  if (token) {
+    const problem = checkToken(token);
+    if (problem !== undefined) return { field: "token", reason: problem };
+  } else if (!key && !secret)
+    return {
+      field: "token",
+      reason: unbound ?? "an access token, or a provisioning key and its secret, is needed",
+    };
+  for (const [field, what, value, other] of [
+    ["key", "key", key, secret],
+    ["secret", "secret", secret, key],
+  ] as const) {
+    if (!value && other) return { field, reason: `the provisioning ${what} is missing` };
+    if (value && (value.length > LONGEST.text || hasControl(value)))
+      return { field, reason: `the provisioning ${what} has 1 to ${LONGEST.text} characters` };
+  }
+  return undefined;
+};
+
+const AGAIN = "enter its access token, or a provisioning key and secret, again";
+
+/**
+ * Why secrets that were kept or built in with `before` must not be sent with `values`; undefined if they may, or if
+ * there are none. A secret is bound to the address, the scheme and the certificates that it was given with. Over
+ * http nothing but the network stands for the platform, so there it is bound to the Wi-Fi that was known, too, even
+ * after a reset forgot that Wi-Fi.
+ */
+export const whyUnbound = (before: Before, values: Values): string | undefined => {
+  if (!before.token && !before.key && !before.secret) return undefined;
+  if (!sameAddress(before.url, values.url)) return `what the device has is for another platform: ${AGAIN}`;
+  if (isHttp(values.url)) {
+    const isSameNetwork = before.ssid === values.ssid && before.password === values.password;
+    const isForgotten = checkNetwork(before.ssid, before.password) !== undefined;
+    if (isSameNetwork || (isForgotten && before.isForgottenNetwork?.(values) !== false)) return undefined;
+    return `over http the owner of the Wi-Fi can read what the device has, and this is another Wi-Fi: ${AGAIN}`;
+  }
+  return sameAuthorities(before.ca, values.ca)
+    ? undefined
+    : `what the device has is for another certificate (CA): ${AGAIN}`;
+};
+
+/**
+ * What is meant by `typed` where `before` was kept or built in. A new network without a password is open; the same
+ * one keeps its password. A token or a key takes the place of whatever the device proved itself with before. Secrets
+ * of before stay only where they are bound to: whoever has the page for a moment must not read them out.
+ */
+export const merged = (before: Before, typed: Values): Values => {
+  const ssid = typed.ssid || before.ssid;
+  const password = typed.password || (ssid === before.ssid ? before.password : undefined);
+  const url = typed.url || before.url;
+  const ca = typed.ca === NO_CA ? undefined : typed.ca || before.ca;
+  const isBound = whyUnbound(before, { ssid, password, url, ca }) === undefined;
+  const key = typed.key || (isBound ? before.key : undefined);
+  const secret = typed.secret || (isBound ? before.secret : undefined);
+  const same = !typed.key && !typed.secret && isBound;
+  const token = typed.token || (same ? before.token : undefined);
+  return { ssid, password, url, ca, token, key, secret };
+};
+
+/** True if a token that was got by `before` is the device's with `values` too, and may be sent there. */
+export const sameIdentity = (before: Before, values: Values): boolean => {
+  return (
+    whyUnbound(before, values) === undefined &&
+    before.token === values.token &&
+    before.key === values.key &&
+    before.secret === values.secret
+  );
+};
+
+const isHttp = (url: string | undefined): boolean => {
+  const parsed = parseTarget(url ?? "");
+  return parsed.ok && !parsed.target.secure;
+};
+
+/** The same certificates in the same order, however they are written. */
+const sameAuthorities = (one: string | undefined, other: string | undefined): boolean => {
+  const [ours, theirs] = [readAuthorities(one ?? ""), readAuthorities(other ?? "")];
+  if (typeof ours === "string" || typeof theirs === "string") return (one ?? "") === (other ?? "");
+  return ours.join() === theirs.join();
+};
+
+/** The address as the agent keeps it beside the token; undefined if it is none. */
+export const addressOf = (url: string | undefined): string | undefined => {
+  const parsed = parseTarget(url ?? "");
+  if (!parsed.ok) return undefined;
+  const { secure, authority, prefix } = parsed.target;
+  return `${secure ? "https" : "http"}://${authority}${prefix}`;
+};
+
+/** True if both are the same address, by the same scheme; false if either is none. */
+export const sameAddress = (one: string | undefined, other: string | undefined): boolean => {
+  return addressOf(one) !== undefined && addressOf(one) === addressOf(other);
+};

@@ -1,0 +1,86 @@
+// What outlives a restart: the codes seen last, how often each reason ended a run, and when the attributes were published last.
+//
+//    u8 format, then JSON: {"at":MS,"resets":[[REASON,TIMES],...],"errors":[[CODE,TIMES,SECONDS],...]}     the latest code last
+import type { Host } from "../../src/port.js";
+
+const KEY = "health";
+const FORMAT = 1;
+const MOST_CODES = 16;
+const MOST_REASONS = 16;
+/** Longest code or reason. */
+const LONGEST = 32;
+
+/** A code, how often it was seen while it was one of the sixteen, and when last: seconds since 1970, 0 if nobody knew the time. */
+export interface Noted {
+  readonly code: string;
+  times: number;
+  at: number;
+}
+
+type Store = Pick<Host, "store" | "encode" | "decode">;
+
+export class HealthRecord {
+  private readonly _host: Store;
+  /** When the attributes were published last, ms since 1970; 0: not known. */
+  publishedAt = 0;
+  resets: [reason: string, times: number][] = [];
+  errors: Noted[] = [];
+
+  constructor(host: Store) {
+    this._host = host;
+    const bytes = host.store.get(KEY);
+    const text = bytes?.[0] === FORMAT ? host.decode(bytes.subarray(1)) : undefined;
+    try {
+      if (text !== undefined) this._read(JSON.parse(text));
+    } catch {
+      // It starts again: what is not in order is of no use to anybody.
+    }
+  }
+
+  /** True if the code is none of the sixteen: worth a write of its own. */
+  note(code: string, at: number): boolean {
+    const name = code.slice(0, LONGEST);
+    const known = this.errors.find((one) => one.code === name);
+    if (known) this.errors.splice(this.errors.indexOf(known), 1);
+    this.errors.push({ code: name, times: (known?.times ?? 0) + 1, at });
+    if (this.errors.length > MOST_CODES) this.errors.shift();
+    return !known;
+  }
+
+  started(reason: string): void {
+    const name = reason.slice(0, LONGEST);
+    const known = this.resets.find(([one]) => one === name);
+    if (known) known[1]++;
+    else if (this.resets.length < MOST_REASONS) this.resets.push([name, 1]);
+  }
+
+  /** False if the store does not take it. */
+  keep(): boolean {
+    const { publishedAt, resets, errors } = this;
+    const rows = errors.map(({ code, times, at }) => [code, times, at]);
+    const text = this._host.encode(JSON.stringify({ at: publishedAt, resets, errors: rows }));
+    const bytes = new Uint8Array(text.length + 1);
+    bytes[0] = FORMAT;
+    bytes.set(text, 1);
+    return this._host.store.set(KEY, bytes);
+  }
+
+  private _read({ at, resets, errors }: { at: unknown; resets: unknown; errors: unknown }): void {
+    this.publishedAt = count(at);
+    for (const [name, times] of rows(resets, MOST_REASONS)) this.resets.push([name, count(times)]);
+    for (const [code, times, seen] of rows(errors, MOST_CODES))
+      this.errors.push({ code, times: count(times), at: count(seen) });
+  }
+}
+
+const rows = (value: unknown, most: number): [string, unknown, unknown][] => {
+  const all: unknown[] = Array.isArray(value) ? value.slice(-most) : [];
+  return all.filter(
+    (row): row is [string, unknown, unknown] =>
+      Array.isArray(row) && typeof row[0] === "string" && row[0].length <= LONGEST,
+  );
+};
+
+const count = (value: unknown): number => {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : 0;
+};

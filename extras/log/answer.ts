@@ -1,0 +1,109 @@
+// The answer of `mote.log`: as many lines as its bytes hold.
+import type { Redactor } from "../../src/port.js";
+import { HIDDEN } from "../../src/wire/text/redactor.js";
+import { LEVELS, type LogRequest } from "./request.js";
+import type { KeptLine, Ring } from "./ring.js";
+import type { LogAnswer, LogHost } from "./types.js";
+
+/** What a line takes beside its text: brackets, quotes, commas, number, uptime, level. */
+const AROUND = 34;
+
+type Changing<T> = { -readonly [Key in keyof T]: T[Key] };
+export type Row = LogAnswer["lines"][number];
+export type Draft = Changing<Omit<LogAnswer, "lines">> & { lines: Row[] };
+
+/** Fills in all that depends on the ring. */
+export const gather = (
+  host: LogHost,
+  ring: Ring,
+  request: LogRequest,
+  answer: Draft,
+  clean: (lines: readonly Row[]) => Row[],
+): void => {
+  const { since, bytes } = request;
+  const tooLarge = (): boolean => host.encode(JSON.stringify(answer)).length > bytes;
+  // The numbers of another ring.
+  const after = since === undefined || since >= ring.next ? ring.first - 1 : since;
+  const { id, first } = ring;
+  Object.assign(answer, { lost: Math.max(0, first - 1 - after), since: ring.next - 1 });
+  // The longest that they may become: a look at the size counts them.
+  answer.log = "00000000";
+  if (since === undefined) newest(host, ring, request, answer);
+  else oldest(host, ring, after, request, answer);
+  // Damaged: nobody knows which lines these are.
+  if (ring.id !== id) Object.assign(answer, { lines: [], since: ring.next - 1, more: false });
+  answer.log = ring.id.toString(16).padStart(8, "0");
+  answer.lines = clean(answer.lines);
+  while (answer.lines.length > 1 && tooLarge()) {
+    if (since === undefined) answer.lines.shift();
+    else answer.lines.pop();
+    if (since !== undefined) Object.assign(answer, { more: true, since: answer.lines.at(-1)![0] });
+  }
+  // One alone is shortened: a follower would ask for it for ever.
+  while (answer.lines.length === 1 && tooLarge()) answer.lines = [halved(answer.lines[0]!)];
+};
+
+/**
+ * The lines with what those before `cleanFrom` show of secrets that became known later hidden: they may be of a run
+ * before this one. Of two lines that a secret is spread over, both.
+ */
+export const cleaned = (redactor: Redactor, lines: readonly Row[], cleanFrom: number): Row[] => {
+  const clean = lines.slice();
+  for (let i = 0; i < lines.length && lines[i]![0] < cleanFrom; i++) {
+    const text = redactor.clean(lines[i]![3]);
+    clean[i] = withText(lines[i]!, text);
+    if (i === 0 || !redactor.holds(text, lines[i - 1]![3])) continue;
+    clean[i] = withText(lines[i]!, redactor.clean(HIDDEN));
+    clean[i - 1] = withText(lines[i - 1]!, redactor.clean(HIDDEN));
+  }
+  return clean;
+};
+
+const withText = ([number, uptime, level]: Row, text: string): Row => [number, uptime, level, text];
+
+const newest = (host: LogHost, ring: Ring, { level, bytes }: LogRequest, answer: Draft): void => {
+  let size = 0;
+  const wanted = (line: KeptLine): boolean => line.level >= level;
+  ring.read(ring.first, (line) => {
+    if (wanted(line)) size += line.text.length + AROUND;
+    return true;
+  });
+  ring.read(ring.first, (line) => {
+    if (!wanted(line)) return true;
+    if (size <= bytes) answer.lines.push(rowOf(host, line));
+    else size -= line.text.length + AROUND;
+    return true;
+  });
+};
+
+const oldest = (
+  host: LogHost,
+  ring: Ring,
+  after: number,
+  { level, bytes }: LogRequest,
+  answer: Draft,
+): void => {
+  let size = 0;
+  ring.read(after + 1, (line) => {
+    if (line.level < level) return true;
+    size += line.text.length + AROUND;
+    answer.more = size > bytes && answer.lines.length > 0;
+    if (answer.more) answer.since = answer.lines.at(-1)![0];
+    else answer.lines.push(rowOf(host, line));
+    return !answer.more;
+  });
+};
+
+const rowOf = (host: LogHost, { number, tenths, level, text }: KeptLine): Row => [
+  number,
+  tenths / 10,
+  LEVELS[level] ?? LEVELS[0],
+  host.decode(text) ?? "",
+];
+
+/** No list of its letters: a board has no memory for it. Half a letter at the end goes, too. */
+const halved = ([number, uptime, level, text]: Row): Row => {
+  const half = text.slice(0, text.length >> 1);
+  const last = half.charCodeAt(half.length - 1);
+  return [number, uptime, level, last >= 0xd800 && last < 0xdc00 ? half.slice(0, -1) : half];
+};

@@ -1,0 +1,40 @@
+// What `mote.log` is asked for, checked.
+import { MoteError } from "../../src/errors.js";
+
+/** From the least. */
+export const LEVELS = ["debug", "info", "warn", "error"] as const;
+const BYTES = 2000;
+const LEAST_BYTES = 256;
+const MOST_BYTES = 65_536;
+const MEMBERS = ["level", "bytes", "since"];
+
+export interface LogRequest {
+  /** The least, by its place in LEVELS. */
+  readonly level: number;
+  /** Of the answer, the most. */
+  readonly bytes: number;
+  /** The lines after this one; undefined: the newest. */
+  readonly since: number | undefined;
+}
+
+/** Throws `BAD_PARAMS`. */
+export const checkRequest = (params: unknown): LogRequest => {
+  const given = params === null || params === undefined ? {} : params;
+  if (typeof given !== "object" || Array.isArray(given)) throw bad("an object, or nothing");
+  const { level = LEVELS[0], bytes = BYTES, since } = given as Record<string, unknown>;
+  const unknown = Object.keys(given).find((name) => !MEMBERS.includes(name));
+  if (unknown !== undefined) throw bad("level, bytes and since, and nothing else");
+  const at = levelOf(level);
+  if (at < 0) throw bad(`level is ${LEVELS.join(", ")}`);
+  if (!isCount(bytes, LEAST_BYTES, MOST_BYTES)) throw bad(`bytes is ${LEAST_BYTES} to ${MOST_BYTES}`);
+  if (since !== undefined && !isCount(since, 0, 0xffffffff)) throw bad("since is the number of a line");
+  return { level: at, bytes, since };
+};
+
+/** -1 for none. */
+export const levelOf = (level: unknown): number => (LEVELS as readonly unknown[]).indexOf(level);
+
+const isCount = (value: unknown, least: number, most: number): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
+
+const bad = (what: string): MoteError => new MoteError("BAD_PARAMS", what);

@@ -1,0 +1,242 @@
+// The last lines as bytes of the machine's memory, which a restart or a crash may cut short at any byte.
+//
+//    two heads of 32 bytes, written in turn; then the room of the lines, round and round
+//    head:  u16 magic, u8 format, u8 level, u32 turn, u32 id, u32 first, u32 next, u16 start, u16 used, u8 minutes, u8 seen, 2 bytes, u32 sum of all that
+//    line:  u16 length of all of it, u16 sum of the rest, u8 level, u32 tenths of a second since the start of its run, UTF-8
+//
+// A line is dropped from the head before its bytes are written over, and is in the head only once its own are there: so either head that is whole
+// speaks of whole lines alone. Bytes that no head vouches for, as after a power-on, are an empty ring.
+import type { Host } from "../../src/port.js";
+import type { LogMemory } from "./types.js";
+
+const MAGIC = 0x4c4d;
+const FORMAT = 1;
+const HEAD = 32;
+const HEADS = 2 * HEAD;
+const LINE = 9;
+/** Bytes of a line's text. */
+export const LONGEST = 240;
+const LEAST_SIZE = HEADS + 2 * (LINE + LONGEST);
+
+/** A line, as it is kept. */
+export interface KeptLine {
+  /** Counts from 1. */
+  readonly number: number;
+  /** From 0, the least. */
+  readonly level: number;
+  /** Since the start of its run, in tenths of a second. */
+  readonly tenths: number;
+  readonly text: Uint8Array;
+}
+
+export class Ring {
+  private readonly _memory: LogMemory;
+  private readonly _random: Host["random"];
+  private readonly _room: number;
+  private _turn = 0;
+  /** `first` of the last head that was written. */
+  private _vouched = 1;
+  private _start = 0;
+  private _used = 0;
+  /** Of this ring: another one after a power-on. */
+  id = 0;
+  /** Of the oldest line that is kept, and of the next that will be. */
+  first = 1;
+  next = 1;
+  // What the ring keeps for its owner, with each head.
+  /** A level that was asked for, from 1; 0: none. */
+  level = 0;
+  /** How long it holds still. */
+  minutes = 0;
+  /** What was asked for last. */
+  seen = 0;
+
+  /** Goes on where the run before ended. A memory that is too small, or does not work, keeps nothing. */
+  constructor(memory: LogMemory, random: Host["random"]) {
+    this._memory = memory;
+    this._random = random;
+    this._room = memory.size < LEAST_SIZE ? 0 : Math.min(memory.size, 0xffff) - HEADS;
+    const heads = [this._head(0), this._head(HEAD)].filter((head) => head !== undefined);
+    const [one, other] = heads;
+    const head = one && other && isLater(other, one) ? other : one;
+    if (!head) {
+      this._begin();
+      return;
+    }
+    this._take(head);
+    // Now rather than at the first look: the lines of this run would go with the damaged ones.
+    this.read(this.first, () => true);
+  }
+
+  /** `text` is LONGEST bytes at most. False if it was not kept. */
+  append(level: number, tenths: number, text: Uint8Array): boolean {
+    const length = LINE + text.length;
+    if (text.length > LONGEST || length > this._room) return false;
+    while (this._room - this._used < length) {
+      const oldest = this._length(this._start);
+      // The owner's own values outlive it.
+      if (oldest === undefined) this._begin();
+      else {
+        this._start = (this._start + oldest) % this._room;
+        this._used -= oldest;
+        this.first++;
+      }
+    }
+    if (this.first !== this._vouched && !this.keep()) return false;
+    const bytes = new Uint8Array(length);
+    const view = new DataView(bytes.buffer);
+    view.setUint16(0, length, true);
+    view.setUint8(4, level);
+    view.setUint32(5, tenths >>> 0, true);
+    bytes.set(text, LINE);
+    view.setUint16(2, sumOf(bytes, 4) & 0xffff, true);
+    if (!this._write((this._start + this._used) % this._room, bytes)) return false;
+    this._used += length;
+    this.next++;
+    return this.keep();
+  }
+
+  /** Shows the lines from number `from` on, the oldest first, until `see` returns false. Lines that are damaged empty the ring. */
+  read(from: number, see: (line: KeptLine) => boolean): void {
+    let at = this._start;
+    for (let number = this.first; number < this.next; number++) {
+      const bytes = new Uint8Array(this._length(at) ?? 0);
+      if (bytes.length === 0) {
+        this._begin();
+        return;
+      }
+      if (number >= from) {
+        if (!this._read(at, bytes)) return;
+        const view = new DataView(bytes.buffer);
+        if (view.getUint16(2, true) !== (sumOf(bytes, 4) & 0xffff)) {
+          this._begin();
+          return;
+        }
+        const line = {
+          number,
+          level: view.getUint8(4),
+          tenths: view.getUint32(5, true),
+          text: bytes.subarray(LINE),
+        };
+        if (!see(line)) return;
+      }
+      at = (at + bytes.length) % this._room;
+    }
+  }
+
+  /** Empties it, as another ring, and writes over all that was there. False if that failed. */
+  forget(): boolean {
+    this._begin();
+    if (this._room === 0) return true;
+    // Both heads: the other one still speaks of the lines.
+    let done = this.keep() && this.keep();
+    const zeros = new Uint8Array(LONGEST);
+    for (let at = 0; done && at < this._room; at += LONGEST)
+      done = this._memory.write(HEADS + at, zeros.subarray(0, Math.min(LONGEST, this._room - at)));
+    return done;
+  }
+
+  /** Writes a head with all that stands here now. */
+  keep(): boolean {
+    const bytes = new Uint8Array(HEAD);
+    const view = new DataView(bytes.buffer);
+    const turn = (this._turn + 1) >>> 0;
+    view.setUint16(0, MAGIC, true);
+    view.setUint8(2, FORMAT);
+    view.setUint8(3, this.level);
+    view.setUint32(4, turn, true);
+    view.setUint32(8, this.id, true);
+    view.setUint32(12, this.first, true);
+    view.setUint32(16, this.next, true);
+    view.setUint16(20, this._start, true);
+    view.setUint16(22, this._used, true);
+    view.setUint8(24, this.minutes);
+    view.setUint8(25, this.seen);
+    view.setUint32(28, sumOf(bytes, 0, 28), true);
+    // One that was cut short is written over by the next: the other is whole.
+    if (this._room === 0 || !this._memory.write((turn % 2) * HEAD, bytes)) return false;
+    this._turn = turn;
+    this._vouched = this.first;
+    return true;
+  }
+
+  private _begin(): void {
+    const bytes = new Uint8Array(4);
+    this._random(bytes);
+    this.id = new DataView(bytes.buffer).getUint32(0, true);
+    this.first = this.next;
+    this._start = 0;
+    this._used = 0;
+  }
+
+  private _head(at: number): DataView | undefined {
+    const bytes = new Uint8Array(HEAD);
+    if (this._room === 0 || !this._memory.read(at, bytes)) return undefined;
+    const view = new DataView(bytes.buffer);
+    const isHead = view.getUint16(0, true) === MAGIC && view.getUint8(2) === FORMAT;
+    const isWhole = isHead && view.getUint32(28, true) === sumOf(bytes, 0, 28);
+    const fits = view.getUint16(20, true) < this._room && view.getUint16(22, true) <= this._room;
+    return isWhole && fits ? view : undefined;
+  }
+
+  private _take(view: DataView): void {
+    this.level = view.getUint8(3);
+    this._turn = view.getUint32(4, true);
+    this.id = view.getUint32(8, true);
+    this.first = view.getUint32(12, true);
+    this._vouched = this.first;
+    this.next = view.getUint32(16, true);
+    this._start = view.getUint16(20, true);
+    this._used = view.getUint16(22, true);
+    this.minutes = view.getUint8(24);
+    this.seen = view.getUint8(25);
+  }
+
+  /** Of the line at `at`, all of it; undefined if it can't be. */
+  private _length(at: number): number | undefined {
+    const bytes = new Uint8Array(2);
+    if (!this._read(at, bytes)) return undefined;
+    const length = bytes[0]! + bytes[1]! * 256;
+    return length >= LINE && length <= this._used ? length : undefined;
+  }
+
+  /** Within the room, round its end. */
+  private _read(at: number, into: Uint8Array): boolean {
+    const behind = Math.min(into.length, this._room - at);
+    if (!this._memory.read(HEADS + at, into.subarray(0, behind))) return false;
+    return behind === into.length || this._memory.read(HEADS, into.subarray(behind));
+  }
+
+  private _write(at: number, bytes: Uint8Array): boolean {
+    const behind = Math.min(bytes.length, this._room - at);
+    if (!this._memory.write(HEADS + at, bytes.subarray(0, behind))) return false;
+    return behind === bytes.length || this._memory.write(HEADS, bytes.subarray(behind));
+  }
+}
+
+/** Bytes that end with the run. */
+export const ramOf = (size: number): LogMemory => {
+  const bytes = new Uint8Array(size);
+  return {
+    size,
+    read: (at, into) => {
+      into.set(bytes.subarray(at, at + into.length));
+      return true;
+    },
+    write: (at, piece) => {
+      bytes.set(piece, at);
+      return true;
+    },
+  };
+};
+
+/** Turns count round. */
+const isLater = (one: DataView, other: DataView): boolean =>
+  ((one.getUint32(4, true) - other.getUint32(4, true)) | 0) > 0;
+
+/** FNV-1a. */
+const sumOf = (bytes: Uint8Array, from: number, to = bytes.length): number => {
+  let sum = 0x811c9dc5;
+  for (let i = from; i < to; i++) sum = Math.imul(sum ^ bytes[i]!, 0x01000193);
+  return sum >>> 0;
+};

@@ -1,0 +1,82 @@
+// What outlives a deep sleep and a power loss: a format number, then JSON, in the host's store:
+//
+//   [1767225600000,[["temperature",21.5,21.6,30000,0,0,0,0,0],["power",null,3,null,12,4000,1.5,3,2.25]]]
+//
+// The wall clock or null; of each key the value last reported, the last value, ms since that report, and of its window the count, ms
+// left, min, max and mean.
+import type { Host } from "../../src/port.js";
+import type { Comparable, Track } from "./track.js";
+
+export type SavedHost = Pick<Host, "clock" | "store" | "encode" | "decode">;
+
+const KEY = "strategies";
+const FORMAT = 1;
+/** A value of the store holds no more. */
+const LIMIT = 4000;
+const NUMBERS_FROM = 4;
+const ROW = 9;
+
+/** False if it does not fit, and then nothing is kept, or if it could not be written. */
+export const save = (host: SavedHost, tracks: Iterable<Track>): boolean => {
+  const now = host.clock.now();
+  const rows = [...tracks].map((track) => {
+    const { key, reported, last, count, min, max, mean } = track;
+    const since = Number.isFinite(track.reportedAt) ? now - track.reportedAt : null;
+    return [key, reported ?? null, last ?? null, since, count, track.endAt - now, min, max, mean];
+  });
+  // Without strategies there is nothing to write in each wake.
+  if (rows.length === 0) return host.store.get(KEY) === undefined || host.store.delete(KEY);
+  const text = host.encode(JSON.stringify([host.clock.wall() ?? null, rows]));
+  if (text.length >= LIMIT) {
+    host.store.delete(KEY);
+    return false;
+  }
+  const bytes = new Uint8Array(text.length + 1);
+  bytes[0] = FORMAT;
+  bytes.set(text, 1);
+  return host.store.set(KEY, bytes);
+};
+
+/** Gives the tracks what was saved. */
+export const restore = (host: SavedHost, tracks: ReadonlyMap<string, Track>): void => {
+  const bytes = host.store.get(KEY);
+  if (!bytes) return;
+  const saved = bytes[0] === FORMAT ? parse(host.decode(bytes.subarray(1))) : undefined;
+  if (!Array.isArray(saved) || !Array.isArray(saved[1])) return;
+  const wall = host.clock.wall();
+  // As long as nobody knows how long the sleep was, it took no time: what is due comes late, and nothing is lost.
+  const slept = typeof saved[0] === "number" && wall !== undefined ? Math.max(0, wall - saved[0]) : 0;
+  const now = host.clock.now();
+  for (const row of saved[1]) {
+    const track = Array.isArray(row) && row.length === ROW ? tracks.get(row[0]) : undefined;
+    if (track && row.slice(NUMBERS_FROM).every(Number.isFinite)) fill(track, row, now, slept);
+  }
+};
+
+const fill = (track: Track, row: unknown[], now: number, slept: number): void => {
+  const [, reported, last, since, count, left, min, max, mean] = row as number[];
+  track.reported = comparableOf(reported);
+  track.last = comparableOf(last);
+  if (typeof since === "number") track.reportedAt = now - since - slept;
+  if (track.strategy.windowMs === undefined || !(count! >= 1)) return;
+  Object.assign(track, {
+    count,
+    endAt: now + Math.min(left!, track.strategy.windowMs) - slept,
+    min,
+    max,
+    mean,
+  });
+};
+
+const comparableOf = (value: unknown): Comparable => {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && parse(value) !== undefined ? value : undefined;
+};
+
+const parse = (text: string | undefined): unknown => {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+};

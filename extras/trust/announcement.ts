@@ -1,0 +1,108 @@
+// The announcement of CAs that an operator signs, as the shared attribute `moteTrust`:
+//
+//   {"product":"lamp","sequence":1795000000,"ca":[{"sha256":"64 digits","bytes":914}],"drop":["old"],"signature":"DER in hexadecimal digits"}
+//
+// `product`: the firmware title of the devices that it is for. `ca`: CAs to trust beside the others. `drop`: CAs to drop once a handshake without
+// them succeeded, each by the first 16 digits or more of its SHA-256; "old": all that are not in `ca`; "built-in": those that come with the machine.
+// The certificates (DER) are attributes of their own, in base64 and in pieces: `moteTrust-DIGITS-1`, `moteTrust-DIGITS-2`, where DIGITS are the
+// first 16 of the SHA-256. The firmware key signs the announcement.
+
+import { isMadeOf } from "../../src/wire/text/characters.js";
+import { isObject, type Json } from "../../src/wire/text/json.js";
+
+export const KEY = "moteTrust";
+/** CAs that a device keeps beside those that it was given. */
+export const MOST = 3;
+/** Bytes of a certificate: one of RSA with 4,096 bits has some 1,400. */
+export const LARGEST = 2048;
+/** Bytes of a certificate in a piece: an answer with it stays below the smallest that a board takes. */
+export const PIECE = 720;
+/** Digits of a SHA-256 by which people, attributes and stored drops name a certificate. */
+export const SHORT = 16;
+export const OLD = "old";
+export const BUILT_IN = "built-in";
+const MOST_DROPS = 12;
+const LONGEST_PRODUCT = 255;
+
+/**
+ * The signed text begins with it. The agent takes no image that begins with "\0mote ", and `mote sign`
+ * signs none, so a signature of an announcement never passes for that of an image, or the reverse.
+ */
+export const MARK = "\u0000mote trust 2\n";
+/** Announcements that name no product: devices take none of them any more. */
+const MARK_WITHOUT_PRODUCT = "\u0000mote trust 1\n";
+
+/** Hexadecimal digits. */
+const SHA256 = 64;
+const SIGNATURE = 144;
+
+export interface Announced {
+  /** The title of the firmware; "" in an announcement of an earlier release. */
+  readonly product: string;
+  /** Greater than that of any before: seconds since 1970, so that those for several devices have one order. */
+  readonly sequence: number;
+  readonly ca: readonly { readonly sha256: string; readonly bytes: number }[];
+  readonly drop: readonly string[];
+}
+
+export type Announcement = Announced & { readonly signature: string };
+
+/** The text that is signed. */
+export const signedText = ({ product, sequence, ca, drop }: Announced): string => {
+  let text = product === "" ? MARK_WITHOUT_PRODUCT : `${MARK}product ${product}\n`;
+  text += `${sequence}\n`;
+  for (const { sha256, bytes } of ca) text += `ca ${sha256} ${bytes}\n`;
+  for (const what of drop) text += `drop ${what}\n`;
+  return text;
+};
+
+/** The value of the attribute; undefined if it is not an announcement. */
+export const readAnnouncement = (value: unknown): Announcement | undefined => {
+  if (!isObject(value)) return undefined;
+  const { product = "", sequence, ca, drop, signature } = value;
+  if (typeof product !== "string" || !isLine(product)) return undefined;
+  if (!isCount(sequence, Number.MAX_SAFE_INTEGER)) return undefined;
+  if (!Array.isArray(ca) || ca.length > MOST || !Array.isArray(drop) || drop.length > MOST_DROPS)
+    return undefined;
+  if (typeof signature !== "string" || !isHex(signature, SHORT, SIGNATURE)) return undefined;
+  const certificates: { sha256: string; bytes: number }[] = [];
+  for (const one of ca) {
+    const { sha256, bytes } = isObject(one) ? one : {};
+    if (typeof sha256 !== "string" || !isHex(sha256, SHA256, SHA256) || !isCount(bytes, LARGEST))
+      return undefined;
+    certificates.push({ sha256, bytes: bytes as number });
+  }
+  if (!drop.every(isDrop) || certificates.length + drop.length === 0) return undefined;
+  return { product, sequence: sequence as number, ca: certificates, drop: drop as string[], signature };
+};
+
+/** The attributes that hold the pieces of a certificate. */
+export const pieceKeys = ({ sha256, bytes }: Announced["ca"][number]): string[] => {
+  const keys: string[] = [];
+  for (let from = 0; from < bytes; from += PIECE)
+    keys.push(`${KEY}-${sha256.slice(0, SHORT)}-${keys.length + 1}`);
+  return keys;
+};
+
+/** True if `drop` names the CA `id` (a SHA-256, or BUILT_IN). */
+export const isMeant = (drop: readonly string[], id: string): boolean =>
+  drop.some((what) => (id === BUILT_IN || what === BUILT_IN ? id === what : id.startsWith(what)));
+
+/** The name of a CA in stored drops, and for people. */
+export const short = (id: string): string => (id === BUILT_IN ? id : id.slice(0, SHORT));
+
+const isDrop = (value: Json): boolean =>
+  value === OLD || value === BUILT_IN || (typeof value === "string" && isHex(value, SHORT, SHA256));
+
+const isHex = (text: string, least: number, most: number): boolean =>
+  text.length >= least && isMadeOf(text, "09af", most);
+
+const isCount = (value: Json | undefined, most: number): boolean =>
+  typeof value === "number" && Number.isInteger(value) && value > 0 && value <= most;
+
+/** Signed on a line of its own: with a control character in it, two announcements could have one text. */
+const isLine = (text: string): boolean => {
+  if (text.length > LONGEST_PRODUCT) return false;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 0x20) return false;
+  return true;
+};

@@ -1,0 +1,55 @@
+// One authority that a device trusts: what it is called, and whether it is fit to be one.
+import type { Host } from "../../src/port.js";
+import { toHex } from "../../src/wire/crypto/hex.js";
+import { withoutBlanks } from "../../src/wire/text/characters.js";
+import { fromBase64 } from "../commissioning/authorities.js";
+import { BUILT_IN } from "./announcement.js";
+import { readEnd } from "./certificate.js";
+
+export interface Authority {
+  /** The SHA-256 of its certificate in hexadecimal digits; BUILT_IN for those that come with the machine. */
+  readonly id: string;
+  /** Its certificate, DER; none for BUILT_IN. */
+  readonly der: Uint8Array;
+}
+
+/** The first byte of every DER. */
+const DER = 0x30;
+const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"];
+
+export const MACHINES_OWN: Authority = { id: BUILT_IN, der: new Uint8Array(0) };
+
+/** "" where the host has no SHA-256. */
+export const sha256 = (host: Pick<Host, "digest">, bytes: Uint8Array): string => {
+  const digest = host.digest("SHA256");
+  digest?.write(bytes);
+  return digest ? toHex(digest.close()) : "";
+};
+
+/** Of a resource: one certificate as DER, or any number as PEM. What is neither is one that nothing is known of. */
+export const authoritiesIn = (host: Pick<Host, "digest" | "decode">, bytes: Uint8Array): Authority[] => {
+  const text = bytes[0] === DER ? undefined : host.decode(bytes);
+  const blocks = text?.split(END).slice(0, -1) ?? [];
+  const read = blocks.map((block) => fromBase64(withoutBlanks(block.split(BEGIN).at(-1) ?? "")));
+  const isRead = read.length > 0 && read.every((der) => der !== undefined);
+  return (isRead ? read : [bytes]).map((der) => ({ id: sha256(host, der), der }));
+};
+
+/** When it ends, in ms since 1970; undefined for what can't be read, and for BUILT_IN. */
+export const endOf = ({ der }: Pick<Authority, "der">): number | undefined => {
+  try {
+    return readEnd(der);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Why `der` is of no use as an authority, for people; undefined if it is. Who signed it looked at the rest, and TLS does in each handshake. `now`:
+ * undefined if nobody knows the time.
+ */
+export const unfit = (der: Uint8Array, now: number | undefined): string | undefined => {
+  const end = endOf({ der });
+  if (end === undefined) return "it is not a certificate";
+  return now !== undefined && end < now ? "the certificate has expired" : undefined;
+};

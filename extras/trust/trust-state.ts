@@ -1,0 +1,168 @@
+// What a device stores of its trust: the state, a copy of it, and each CA that was added.
+//
+// The state decides: a certificate that it does not name is not trusted. So certificates are written before it and deleted after it.
+// The copy is a witness: a state that was lost or damaged is not taken for a device that never dropped anything.
+import type { Host } from "../../src/port.js";
+import { readOwn, writeStored } from "../../src/store.js";
+import { isObject, type Json, type JsonObject } from "../../src/wire/text/json.js";
+import { MOST, short } from "./announcement.js";
+import { type Authority, endOf, sha256 } from "./authority.js";
+
+const STATE = "trust";
+const COPY = "trust-copy";
+const slotKey = (slot: number): string => `${STATE}-${slot}`;
+/** Bytes of a value in the store, of which its format takes one. */
+const MOST_BYTES = 3999;
+
+/** Earlier images read the same record, so that they honor the drops after a rollback. */
+export interface TrustState {
+  /** Stands for the CAs that the owner gave; "": none. */
+  readonly by: string;
+  /** The last announcement that was taken, and the SHA-256 of its signed text. */
+  readonly sequence: number;
+  readonly digest: string;
+  /** The slot of each CA that was added, and its SHA-256. */
+  readonly added: readonly (readonly [slot: number, sha256: string])[];
+  /** Every CA that was dropped, by `short`, whoever gives it again. Only an announcement that names it brings it back. */
+  readonly dropped: readonly string[];
+  /** CAs to drop once a handshake without them succeeded. */
+  readonly waiting: readonly string[];
+}
+
+export type Keeper = Pick<Host, "store" | "encode" | "decode" | "digest" | "log" | "clock">;
+
+type Stored = TrustState & {
+  /** Counts the changes; 0: written by an earlier image. */
+  readonly generation: number;
+};
+
+/**
+ * The state of a device whose owner gave `by`. With other CAs of the owner's the added ones are forgotten, and the last announcement is
+ * taken once more, but none before it. Dropped CAs stay dropped. `given`: not trusted if neither state nor copy can be read, unless nothing else is left.
+ */
+export const readTrust = (keeper: Keeper, by: string, given: readonly string[]): TrustState => {
+  const stored = findStored(keeper) ?? (isLost(keeper) ? withoutState(keeper, by, given) : NOTHING);
+  const { sequence, dropped } = stored;
+  if (stored.by !== by)
+    return { by, sequence: Math.max(0, sequence - 1), digest: "", added: [], dropped, waiting: [] };
+  return { ...stored, added: stored.added.filter((one) => readWhole(keeper, one)) };
+};
+
+/** Writes the state and its copy if one of the two is missing or older. To be called once, at the start. */
+export const mendTrust = (keeper: Keeper): void => {
+  const [state, copy] = readBoth(keeper);
+  if (state && copy && state.generation > 0 && state.generation === copy.generation) return;
+  const stored = findStored(keeper);
+  if (!stored) return;
+  if (!state) keeper.log("error", "trust: the state was missing or damaged; restored from its copy");
+  writeBoth(keeper, stored);
+};
+
+/** The added CAs whose certificates are whole. */
+export const readAdded = (keeper: Keeper, { added }: TrustState): Authority[] =>
+  added.flatMap((one) => readWhole(keeper, one) ?? []);
+
+/** False if the store could not hold it: the announcement that leads to it must be refused. */
+export const fits = (keeper: Keeper, state: TrustState): boolean =>
+  keeper.encode(JSON.stringify({ ...state, generation: Number.MAX_SAFE_INTEGER })).length <= MOST_BYTES;
+
+/** Stores `state`, with the certificates of `fresh` beside those that it names. False if that failed: then nothing has changed. */
+export const writeTrust = (keeper: Keeper, state: TrustState, fresh: readonly Authority[]): boolean => {
+  const added = state.added.slice();
+  for (const { id, der } of fresh) {
+    const slot = freeSlot(added);
+    if (slot === undefined || !keeper.store.set(slotKey(slot), der)) return false;
+    added.push([slot, id]);
+  }
+  if (!writeBoth(keeper, { ...state, added })) return false;
+  deleteOthers(keeper, added);
+  return true;
+};
+
+const NOTHING: Stored = {
+  by: "",
+  sequence: 0,
+  digest: "",
+  added: [],
+  dropped: [],
+  waiting: [],
+  generation: 0,
+};
+
+/** The newer one of the state and its copy. */
+const findStored = (keeper: Keeper): Stored | undefined => {
+  const [state, copy] = readBoth(keeper);
+  if (!state || !copy) return state ?? copy;
+  if (state.generation > 0) return copy.generation > state.generation ? copy : state;
+  // An earlier image wrote the state after the copy. It remembers 16 drops at most.
+  const isBack = (id: string): boolean => state.added.some(([, one]) => short(one) === id);
+  const others = copy.dropped.filter((id) => !state.dropped.includes(id) && !isBack(id));
+  return { ...state, dropped: state.dropped.concat(others), generation: copy.generation };
+};
+
+const readBoth = (keeper: Keeper): (Stored | undefined)[] =>
+  [STATE, COPY].map((key) => {
+    const found = readOwn(keeper as Host, key);
+    return isObject(found) ? toStored(found) : undefined;
+  });
+
+const toStored = ({ by, sequence, digest, added, dropped, waiting, generation }: JsonObject): Stored => ({
+  by: typeof by === "string" ? by : "",
+  sequence: typeof sequence === "number" ? sequence : 0,
+  digest: typeof digest === "string" ? digest : "",
+  added: Array.isArray(added) ? added.filter(isAdded) : [],
+  dropped: texts(dropped).map(short),
+  waiting: texts(waiting),
+  generation: typeof generation === "number" ? generation : 0,
+});
+
+const isLost = ({ store }: Keeper): boolean =>
+  store.get(STATE) !== undefined || store.get(COPY) !== undefined;
+
+/** Nobody knows what was dropped, so only the certificates in the slots are trusted: each was signed. */
+const withoutState = (keeper: Keeper, by: string, given: readonly string[]): Stored => {
+  const added: [number, string][] = [];
+  for (let slot = 1; slot <= MOST; slot++) {
+    const der = keeper.store.get(slotKey(slot));
+    if (der && endOf({ der }) !== undefined) added.push([slot, sha256(keeper, der)]);
+  }
+  const isAlone = added.length > 0;
+  const rest = isAlone ? "only the added CAs are trusted" : "dropped CAs are trusted again";
+  keeper.log("error", `trust: neither state nor copy can be read: ${rest}`);
+  return { ...NOTHING, by, added, dropped: isAlone ? given.map(short) : [] };
+};
+
+/** The copy follows the state: a copy that failed is written at the next start. */
+const writeBoth = (keeper: Keeper, state: TrustState): boolean => {
+  if (!fits(keeper, state)) return false;
+  const [before, copy] = readBoth(keeper);
+  const generation = Math.max(before?.generation ?? 0, copy?.generation ?? 0) + 1;
+  const value = { ...state, generation };
+  if (!writeStored(keeper as Host, STATE, value)) return false;
+  writeStored(keeper as Host, COPY, value);
+  return true;
+};
+
+const readWhole = (keeper: Keeper, [slot, id]: TrustState["added"][number]): Authority | undefined => {
+  const der = keeper.store.get(slotKey(slot));
+  return der && sha256(keeper, der) === id ? { id, der } : undefined;
+};
+
+/** Certificates that a power loss left behind, and those of dropped CAs. */
+const deleteOthers = ({ store }: Keeper, added: TrustState["added"]): void => {
+  for (let slot = 1; slot <= MOST; slot++)
+    if (!added.some(([used]) => used === slot) && store.get(slotKey(slot))) store.delete(slotKey(slot));
+};
+
+const freeSlot = (added: TrustState["added"]): number | undefined => {
+  for (let slot = 1; slot <= MOST; slot++) if (!added.some(([used]) => used === slot)) return slot;
+  return undefined;
+};
+
+const isAdded = (value: Json): value is [number, string] => {
+  const [slot, id] = Array.isArray(value) ? value : [];
+  return typeof slot === "number" && slot >= 1 && slot <= MOST && typeof id === "string";
+};
+
+const texts = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];

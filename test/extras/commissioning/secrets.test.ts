@@ -1,0 +1,172 @@
+// Nothing that leaves a device by these ways holds a secret: page, cable, name server, log. Every byte is looked at.
+import { createHash } from "node:crypto";
+import test from "ava";
+import { writeFrame } from "../../../extras/commissioning/improv-frames.js";
+import { commissionBy } from "../../../hosts/esp32/commissioning/configuration.js";
+import { startBoard } from "../../../hosts/esp32/start.js";
+import { FakePlatform } from "../../fakes/platform.js";
+import { BUILT, FakeBoard } from "../../hosts/esp32/board.js";
+
+/** Of each kind one that is built in, one that is wrong, one that is right. Letters that URLs and HTML write otherwise. */
+const secret = (name: string): string =>
+  `${name} &+<"'%ä${createHash("md5").update(name).digest("hex").slice(0, 9)}`;
+const BUILT_IN = { password: secret("built"), key: secret("bkey"), secret: secret("bsec") };
+const WRONG = {
+  password: secret("wrong"),
+  token: secret("wtok").replace(/[%]/g, ""),
+  key: secret("wkey"),
+  secret: secret("wsec"),
+};
+const RIGHT = { password: secret("right"), key: "provision-key", secret: "provision-secret" };
+const LABEL = "label-of-this-one";
+
+/** As it might be written on its way out. */
+function forms(text: string): string[] {
+  const bytes = Buffer.from(text);
+  // A text within base64 begins at one of three places of a group of four letters.
+  const within = [0, 1, 2].map((shift) => {
+    const letters = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString("base64")
+      .replace(/=+$/, "");
+    return letters.slice(shift === 0 ? 0 : shift + 1, -2);
+  });
+  const json = JSON.stringify(text).slice(1, -1);
+  const html = text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+  const url = encodeURIComponent(text);
+  const form = new URLSearchParams({ a: text }).toString().slice(2);
+  return [text, json, html, url, form, ...within, bytes.toString("hex"), [...text].reverse().join("")];
+}
+
+/** Improv: its state, what runs there, and a Wi-Fi with this password, whole and damaged. */
+function improvFrames(password: string): Uint8Array[] {
+  const bytes = [...Buffer.from(password)].slice(0, 64);
+  const wifi = writeFrame(3, [1, bytes.length + 6, 4, ...Buffer.from("home"), bytes.length, ...bytes]);
+  const damaged = wifi.slice();
+  damaged[13]! ^= 1;
+  return [writeFrame(3, [2, 0]), writeFrame(3, [3, 0]), damaged, wifi];
+}
+
+test("no secret leaves by page, cable, name server or log, in clear, escaped, in base64, hex or backwards", async (t) => {
+  const board = new FakeBoard({
+    baseUrl: "http://platform.test",
+    wifi: { ssid: "factory", password: BUILT_IN.password },
+    provisioning: { key: BUILT_IN.key, secret: BUILT_IN.secret },
+    firmware: { title: "lamp", version: "1.0.0" },
+    commission: { button: 4 },
+  });
+  const platform = new FakePlatform(board.clock, board.net);
+  board.time = BUILT + 1000;
+  board.onRadio = (radio) => {
+    radio.onConnect = () =>
+      void board.clock.timer(500, () => {
+        const isRight = radio.asked.at(-1)?.password === RIGHT.password;
+        board.reason = isRight ? 0 : 15;
+        radio.become(isRight ? 500 : 200);
+      });
+  };
+  const { modules } = board;
+  const boot = () =>
+    startBoard(
+      board.boot(1),
+      (agent) => agent.telemetry.record({ n: 1 }),
+      (machine, host, go) => commissionBy(modules, machine, host, go),
+    );
+  const look = () => {
+    modules.visit("GET / HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n");
+    modules.type("show");
+  };
+  const improv = async (): Promise<void> => {
+    for (const frame of improvFrames(WRONG.password)) modules.typed?.(frame);
+    await board.clock.advance(60_000);
+  };
+  modules.pressed.add(4);
+  boot();
+  await board.clock.advance(1100);
+  look();
+  modules.type(`set label ${LABEL}`);
+  modules.submit({ ssid: "home", ...WRONG });
+  look();
+  await board.clock.advance(10_000);
+  look();
+  await improv();
+  // Everything that is wrong, with secrets where none belong.
+  modules.submit({
+    ssid: WRONG.secret.repeat(4),
+    url: `http://${WRONG.key}@x/`,
+    ca: WRONG.password,
+    token: `${WRONG.token}/`,
+  });
+  look();
+  for (const line of [
+    `sett ${JSON.stringify(WRONG.token)}`,
+    `set token ${WRONG.token}`,
+    `set wifi home "${WRONG.secret}`,
+    WRONG.key,
+  ])
+    modules.type(line);
+  const quoted = encodeURIComponent(WRONG.key);
+  for (const request of [
+    `GET /${quoted} HTTP/1.1\r\nHost: 192.168.4.1\r\n\r\n`,
+    `GET /?a=${quoted} HTTP/1.1\r\nHost: ${Buffer.from(WRONG.key).toString("hex")}\r\n\r\n`,
+    `PUT / HTTP/1.1\r\nHost: 192.168.4.1\r\nX: ${quoted}\r\n\r\n`,
+    `POST / HTTP/1.1\r\nHost: 192.168.4.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${quoted.length + 6}\r\n\r\nproof=${quoted}`,
+  ])
+    modules.visit(request);
+  modules.resolve(Buffer.from("000101000001000000000000016100000100 01".replaceAll(" ", ""), "hex"));
+  modules.submit({ ssid: "home", url: "http://platform.test", ...RIGHT });
+  look();
+  await board.clock.runUntil(() => board.restarts > 0);
+  modules.pressed.clear();
+  const agent = boot();
+  await board.clock.advance(10_000);
+  await improv();
+  t.is(platform.points(platform.device("mote-240ac4000102"), "n").length, 1);
+  // What the device got by itself is no less a secret.
+  const token = JSON.parse(Buffer.from(board.nvs.get("mote")!.get("token")!.subarray(1)).toString())
+    .token as string;
+  void agent?.stop();
+  await board.clock.advance(0);
+  const out = Buffer.concat([
+    ...modules.sent,
+    ...modules.framed,
+    Buffer.from(modules.shown + board.lines.join("\n")),
+  ]);
+  t.true(
+    modules.sent.length > 10 &&
+      modules.framed.length > 10 &&
+      modules.shown.length > 500 &&
+      board.lines.length > 1,
+    board.lines.join(),
+  );
+  const secrets = [
+    ...Object.values(BUILT_IN),
+    ...Object.values(WRONG),
+    ...Object.values(RIGHT),
+    LABEL,
+    token,
+  ];
+  for (const one of secrets) for (const form of forms(one)) t.false(out.includes(form), `${form} of ${one}`);
+});
+
+test("that look finds what is there: each form of a secret, once put in, is found", (t) => {
+  const text = secret("right");
+  const page = `<input value="${text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;")}">`;
+  const leaks = [
+    text,
+    page,
+    encodeURIComponent(text),
+    new URLSearchParams({ password: text }).toString(),
+    JSON.stringify({ text }),
+    ...["", "x", "xy", "xyz"].map((before) => Buffer.from(`${before}${text} behind`).toString("base64")),
+    Buffer.from(text).toString("hex"),
+  ];
+  for (const leak of leaks)
+    t.true(
+      forms(text).some((form) => leak.includes(form)),
+      leak,
+    );
+});

@@ -1,0 +1,294 @@
+// How a device does, as its operator learns it: counters against the world's own count, codes over restarts, and never more than hourly.
+import anyTest from "ava";
+import { Diagnostics, type DiagnosticsOptions, type Health } from "../../../extras/diagnostics/index.js";
+import type { Agent, AgentOptions } from "../../../src/index.js";
+import type { Host } from "../../../src/port.js";
+import { FakeClock } from "../../fakes/clock.js";
+import { fakeHost } from "../../fakes/host.js";
+import type { SeenRequest } from "../../fakes/server.js";
+import { Lamp } from "../../src/agent/firmware/updates/lamp.js";
+import { NAME, type Rig, startRig, test } from "../../src/agent/rig.js";
+import { FakeAgent } from "./fake-agent.js";
+
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+
+/** An agent with diagnostics, started. */
+function start(
+  rig: Rig,
+  { reset, ...diagnosed }: DiagnosticsOptions & { reset?: string } = {},
+  options: Partial<AgentOptions> = {},
+) {
+  const agent = rig.agent(options);
+  const lastRun = reset === undefined ? undefined : { reset, crash: false as const };
+  const diagnostics = new Diagnostics(agent, { ...rig.host, lastRun }, diagnosed);
+  agent.start();
+  return { agent, diagnostics };
+}
+
+async function stop(
+  rig: Rig,
+  { agent, diagnostics }: { agent: Agent; diagnostics: Diagnostics },
+): Promise<void> {
+  diagnostics.close();
+  const stopped = agent.stop();
+  await rig.clock.advance(0);
+  await stopped;
+}
+
+/** Of what changed, a report has at least one. */
+const REPORTED = /"mote(QueueDepth|Dropped|RoundTrips|Retries|FetchedTwice|LeastFree|Resets|Errors)/;
+const isPoll = ({ path }: SeenRequest) => path.includes("timeout=");
+const isReport = ({ method, path, body }: SeenRequest) =>
+  method === "POST" && path.endsWith("/attributes") && REPORTED.test(body);
+
+test("virtual days with outages: the attributes come once an hour at most, and say what happened", async (t) => {
+  const rig = startRig(t);
+  const at: number[] = [];
+  let out = false;
+  rig.platform.fault = (request) => {
+    if (out) return "drop";
+    if (isReport(request)) at.push(rig.clock.now());
+    return undefined;
+  };
+  const running = start(rig, {
+    reset: "power on",
+    freeMemory: () => 90_000 - Math.floor(rig.clock.now() / HOUR),
+  });
+  for (let hour = 0; hour < 48; hour++) {
+    out = hour % 12 === 5 || hour % 12 === 6;
+    running.agent.telemetry.record({ n: hour });
+    await rig.clock.advance(HOUR);
+  }
+  await stop(rig, running);
+  t.true(at.length >= 36 && at.length <= 48, `${at.length} reports`);
+  // One that waited for the end of an outage comes late, the next on time.
+  for (let i = 3; i < at.length; i++) t.true(at[i]! - at[i - 3]! >= 2 * HOUR, `${at[i - 3]} ${at[i]}`);
+  const shown = rig.platform.attributes(rig.platform.device(NAME));
+  t.regex(String(shown.moteErrors), /^\d+x lost$/);
+  t.is(shown.moteQueueDepth, 0);
+  t.is(shown.moteResets, "power on");
+  t.true(Number(shown.moteLeastFree) < 90_000 - 40);
+});
+
+test("restarts every seven minutes publish no more often, and say what ended the runs", async (t) => {
+  const rig = startRig(t);
+  let running = start(rig, { reset: "power on" });
+  for (let n = 0; n < 40; n++) {
+    await rig.clock.advance(7 * MINUTE);
+    await stop(rig, running);
+    running = start(rig, { reset: "panic" });
+  }
+  await stop(rig, running);
+  const reports = rig.platform.seen.filter(isReport);
+  t.true(reports.length >= 4 && reports.length <= 5, `${reports.length} in 280 minutes`);
+  const { moteResets } = rig.platform.attributes(rig.platform.device(NAME));
+  t.regex(String(moteResets), /^power on, \d\dx panic$/);
+});
+
+anyTest("where only the platform knows the time, restarts publish no more often either", async (t) => {
+  const clock = new FakeClock(undefined);
+  const host = fakeHost({ clock, lastRun: { reset: "panic", crash: "any" } });
+  let reports = 0;
+  for (let n = 0; n < 40; n++) {
+    const agent = new FakeAgent();
+    const diagnostics = new Diagnostics(agent, host);
+    await clock.advance(2000);
+    agent.platformTime = Date.UTC(2026, 0, 1) + clock.now();
+    agent.emit("online", {});
+    await clock.advance(7 * MINUTE);
+    reports += agent.published.length;
+    diagnostics.close();
+  }
+  t.is(reports, 5);
+});
+
+anyTest("without anybody who knows the time it is once an hour of running", async (t) => {
+  const agent = new FakeAgent();
+  const clock = new FakeClock(undefined);
+  const diagnostics = new Diagnostics(agent, fakeHost({ clock }));
+  await clock.advance(59 * MINUTE);
+  t.is(agent.published.length, 0);
+  for (let hour = 0; hour < 5; hour++) {
+    agent.counters.roundTrips++;
+    await clock.advance(HOUR);
+  }
+  t.is(agent.published.length, 5);
+  // Nothing changed: nothing to report.
+  await clock.advance(5 * HOUR);
+  t.is(agent.published.length, 5);
+  diagnostics.close();
+  t.is(clock.waiting, 0);
+});
+
+anyTest("a clock that is set back or forward by years publishes no more often, and goes on", async (t) => {
+  const clock = new FakeClock(Date.UTC(2030, 0, 1));
+  const host = fakeHost({ clock });
+  const runs: number[] = [];
+  for (const year of [2030, 2026, 2026, 2040]) {
+    clock.setWall(Date.UTC(year, 0, 1));
+    const agent = new FakeAgent();
+    const diagnostics = new Diagnostics(agent, host);
+    for (let minute = 0; minute < 50; minute++) {
+      agent.counters.roundTrips++;
+      await clock.advance(MINUTE);
+    }
+    diagnostics.close();
+    runs.push(agent.published.length);
+  }
+  t.deepEqual(runs, [1, 0, 0, 1]);
+  t.true(host.store.changes.length > 0);
+});
+
+test("round trips and retries are those that the platform's side counts", async (t) => {
+  const rig = startRig(t);
+  let answered = 0;
+  let spoilt = 0;
+  let left = 0;
+  rig.platform.fault = (request) => {
+    if (isPoll(request) || request.path.endsWith("/provision") || left-- <= 0) return undefined;
+    spoilt++;
+    return spoilt % 3 === 0 ? "drop" : { status: spoilt % 3 === 1 ? 503 : 429 };
+  };
+  rig.net.onBytes = (bytes) => {
+    if (Buffer.from(bytes.subarray(0, 9)).toString("latin1") === "HTTP/1.1 ") answered++;
+  };
+  const running = start(rig);
+  await rig.clock.advance(5000);
+  for (let n = 0; n < 60; n++) {
+    if (n % 6 === 0) left = n % 4;
+    running.agent.telemetry.record({ n });
+    await rig.clock.advance(MINUTE);
+  }
+  await rig.clock.advance(10 * MINUTE);
+  const { roundTrips, retries, errors, queueDepth } = running.diagnostics.health;
+  t.true(spoilt > 8, `${spoilt}`);
+  t.is(queueDepth, 0);
+  t.is(roundTrips, answered);
+  // A connection that was kept and broke is tried once more before anybody hears of it.
+  const lost = errors.find(({ code }) => code === "lost")?.times ?? 0;
+  const busy = (status: number) => errors.find(({ code }) => code === `busy ${status}`)?.times ?? 0;
+  t.is(busy(503) + busy(429), spoilt - Math.floor(spoilt / 3));
+  t.is(retries, busy(503) + busy(429) + lost);
+});
+
+test("drops by reason are those that the script made", async (t) => {
+  const rig = startRig(t);
+  rig.platform.fault = ({ path, body }) =>
+    path.endsWith("telemetry") && body.includes("poison") ? { status: 400 } : undefined;
+  const { agent, diagnostics } = start(rig, {}, { telemetry: { bufferBytes: 1024, batchBytes: 512 } });
+  await rig.clock.advance(5000);
+  for (let n = 0; n < 7; n++) agent.telemetry.record(n % 2 ? { n } : { poison: n });
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(diagnostics.health.dropped, { full: 0, refused: 4, unreadable: 0 });
+  rig.platform.fault = () => "drop";
+  let recorded = 0;
+  const before = rig.platform.points(rig.platform.device(NAME), "x").length;
+  for (; diagnostics.health.dropped.full === 0 && recorded < 5000; recorded++)
+    agent.telemetry.record({ x: "y".repeat(400) });
+  rig.platform.fault = undefined;
+  await rig.clock.advance(10 * MINUTE);
+  const arrived = rig.platform.points(rig.platform.device(NAME), "x").length - before;
+  t.is(diagnostics.health.dropped.full, recorded - arrived);
+  t.true(diagnostics.health.dropped.full > 0);
+  diagnostics.close();
+});
+
+anyTest(
+  "bytes of an image that came twice are those that the lamp's connections handed out twice",
+  async (t) => {
+    for (const connections of [1, 2, 3] as const) {
+      const lamp = new Lamp({ connections, slotBytes: 32 * 4096 });
+      const size = 100_000;
+      let health: (() => Health) | undefined;
+      let host: Host | undefined;
+      lamp.hostOf = (one) => {
+        host = one;
+        return one;
+      };
+      lamp.onStart = () => {
+        const diagnostics = new Diagnostics(lamp.agent, host!);
+        health = () => diagnostics.health;
+      };
+      const served = () => lamp.machine.fetched.bytes;
+      lamp.release("2.0.0", size);
+      let breaks = 3;
+      lamp.platform.fault = ({ path }) =>
+        path.includes("/firmware?") && breaks-- > 0 && served() > 20_000 ? { breakAt: 3000 } : undefined;
+      await lamp.until(() => served() > 50_000);
+      // Stopped and started in one run: what was under way comes once more.
+      const stopped = lamp.agent.stop();
+      await lamp.machine.clock.advance(0);
+      await stopped;
+      lamp.agent.start();
+      let twice = 0;
+      await lamp.until(() => {
+        if (lamp.version === "1.0.0" && health) twice = health().fetchedTwice;
+        return lamp.version === "2.0.0";
+      });
+      t.is(twice, served() - size, `${connections} connections`);
+      t.true(twice > 0, `${twice}`);
+    }
+  },
+);
+
+test("the codes seen last outlive a restart, each with how often and when", async (t) => {
+  const rig = startRig(t);
+  const first = start(rig);
+  await rig.clock.advance(5000);
+  rig.platform.fault = (request) => (isPoll(request) ? undefined : { status: 503 });
+  first.agent.telemetry.record({ n: 1 });
+  await rig.clock.advance(20 * MINUTE);
+  t.throws(() => first.agent.telemetry.record({ bad: Number.NaN }), { code: "BAD_VALUE" });
+  await rig.clock.advance(20 * MINUTE);
+  const before = first.diagnostics.health.errors;
+  t.deepEqual(before.map(({ code }) => code).sort(), ["BAD_VALUE", "busy 503"]);
+  rig.powerOff();
+  first.diagnostics.close();
+  await rig.clock.advance(0);
+  rig.platform.fault = undefined;
+  const second = start(rig);
+  await rig.clock.advance(2 * HOUR);
+  t.deepEqual(second.diagnostics.health.errors.map(({ code }) => code).sort(), ["BAD_VALUE", "busy 503"]);
+  const shown = rig.platform.attributes(rig.platform.device(NAME)).moteErrors;
+  t.regex(String(shown), /^(BAD_VALUE, )?\d+x busy 503(, BAD_VALUE)?$/);
+  for (const { at } of second.diagnostics.health.errors)
+    t.true(Math.abs(at - rig.clock.wall()! / 1000) < 3 * 3600, String(at));
+  await stop(rig, second);
+});
+
+test("an operator reads all of it by the RPC mote.health, and it runs again after a restart that lost the answer", async (t) => {
+  const rig = startRig(t);
+  const running = start(rig, { reset: "panic", freeMemory: () => 12_345 });
+  await rig.clock.advance(5000);
+  const device = rig.platform.device(NAME);
+  rig.platform.rpc(device, "nobody", {});
+  await rig.clock.advance(5000);
+  const results = rig.platform.rpc(device, "mote.health", null);
+  await rig.clock.advance(5000);
+  const health = JSON.parse((results[0] as { text: string }).text);
+  t.like(health, {
+    state: "online",
+    queueDepth: 0,
+    dropped: { full: 0, refused: 0, unreadable: 0 },
+    malformedAnswers: 0,
+    fetchedTwice: 0,
+    leastFree: 12_345,
+    resets: { panic: 1 },
+  });
+  t.is(health.upSeconds, 10);
+  t.true(health.roundTrips > 3);
+  t.like(health.errors, [{ code: "rpc METHOD_NOT_FOUND", times: 1 }]);
+  t.false(rig.store.changes.slice(-3).includes("rpc0") && rig.store.values.has("rpc0"));
+  await stop(rig, running);
+});
+
+test("a name that is taken is reported as refused provisioning, each time that it is asked", async (t) => {
+  const rig = startRig(t);
+  rig.platform.create(NAME, "of-somebody-else");
+  const running = start(rig);
+  await rig.clock.advance(31 * MINUTE);
+  const reported = running.diagnostics.health.errors.find(({ code }) => code === "refused provisioning");
+  t.true((reported?.times ?? 0) >= 1);
+  await stop(rig, running);
+});

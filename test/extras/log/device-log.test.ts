@@ -1,0 +1,350 @@
+import { DeviceLog, type LogAnswer, type LogOptions } from "../../../extras/log/index.js";
+import { checkRequest } from "../../../extras/log/request.js";
+import { Agent, type AgentOptions, type LastRun } from "../../../src/index.js";
+import { KEY, SECRET } from "../../fakes/platform.js";
+import { NAME, type Rig, startRig, test } from "../../src/agent/rig.js";
+import { FakeLogMemory } from "./memory.js";
+
+const MINUTE = 60_000;
+const ATTRIBUTE = "moteLogLevel";
+
+interface Running {
+  agent: Agent;
+  kept: DeviceLog;
+}
+
+/** A start of a device that keeps its lines in `memory`. */
+function start(
+  rig: Rig,
+  memory: FakeLogMemory,
+  { build, ...run }: LogOptions & Partial<LastRun> = {},
+  options: Partial<AgentOptions> = {},
+): Running {
+  let kept: DeviceLog | undefined;
+  // The rig makes a host for each agent: its lines go through the log that is made here, from the first one on.
+  class Kept extends Agent {
+    constructor(host: ConstructorParameters<typeof Agent>[0], given: AgentOptions) {
+      const { reset, crash = false } = run;
+      const lastRun = reset === undefined ? undefined : { ...run, reset, crash };
+      kept = new DeviceLog({ ...host, logMemory: memory, lastRun }, { build });
+      super(kept.over(host), given);
+    }
+  }
+  const agent = rig.agent({ connections: 2, ...options }, Kept);
+  kept!.attend(agent);
+  agent.start();
+  return { agent, kept: kept! };
+}
+
+async function ask(rig: Rig, params: unknown = {}): Promise<LogAnswer & { error?: { code: string } }> {
+  const results = rig.platform.rpc(rig.platform.device(NAME), "mote.log", params);
+  await rig.clock.advance(3000);
+  const [result] = results;
+  if (result?.kind !== "answer") throw new Error(JSON.stringify(results));
+  return JSON.parse(result.text);
+}
+
+const texts = ({ lines }: LogAnswer): string[] => lines.map(([, , , text]) => text);
+
+const stop = async (rig: Rig, { agent, kept }: Running): Promise<void> => {
+  kept.close();
+  const stopped = agent.stop();
+  await rig.clock.advance(0);
+  await stopped;
+};
+
+test("the lines of a run and of the one before, with number, uptime and level, and what crashed", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  const first = start(rig, memory, { build: "aa", reset: "power on" });
+  await rig.clock.advance(5000);
+  first.kept.log("warn", "the sensor is gone");
+  first.kept.log("debug", "nobody asked for this");
+  rig.powerOff();
+  const place = { build: "aa", backtrace: "0x42001234 0x4200abcd" };
+  start(rig, memory, { build: "bb", reset: "panic", crash: "panic", place });
+  await rig.clock.advance(5000);
+  const answer = await ask(rig);
+  t.deepEqual(
+    answer.lines.map(([number, , level, text]) => [number, level, text]),
+    [
+      [1, "info", "start: power on"],
+      [2, "info", `provisioned as ${NAME}`],
+      [3, "info", "online"],
+      [4, "warn", "the sensor is gone"],
+      [5, "info", "start: panic"],
+      [6, "error", "backtrace of aa: 0x42001234 0x4200abcd"],
+      [7, "error", "the run before ended with: panic"],
+      [8, "info", `provisioned as ${NAME}`],
+      [9, "info", "online"],
+    ],
+  );
+  t.is(answer.lines[3]?.[1], 5);
+  t.deepEqual(
+    [answer.build, answer.level, answer.lost, answer.more, answer.since],
+    ["bb", "info", 0, false, 9],
+  );
+  t.deepEqual(texts(await ask(rig, { level: "warn" })), [
+    "the sensor is gone",
+    "backtrace of aa: 0x42001234 0x4200abcd",
+    "the run before ended with: panic",
+  ]);
+});
+
+test("a follower misses no line and sees none twice, however many come and whatever fits", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  const { kept } = start(rig, memory);
+  await rig.clock.advance(5000);
+  let { since } = await ask(rig);
+  const seen: string[] = [];
+  const sent: string[] = [];
+  let lost = 0;
+  let more = false;
+  for (let round = 0; round < 40 || more; round++) {
+    // Now and then more than the ring holds.
+    for (let n = 0; round < 40 && n < (round % 8 === 7 ? 100 : round % 5); n++) {
+      sent.push(`line "${sent.length}" of many, ${"\\".repeat(round)}`);
+      kept.log("info", sent.at(-1)!);
+    }
+    const bytes = [256, 512, 2000, 8192][round % 4]!;
+    const answer = await ask(rig, { since, bytes });
+    t.true(JSON.stringify(answer).length <= bytes, `${JSON.stringify(answer).length} bytes of ${bytes}`);
+    t.true(!answer.more || answer.lines.length > 0);
+    seen.push(...texts(answer));
+    lost += answer.lost;
+    since = answer.since;
+    more = answer.more;
+  }
+  t.true(lost > 50);
+  t.is(seen.length + lost, sent.length);
+  let at = 0;
+  for (const line of seen) {
+    // One alone that is longer than the answer may be is shortened.
+    const found = sent.findIndex((one, index) => index >= at && one.startsWith(line));
+    t.true(found >= at, line);
+    at = found + 1;
+  }
+});
+
+test("each wrong shape of the parameters is answered with BAD_PARAMS", async (t) => {
+  const rig = startRig(t);
+  start(rig, new FakeLogMemory(4096));
+  await rig.clock.advance(5000);
+  for (const params of [
+    [],
+    "warn",
+    7,
+    true,
+    { level: "loud" },
+    { level: 1 },
+    { level: null },
+    { bytes: 255 },
+    { bytes: 65_537 },
+    { bytes: 300.5 },
+    { bytes: "2000" },
+    { since: -1 },
+    { since: 1.5 },
+    { since: "1" },
+    { since: 2 ** 32 },
+    { since: null },
+    { levels: "warn" },
+    { __proto__: null, constructor: 1 },
+  ])
+    t.is((await ask(rig, params)).error?.code, "BAD_PARAMS", JSON.stringify(params));
+  for (const params of [null, {}, { level: "debug", bytes: 256, since: 0 }])
+    t.is((await ask(rig, params)).error, undefined);
+});
+
+test("the level changes for an hour since the attribute was seen, over restarts too, and not again by the same value", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  let running = start(rig, memory);
+  await rig.clock.advance(5000);
+  const level = async (): Promise<string> => (await ask(rig)).level;
+  const device = rig.platform.device(NAME);
+  t.is(await level(), "info");
+  rig.platform.setShared(device, { [ATTRIBUTE]: "debug" });
+  await rig.clock.advance(MINUTE);
+  t.is(await level(), "debug");
+  running.kept.log("debug", "seen now");
+  t.true(texts(await ask(rig)).includes("seen now"));
+  await rig.clock.advance(20 * MINUTE);
+  await stop(rig, running);
+  running = start(rig, memory, { reset: "panic" });
+  await rig.clock.advance(MINUTE);
+  t.is(await level(), "debug");
+  await rig.clock.advance(36 * MINUTE);
+  t.is(await level(), "debug");
+  await rig.clock.advance(3 * MINUTE);
+  t.is(await level(), "info");
+  // The value is still there.
+  await stop(rig, running);
+  running = start(rig, memory, { reset: "software" });
+  await rig.clock.advance(5 * MINUTE);
+  t.is(await level(), "info");
+  rig.platform.setShared(device, { [ATTRIBUTE]: "error" });
+  await rig.clock.advance(MINUTE);
+  t.is(await level(), "error");
+  running.kept.log("warn", "not kept");
+  rig.platform.deleteShared(device, [ATTRIBUTE]);
+  await rig.clock.advance(MINUTE);
+  t.is(await level(), "info");
+  t.false(texts(await ask(rig)).includes("not kept"));
+  rig.platform.setShared(device, { [ATTRIBUTE]: { level: "debug" } });
+  await rig.clock.advance(MINUTE);
+  t.is(await level(), "info");
+  t.regex(texts(await ask(rig)).at(-1) ?? "", /"moteLogLevel" is not taken: debug, info, warn, error/);
+  await stop(rig, running);
+});
+
+test("a reset leaves no line of the owner before, nor the level that was asked for", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  const { kept } = start(rig, memory);
+  await rig.clock.advance(5000);
+  const device = rig.platform.device(NAME);
+  rig.platform.setShared(device, { [ATTRIBUTE]: "debug" });
+  await rig.clock.advance(MINUTE);
+  kept.log("info", "the owner's words");
+  rig.platform.rpc(device, "mote.reset", { confirm: true });
+  await rig.clock.advance(MINUTE);
+  t.deepEqual(rig.host.restarts, ["reset"]);
+  const left = Buffer.from(memory.bytes).toString("latin1");
+  t.false(left.includes("owner"));
+  t.false(left.includes(NAME));
+  t.is(new DeviceLog({ ...rig.host, logMemory: memory }).answer(checkRequest({}), 8192).level, "info");
+  kept.close();
+});
+
+/** Shapes of secrets that are easily let through, or that make a line unreadable. */
+const HOSTILE = [
+  'quo"ted\'s \\"secret\\"',
+  "aaaaaaaaaaaaaaaaaaaa",
+  "provisioned",
+  "the platform answered",
+  "%41%42%43%44 & more",
+  "schlüssel\u202e🔑🔑",
+  "line",
+  "start: power",
+];
+
+for (const secret of HOSTILE)
+  test(`none of a device's secrets shows in any line at any level: ${JSON.stringify(secret)}`, async (t) => {
+    const rig = startRig(t);
+    const memory = new FakeLogMemory(4096);
+    const raw: string[] = [];
+    let tokens = 0;
+    const look = (): void => {
+      const bytes = Buffer.from(memory.bytes).toString("utf8");
+      raw.push(bytes);
+    };
+    // Provisioning with a wrong secret, then with the right one, then with a token that is refused, then a claim, and lines that quote it all.
+    const refused = start(
+      rig,
+      memory,
+      { reset: "power on" },
+      {
+        provisioning: { key: KEY, secret, deviceName: NAME },
+      },
+    );
+    refused.kept.keep("info", "begun");
+    await rig.clock.advance(MINUTE);
+    look();
+    await stop(rig, refused);
+    const given = start(
+      rig,
+      memory,
+      { reset: "software" },
+      { provisioning: { key: KEY, secret: SECRET, deviceName: NAME } },
+    );
+    await rig.clock.advance(MINUTE);
+    rig.platform.setShared(rig.platform.device(NAME), { [ATTRIBUTE]: "debug" });
+    await rig.clock.advance(MINUTE);
+    given.agent.rpc.handle<{ password: string }>("mote.wifi", ({ password }) => {
+      given.kept.conceal(password);
+      throw new Error(`no such network: ${password}`);
+    });
+    rig.platform.rpc(rig.platform.device(NAME), "mote.wifi", { ssid: "x", password: `${secret}!wifi` });
+    await rig.clock.advance(MINUTE);
+    const claim = given.agent.claim({ secretKey: `${secret}?claim`, durationMs: 1000 });
+    await rig.clock.advance(MINUTE);
+    await claim;
+    const token = rig.platform.device(NAME).credentials.credentialsId;
+    tokens = token.length;
+    // An application that does what it must not.
+    for (const one of [token, KEY, SECRET, `${secret}?claim`, `${secret}!wifi`])
+      for (const level of ["debug", "info", "warn", "error"] as const) {
+        given.kept.log(level, `sent ${one} to nobody`);
+        given.kept.log(level, JSON.stringify({ password: one }));
+        given.kept.log(level, `GET /api/v1/${encodeURIComponent(one)}/rpc`);
+      }
+    look();
+    rig.platform.core.deleteDevice(rig.platform.device(NAME));
+    await rig.clock.advance(5 * MINUTE);
+    look();
+    await stop(rig, given);
+    t.true(tokens >= 20);
+    for (const bytes of raw)
+      for (const one of [token, SECRET, `${secret}?claim`, `${secret}!wifi`])
+        for (const form of [one, JSON.stringify(one).slice(1, -1), encodeURIComponent(one)])
+          t.false(bytes.includes(form), form);
+  });
+
+/** As an application may come to log it. */
+const QUOTED: Readonly<Record<string, (secret: string) => string>> = {
+  base64: (secret) => `Authorization: Basic ${Buffer.from(`device:${secret}`).toString("base64")}`,
+  base64url: (secret) => `jwt ${Buffer.from(`{"t":"${secret}"}`).toString("base64url")}`,
+  digits: (secret) => Buffer.from(secret).toString("hex"),
+  capitals: (secret) => `TOKEN ${secret.toUpperCase()}`,
+  percent: (secret) => [...Buffer.from(secret)].map((byte) => `%${byte.toString(16)}`).join(""),
+};
+
+for (const [form, quoted] of Object.entries(QUOTED))
+  test(`no line is kept that shows a secret in another form: ${form}`, async (t) => {
+    const rig = startRig(t);
+    const memory = new FakeLogMemory(4096);
+    const { kept } = start(rig, memory);
+    await rig.clock.advance(5000);
+    const token = rig.platform.device(NAME).credentials.credentialsId;
+    kept.log("warn", quoted(token));
+    t.regex(texts(await ask(rig)).at(-1)!, /\*\*\*/);
+    t.false(Buffer.from(memory.bytes).toString("latin1").includes(quoted(token)));
+    t.false(rig.host.lines.join().includes(quoted(token)));
+  });
+
+test("a secret that is spread over lines can't be put together from those that are kept", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  const { kept } = start(rig, memory);
+  await rig.clock.advance(5000);
+  const token = rig.platform.device(NAME).credentials.credentialsId;
+  for (const cuts of [[10], [5], [15], [7, 14], [3, 6, 9, 12, 15]]) {
+    kept.log("info", `cut ${cuts}`);
+    const parts = [0, ...cuts].map((from, i) => token.slice(from, cuts[i] ?? token.length));
+    for (const part of parts) kept.log("info", part);
+    const shown = texts(await ask(rig)).slice(-parts.length);
+    t.true(shown.includes("***"), String(cuts));
+    const longest = Math.max(...shown.map(({ length }) => length));
+    t.true(shown.filter((line) => line !== "***").join("").length <= token.length / 2, `${shown} ${longest}`);
+  }
+});
+
+test("a line that was kept before its secret was known is cleaned when it is read", async (t) => {
+  const rig = startRig(t);
+  const memory = new FakeLogMemory(4096);
+  const before = start(rig, memory);
+  before.kept.log("info", "the garden has hunter2-the-second as its password");
+  before.kept.log("info", "and the second half of it: hunter3-the");
+  before.kept.log("info", "-third is this");
+  await stop(rig, before);
+  const { kept } = start(rig, memory, { reset: "software" });
+  await rig.clock.advance(5000);
+  kept.log("info", "another hunter2-the-second, before it is named");
+  kept.conceal("hunter2-the-second");
+  kept.conceal("hunter3-the-third");
+  const shown = texts(await ask(rig));
+  t.false(/hunter|third/.test(shown.join()), shown.join("; "));
+  t.is(shown.filter((line) => line.includes("***")).length, 4);
+  t.true(shown.includes("start: software"));
+});

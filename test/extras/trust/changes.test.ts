@@ -1,0 +1,257 @@
+// What becomes of a device while its server's authority is renewed, signed by another or replaced: it stays in reach, and trusts nobody else meanwhile.
+import test, { type ExecutionContext } from "ava";
+import { idOf } from "../../../tools/cli/commands/trust/announce.js";
+import { DAY, der, MINUTE, newKey, World } from "./world.js";
+import { Authorities, type Issued } from "./x509/authority.js";
+import { changes, type Shown } from "./x509/changes.js";
+
+const made = new Authorities();
+const { first, second, stranger, shown } = changes(made);
+const CA = "critical,CA:TRUE";
+/** With name and key of `first`, of which it is the beginning. */
+const ending = made.issue("root", undefined, { constraints: CA, days: [-1, 20], keyOf: first });
+const foreign: Shown = { ...shown.ofStranger, by: [] };
+test.after.always(() => made.remove());
+
+const short = (one: Issued): string => idOf(der(one)).slice(0, 16);
+
+const trusted = (world: World): string[] => world.state.trusts.map(({ sha256 }) => sha256);
+
+/** Online, and the announcement is taken. */
+async function begin(t: ExecutionContext, world: World): Promise<void> {
+  t.teardown(() => world.end());
+  world.start();
+  t.true(await world.reaches());
+  await world.clock.advance(MINUTE);
+}
+
+/** Whether a device that starts by this chain comes online; then it stands as before. */
+async function takes(world: World, other: Shown): Promise<boolean> {
+  const before = world.shown;
+  world.shown = other;
+  await world.restart();
+  const isReached = await world.reaches();
+  world.shown = before;
+  await world.restart();
+  await world.reaches();
+  return isReached;
+}
+
+test("an authority that ends is warned of, renewed, and the device outlives its end", async (t) => {
+  for (const isRenewed of [false, true]) {
+    const world = new World(shown.ofFirst, [ending]);
+    await begin(t, world);
+    t.regex(String(world.warning), /^the last trusted CA expires on \d{4}-\d\d-\d\d$/);
+    if (isRenewed) {
+      world.push({ ca: [first] });
+      await world.clock.advance(MINUTE);
+      t.deepEqual(trusted(world), [short(ending), short(first)]);
+      t.is(world.warning, "");
+    }
+    await world.end();
+    world.clock.setWall(Date.now() + 30 * DAY);
+    world.start();
+    t.is(await world.reaches(), isRenewed);
+    world.shown = foreign;
+    await world.restart();
+    t.false(await world.reaches());
+    t.is(world.accepted, 0);
+  }
+});
+
+test("an authority is replaced: the other is taken, then shown, then the old one is dropped", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  t.false(await takes(world, shown.ofSecond));
+  const sequence = world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  t.deepEqual(world.state, { ...world.state, sequence });
+  t.true(await takes(world, shown.ofFirst));
+  world.shown = shown.ofSecond;
+  t.true(await takes(world, shown.ofSecond));
+  world.push({ drop: ["old"] });
+  await world.clock.advance(MINUTE);
+  t.deepEqual(trusted(world), [short(second)]);
+  t.false(await takes(world, shown.ofFirst), "what was dropped");
+  t.true(await takes(world, shown.ofSecond));
+  t.false(await takes(world, foreign));
+  t.is(world.accepted, 0);
+});
+
+test("what is to be dropped is trusted until a handshake by another succeeded", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  world.push({ ca: [second], drop: ["old"] });
+  await world.clock.advance(65 * MINUTE);
+  t.deepEqual(trusted(world), [short(first), short(second)]);
+  t.deepEqual(world.state.waiting, [short(first)]);
+  const tries = world.host!.lines.filter((line) => line.includes("nothing is dropped yet")).length;
+  t.is(tries, 3, "at once, after 10 minutes, after 20");
+  world.shown = shown.ofSecond;
+  await world.restart();
+  t.true(await world.reaches());
+  await world.clock.advance(MINUTE);
+  t.deepEqual(trusted(world), [short(second)]);
+  t.is(world.state.waiting, undefined);
+});
+
+test("a server whose new authority the old one signed is reached by whoever trusts either", async (t) => {
+  const world = new World(shown.crossSigned, [first]);
+  await begin(t, world);
+  world.push({ ca: [second], drop: ["old"] });
+  await world.clock.advance(MINUTE);
+  t.deepEqual(trusted(world), [short(second)]);
+  for (const one of [shown.crossSigned, shown.ofSecond]) t.true(await takes(world, one));
+  t.false(await takes(world, shown.ofFirst));
+  t.false(await takes(world, foreign));
+});
+
+test("renewed and replaced while the device is out of reach, with starts in between", async (t) => {
+  const world = new World(shown.ofFirst, [ending]);
+  await begin(t, world);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  world.shown = undefined;
+  await world.restart();
+  t.false(await world.reaches());
+  world.clock.setWall(Date.now() + 30 * DAY);
+  await world.restart();
+  await world.clock.advance(60 * MINUTE);
+  world.shown = shown.ofSecond;
+  t.true(await world.reaches(), "its own authority is over, the announced one is not");
+});
+
+test("a device that was switched off for all of it is reached again by a server that shows what the old one signed", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  await world.end();
+  world.push({ ca: [stranger] });
+  world.push({ ca: [second], drop: [short(stranger)] });
+  world.shown = shown.crossSigned;
+  world.clock.setWall(Date.now() + 60 * DAY);
+  world.start();
+  t.true(await world.reaches());
+  await world.clock.advance(MINUTE);
+  t.deepEqual(trusted(world), [short(first), short(second)], "the last announcement has all of those before");
+});
+
+test("a device that sleeps takes it in the wake that learns of it, and drops in the wake that can", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  const usual = [await world.wake(), await world.wake()][1] as number;
+  world.push({ ca: [second], drop: ["old"] });
+  await world.wake();
+  await world.wake();
+  t.deepEqual(trusted(world), [short(first), short(second)]);
+  world.shown = shown.ofSecond;
+  await world.wake();
+  await world.wake();
+  t.deepEqual(trusted(world), [short(second)]);
+  const now = await world.wake();
+  t.true(now <= usual, `nothing is left that would keep it awake: ${now} ms, and ${usual} before`);
+});
+
+test("what its owner gave is superseded in the same way, and given again by the owner counts again", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  world.isCommissioned = true;
+  await begin(t, world);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  world.shown = shown.ofSecond;
+  world.push({ drop: [short(first)] });
+  await world.clock.advance(MINUTE);
+  t.deepEqual(trusted(world), [short(second)]);
+  await world.end();
+  world.given = [stranger];
+  world.shown = shown.ofStranger;
+  world.start();
+  t.true(await world.reaches(), "the owner's word is the last");
+  await world.clock.advance(MINUTE);
+  t.true(trusted(world).includes(short(stranger)));
+});
+
+test("three are kept beside those that were given; a fourth is refused, and one that is dropped makes room", async (t) => {
+  const more = [1, 2, 3].map((n) =>
+    made.issue(`more ${n}`, undefined, { constraints: CA, days: [-1, 3650] }),
+  );
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  for (const one of more) {
+    world.push({ ca: [one] });
+    await world.clock.advance(MINUTE);
+  }
+  t.is(trusted(world).length, 4);
+  t.throws(() => world.push({ ca: [second] }), { message: /--drop one of/ });
+  world.platform.deleteShared(world.device, ["moteTrust"]);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  t.regex(world.state.refused?.reason ?? "", /^full: 3 CAs were added/);
+  world.push({ drop: [short(second), short(more[0]!)] });
+  await world.clock.advance(MINUTE);
+  t.is(trusted(world).length, 3);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  t.true(trusted(world).includes(short(second)));
+  t.true(await takes(world, shown.ofFirst));
+});
+
+test("the last authority can't be dropped, nor what the server shows", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  world.push({ drop: [short(first)] });
+  await world.clock.advance(MINUTE);
+  t.is(world.state.refused?.reason, "no CA would be left");
+  world.push({ ca: [second], drop: [short(first)] });
+  await world.clock.advance(60 * MINUTE);
+  t.true(trusted(world).includes(short(first)));
+  t.true(await takes(world, shown.ofFirst));
+});
+
+test("a store that takes nothing leaves all as it was, and the device tries again", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  for (const refused of ["trust-1", "trust"]) {
+    world.body.store.fails = (call, key) => call === "set" && key === refused;
+    world.push({ ca: [second] });
+    await world.clock.advance(MINUTE);
+    t.is(world.state.refused?.reason, "it could not be stored");
+    t.deepEqual(trusted(world), [short(first)]);
+  }
+  world.body.store.fails = undefined;
+  await world.clock.advance(15 * MINUTE);
+  t.deepEqual(trusted(world), [short(first), short(second)]);
+  t.is(world.state.refused, undefined);
+});
+
+test("what TLS can't read is not kept: it would shut the device out", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  world.unreadable = second;
+  await begin(t, world);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  t.is(world.state.refused?.reason, "no handshake succeeded with it: certificate: malformed");
+  t.true(await takes(world, shown.ofFirst));
+  t.deepEqual(trusted(world), [short(first)]);
+});
+
+test("a damaged certificate in the store is none, and is fetched again", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  world.push({ ca: [second] });
+  await world.clock.advance(MINUTE);
+  await world.end();
+  const kept = world.body.store.values.get("trust-1")!;
+  kept[300]! ^= 1;
+  t.false(await takes(world, shown.ofSecond));
+  await world.clock.advance(MINUTE);
+  t.deepEqual(trusted(world), [short(first), short(second)], "what is still announced");
+  t.true(await takes(world, shown.ofSecond));
+});
+
+test("with another key for firmware nothing of it is taken", async (t) => {
+  const world = new World(shown.ofFirst, [first]);
+  await begin(t, world);
+  world.push({ ca: [second], key: newKey() });
+  await world.clock.advance(MINUTE);
+  t.is(world.state.refused?.reason, "it is not signed with firmware.publicKey");
+  t.false(await takes(world, shown.ofSecond));
+});

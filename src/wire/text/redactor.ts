@@ -473,24 +473,30 @@ const isDigit = (symbol: number): boolean =>
 const digitOf = (symbol: number): number =>
   symbol < 6 ? symbol + 10 : symbol < 32 ? symbol - 16 : symbol - 52;
 
-/** The bytes of the longest row of digits from `from` to `to`, `skip` of which are left out. */
+/** Stands between two rows of digits: no UTF-8 has it. */
+const BETWEEN = 0xff;
+/** Bytes of a row that cannot be a secret. */
+const SHORTEST_ROW = 4;
+
+/** The bytes of each row of digits from `from` to `to`, the first `skip` digits of each left out. */
 const fromDigits = (bytes: Uint8Array, from: number, to: number, skip: number): Uint8Array => {
-  const text = new Uint8Array((to - from) >> 1);
+  // A row that counts takes 8 symbols and one behind it, for at most 5 bytes.
+  const text = new Uint8Array((((to - from) * 5) >> 3) + 2);
   let left = skip;
   let high = -1;
+  let start = 0;
   let end = 0;
   for (let i = from; i < to; i++) {
     const symbol = SYMBOLS[bytes[i] as number] as number;
     if (symbol >= END) continue;
     if (!isDigit(symbol)) {
-      // Another row: what was before it is kept apart by a byte that no secret has.
-      if (high >= 0 || end > 0) text[end++] = 0;
+      if (end - start < SHORTEST_ROW) end = start;
+      else text[end++] = BETWEEN;
+      start = end;
       high = -1;
       left = skip;
-      continue;
-    }
-    if (left-- > 0) continue;
-    if (high < 0) high = digitOf(symbol);
+    } else if (left > 0) left--;
+    else if (high < 0) high = digitOf(symbol);
     else {
       text[end++] = high * 16 + digitOf(symbol);
       high = -1;

@@ -82,6 +82,35 @@ test("hides any text with any secret in any form", (t) => {
   );
 });
 
+test("hides hexadecimal digits wherever in a path, or behind whatever row of digits", (t) => {
+  const before = [
+    "/api/v1/devices/warehouse-north/aisle/shelf/",
+    "a1-b2-c3-d4-e5-f6-a7-b8-c9-d0-",
+    "7c5e1f20-0000-4000-8000-00805f9b34fb/",
+    "2026-11-24/13-37/0/1/2/3/4/5/6/7/8/9/",
+    `${"0123456789".repeat(9)}/`,
+    "1",
+    "12",
+  ];
+  for (const secret of [TOKEN, "greenhouse"])
+    for (const path of [...before, ...before.map((one) => one.repeat(5))]) {
+      const redactor = knowing(secret);
+      for (const digits of [all(secret, two), all(secret, two).toUpperCase()])
+        for (const after of ["", "/x", "-0a-1b", "77"])
+          t.is(redactor.clean(`GET ${path}${digits}${after} failed`), "GET *** failed", `${path} ${after}`);
+    }
+  t.notThrows(() =>
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[0-9a-z/_+-]{0,80}[g-z/_+-]$/),
+        fc.stringMatching(/^[0-9A-Za-z]{8,40}$/),
+        (path, secret) => knowing(secret).holds(`${path}${all(secret, two)}`),
+      ),
+      { numRuns: 3000 },
+    ),
+  );
+});
+
 test("hides the words that show a secret, also one with blanks", (t) => {
   const redactor = knowing(TOKEN, "correct horse battery");
   t.is(redactor.clean(`no answer to "${TOKEN}", tried again`), "no answer to *** tried again");

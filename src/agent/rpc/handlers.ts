@@ -52,11 +52,12 @@ export class Handlers {
     const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
     if (typeof method !== "string" || method === "")
       throw new MoteError("BAD_VALUE", "a method is a text that is not empty");
-    if (typeof call !== "function")
-      throw new MoteError("BAD_VALUE", `the handler of "${method}" is no function`);
-    if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS)) {
-      throw new MoteError("BAD_VALUE", `timeoutMs of "${method}" is 1 to ${TIMEOUT_LIMIT_MS}`);
-    }
+    const refuse = (problem: string): never => {
+      throw new MoteError("BAD_VALUE", this._session.redactor.clean(`"${method}": ${problem}`));
+    };
+    if (typeof call !== "function") refuse("the handler is not a function");
+    if (typeof timeoutMs !== "number" || !(timeoutMs >= 1 && timeoutMs <= TIMEOUT_LIMIT_MS))
+      refuse(`timeoutMs must be 1 to ${TIMEOUT_LIMIT_MS}`);
     const handler = { method, call, once: options.once !== false, timeoutMs };
     const at = this._handlers.findIndex((other) => other.method === method);
     if (at < 0) this._handlers.push(handler);

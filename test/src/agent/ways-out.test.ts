@@ -47,6 +47,26 @@ test("what a handler throws or returns shows no secret", async (t) => {
     }
 });
 
+test("a method that quotes a secret is shown by no answer, line or error", async (t) => {
+  const rig = startRig(t);
+  const { agent, token } = await online(rig);
+  for (const [form, make] of Object.entries(FORMS)) {
+    const method = make(token);
+    const unknown = await call(rig, method);
+    t.regex(unknown, /METHOD_NOT_FOUND/, form);
+    t.false(unknown.includes(method), form);
+    for (const misuse of [
+      () => agent.rpc.handle(method, undefined as never),
+      () => agent.rpc.handle(method, () => 1, { timeoutMs: -1 }),
+    ]) {
+      const error = t.throws(misuse);
+      t.false(error.message.includes(method), form);
+      t.true(error.message.includes("***"), form);
+    }
+    t.false(rig.host.lines.join().includes(method), form);
+  }
+});
+
 test("what is published or recorded shows no secret, and all else as it is", async (t) => {
   const rig = startRig(t);
   const { agent, token } = await online(rig);

@@ -169,9 +169,10 @@ const apply = (host: Host, { wifi, site, token }: JsonObject): void => {
  * Forgets the token that an earlier check provisioned, unless `values` are the ones that it was checked with:
  * it belongs to their address, CA, key, secret and Wi-Fi, and to no other visitor's.
  */
-export const keepCheckedTokenFor = (host: Host, { url, ca, key, secret, ssid }: Values): void => {
+export const keepCheckedTokenFor = (host: Host, values: Values): void => {
+  const { url, ca, key, secret, ssid, password } = values;
   const digest = host.digest("SHA256");
-  digest?.write(host.encode(JSON.stringify([url, ca, key, secret, ssid])));
+  digest?.write(host.encode(JSON.stringify([url, ca, key, secret, ssid, password])));
   const identity = digest && toHex(digest.close());
   if (identity !== undefined && readStored(host, CHECKED_FOR) === identity) return;
   for (const name of TOKENS) forgetStored(host, fresh(name));

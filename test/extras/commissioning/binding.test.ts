@@ -5,6 +5,7 @@ import { nameOf } from "../../../extras/commissioning/authorities.js";
 import {
   finishInterrupted,
   keep,
+  keepCheckedTokenFor,
   readStoredSettings,
 } from "../../../extras/commissioning/stored-settings.js";
 import { merged } from "../../../extras/commissioning/values.js";
@@ -129,4 +130,51 @@ test("a reset that a power loss interrupts leaves the mark of the Wi-Fi", (t) =>
   finishInterrupted(host, () => void new Agent(host, { baseUrl: "http://none", token: "none" }));
   t.is(read(host, "wifi"), undefined);
   t.is(merged(readStoredSettings(host), { ssid: "visitor" }).secret, undefined);
+});
+
+/** A device that a first visitor had checked: the platform gave a token for exactly these settings. */
+const CHECKED = { ...WIFI, url: URL, ca: ONE, key: "K", secret: "S" };
+function checked(): FakeHost {
+  const host = fakeHost({ store: new FakeStore() });
+  keepCheckedTokenFor(host, CHECKED);
+  put(host, "new-token", { url: URL, token: "TOKEN-of-a-check", name: "lamp" });
+  put(host, "new-proposed", { url: URL, token: "TOKEN-of-a-check" });
+  return host;
+}
+
+test("a token that a check was given stays for the same settings, also over a restart", (t) => {
+  const host = checked();
+  keepCheckedTokenFor(host, CHECKED);
+  t.is(read(host, "new-token")?.token, "TOKEN-of-a-check");
+  t.true(keep(host, CHECKED, false));
+  t.is(read(host, "token")?.token, "TOKEN-of-a-check");
+});
+
+test("a token that a check was given is forgotten when any setting is another visitor's", (t) => {
+  for (const other of [
+    { url: "https://other.test" },
+    { url: "http://platform.test" },
+    { ca: OTHER },
+    { ca: undefined },
+    { key: "K2" },
+    { secret: "S2" },
+    { ssid: "visitor" },
+    { password: "his own Wi-Fi" },
+  ]) {
+    const host = checked();
+    keepCheckedTokenFor(host, { ...CHECKED, ...other });
+    const name = JSON.stringify(other);
+    t.is(read(host, "new-token"), undefined, name);
+    t.is(read(host, "new-proposed"), undefined, name);
+    t.true(keep(host, { ...CHECKED, ...other }, false));
+    t.is(read(host, "token"), undefined, name);
+    keepCheckedTokenFor(host, CHECKED);
+    t.is(read(host, "new-token"), undefined, "nor does it come back");
+  }
+});
+
+test("where the host has no digest a checked token is never kept", (t) => {
+  const host = checked();
+  keepCheckedTokenFor({ ...host, digest: () => undefined }, CHECKED);
+  t.is(read(host, "new-token"), undefined);
 });
